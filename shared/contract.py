@@ -1,0 +1,43 @@
+"""Writes `delayer/core/contract.json`, the request schemas of `openapi.yaml` that the API Lambdas validate against.
+
+The Lambdas carry JSON and no YAML parser; a test keeps both files the same. Run as `make contract`.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "shared/delayer/core/contract.json"
+
+
+def contract() -> dict[str, Any]:
+    """The schema of the request with its action left open, and each action's schema by type."""
+    schemas = yaml.safe_load((ROOT / "openapi.yaml").read_text())["components"]["schemas"]
+    request = _resolved(schemas["ScheduleRequest"], schemas)
+    mapping = schemas["ScheduleRequest"]["properties"]["action"]["discriminator"]["mapping"]
+    request["properties"]["action"] = {"type": "object", "required": ["type"]}
+    request["properties"]["action"]["properties"] = {"type": {"enum": sorted(mapping)}}
+    actions = {kind: _resolved({"$ref": ref}, schemas) for kind, ref in sorted(mapping.items())}
+    return {"request": request, "actions": actions}
+
+
+def _resolved(node: Any, schemas: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_resolved(item, schemas) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return _resolved(schemas[node["$ref"].rsplit("/", 1)[1]], schemas)
+    return {key: _resolved(value, schemas) for key, value in node.items() if key not in ("description", "examples")}
+
+
+def text() -> str:
+    """The file as it is committed."""
+    return json.dumps(contract(), indent=1, ensure_ascii=True) + "\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(text())

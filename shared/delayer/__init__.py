@@ -1,0 +1,1 @@
+"""Delayer: runs an action at a point in time, not before it, and once."""

@@ -1,0 +1,33 @@
+"""boto3 clients, made once per execution environment."""
+
+import os
+from functools import cache
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+AWS_ERRORS = (BotoCoreError, ClientError)
+
+# A call that hangs must not use up the function's time: it is retried while there is some left. Ten
+# connections, because that many messages of one batch are handled side by side.
+_CONFIG = Config(
+    connect_timeout=1,
+    read_timeout=3,
+    retries={"mode": "standard", "max_attempts": 4},
+    max_pool_connections=10,
+    tcp_keepalive=True,
+)
+
+
+@cache
+def client(service: str, region: str | None = None) -> Any:
+    """A client for `dynamodb`, `sqs` or `s3`; the endpoint is boto3's own business (`AWS_ENDPOINT_URL`)."""
+    make: Any = boto3.client  # its stubs want the name of the service as a literal
+    return make(service, region_name=region or os.environ.get("AWS_REGION"), config=_CONFIG)
+
+
+def error_code(error: Exception) -> str:
+    """AWS's code of an error, empty if it never reached AWS."""
+    return error.response["Error"]["Code"] if isinstance(error, ClientError) else ""

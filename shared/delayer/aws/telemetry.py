@@ -1,0 +1,64 @@
+"""Logs and metrics through Powertools: structured lines, metrics in CloudWatch's embedded format (ADR 0031)."""
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+from delayer.core.instants import Millis
+
+Handler = Callable[[dict[str, Any], Any], Any]
+
+
+class Telemetry:
+    """Port Observer. One per execution environment; `function` is the Lambda's name without its stack."""
+
+    def __init__(self, function: str) -> None:
+        self.function = function
+        self._logger = Logger(service=function)
+        self._metrics = Metrics()
+
+    def note(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        self._logger.info(event, extra=_with_id(schedule_id, facts))
+
+    def warn(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        self._logger.warning(event, extra=_with_id(schedule_id, facts))
+
+    def count(self, metric: str, number: int = 1) -> None:
+        if number:
+            self._metrics.add_metric(metric, MetricUnit.Count, number)
+
+    def measure_lateness(self, lateness: Millis) -> None:
+        self._metrics.add_metric("Lateness", MetricUnit.Milliseconds, lateness)
+
+    def observed(self, handler: Handler) -> Handler:
+        """Flushes the metrics after each call, also after one that raised; traces it if the template says so."""
+
+        @wraps(handler)
+        def call(event: dict[str, Any], context: Any) -> Any:
+            try:
+                return handler(event, context)
+            except Exception:
+                self._logger.exception("the batch failed as a whole and will be delivered again")
+                raise
+            finally:
+                self._metrics.flush_metrics()
+
+        return _traced(call)
+
+
+def _with_id(schedule_id: str, facts: dict[str, object]) -> dict[str, object]:
+    return {"scheduleId": schedule_id, **facts} if schedule_id else facts
+
+
+def _traced(handler: Handler) -> Handler:
+    """X-Ray's SDK is imported only where tracing is on: it costs a cold start."""
+    if os.environ.get("POWERTOOLS_TRACE_DISABLED", "true") != "false":
+        return handler
+    from aws_lambda_powertools import Tracer
+
+    traced: Handler = Tracer().capture_lambda_handler(handler)
+    return traced

@@ -1,0 +1,156 @@
+"""The ledger decides: at most one row per schedule, the single place where an end is decided (ADR 0018).
+
+Every change of a row is a compare-and-set on its revision; what to change it to is decided here, as data.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+from attrs import evolve, frozen
+
+from delayer.core.instants import DAY, Millis
+from delayer.core.lifecycle import ENDS, State
+from delayer.core.wire import DelayerMessage
+
+ROW_LIFETIME: Final[Millis] = 30 * DAY  # after the later of due and the write (ADR 0023)
+STALE_AFTER: Final[Millis] = 29 * DAY  # a copy this late is set aside: its row may be about to expire
+
+
+@frozen(kw_only=True)
+class LedgerRow:
+    """What stands about one schedule."""
+
+    schedule_id: str
+    owner: str
+    state: State  # claimed, or an end
+    revision: int  # 1 for the first write; the compare-and-set goes by it
+    at: Millis  # when this state was written
+    expires_at: Millis  # when DynamoDB may delete the row
+    nonce: str = ""  # of the message that holds the claim; empty if there never was one
+    lease_until: Millis = 0  # until then, the function that claimed may still be at it
+    claimed_at: Millis = 0
+    attempt: int = 0  # the attempt that is under way or waits to be made; 1 at the claim
+    delivery: str = ""  # the one message that may make this attempt; any other was overtaken
+    retry_of: str = ""  # the delivery whose failure led to this attempt, empty for the first
+    detail: str = ""  # for people: the target's answer, or the reason of an end
+
+    @property
+    def ended(self) -> bool:
+        """Whether it came to an end, of whatever kind."""
+        return self.state in ENDS
+
+
+@frozen
+class Claim:
+    """Write `row`: as the first of its schedule, or in place of `over`."""
+
+    row: LedgerRow
+    over: LedgerRow | None = None
+
+
+@frozen
+class ComeBack:
+    """Somebody holds the claim under the same nonce and may still be at it: look again later."""
+
+
+@frozen
+class Drop:
+    """Nothing is to be done. `reason` is for the log."""
+
+    reason: str
+
+
+Verdict = Claim | ComeBack | Drop
+
+
+def first_claim(message: DelayerMessage, delivery: str, now: Millis, lease: Millis) -> LedgerRow:
+    """The row a relay puts if none stands. `delivery` is fresh; `lease` is the relay's function timeout."""
+    return LedgerRow(
+        schedule_id=message.id,
+        owner=message.owner,
+        state=State.CLAIMED,
+        revision=1,
+        at=now,
+        expires_at=max(message.point_in_time, now) + ROW_LIFETIME,
+        nonce=message.nonce,
+        delivery=delivery,
+        lease_until=now + lease,
+        claimed_at=now,
+        attempt=1,
+    )
+
+
+def decide_claim(wanted: LedgerRow, standing: LedgerRow | None) -> Verdict:
+    """What a relay does, given the row that stands. Its own crash it may repair; a second copy it must not fire."""
+    if standing is None:
+        return Claim(wanted)
+    if standing.ended:
+        return Drop(f"already {standing.state}")
+    if standing.nonce != wanted.nonce:
+        return Drop("a second copy: another one holds the claim")
+    if standing.retry_of:
+        return Drop("it reached its executor: an attempt was made")
+    if wanted.at < standing.lease_until:
+        return ComeBack()
+    return Claim(evolve(wanted, revision=standing.revision + 1, claimed_at=standing.claimed_at), standing)
+
+
+def ended(row: LedgerRow, state: State, now: Millis, detail: str = "") -> LedgerRow:
+    """The row after its schedule came to an end."""
+    return evolve(
+        row,
+        state=state,
+        revision=row.revision + 1,
+        at=now,
+        expires_at=max(row.expires_at, now + ROW_LIFETIME),
+        detail=detail,
+    )
+
+
+def retried(row: LedgerRow, following: str, now: Millis) -> LedgerRow:
+    """The row after an attempt failed, with the delivery that is to make the next one."""
+    return evolve(
+        row,
+        revision=row.revision + 1,
+        at=now,
+        expires_at=max(row.expires_at, now + ROW_LIFETIME),
+        attempt=row.attempt + 1,
+        delivery=following,
+        retry_of=row.delivery,
+    )
+
+
+class Keep(StrEnum):
+    """What becomes of a body about to be set aside."""
+
+    MARK = "mark"  # keep it, and write the end into the ledger
+    ALREADY = "already"  # keep it; the ledger says so already
+    NEEDLESS = "needless"  # it ended otherwise, or another copy lives: throw this one away
+
+
+def decide_set_aside(standing: LedgerRow | None, nonce: str) -> Keep:
+    """Whether the copy with this nonce is the schedule's last hope ("" is a copy never sent)."""
+    if standing is None:
+        return Keep.MARK
+    if standing.state == State.SET_ASIDE:
+        return Keep.ALREADY
+    if standing.ended or standing.nonce != nonce:
+        return Keep.NEEDLESS
+    return Keep.MARK
+
+
+def set_aside_row(
+    schedule_id: str, owner: str, standing: LedgerRow | None, due: Millis, now: Millis, reason: str
+) -> LedgerRow:
+    """The row of a schedule that is set aside."""
+    if standing:
+        return ended(standing, State.SET_ASIDE, now, reason)
+    return LedgerRow(
+        schedule_id=schedule_id,
+        owner=owner,
+        state=State.SET_ASIDE,
+        revision=1,
+        at=now,
+        expires_at=max(due, now) + ROW_LIFETIME,
+        detail=reason,
+    )

@@ -1,0 +1,57 @@
+"""The states a schedule passes through, as a table: each transition names the ADR that decided it.
+
+`scheduled` and `enqueued` are where a schedule is (the table; the stream or the delayer queue), all
+others are written in its ledger row. Nothing leaves an end but a put-back by an operator.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+from attrs import frozen
+
+
+class State(StrEnum):
+    """One word for one thing; the same words in the API, the ledger, the logs and the documentation."""
+
+    SCHEDULED = "scheduled"
+    ENQUEUED = "enqueued"
+    CLAIMED = "claimed"
+    EXECUTED = "executed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    REPLACED = "replaced"
+    DROPPED = "dropped"
+    SET_ASIDE = "set-aside"
+
+
+@frozen
+class Transition:
+    """From one state to the next."""
+
+    source: State
+    target: State
+    by: str  # the function that makes it
+    adr: int  # the decision behind it
+
+
+TRANSITIONS: Final = (
+    Transition(State.SCHEDULED, State.ENQUEUED, "stream-enqueuer", 2),
+    Transition(State.SCHEDULED, State.SET_ASIDE, "stream-enqueuer", 21),
+    Transition(State.ENQUEUED, State.CLAIMED, "delayer-relay", 18),
+    Transition(State.ENQUEUED, State.SET_ASIDE, "delayer-relay", 23),
+    Transition(State.CLAIMED, State.CLAIMED, "delayer-relay", 18),
+    Transition(State.CLAIMED, State.EXECUTED, "executor", 20),
+    Transition(State.CLAIMED, State.FAILED, "executor", 20),
+    Transition(State.CLAIMED, State.CLAIMED, "executor", 20),
+    Transition(State.CLAIMED, State.SET_ASIDE, "dlq-set-aside", 21),
+    Transition(State.SET_ASIDE, State.CLAIMED, "operator-set-aside", 21),
+    Transition(State.FAILED, State.CLAIMED, "operator-set-aside", 21),
+    Transition(State.SET_ASIDE, State.DROPPED, "operator-set-aside", 21),
+)
+
+ENDS: Final = frozenset({State.EXECUTED, State.FAILED, State.CANCELLED, State.REPLACED, State.DROPPED, State.SET_ASIDE})
+
+
+def may_follow(source: State, target: State) -> bool:
+    """Whether the table has a transition between the two."""
+    return any(t.source == source and t.target == target for t in TRANSITIONS)

@@ -1,0 +1,36 @@
+"""The ledger."""
+
+from attrs import Factory, define
+
+from delayer.core.ledger import LedgerRow
+from delayer.ports import Vanished
+
+
+@define
+class MemoryLedger:
+    """Port Ledger."""
+
+    rows: dict[str, LedgerRow] = Factory(dict)
+    writes: int = 0
+
+    def read(self, schedule_id: str) -> LedgerRow | None:
+        return self.rows.get(schedule_id)
+
+    def put_if_absent(self, row: LedgerRow) -> LedgerRow | None:
+        standing = self.rows.get(row.schedule_id)
+        return self._write(row) if standing is None else _unless_same(standing, row)
+
+    def swap(self, old: LedgerRow, new: LedgerRow) -> LedgerRow | None:
+        standing = self.rows.get(old.schedule_id)
+        if standing is None:
+            raise Vanished(f"the ledger row of {old.schedule_id} is gone")
+        return self._write(new) if standing.revision == old.revision else _unless_same(standing, new)
+
+    def _write(self, row: LedgerRow) -> None:
+        self.writes += 1
+        self.rows[row.schedule_id] = row
+
+
+def _unless_same(standing: LedgerRow, wanted: LedgerRow) -> LedgerRow | None:
+    """A write repeated because its answer was lost is no conflict."""
+    return None if standing == wanted else standing

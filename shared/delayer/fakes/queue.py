@@ -1,0 +1,74 @@
+"""A standard SQS queue: delays, visibility, at-least-once delivery, redrive to a dead-letter queue."""
+
+from collections.abc import Sequence
+
+from attrs import Factory, define
+
+from delayer.core.instants import SECOND, Millis
+from delayer.ports import Clock, Delivery, Outgoing
+
+
+@define
+class Message:
+    """A message in the queue."""
+
+    message_id: str
+    body: str
+    visible_at: Millis
+    receives: int = 0
+
+
+@define
+class MemoryQueue:
+    """Port Queue, and the consumer's side of it."""
+
+    clock: Clock
+    name: str = "queue"
+    visibility: Millis = 30 * SECOND
+    max_receives: int = 10
+    dead_letters: "MemoryQueue | None" = None
+    messages: list[Message] = Factory(list)
+    sent: int = 0  # messages ever sent
+    requests: int = 0
+
+    def send(self, messages: Sequence[Outgoing]) -> list[int]:
+        self.requests += -(-len(messages) // 10)
+        for message in messages:
+            self._add(message.body, self.clock.now() + message.delay_seconds * SECOND)
+        return []
+
+    def visible(self) -> int:
+        return sum(message.visible_at <= self.clock.now() for message in self.messages)
+
+    def receive(self, at_most: int = 10) -> list[Delivery]:
+        """What is visible, oldest first; invisible to others for the visibility timeout."""
+        now = self.clock.now()
+        ready = [message for message in self.messages if message.visible_at <= now]
+        for message in [message for message in ready if message.receives >= self.max_receives]:
+            ready.remove(message)
+            self._bury(message)
+        for message in ready[:at_most]:
+            message.receives += 1
+            message.visible_at = now + self.visibility
+        return [self._delivery(message) for message in ready[:at_most]]
+
+    def settle(self, deliveries: Sequence[Delivery], failed: Sequence[str]) -> None:
+        """Deletes what was not reported as failed, as Lambda's event source mapping does."""
+        done = {delivery.message_id for delivery in deliveries} - set(failed)
+        self.messages = [message for message in self.messages if message.message_id not in done]
+
+    def next_visible(self) -> Millis | None:
+        """When the next message can be received."""
+        return min((message.visible_at for message in self.messages), default=None)
+
+    def _add(self, body: str, visible_at: Millis) -> None:
+        self.sent += 1
+        self.messages.append(Message(f"{self.name}-{self.sent}", body, visible_at))
+
+    def _bury(self, message: Message) -> None:
+        self.messages.remove(message)
+        if self.dead_letters is not None:
+            self.dead_letters._add(message.body, self.clock.now())
+
+    def _delivery(self, message: Message) -> Delivery:
+        return Delivery(message.message_id, message.body, message.receives, self.name)

@@ -1,0 +1,217 @@
+"""What the use cases need of the world. Each port has an AWS adapter (`aws/`) and a fake (`fakes/`),
+both held to the same contract tests.
+
+A port raises `Unavailable` when AWS did not do what was asked, or when it is not known whether it did.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
+
+from attrs import field, frozen
+from attrs.validators import ge, le
+
+from delayer.core.bucket import Bucket
+from delayer.core.enqueueing import MAX_DELAY_SECONDS
+from delayer.core.executing import Result
+from delayer.core.instants import Millis
+from delayer.core.ledger import LedgerRow
+from delayer.core.schedule import Schedule
+from delayer.core.set_aside import Kept
+from delayer.core.sweeping import Progress, Shards
+from delayer.core.wire import ExecutorMessage
+
+Item = TypeVar("Item")
+Outcome = TypeVar("Outcome")
+
+
+class Unavailable(Exception):
+    """AWS failed, throttled or timed out; the effect may or may not have taken place."""
+
+
+class Clock(Protocol):
+    """The time, and the patience to wait for it."""
+
+    def now(self) -> Millis:
+        """Milliseconds since the epoch, rounded down: never ahead of the true time."""
+        ...
+
+    def sleep_until(self, instant: Millis) -> None:
+        """Returns at the instant or after it, at once if it has passed."""
+        ...
+
+
+class Parallel(Protocol):
+    """Does the same to many things at a time."""
+
+    def map(self, do: Callable[[Item], Outcome], items: Iterable[Item]) -> list[Outcome]:
+        """The outcomes in the order of the items. `do` handles its own errors."""
+        ...
+
+
+@frozen(kw_only=True)
+class RecordKey:
+    """Names one record of the schedules table."""
+
+    bucket: str
+    due: str
+
+
+@frozen
+class Page:
+    """A page of a bucket, in due order."""
+
+    keys: tuple[RecordKey, ...]
+    more: RecordKey | None  # where the next page begins after; None: this was the last
+
+
+class ScheduleTable(Protocol):
+    """The schedules table."""
+
+    def put(self, schedule: Schedule) -> None:
+        """Stores it; once more is no change."""
+        ...
+
+    def delete(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
+        """Deletes the records; returns those not known to be gone. Deleting what is not there is no error."""
+        ...
+
+    def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
+        """Reads one page, strongly consistent and unfiltered."""
+        ...
+
+    def beat(self, sent_at: Millis) -> None:
+        """Puts and deletes the heartbeat row."""
+        ...
+
+
+class Ledger(Protocol):
+    """The ledger. Both writes are conditional, and answer with the row that stands in the way."""
+
+    def read(self, schedule_id: str) -> LedgerRow | None:
+        """Strongly consistent."""
+        ...
+
+    def put_if_absent(self, row: LedgerRow) -> LedgerRow | None:
+        """None: written. Else nothing is written and the standing row is returned."""
+        ...
+
+    def swap(self, old: LedgerRow, new: LedgerRow) -> LedgerRow | None:
+        """Writes `new` if the standing row has the revision of `old`; returns None.
+
+        Else nothing is written and the standing row is returned. Raises `Vanished` if there is none.
+        """
+        ...
+
+
+class Vanished(Exception):
+    """The ledger row to be changed is gone: expired."""
+
+
+class Control(Protocol):
+    """The control rows: small state that coordinates writers and sweepers (ADR 0032)."""
+
+    def shards(self) -> Shards | None:
+        """Strongly consistent; None if nothing was ever written."""
+        ...
+
+    def raise_shards(self, wanted: Shards) -> Shards:
+        """Raises the highest shard if it is lower, keeps the first `since`; returns what stands afterwards."""
+        ...
+
+    def id_key(self, candidate: bytes) -> bytes:
+        """The secret behind the ids: `candidate` if there was none yet."""
+        ...
+
+    def progress(self) -> Progress | None:
+        """How far the sweep came; None before the first."""
+        ...
+
+    def advance(self, progress: Progress) -> None:
+        """Writes it; the watermark moves forward only, whatever another tick wrote in between."""
+        ...
+
+    def heartbeat_seen(self) -> Millis | None:
+        """The newest heartbeat that came through the stream."""
+        ...
+
+    def note_heartbeat(self, sent_at: Millis) -> None:
+        """Forward only."""
+        ...
+
+
+@frozen
+class Outgoing:
+    """A message to be sent."""
+
+    body: str
+    delay_seconds: int = field(default=0, validator=[ge(0), le(MAX_DELAY_SECONDS)])
+
+
+class Queue(Protocol):
+    """A standard SQS queue, as its senders see it."""
+
+    def send(self, messages: Sequence[Outgoing]) -> list[int]:
+        """Sends all, in as few requests as may be. Returns the positions of those not known to be sent."""
+        ...
+
+    def visible(self) -> int:
+        """About how many messages wait to be received, delayed ones not counted."""
+        ...
+
+
+class SetAsideStore(Protocol):
+    """Where bodies are kept."""
+
+    def keep(self, kept: Kept) -> None:
+        """Stores it under its key; once more is no change."""
+        ...
+
+    def list(self, prefix: str = "") -> list[str]:
+        """All keys that begin so."""
+        ...
+
+    def get(self, key: str) -> bytes | None:
+        """The content of one key, None if there is none."""
+        ...
+
+    def discard(self, key: str) -> None:
+        """Deletes it; what is not there is no error."""
+        ...
+
+
+class Target(Protocol):
+    """What an executor reaches. Here a new action begins."""
+
+    def __call__(self, message: ExecutorMessage) -> Result:
+        """Makes one attempt. Raises nothing that belongs to the target: that is a Retry or Refused."""
+        ...
+
+
+class Observer(Protocol):
+    """Logs and metrics (ADR 0031)."""
+
+    def note(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        """One structured log line."""
+        ...
+
+    def warn(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        """A line that somebody should look at."""
+        ...
+
+    def count(self, metric: str, number: int = 1) -> None:
+        """Adds to a counter: Swept, Enqueued, Claimed, Executed, Failed, SetAside, Late, …"""
+        ...
+
+    def measure_lateness(self, lateness: Millis) -> None:
+        """One observation of the metric Lateness, in milliseconds."""
+        ...
+
+
+@frozen
+class Delivery:
+    """A message as a function receives it."""
+
+    message_id: str
+    body: str
+    receives: int = 1  # how often SQS has handed it out, this time included
+    source: str = ""  # the name of its queue

@@ -1,0 +1,1 @@
+"""The targets an executor reaches: here an action is carried out."""

@@ -1,0 +1,69 @@
+"""The action `sqs-send`."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+from attrs import frozen
+
+from delayer.core.executing import Done, Refused, Result, Retry
+from delayer.core.instants import format_instant
+from delayer.core.wire import ExecutorMessage
+
+REGION: Final = re.compile(r"https?://sqs\.([a-z0-9-]+)\.amazonaws\.com")
+NEVER: Final = frozenset({"InvalidMessageContents", "InvalidParameterValue", "UnsupportedOperation"})
+
+
+class SqsSend(msgspec.Struct):
+    """The fields of the action; bounds in openapi.yaml."""
+
+    queueUrl: str  # noqa: N815 - the API's own spelling
+    messageGroupId: str = ""  # noqa: N815
+
+
+@frozen(kw_only=True)
+class SqsTarget:
+    """Port Target.
+
+    A FIFO queue gets the schedule's id as deduplication id, so that a repeated attempt within five
+    minutes is one message there (ADR 0026).
+    """
+
+    client_for: Callable[[str | None], Any]  # an SQS client for a region, None: the stack's own
+    errors: tuple[type[Exception], ...]
+    code_of: Callable[[Exception], str]
+
+    def __call__(self, message: ExecutorMessage) -> Result:
+        action = msgspec.json.decode(message.action, type=SqsSend)
+        region = REGION.match(action.queueUrl)
+        sqs = self.client_for(region.group(1) if region else None)
+        fifo = (
+            {"MessageGroupId": action.messageGroupId, "MessageDeduplicationId": message.id}
+            if action.messageGroupId
+            else {}
+        )
+        try:
+            answer = sqs.send_message(
+                QueueUrl=action.queueUrl,
+                MessageBody=message.payload or "null",
+                MessageAttributes=_attributes(message),
+                **fifo,
+            )
+        except self.errors as error:
+            return self._failure(error)
+        return Done(f"message {answer['MessageId']}")
+
+    def _failure(self, error: Exception) -> Result:
+        """A missing queue or permission may be mended while the retries last; a message SQS cannot hold will not."""
+        return Refused(str(error)) if self.code_of(error) in NEVER else Retry(str(error))
+
+
+def _attributes(message: ExecutorMessage) -> dict[str, Any]:
+    values = {
+        "Idempotency-Key": message.id,
+        "Delayer-Schedule-Id": message.id,
+        "Delayer-Point-In-Time": format_instant(message.point_in_time),
+        "Delayer-Attempt": str(message.attempt),
+    }
+    return {name: {"DataType": "String", "StringValue": value} for name, value in values.items()}

@@ -1,0 +1,1 @@
+"""What each function does: ports in, decisions from the core carried out."""

@@ -1,0 +1,100 @@
+"""Moves schedules into the delayer queue, as their records are deleted."""
+
+from collections.abc import Callable, Sequence
+
+from attrs import frozen
+
+from delayer.core import enqueueing as core
+from delayer.core.instants import Millis
+from delayer.core.schedule import Schedule
+from delayer.core.wire import encode, to_delayer
+from delayer.ports import Clock, Control, Ledger, Observer, Outgoing, Queue, RecordKey, ScheduleTable, Unavailable
+from delayer.use_cases.set_aside import Copy, SetAside
+
+
+def key_of(schedule: Schedule) -> RecordKey:
+    """Where its record stands."""
+    return RecordKey(bucket=schedule.address.bucket.key, due=schedule.address.sort_key(schedule.id))
+
+
+@frozen(kw_only=True)
+class Enqueue:
+    """One batch of the schedules table's stream."""
+
+    clock: Clock
+    schedules: ScheduleTable
+    ledger: Ledger
+    control: Control
+    delayer_queue: Queue
+    set_aside: SetAside
+    observer: Observer
+    new_nonce: Callable[[], str]
+    period: Millis
+
+    def __call__(self, changes: Sequence[core.Change]) -> list[str]:
+        """Handles all; returns the sequence numbers of those that must be delivered again.
+
+        A record that cannot be handled as such is set aside here. Only AWS's failures are reported:
+        they keep the record in the stream, and the neighbours have gone on.
+        """
+        decisions = [(change, self._decide(change)) for change in changes]
+        return [
+            *self._delete([(c, d.schedule) for c, d in decisions if isinstance(d, core.Delete)]),
+            *self._send([(c, d) for c, d in decisions if isinstance(d, core.Send)]),
+            *self._keep([(c, d) for c, d in decisions if isinstance(d, core.SetAside)]),
+            *self._note([(c, d) for c, d in decisions if isinstance(d, core.NoteHeartbeat)]),
+            *[c.sequence for c, d in decisions if d is None],
+        ]
+
+    def _decide(self, change: core.Change) -> core.Decision | None:
+        """None: the ledger was needed and did not answer."""
+        decision = core.decide(change, self.clock.now(), self.period)
+        if not isinstance(decision, core.AskLedger):
+            return decision
+        try:
+            return core.decide_far_removal(decision.schedule, self.ledger.read(decision.schedule.id))
+        except Unavailable:
+            return None
+
+    def _delete(self, nearly_due: Sequence[tuple[core.Change, Schedule]]) -> list[str]:
+        """The fast track."""
+        changes = {key_of(schedule): change.sequence for change, schedule in nearly_due}
+        left = self.schedules.delete(list(changes)) if changes else []
+        return [changes[key] for key in left]
+
+    def _send(self, removed: Sequence[tuple[core.Change, core.Send]]) -> list[str]:
+        outgoing = [
+            Outgoing(encode(to_delayer(send.schedule, self.new_nonce())), send.delay_seconds) for _, send in removed
+        ]
+        unsent = set(self.delayer_queue.send(outgoing)) if outgoing else set()
+        self.observer.count("Enqueued", len(removed) - len(unsent))
+        for position, (_, send) in enumerate(removed):
+            if position not in unsent:
+                self.observer.note("enqueued", send.schedule.id, delaySeconds=send.delay_seconds)
+        return [change.sequence for position, (change, _) in enumerate(removed) if position in unsent]
+
+    def _keep(self, poison: Sequence[tuple[core.Change, core.SetAside]]) -> list[str]:
+        failed = []
+        for change, decision in poison:
+            schedule = decision.schedule
+            try:
+                self.set_aside.keep(
+                    Copy(
+                        body=change.raw,
+                        reason=decision.reason,
+                        schedule_id=schedule.id if schedule else "",
+                        owner=schedule.owner if schedule else "",
+                    )
+                )
+            except Unavailable:
+                failed.append(change.sequence)
+        return failed
+
+    def _note(self, heartbeats: Sequence[tuple[core.Change, core.NoteHeartbeat]]) -> list[str]:
+        failed = []
+        for change, heartbeat in heartbeats[-1:]:
+            try:
+                self.control.note_heartbeat(heartbeat.sent_at)
+            except Unavailable:
+                failed.append(change.sequence)
+        return failed

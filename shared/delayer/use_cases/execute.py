@@ -1,0 +1,166 @@
+"""Makes the attempts at a target, and writes how it ended. The same for every action."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+from attrs import frozen
+
+from delayer.core import executing
+from delayer.core.ledger import Drop, LedgerRow, ended, retried
+from delayer.core.lifecycle import State
+from delayer.core.set_aside import VERSION, Kept, Shelf
+from delayer.core.wire import ExecutorMessage, Unreadable, decode, encode, next_attempt
+from delayer.ports import Clock, Delivery, Ledger, Observer, Outgoing, Parallel, Queue, Target, Unavailable, Vanished
+from delayer.use_cases.set_aside import Copy, SetAside
+
+
+class _Limits(msgspec.Struct):
+    """What of any action concerns its retries."""
+
+    maxAttempts: int = executing.DEFAULT_ATTEMPTS  # noqa: N815 - the API's own spelling
+
+
+@frozen(kw_only=True)
+class Execute:
+    """One batch of an action's queue."""
+
+    clock: Clock
+    ledger: Ledger
+    queue: Queue  # the action's own: retries go back into it
+    target: Target
+    set_aside: SetAside
+    observer: Observer
+    parallel: Parallel
+    new_delivery: Callable[[], str]
+
+    def __call__(self, deliveries: Sequence[Delivery]) -> list[str]:
+        """Handles all, side by side; returns the ids of the messages that SQS must deliver again."""
+        settled = self.parallel.map(self._settle, deliveries)
+        return [delivery.message_id for delivery, done in zip(deliveries, settled, strict=True) if not done]
+
+    def _settle(self, delivery: Delivery) -> bool:
+        """Whether the message may be deleted."""
+        try:
+            message = decode(delivery.body, ExecutorMessage)
+        except Unreadable as error:
+            return self._keep(delivery, str(error), None)
+        try:
+            return self._when_due(delivery, message)
+        except (Unavailable, Vanished) as error:
+            self.observer.warn("not settled", message.id, error=str(error))
+            return False
+
+    def _when_due(self, delivery: Delivery, message: ExecutorMessage) -> bool:
+        match executing.decide_wait(message, self.clock.now()):
+            case executing.Hold(until):
+                self.clock.sleep_until(until)
+            case executing.Resend(delay):
+                return self._send(message, delay)
+        row = self.ledger.read(message.id)
+        match executing.decide_attempt(message, row):
+            case executing.Attempt() if row:
+                return self._attempt(message, row)
+            case executing.SendNext(following, attempt):
+                delay = executing.retry_seconds(message.id, message.attempt)
+                return self._send(next_attempt(message, following, attempt), delay)
+            case Drop(reason):
+                self.observer.note("dropped", message.id, reason=reason)
+                return True
+            case _:
+                return self._keep(delivery, "no claim stands for it in the ledger", message)
+
+    def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
+        lateness = executing.lateness(message, self.clock.now())
+        result = self.target(message)
+        if message.attempt == 1:
+            self._measure(lateness)
+        if isinstance(result, executing.Done):
+            return self._executed(message, row, result, lateness)
+        match executing.decide_next(message, result, _max_attempts(message)):
+            case executing.TryAgain(delay):
+                return self._try_again(message, row, delay, result.detail)
+            case executing.GiveUp(reason):
+                return self._fail(message, row, reason)
+
+    def _measure(self, lateness: int) -> None:
+        self.observer.measure_lateness(lateness)
+        if lateness >= executing.LATE:
+            self.observer.count("Late")
+
+    def _executed(self, message: ExecutorMessage, row: LedgerRow, result: executing.Done, lateness: int) -> bool:
+        self._end(message, row, State.EXECUTED, result.detail)
+        self.observer.count("Executed")
+        self.observer.note("executed", message.id, attempt=message.attempt, latenessMs=lateness, detail=result.detail)
+        return True
+
+    def _try_again(self, message: ExecutorMessage, row: LedgerRow, delay: int, detail: str) -> bool:
+        """The ledger first: should this function die before it sends, its message finds itself in `retry_of`."""
+        following = retried(row, self.new_delivery(), self.clock.now())
+        blocker = self.ledger.swap(row, following)
+        if blocker is not None:
+            return self._overtaken(message, blocker, delay)
+        self.observer.count("Retried")
+        self.observer.note("attempt failed", message.id, attempt=message.attempt, retrySeconds=delay, detail=detail)
+        return self._send(next_attempt(message, following.delivery, following.attempt), delay)
+
+    def _overtaken(self, message: ExecutorMessage, standing: LedgerRow, delay: int) -> bool:
+        """A twin of this delivery was faster. It may have died before it sent: one message too many is harmless."""
+        decision = executing.decide_attempt(message, standing)
+        if isinstance(decision, executing.SendNext):
+            return self._send(next_attempt(message, decision.delivery, decision.attempt), delay)
+        self.observer.note("dropped", message.id, reason="overtaken while it was attempted")
+        return True
+
+    def _send(self, message: ExecutorMessage, delay: int) -> bool:
+        return not self.queue.send([Outgoing(encode(message), delay)])
+
+    def _fail(self, message: ExecutorMessage, row: LedgerRow, reason: str) -> bool:
+        """The body is kept first: a failed schedule can be put back."""
+        kept = Kept(
+            v=VERSION,
+            shelf=Shelf.FAILED,
+            schedule_id=message.id,
+            owner=message.owner,
+            reason=reason,
+            source=self.set_aside.source,
+            at=self.clock.now(),
+            body=encode(message),
+        )
+        self.set_aside.store.keep(kept)
+        if not self._end(message, row, State.FAILED, reason):
+            self.set_aside.store.discard(kept.key)
+            return True
+        self.observer.count("Failed")
+        self.observer.warn("failed", message.id, attempt=message.attempt, reason=reason, key=kept.key)
+        return True
+
+    def _end(self, message: ExecutorMessage, row: LedgerRow, state: State, detail: str) -> bool:
+        """Writes the outcome over the claim; False if another end stands already."""
+        while True:
+            blocker = self.ledger.swap(row, ended(row, state, self.clock.now(), detail))
+            if blocker is None:
+                return True
+            if blocker.ended or blocker.nonce != message.nonce:
+                self.observer.warn("ended otherwise", message.id, wanted=state, stands=blocker.state)
+                return False
+            row = blocker
+
+    def _keep(self, delivery: Delivery, reason: str, message: ExecutorMessage | None) -> bool:
+        try:
+            self.set_aside.keep(
+                Copy(
+                    body=delivery.body,
+                    reason=reason,
+                    schedule_id=message.id if message else "",
+                    owner=message.owner if message else "",
+                    nonce=message.nonce if message else "",
+                )
+            )
+        except Unavailable:
+            return False
+        return True
+
+
+def _max_attempts(message: ExecutorMessage) -> int:
+    limits = msgspec.json.decode(message.action, type=_Limits)
+    return min(limits.maxAttempts, executing.MAX_ATTEMPTS)

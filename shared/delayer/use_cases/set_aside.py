@@ -1,0 +1,69 @@
+"""Sets a record aside: the body first, then the ledger; a crash in between repeats both without harm."""
+
+from attrs import frozen
+
+from delayer.core.ledger import Keep, decide_set_aside, set_aside_row
+from delayer.core.schedule_id import address_of
+from delayer.core.set_aside import VERSION, Kept, Shelf
+from delayer.ports import Clock, Ledger, Observer, SetAsideStore, Vanished
+
+
+@frozen(kw_only=True)
+class Copy:
+    """One copy of a schedule, or of something that should have been one."""
+
+    body: str  # everything there is
+    reason: str
+    schedule_id: str = ""  # empty if unknown
+    owner: str = ""
+    nonce: str = ""  # empty if it was never sent
+
+
+@frozen(kw_only=True)
+class SetAside:
+    """Keeps what must not be fired and must not be lost."""
+
+    clock: Clock
+    ledger: Ledger
+    store: SetAsideStore
+    observer: Observer
+    source: str  # the function's name
+
+    def keep(self, copy: Copy) -> None:
+        """Stores the body and writes the end. Raises Unavailable: then nothing is settled, and it is to be repeated."""
+        kept = Kept(
+            v=VERSION,
+            shelf=Shelf.SET_ASIDE,
+            schedule_id=copy.schedule_id,
+            owner=copy.owner,
+            reason=copy.reason,
+            source=self.source,
+            at=self.clock.now(),
+            body=copy.body,
+        )
+        self.store.keep(kept)
+        if copy.schedule_id and self._mark(copy) is Keep.NEEDLESS:
+            self.store.discard(kept.key)
+            self.observer.note("needless copy thrown away", copy.schedule_id, reason=copy.reason)
+            return
+        self.observer.count("SetAside")
+        self.observer.warn("set aside", copy.schedule_id, reason=copy.reason, key=kept.key)
+
+    def _mark(self, copy: Copy) -> Keep:
+        """Writes the end unless the ledger has another; compare-and-set until it stands."""
+        standing = self.ledger.read(copy.schedule_id)
+        due = address_of(copy.schedule_id).due
+        while True:
+            verdict = decide_set_aside(standing, copy.nonce)
+            if verdict is not Keep.MARK:
+                return verdict
+            row = set_aside_row(copy.schedule_id, copy.owner, standing, due, self.clock.now(), copy.reason)
+            try:
+                blocker = self.ledger.swap(standing, row) if standing else self.ledger.put_if_absent(row)
+            except Vanished:
+                blocker = None
+                standing = None
+                continue
+            if blocker is None:
+                return verdict
+            standing = blocker

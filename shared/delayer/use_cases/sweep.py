@@ -1,0 +1,193 @@
+"""Deletes what has entered the delayer period; the table's stream does the rest. Needs no lock (ADR 0012)."""
+
+from collections.abc import Sequence
+
+from attrs import evolve, field, frozen
+
+from delayer.core import sweeping
+from delayer.core.bucket import Bucket
+from delayer.core.instants import Millis, Minute, minute_of
+from delayer.core.wire import VERSION, SweepMessage, Unreadable, decode, encode
+from delayer.ports import (
+    Clock,
+    Control,
+    Delivery,
+    Observer,
+    Outgoing,
+    Parallel,
+    Queue,
+    RecordKey,
+    ScheduleTable,
+    Unavailable,
+)
+
+POLL = 250  # ms between two looks for the heartbeat
+
+
+@frozen
+class Swept:
+    """What became of one bucket."""
+
+    deleted: int = 0
+    empty: bool = False  # its first page was also its last, and had nothing
+    handed_on: bool = False
+
+
+@frozen
+class Closing:
+    """How far the watermark came."""
+
+    closed_until: Minute
+    deleted: int
+    finished: bool  # within the budget
+
+
+@frozen(kw_only=True)
+class Tick:
+    """One tick of the minute task."""
+
+    clock: Clock
+    schedules: ScheduleTable
+    control: Control
+    delayer_queue: Queue
+    sweep_queue: Queue
+    observer: Observer
+    parallel: Parallel
+    period: Millis
+    budget: Millis = field(default=45_000)  # begins no further minute after this long
+
+    def __call__(self) -> None:
+        """Raises Unavailable if AWS did; the next tick takes up where this one ended."""
+        began = self.clock.now()
+        self.schedules.beat(began)
+        shards = self.control.shards()
+        if shards is None:
+            self.observer.note("nothing was ever scheduled")
+        elif self._may_sweep(began):
+            self._sweep(shards, began)
+
+    def _may_sweep(self, began: Millis) -> bool:
+        """Fails closed: in the table the records are safe, and a stream left unread would lose them (ADR 0014)."""
+        if not self._stream_is_read(began):
+            self.observer.count("SweepHeld")
+            self.observer.warn("no sweep: the stream consumer has not seen a heartbeat for three minutes")
+            return False
+        backlog = self.delayer_queue.visible()
+        if backlog > sweeping.MAX_BACKLOG:
+            self.observer.count("SweepHeld")
+            self.observer.warn("no sweep: the relay has a backlog", visible=backlog)
+            return False
+        return True
+
+    def _stream_is_read(self, began: Millis) -> bool:
+        """After a pause of the minute task the last heartbeat is old; this tick's own tells within a moment."""
+        if sweeping.heartbeat_is_fresh(self.control.heartbeat_seen(), began):
+            return True
+        while self.clock.now() < began + sweeping.HEARTBEAT_WAIT:
+            self.clock.sleep_until(self.clock.now() + POLL)
+            if sweeping.heartbeat_is_fresh(self.control.heartbeat_seen(), began):
+                return True
+        return False
+
+    def _sweep(self, shards: sweeping.Shards, began: Millis) -> None:
+        progress = self.control.progress() or sweeping.first_progress(shards)
+        plan = sweeping.plan(progress, began, self.period)
+        deleted = 0
+        for minute in plan.minutes:
+            deleted += sum(swept.deleted for swept in self._sweep_minute(minute, shards))
+        old = self._close(progress.closed_until, shards, began, plan.whole)
+        self.control.advance(
+            evolve(
+                progress,
+                closed_until=old.closed_until,
+                swept_at=began,
+                whole_at=began if plan.whole and old.finished else progress.whole_at,
+            )
+        )
+        self.observer.count("Swept", deleted + old.deleted)
+        self.observer.note(
+            "swept",
+            deleted=deleted + old.deleted,
+            wholeWindow=plan.whole and old.finished,
+            minutesBehind=minute_of(began) - old.closed_until,
+        )
+
+    def _close(self, watermark: Minute, shards: sweeping.Shards, began: Millis, whole: bool) -> Closing:
+        """Sweeps the minutes after the watermark, and moves it as long as each is proven empty.
+
+        With `whole` it sweeps on behind one that is not empty yet, so that a big minute holds up no other.
+        """
+        deleted, closing, minute = 0, True, watermark
+        while sweeping.may_close(minute, self.clock.now()) and (closing or whole):
+            if self.clock.now() > began + self.budget:
+                return Closing(watermark, deleted, finished=False)
+            swept = self._sweep_minute(minute, shards)
+            deleted += sum(one.deleted for one in swept)
+            if not sweeping.all_empty([one.empty for one in swept]):
+                closing = closing and sweeping.all_empty([one.empty for one in self._sweep_minute(minute, shards)])
+            minute += 1
+            watermark = minute if closing else watermark
+        return Closing(watermark, deleted, finished=True)
+
+    def _sweep_minute(self, minute: Minute, shards: sweeping.Shards) -> list[Swept]:
+        buckets = [Bucket(minute=minute, shard=shard) for shard in range(shards.highest + 1)]
+        return self.parallel.map(self._sweep_bucket, buckets)
+
+    def _sweep_bucket(self, bucket: Bucket) -> Swept:
+        """A bucket of one page is swept here; a bigger one is handed on (ADR 0015)."""
+        try:
+            page = self.schedules.page(bucket)
+            if page.more:
+                message = SweepMessage(v=VERSION, minute=bucket.minute, shard=bucket.shard)
+                return Swept(handed_on=not self.sweep_queue.send([Outgoing(encode(message))]))
+            if not page.keys:
+                return Swept(empty=True)
+            return Swept(deleted=len(page.keys) - len(self.schedules.delete(page.keys)))
+        except Unavailable as error:
+            self.observer.warn("bucket not swept", bucket=bucket.key, error=str(error))
+            return Swept()
+
+
+@frozen(kw_only=True)
+class SweepBuckets:
+    """Big buckets, one message each; any number of these run at a time."""
+
+    clock: Clock
+    schedules: ScheduleTable
+    observer: Observer
+    budget: Millis = field(default=40_000)  # what is left after this long is taken up by the next delivery
+
+    def __call__(self, deliveries: Sequence[Delivery]) -> list[str]:
+        """Returns the ids of the messages that SQS must deliver again."""
+        return [delivery.message_id for delivery in deliveries if not self._sweep(delivery)]
+
+    def _sweep(self, delivery: Delivery) -> bool:
+        try:
+            message = decode(delivery.body, SweepMessage)
+        except Unreadable as error:
+            self.observer.warn("sweep message dropped: the minute task writes it again", reason=str(error))
+            return True
+        bucket = Bucket(minute=message.minute, shard=message.shard)
+        try:
+            deleted, left = self._drain(bucket)
+        except Unavailable as error:
+            self.observer.warn("bucket not swept", bucket=bucket.key, error=str(error))
+            return False
+        self.observer.count("Swept", deleted)
+        self.observer.note("bucket swept", bucket=bucket.key, deleted=deleted, left=left)
+        return not left
+
+    def _drain(self, bucket: Bucket) -> tuple[int, bool]:
+        """Page by page until the last; whether anything is left."""
+        began = self.clock.now()
+        deleted, left = 0, False
+        after: RecordKey | None = None
+        while self.clock.now() <= began + self.budget:
+            page = self.schedules.page(bucket, after)
+            missed = self.schedules.delete(page.keys) if page.keys else []
+            deleted += len(page.keys) - len(missed)
+            left = left or bool(missed)
+            after = page.more
+            if after is None:
+                return deleted, left
+        return deleted, True
