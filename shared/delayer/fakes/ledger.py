@@ -18,13 +18,19 @@ class MemoryLedger:
 
     def put_if_absent(self, row: LedgerRow) -> LedgerRow | None:
         standing = self.rows.get(row.schedule_id)
-        return self._write(row) if standing is None else _unless_same(standing, row)
+        if standing is not None:
+            return _unless_same(standing, row)
+        self._write(row)
+        return None
 
     def swap(self, old: LedgerRow, new: LedgerRow) -> LedgerRow | None:
         standing = self.rows.get(old.schedule_id)
         if standing is None:
             raise Vanished(f"the ledger row of {old.schedule_id} is gone")
-        return self._write(new) if standing.revision == old.revision else _unless_same(standing, new)
+        if standing.revision != old.revision:
+            return _unless_same(standing, new)
+        self._write(new)
+        return None
 
     def _write(self, row: LedgerRow) -> None:
         self.writes += 1
