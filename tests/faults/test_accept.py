@@ -1,0 +1,26 @@
+"""api-schedule-post: any call may fail; what was answered 201 fires, once."""
+
+from delayer.fakes.faults import FaultPlan
+
+from tests.faults.cases import every_fault, spoiled
+from tests.faults.scenarios import check_fired_once, soon_and_later
+
+
+def test_every_fault() -> None:
+    """A put whose answer was lost leaves a second schedule, that the client knows nothing of: at most one each."""
+    for case, world in every_fault("accept", soon_and_later):
+        check_fired_once(case, world)
+        assert len(world.accepted) == 5, case
+        assert len(world.target.reached) <= 6, case
+
+
+def test_the_scenario_without_faults() -> None:
+    """Four writes for each schedule: put, delete, claim, outcome (ADR 0035)."""
+    world = spoiled("accept", soon_and_later, FaultPlan())
+    check_fired_once("no fault", world)
+    assert world.ledger.writes == 2 * 5
+    assert world.handed_over() == 5
+    assert max(world.observer.lateness[1:]) == 0, "all but the overdue one fire to the millisecond"
+    assert world.observer.counts["Enqueued"] == 5
+    assert world.observer.counts["Claimed"] == 5
+    assert world.observer.counts["Executed"] == 5

@@ -1,0 +1,72 @@
+"""executor-…: killed between any two steps, every batch twice; the target is reached again only where it must be."""
+
+from delayer.core.instants import MINUTE, SECOND
+from delayer.core.lifecycle import State
+from delayer.fakes.faults import FaultPlan
+from delayer.ports import Outgoing
+
+from tests.faults.cases import every_fault, spoiled
+from tests.faults.scenarios import (
+    check_fired_once,
+    check_sound,
+    soon_and_later,
+    target_down_at_first,
+    target_refuses,
+)
+from tests.world import START, World
+
+
+def test_every_fault() -> None:
+    """A death between the target's answer and the outcome repeats the attempt, with the same idempotency key."""
+    for case, world in every_fault("execute", soon_and_later):
+        check_fired_once(case, world, reached_at_most=2)
+        repeated = len(world.target.reached) - len(world.accepted)
+        assert repeated <= 1, case
+        if "read" in case:
+            assert repeated == 0, case
+
+
+def test_every_batch_twice() -> None:
+    world = spoiled("execute", soon_and_later, FaultPlan(), duplicated=True)
+    check_fired_once("duplicated", world)
+
+
+def test_a_target_that_is_down_at_first() -> None:
+    """However the executor dies between failed attempt and retry, one chain of attempts goes on."""
+    for case, world in every_fault("execute", target_down_at_first):
+        check_fired_once(case, world, reached_at_most=4)
+        assert max(message.attempt for _, message in world.target.reached) <= 3, case
+
+
+def test_a_target_that_is_down_at_first_every_batch_twice() -> None:
+    world = spoiled("execute", target_down_at_first, FaultPlan(), duplicated=True)
+    check_fired_once("duplicated", world, reached_at_most=3)
+
+
+def test_retries_back_off() -> None:
+    world = spoiled("execute", target_down_at_first, FaultPlan())
+    first, second, third = world.reached(world.accepted[0])
+    assert first == START + 2 * SECOND
+    assert SECOND <= second - first <= 2 * SECOND
+    assert 3 * SECOND <= third - second <= 4 * SECOND
+
+
+def test_a_target_that_refuses_fails_with_its_body_kept() -> None:
+    for case, world in every_fault("execute", target_refuses):
+        check_sound(case, world)
+        row = world.row(world.accepted[0])
+        assert row is not None
+        assert row.state is State.FAILED, case
+        assert row.detail == "HTTP 404"
+        assert len(world.store.list("failed/")) == 1, case
+
+
+def test_a_message_that_cannot_be_read_is_set_aside_and_its_neighbours_run() -> None:
+    def scenario(world: World) -> None:
+        world.post(START + MINUTE)
+        world.http_queue.send([Outgoing("[]", 60)])
+        world.run_until(START + 10 * MINUTE)
+
+    for case, world in every_fault("execute", scenario):
+        check_fired_once(case, world, reached_at_most=2)
+        assert len(world.store.list("set-aside/unreadable/")) == 1, case

@@ -1,0 +1,98 @@
+"""delayer-relay: killed between any two steps, every batch twice; handed over once."""
+
+from delayer.core.instants import HOUR, MINUTE, SECOND
+from delayer.core.ledger import STALE_AFTER
+from delayer.core.lifecycle import State
+from delayer.fakes.faults import FaultPlan
+from delayer.ports import Outgoing
+
+from tests.faults.cases import every_fault, spoiled
+from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
+from tests.world import START, World
+
+
+def test_every_fault() -> None:
+    for case, world in every_fault("relay", soon_and_later):
+        check_fired_once(case, world)
+
+
+def test_every_batch_twice() -> None:
+    """The second delivery of a message finds its own claim with the lease running: it comes back, and finds the end."""
+    world = spoiled("relay", soon_and_later, FaultPlan(), duplicated=True)
+    check_fired_once("duplicated", world)
+    assert world.handed_over() == 5
+
+
+def test_a_crash_between_claim_and_hand_over_is_repaired_once_the_lease_has_lapsed() -> None:
+    """And not before: within the lease, the first may still be at it."""
+    for case, world in every_fault("relay", soon_and_later):
+        for schedule in world.accepted:
+            late = world.reached(schedule)[0] - max(schedule.point_in_time, START)
+            assert late <= world.delayer_queue.visibility + SECOND, case
+
+
+def unreadable_message(world: World) -> None:
+    world.post(START + MINUTE)
+    world.delayer_queue.send([Outgoing("{not json", 30)])
+    world.post(START + MINUTE)
+    world.run_until(START + HOUR)
+
+
+def test_a_message_that_cannot_be_read_is_set_aside_and_its_neighbours_fire() -> None:
+    for case, world in every_fault("relay", unreadable_message):
+        check_fired_once(case, world)
+        assert len(world.store.list("set-aside/unreadable/")) == 1, case
+
+
+def no_such_executor(world: World) -> None:
+    world.post(START + MINUTE, type="sqs-send", url=None, queueUrl="https://sqs.x/123456789012/q")
+    world.run_until(START + HOUR)
+
+
+def test_an_action_without_executor_is_set_aside() -> None:
+    def scenario(world: World) -> None:
+        world.relay = _without_executors(world)
+        world.post(START + MINUTE)
+        world.run_until(START + HOUR)
+
+    for case, world in every_fault("relay", scenario):
+        check_sound(case, world)
+        row = world.row(world.accepted[0])
+        assert row is not None
+        assert row.state is State.SET_ASIDE, case
+        assert len(world.store.objects) == 1, case
+
+
+def _without_executors(world: World):  # type: ignore[no-untyped-def] # the relay's own type, evolved
+    from attrs import evolve
+
+    return evolve(world.relay, executor_queues={})
+
+
+def test_a_copy_more_than_29_days_late_is_set_aside_never_fired() -> None:
+    """Its ledger row may be about to expire: nobody could say whether it fired (ADR 0023)."""
+
+    def scenario(world: World) -> None:
+        world.post(START + MINUTE)
+        world.run_until(START + SECOND)
+        world.clock.move(STALE_AFTER + HOUR)
+        world.run_until(world.clock.now() + HOUR)
+
+    for case, world in every_fault("relay", scenario):
+        check_sound(case, world)
+        row = world.row(world.accepted[0])
+        assert row is not None
+        assert row.state is State.SET_ASIDE, case
+        assert world.target.reached == [], case
+
+
+def test_a_message_too_early_to_hold_goes_back_with_its_nonce() -> None:
+    """29 minutes ahead is two rounds of the queue; it is one copy all the while."""
+    world = World()
+    schedule = world.post(START + 29 * MINUTE + 7)
+    assert schedule is not None
+    world.table.delete(list(world.table.rows))
+    world.run_until(START + HOUR)
+    check_fired_once("re-sent", world)
+    assert world.delayer_queue.sent == 2
+    assert world.reached(schedule) == [schedule.point_in_time]
