@@ -61,9 +61,10 @@ class DynamoScheduleTable:
             answer = self.dynamodb.query(
                 TableName=self.table,
                 ConsistentRead=True,
-                KeyConditionExpression="bucket = :bucket",
+                KeyConditionExpression="#bucket = :bucket",
+                ExpressionAttributeNames={"#bucket": "bucket", "#due": "due"},  # "bucket" is a reserved word
                 ExpressionAttributeValues={":bucket": {"S": bucket.key}},
-                ProjectionExpression="bucket, due",
+                ProjectionExpression="#bucket, #due",
                 Limit=self.page_size,
                 **start,
             )

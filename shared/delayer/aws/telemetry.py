@@ -18,7 +18,7 @@ class Telemetry:
 
     def __init__(self, function: str) -> None:
         self.function = function
-        self._logger = Logger(service=function)
+        self._logger = Logger(service=function, location=None, utc=True, use_rfc3339=True)
         self._metrics = Metrics()
 
     def note(self, event: str, schedule_id: str = "", **facts: object) -> None:
@@ -45,7 +45,8 @@ class Telemetry:
                 self._logger.exception("the batch failed as a whole and will be delivered again")
                 raise
             finally:
-                self._metrics.flush_metrics()
+                if self._metrics.metric_set:
+                    self._metrics.flush_metrics()
 
         return _traced(call)
 

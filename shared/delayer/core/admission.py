@@ -4,6 +4,7 @@ The shape is checked against the JSON Schemas of `openapi.yaml`; the instants, w
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 from attrs import frozen
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from delayer.core.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
@@ -19,11 +20,20 @@ from delayer.core.instants import SECOND, YEAR, Millis, ceil_millis, format_inst
 MAX_BODY_BYTES: Final = 262_144
 MAX_PAST: Final[Millis] = 60 * SECOND
 MAX_AHEAD: Final[Millis] = 10 * YEAR
+MAX_SECONDS: Final = 10**15  # of an epoch; what is beyond is not worth arithmetic
 MAX_ERRORS: Final = 50  # a body can be wrong in thousands of places; nobody reads them all
 
+
+def _pattern(_validator: Any, pattern: str, text: Any, _schema: Any) -> Iterable[ValidationError]:
+    """In JSON Schema `$` is the end; in Python it also stands before a last line feed, which no field may have."""
+    if isinstance(text, str) and (text.endswith("\n") or not re.search(pattern, text)):
+        yield ValidationError(f"{text!r} does not match {pattern!r}")
+
+
 _CONTRACT = json.loads(files("delayer.core").joinpath("contract.json").read_text())
-_REQUEST = Draft202012Validator(_CONTRACT["request"])
-_ACTIONS = {kind: Draft202012Validator(schema) for kind, schema in _CONTRACT["actions"].items()}
+_Validator: Any = validators.extend(Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call] # jsonschema
+_REQUEST = _Validator(_CONTRACT["request"])
+_ACTIONS = {kind: _Validator(schema) for kind, schema in _CONTRACT["actions"].items()}
 
 ACTION_TYPES: Final = tuple(sorted(_ACTIONS))
 
@@ -95,7 +105,15 @@ def _fields_of(body: bytes) -> dict[str, bytes]:
 
 def _parse(raw: bytes | msgspec.Raw) -> Any:
     """Numbers keep their decimal digits: an epoch second of 1795251600.25 must not gain a millisecond."""
-    return json.loads(bytes(raw), parse_float=Decimal, parse_int=_integer, parse_constant=_refuse_constant)
+    return json.loads(bytes(raw), parse_float=_decimal, parse_int=_integer, parse_constant=_refuse_constant)
+
+
+def _decimal(digits: str) -> Decimal:
+    """An exponent of twenty digits is JSON, too: a payload may hold it, and for any field it is out of bounds."""
+    try:
+        return Decimal(digits)
+    except InvalidOperation:
+        return Decimal("Infinity")
 
 
 def _integer(digits: str) -> int | Decimal:
@@ -145,7 +163,7 @@ def _point_in_time(document: Mapping[str, Any], now: Millis, errors: list[FieldE
     )
     try:
         instant = _instant(document["pointInTime"])
-    except (ValueError, OverflowError, InvalidOperation) as error:
+    except (ValueError, OverflowError) as error:
         errors.append(FieldError(field="pointInTime", problem=str(error) or "not an instant", allowed=allowed))
         return 0
     if not now - MAX_PAST <= instant <= now + MAX_AHEAD:
@@ -157,7 +175,7 @@ def _instant(value: str | int | Decimal) -> Millis:
     if isinstance(value, str):
         return parse_instant(value)
     seconds = Decimal(value)
-    if abs(seconds) > Decimal(10) ** 15:
+    if not -MAX_SECONDS <= seconds <= MAX_SECONDS:
         raise ValueError("epoch seconds out of any range")
     return ceil_millis(seconds)
 

@@ -5,9 +5,10 @@ from typing import Final
 from attrs import field, frozen
 from attrs.validators import ge, le
 
-from delayer.core.instants import Millis, Minute, format_minute, minute_of, parse_minute
+from delayer.core.instants import Millis, Minute, format_minute, minute_of
 
 MAX_SHARD: Final = 0xFFFF
+LAST_INSTANT: Final[Millis] = 253_402_300_799_999  # the year 9999 ends; it fits the six bytes it has in the id
 
 
 @frozen(kw_only=True, order=True)
@@ -22,18 +23,12 @@ class Bucket:
         """The partition key: `2026-11-21T09:00#3`."""
         return f"{format_minute(self.minute)}#{self.shard}"
 
-    @classmethod
-    def from_key(cls, key: str) -> "Bucket":
-        """The inverse of `key`. Raises ValueError for anything else."""
-        minute, _, shard = key.partition("#")
-        return cls(minute=parse_minute(minute), shard=int(shard))
-
 
 @frozen(kw_only=True, order=True)
 class Address:
     """The instant and shard a schedule is filed under. Its point in time, or the instant it was accepted if later."""
 
-    due: Millis = field(validator=[ge(0), le(0xFFFF_FFFF_FFFF)])  # fits the six bytes it has in the id
+    due: Millis = field(validator=[ge(0), le(LAST_INSTANT)])
     shard: int = field(validator=[ge(0), le(MAX_SHARD)])
 
     @property

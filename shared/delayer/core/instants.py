@@ -5,7 +5,7 @@ Input finer than a millisecond rounds *up*: rounding down would let a schedule f
 
 import re
 from datetime import UTC, datetime, timedelta
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, Decimal, localcontext
 from typing import Final, TypeAlias
 
 Millis: TypeAlias = int
@@ -42,12 +42,6 @@ def format_minute(minute: Minute) -> str:
     return (_EPOCH + timedelta(minutes=minute)).strftime("%Y-%m-%dT%H:%M")
 
 
-def parse_minute(text: str) -> Minute:
-    """The inverse of `format_minute`. Raises ValueError for anything else."""
-    at = datetime.strptime(text, "%Y-%m-%dT%H:%M").replace(tzinfo=UTC)
-    return int((at - _EPOCH).total_seconds()) // 60
-
-
 def parse_instant(text: str) -> Millis:
     """RFC 3339 with an offset, rounded up to the millisecond. Raises ValueError with the reason."""
     match = _RFC_3339.fullmatch(text)
@@ -61,5 +55,6 @@ def parse_instant(text: str) -> Millis:
 
 
 def ceil_millis(seconds: Decimal) -> Millis:
-    """Decimal seconds as milliseconds, rounded up."""
-    return int((seconds * SECOND).to_integral_value(rounding=ROUND_CEILING))
+    """Decimal seconds as milliseconds, rounded up, however many digits they have."""
+    with localcontext(rounding=ROUND_CEILING):
+        return int((seconds * SECOND).to_integral_value())

@@ -26,11 +26,20 @@ POLL = 250  # ms between two looks for the heartbeat
 
 @frozen
 class Swept:
-    """What became of one bucket."""
+    """What became of one bucket, or of several together."""
 
     deleted: int = 0
     empty: bool = False  # its first page was also its last, and had nothing
-    handed_on: bool = False
+    failed: bool = False  # it could not be read, handed on, or not all of it deleted
+
+
+def together(parts: Sequence[Swept]) -> Swept:
+    """Empty only if all were, failed if any did."""
+    return Swept(
+        deleted=sum(part.deleted for part in parts),
+        empty=sweeping.all_empty([part.empty for part in parts]),
+        failed=any(part.failed for part in parts),
+    )
 
 
 @frozen
@@ -38,7 +47,7 @@ class Closing:
     """How far the watermark came."""
 
     closed_until: Minute
-    deleted: int
+    swept: Swept
     finished: bool  # within the budget
 
 
@@ -92,46 +101,46 @@ class Tick:
     def _sweep(self, shards: sweeping.Shards, began: Millis) -> None:
         progress = self.control.progress() or sweeping.first_progress(shards)
         plan = sweeping.plan(progress, began, self.period)
-        deleted = 0
-        for minute in plan.minutes:
-            deleted += sum(swept.deleted for swept in self._sweep_minute(minute, shards))
+        near = together([self._sweep_minute(minute, shards) for minute in plan.minutes])
         old = self._close(progress.closed_until, shards, began, plan.whole)
+        whole = plan.whole and old.finished
         self.control.advance(
             evolve(
                 progress,
                 closed_until=old.closed_until,
                 swept_at=began,
-                whole_at=began if plan.whole and old.finished else progress.whole_at,
+                whole_at=began if whole else progress.whole_at,
             )
         )
-        self.observer.count("Swept", deleted + old.deleted)
-        self.observer.note(
-            "swept",
-            deleted=deleted + old.deleted,
-            wholeWindow=plan.whole and old.finished,
-            minutesBehind=minute_of(began) - old.closed_until,
-        )
+        self._tell(together([near, old.swept]), whole, minute_of(began) - old.closed_until)
+
+    def _tell(self, swept: Swept, whole: bool, behind: int) -> None:
+        """A tick that could not do all of its work fails, so that the alarm sees it."""
+        self.observer.count("Swept", swept.deleted)
+        self.observer.note("swept", deleted=swept.deleted, wholeWindow=whole, minutesBehind=behind)
+        if swept.failed:
+            raise Unavailable("not every bucket could be swept; the next tick tries again")
 
     def _close(self, watermark: Minute, shards: sweeping.Shards, began: Millis, whole: bool) -> Closing:
         """Sweeps the minutes after the watermark, and moves it as long as each is proven empty.
 
         With `whole` it sweeps on behind one that is not empty yet, so that a big minute holds up no other.
         """
-        deleted, closing, minute = 0, True, watermark
+        parts, closing, minute = [Swept()], True, watermark
         while sweeping.may_close(minute, self.clock.now()) and (closing or whole):
             if self.clock.now() > began + self.budget:
-                return Closing(watermark, deleted, finished=False)
-            swept = self._sweep_minute(minute, shards)
-            deleted += sum(one.deleted for one in swept)
-            if not sweeping.all_empty([one.empty for one in swept]):
-                closing = closing and sweeping.all_empty([one.empty for one in self._sweep_minute(minute, shards)])
+                return Closing(watermark, together(parts), finished=False)
+            parts.append(self._sweep_minute(minute, shards))
+            if closing and parts[-1].deleted and not parts[-1].failed:
+                parts.append(self._sweep_minute(minute, shards))
+            closing = closing and parts[-1].empty
             minute += 1
             watermark = minute if closing else watermark
-        return Closing(watermark, deleted, finished=True)
+        return Closing(watermark, together(parts), finished=True)
 
-    def _sweep_minute(self, minute: Minute, shards: sweeping.Shards) -> list[Swept]:
+    def _sweep_minute(self, minute: Minute, shards: sweeping.Shards) -> Swept:
         buckets = [Bucket(minute=minute, shard=shard) for shard in range(shards.highest + 1)]
-        return self.parallel.map(self._sweep_bucket, buckets)
+        return together(self.parallel.map(self._sweep_bucket, buckets))
 
     def _sweep_bucket(self, bucket: Bucket) -> Swept:
         """A bucket of one page is swept here; a bigger one is handed on (ADR 0015)."""
@@ -139,13 +148,14 @@ class Tick:
             page = self.schedules.page(bucket)
             if page.more:
                 message = SweepMessage(v=VERSION, minute=bucket.minute, shard=bucket.shard)
-                return Swept(handed_on=not self.sweep_queue.send([Outgoing(encode(message))]))
+                return Swept(failed=bool(self.sweep_queue.send([Outgoing(encode(message))])))
             if not page.keys:
                 return Swept(empty=True)
-            return Swept(deleted=len(page.keys) - len(self.schedules.delete(page.keys)))
+            left = self.schedules.delete(page.keys)
+            return Swept(deleted=len(page.keys) - len(left), failed=bool(left))
         except Unavailable as error:
             self.observer.warn("bucket not swept", bucket=bucket.key, error=str(error))
-            return Swept()
+            return Swept(failed=True)
 
 
 @frozen(kw_only=True)

@@ -1,0 +1,86 @@
+# Needs Python 3.11 to 3.13 with pip, and make. Everything else is installed into .venv from hashed requirements.
+
+PORT ?= 8080
+DELAYER_PERIOD ?=
+PARAMETERS ?=
+ARGS ?=
+
+BIN := .venv/bin
+INSTALLED := .venv/installed
+CODE := shared local functions tests $(wildcard bench)
+PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
+	--no-emit-index-url --no-annotate --no-header
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHONUNBUFFERED := 1
+export NO_MKDOCS_2_WARNING := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help local test test-fast lint format docs docs-serve bench contract deploy lock clean
+
+help: ## list the targets
+	@echo "make <target>:"
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
+
+local: $(INSTALLED) ## run the whole stack here (PORT=8080 DELAYER_PERIOD=840 PARAMETERS="Shards=2 LogLevel=DEBUG")
+	@$(BIN)/python -m local --port $(PORT) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
+		$(foreach parameter,$(PARAMETERS),--parameter $(parameter)) $(ARGS)
+
+test: lint ## every check and every test
+	@$(BIN)/pytest --numprocesses 2 --dist loadscope --ignore tests/e2e $(ARGS)
+	@if ls tests/e2e/test_*.py >/dev/null 2>&1; then $(BIN)/pytest tests/e2e $(ARGS); fi
+
+test-fast: $(INSTALLED) ## the tests without the stack
+	@$(BIN)/pytest --numprocesses 2 --dist loadscope --ignore tests/e2e $(ARGS)
+
+lint: $(INSTALLED) ## ruff, mypy and cfn-lint
+	@$(BIN)/ruff check --quiet $(CODE)
+	@$(BIN)/ruff format --check --quiet $(CODE) || { echo "Not formatted; run: make format" >&2; exit 1; }
+	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py local $(wildcard bench tests)
+	@for handler in functions/*/app.py; do $(BIN)/mypy --no-error-summary $$handler || exit 1; done
+	@$(BIN)/cfn-lint template.yaml
+
+format: $(INSTALLED) ## format the code
+	@$(BIN)/ruff check --fix --quiet $(CODE); $(BIN)/ruff format $(CODE)
+
+docs: $(INSTALLED) ## build the documentation into site/
+	@$(BIN)/mkdocs build --strict --quiet && echo "Built site/index.html."
+
+docs-serve: $(INSTALLED) ## serve the documentation while you write
+	@$(BIN)/mkdocs serve --dev-addr 127.0.0.1:8000
+
+bench: $(INSTALLED) ## measure lateness, throughput and cost (ARGS=--help)
+	@$(BIN)/python -m bench $(ARGS)
+
+contract: $(INSTALLED) ## take the request schemas over from openapi.yaml
+	@$(BIN)/python shared/contract.py
+
+deploy: ## deploy to AWS with the SAM CLI
+	@command -v sam >/dev/null || { echo "make deploy needs the AWS SAM CLI, which is not on the PATH." >&2; exit 1; }
+	sam build && sam deploy --guided
+
+lock: $(INSTALLED) ## resolve the requirements anew
+	@$(PIP_COMPILE) --no-emit-package botocore --no-emit-package python-dateutil --no-emit-package six \
+		--output-file shared/requirements.txt shared/requirements.in
+	@$(PIP_COMPILE) --output-file requirements-dev.txt requirements-dev.in
+	@echo "Wrote shared/requirements.txt and requirements-dev.txt."
+
+clean: ## remove what make has made
+	@rm -rf .venv .local .mypy_cache .pytest_cache .ruff_cache .hypothesis .aws-sam site
+
+$(INSTALLED): requirements-dev.txt
+	@python=; for candidate in $(PYTHON) python3.13 python3.12 python3.11 python3 python; do \
+		if $$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; \
+		then python=$$candidate; break; fi; done; \
+	[ -n "$$python" ] || { echo "Delayer needs Python 3.11, 3.12 or 3.13 on the PATH (or make PYTHON=/path/to/it)." >&2; exit 1; }; \
+	began=$$(date +%s); \
+	echo "Setting up .venv with $$($$python --version): about a minute, only this once."; \
+	{ [ -x $(BIN)/python ] && $(BIN)/python -m pip --version >/dev/null 2>&1; } || \
+		{ rm -rf .venv; $$python -m venv .venv; } >.venv-error 2>&1 || \
+		{ cat .venv-error >&2; rm -rf .venv .venv-error; \
+		echo "$$python could not make a virtual environment; install its venv and pip packages." >&2; exit 1; }; \
+	rm -f .venv-error; \
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.txt || \
+		{ echo "The Python packages could not be installed; see above." >&2; exit 1; }; \
+	touch $@; echo "Set up .venv in $$(( $$(date +%s) - began )) s."

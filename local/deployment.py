@@ -1,0 +1,101 @@
+"""Creates the stack of a template in the embedded AWS."""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from local.aws_clients import AwsClients
+from local.errors import LocalStackError
+from local.packaging import Package, package
+
+STACK_NAME = "delayer"
+CODE_BUCKET = "delayer-code"
+PARAMETERS_ON_ONE_MACHINE = {
+    # One machine calls its own receiver over loopback, and nobody else reaches its API.
+    "AllowPrivateTargets": "true",
+    "ApiAuthorization": "NONE",
+    # Each is a process of about 70 MB here, and takes a third of a second of a processor to start.
+    "RelayConcurrency": "5",
+    "ExecutorConcurrency": "5",
+}
+CREATION_SECONDS = 120
+POLL_SECONDS = 0.05
+
+
+def deploy(clients: AwsClients, template_file: Path, parameters: Mapping[str, str]) -> dict[str, str]:
+    """Upload the code, create the stack, wait for it; its outputs.
+
+    Errors: LocalStackError with the reason of the first resource that failed.
+    """
+    packaged = package(template_file, CODE_BUCKET)
+    declared = packaged.template.get("Parameters", {})
+    arguments = parameters_for(declared, parameters)
+    try:
+        upload(clients.client("s3"), packaged)
+        create(clients.client("cloudformation"), packaged.template, arguments)
+        return outputs_of(wait_for(clients.client("cloudformation")))
+    except (ClientError, BotoCoreError) as error:
+        raise LocalStackError(f"The stack could not be created: {one_line(error)}") from error
+
+
+def parameters_for(declared: Mapping[str, Any], wanted: Mapping[str, str]) -> list[dict[str, str]]:
+    """CloudFormation's list of parameters; LocalStackError for one that the template does not declare."""
+    unknown = sorted(wanted.keys() - declared.keys())
+    if unknown:
+        known = ", ".join(sorted(declared)) or "none"
+        raise LocalStackError(f"The template has no parameter {unknown[0]}; it has: {known}.")
+    defaults = {name: value for name, value in PARAMETERS_ON_ONE_MACHINE.items() if name in declared}
+    return [{"ParameterKey": name, "ParameterValue": value} for name, value in {**defaults, **wanted}.items()]
+
+
+def upload(s3: Any, packaged: Package) -> None:
+    """Put the archives into a bucket of the embedded AWS."""
+    s3.create_bucket(Bucket=CODE_BUCKET)
+    for key, archive in packaged.archives.items():
+        s3.put_object(Bucket=CODE_BUCKET, Key=key, Body=archive)
+
+
+def create(cloudformation: Any, template: dict[str, Any], parameters: list[dict[str, str]]) -> None:
+    """Ask for the stack."""
+    cloudformation.create_stack(
+        StackName=STACK_NAME,
+        TemplateBody=json.dumps(template, default=str),
+        Parameters=parameters,
+        Capabilities=["CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
+    )
+
+
+def wait_for(cloudformation: Any) -> dict[str, Any]:
+    """The created stack; LocalStackError when it failed or takes too long."""
+    deadline = time.monotonic() + CREATION_SECONDS
+    while time.monotonic() < deadline:
+        stack: dict[str, Any] = cloudformation.describe_stacks(StackName=STACK_NAME)["Stacks"][0]
+        if stack["StackStatus"] == "CREATE_COMPLETE":
+            return stack
+        if not stack["StackStatus"].endswith("_IN_PROGRESS"):
+            raise LocalStackError(f"The stack could not be created: {first_failure(cloudformation, stack)}")
+        time.sleep(POLL_SECONDS)
+    raise LocalStackError(f"The stack was not created within {CREATION_SECONDS} s.")
+
+
+def first_failure(cloudformation: Any, stack: dict[str, Any]) -> str:
+    """The reason that the first failed resource gives."""
+    events = cloudformation.describe_stack_events(StackName=STACK_NAME)["StackEvents"]
+    for event in sorted(events, key=lambda event: event["Timestamp"]):
+        if event["ResourceStatus"].endswith("_FAILED"):
+            return f"{event['LogicalResourceId']}: {one_line(event.get('ResourceStatusReason', 'no reason given'))}"
+    return one_line(stack.get("StackStatusReason", stack["StackStatus"]))
+
+
+def outputs_of(stack: dict[str, Any]) -> dict[str, str]:
+    """The outputs of a stack by name."""
+    return {output["OutputKey"]: output["OutputValue"] for output in stack.get("Outputs", [])}
+
+
+def one_line(text: object) -> str:
+    """A message of any length on one line."""
+    return " ".join(str(text).split())

@@ -1,0 +1,114 @@
+"""An HTTP server that records what it is sent and when: the target of demonstration, tests and benchmarks."""
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+
+from attrs import frozen
+
+
+@frozen(kw_only=True)
+class Delivery:
+    """One request that arrived."""
+
+    at_ms: int  # epoch milliseconds, taken when the request line and headers had been read
+    method: str
+    path: str
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes
+    status: int  # what was answered
+
+
+class Receiver:
+    """Listens on 127.0.0.1 until stopped; answers 200 unless told otherwise for a path."""
+
+    def __init__(self, port: int = 0) -> None:
+        self.deliveries: list[Delivery] = []
+        self.statuses: dict[str, int] = {}
+        self.failures: dict[str, tuple[int, int]] = {}
+        self.counts: dict[str, int] = defaultdict(int)
+        self.changed = threading.Condition()
+        self.server = Server(("127.0.0.1", port), handler_for(self))
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.server.serve_forever, daemon=True, name="receiver").start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+    def answer(self, path: str, status: int) -> None:
+        """Answer this path with this status from now on."""
+        self.statuses[path] = status
+
+    def fail_first(self, path: str, times: int, status: int = 503) -> None:
+        """Answer the first requests for this path with an error, and later ones as usual."""
+        self.failures[path] = (times, status)
+
+    def record(self, at_ms: int, method: str, path: str, headers: Mapping[str, str], body: bytes) -> int:
+        """Keep one request; the status to answer."""
+        with self.changed:
+            self.counts[path] += 1
+            times, failure = self.failures.get(path, (0, 0))
+            status = failure if self.counts[path] <= times else self.statuses.get(path, 200)
+            self.deliveries.append(
+                Delivery(at_ms=at_ms, method=method, path=path, headers=headers, body=body, status=status)
+            )
+            self.changed.notify_all()
+            return status
+
+    def of(self, path: str) -> list[Delivery]:
+        """What has arrived for this path, in order of arrival."""
+        with self.changed:
+            return [delivery for delivery in self.deliveries if delivery.path == path]
+
+    def wait_for(self, count: int, path: str | None = None, seconds: float = 10.0) -> list[Delivery]:
+        """Wait for this many requests, of one path or of all, and return those; TimeoutError after `seconds`."""
+
+        def arrived() -> list[Delivery]:
+            return [delivery for delivery in self.deliveries if path in (None, delivery.path)]
+
+        with self.changed:
+            if not self.changed.wait_for(lambda: len(arrived()) >= count, timeout=seconds):
+                raise TimeoutError(f"{len(arrived())} of {count} requests arrived within {seconds} s.")
+            return arrived()
+
+
+class Server(ThreadingHTTPServer):
+    """Bears a burst of connections."""
+
+    request_queue_size = 1024
+    daemon_threads = True
+
+
+def handler_for(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
+    """The request handler that reports to this receiver."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        # Without it each answer waits for the client's delayed acknowledgement.
+        disable_nagle_algorithm = True
+
+        def handle_any(self) -> None:
+            at_ms = time.time_ns() // 1_000_000
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            status = receiver.record(at_ms, self.command, self.path, headers, body)
+            self.send_response(status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815 - http.server's names
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
+            """Stay silent."""
+
+    return Handler

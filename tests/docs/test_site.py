@@ -1,0 +1,149 @@
+"""The documentation describes what the code has, and its links lead somewhere."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "adr").glob("*.md"))]
+OUTSIDE_HOSTS = ("fonts.googleapis", "fonts.gstatic", "unpkg", "cdn.", "jsdelivr", "cdnjs")
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+
+
+class AnyTag(yaml.SafeLoader):
+    """Reads CloudFormation's and mkdocs' own tags as plain values."""
+
+
+def _plain(loader: AnyTag, suffix: str, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.ScalarNode):
+        return loader.construct_scalar(node)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    assert isinstance(node, yaml.MappingNode)
+    return loader.construct_mapping(node, deep=True)
+
+
+AnyTag.add_multi_constructor("!", _plain)
+AnyTag.add_multi_constructor("tag:yaml.org,2002:python/", _plain)
+
+
+def read_yaml(name: str) -> Any:
+    return yaml.load((ROOT / name).read_text(), Loader=AnyTag)
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text()
+
+
+def without_code(text: str) -> str:
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
+
+
+def anchors(file: Path) -> set[str]:
+    """The ids that the headings of a page get."""
+    from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
+
+    text = re.sub(r"^```.*?^```", "", file.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return {slugify(re.sub(r"[`*]", "", heading), "-") for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+
+
+def test_every_function_is_described() -> None:
+    folders = sorted(path.parent.name for path in (ROOT / "functions").glob("*/app.py"))
+    assert folders
+    table = page("architecture.md")
+    assert [name for name in folders if f"| `{name}` |" not in table] == []
+    assert [name for name in folders if not (ROOT / "functions" / name / "README.md").is_file()] == []
+
+
+def test_no_function_is_described_that_is_not_there() -> None:
+    named = re.findall(r"^\| `([a-z0-9-]+)` \| [^|]+ \| [^|]+ \|$", page("architecture.md"), re.MULTILINE)
+    assert [name for name in named if not (ROOT / "functions" / name).is_dir()] == []
+
+
+def test_every_template_parameter_is_described_with_its_default() -> None:
+    parameters = read_yaml("template.yaml")["Parameters"]
+    text = page("getting-started.md")
+    assert [name for name in parameters if f"| `{name}` |" not in text] == []
+    for name, default in re.findall(r"^\| `(\w+)` \| (?:`([^`]*)`|none) \|", text, re.MULTILINE):
+        assert default == str(parameters[name].get("Default", "")), name
+
+
+def test_every_alarm_is_described() -> None:
+    resources = read_yaml("template.yaml")["Resources"]
+    alarms = [name for name, made in resources.items() if made["Type"] == "AWS::CloudWatch::Alarm"]
+    assert [name for name in alarms if f"`{name}`" not in page("operations.md")] == []
+
+
+def test_every_action_and_every_field_is_described() -> None:
+    schemas = read_yaml("openapi.yaml")["components"]["schemas"]
+    text = page("api.md")
+    for kind, ref in schemas["ScheduleRequest"]["properties"]["action"]["discriminator"]["mapping"].items():
+        section = text.split(f"\n### {kind}\n")[1].split("\n### ")[0]
+        fields = set(schemas[ref.rsplit("/", 1)[1]]["properties"]) - {"type"}
+        assert {field for field in fields if f"| `{field}` |" not in section} == set()
+    assert [f for f in schemas["ScheduleRequest"]["properties"] if f"| `{f}` |" not in text] == []
+
+
+def test_every_error_is_described() -> None:
+    responses = read_yaml("openapi.yaml")["paths"]["/schedules"]["post"]["responses"]
+    text = page("api.md")
+    assert [status for status in responses if status != "201" and f"\n### {status}: " not in text] == []
+
+
+def test_every_state_is_described() -> None:
+    from delayer.core.lifecycle import State
+
+    assert [state for state in State if f"`{state}`" not in page("concepts.md")] == []
+
+
+def test_the_state_diagram_shows_the_transitions_of_the_code() -> None:
+    from delayer.core.lifecycle import TRANSITIONS
+
+    drawn = set(re.findall(r"^    (\w+) --> (\w+):", page("concepts.md"), re.MULTILINE))
+    coded = {(t.source.replace("-", ""), t.target.replace("-", "")) for t in TRANSITIONS}
+    assert drawn == coded
+
+
+@pytest.mark.parametrize("file", TEXTS, ids=lambda file: file.relative_to(ROOT).as_posix())
+class TestText:
+    def test_links_resolve(self, file: Path) -> None:
+        for target in LINK.findall(without_code(file.read_text())):
+            if target.startswith("https://"):
+                continue
+            path, _, anchor = target.partition("#")
+            aimed = (file.parent / path).resolve() if path else file
+            assert aimed.exists(), target
+            if anchor:
+                assert anchor in anchors(aimed), target
+
+    def test_json_examples_are_json(self, file: Path) -> None:
+        for example in re.findall(r"^```json\n(.*?)^```", file.read_text(), re.MULTILINE | re.DOTALL):
+            json.loads(example)
+
+    def test_names_no_outside_host(self, file: Path) -> None:
+        assert [host for host in OUTSIDE_HOSTS if host in file.read_text()] == []
+
+
+def test_the_site_needs_no_outside_host() -> None:
+    configuration = read_yaml("mkdocs.yml")
+    assert configuration["theme"]["font"] is False
+    assert [script for script in configuration.get("extra_javascript", []) if "//" in script] == []
+    for file in (ROOT / "mkdocs.yml", DOCS / "overrides/main.html"):
+        assert [host for host in OUTSIDE_HOSTS if host in file.read_text()] == []
+    assert (DOCS / "assets/javascripts/mermaid.min.js").is_file()
+    assert (DOCS / "assets/javascripts/mermaid.LICENSE.txt").is_file()
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    navigation = json.dumps(read_yaml("mkdocs.yml")["nav"])
+    assert [file.name for file in PAGES if f'"{file.name}"' not in navigation] == []
+
+
+def test_what_is_not_there_yet_is_said_in_one_place() -> None:
+    assert [file.name for file in [*PAGES, ROOT / "README.md"] if "Not yet there:" in file.read_text()] == ["index.md"]

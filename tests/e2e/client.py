@@ -1,0 +1,107 @@
+"""A client of a stack, as the tests use it."""
+
+import http.client
+import json
+import time
+from typing import Any
+
+from attrs import define, field
+from delayer.core.enqueueing import edge_of
+from delayer.core.instants import MINUTE, Millis, format_instant, start_of
+
+from local.receiver import Delivery, Receiver
+from local.stack import LocalStack
+
+PERIOD = MINUTE
+
+
+def now() -> Millis:
+    return time.time_ns() // 1_000_000
+
+
+@define
+class Client:
+    """POSTs, and knows what it was answered."""
+
+    stack: LocalStack
+    receiver: Receiver
+    posted: dict[str, dict[str, Any]] = field(factory=dict)  # by path of the target
+
+    def post(self, body: object) -> tuple[int, dict[str, str], dict[str, Any]]:
+        """Status, headers and body of the answer."""
+        connection = http.client.HTTPConnection("localhost", self.stack.port, timeout=30)
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        connection.request("POST", "/schedules", sent, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        content = json.loads(answer.read())
+        connection.close()
+        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, content
+
+    def schedule(self, path: str, due: Millis, payload: object = None, **action: object) -> dict[str, Any]:
+        """An http-request to the receiver; the body of the 201."""
+        status, _, content = self.post(
+            {
+                "pointInTime": format_instant(due),
+                "action": {"type": "http-request", "url": self.receiver.url + path, **action},
+                "payload": payload,
+            }
+        )
+        assert status == 201, content
+        self.posted[path] = content
+        return content
+
+    def beyond_the_period(self, path: str) -> None:
+        """The first instant that the fast track leaves to the minute task."""
+        self.schedule(path, start_of(edge_of(now() + 2000, PERIOD) + 1))
+
+    def delivered(self, path: str, seconds: float = 15, count: int = 1) -> list[Delivery]:
+        return self.receiver.wait_for(count, path, seconds)
+
+    def ledger_state(self, schedule_id: str, wanted: str, seconds: float = 10) -> dict[str, Any]:
+        """The ledger row, once it has this state."""
+        deadline = time.monotonic() + seconds
+        while True:
+            row = self.ledger_row(schedule_id)
+            if row.get("state") == {"S": wanted}:
+                return row
+            assert time.monotonic() < deadline, f"{schedule_id} is {row.get('state')}, not {wanted}"
+            time.sleep(0.05)
+
+    def ledger_row(self, schedule_id: str) -> dict[str, Any]:
+        answer = self.stack.client("dynamodb").get_item(
+            TableName=self.stack.outputs["LedgerTable"], Key={"scheduleId": {"S": schedule_id}}, ConsistentRead=True
+        )
+        row: dict[str, Any] = answer.get("Item", {})
+        return row
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What stands in the schedules table."""
+        answer = self.stack.client("dynamodb").scan(TableName=self.stack.outputs["SchedulesTable"])
+        rows: list[dict[str, Any]] = answer["Items"]
+        return rows
+
+    def operate(self, command: str, **more: str) -> Any:
+        """A command to operator-set-aside."""
+        answer = self.stack.invoke("operator-set-aside", {"command": command, **more})
+        assert answer["ok"], answer
+        return answer["result"]
+
+    def kept(self, prefix: str, seconds: float = 10) -> list[dict[str, Any]]:
+        """What is kept under a prefix, once there is something."""
+        deadline = time.monotonic() + seconds
+        while not (entries := self.operate("list", prefix=prefix)):
+            assert time.monotonic() < deadline, f"nothing kept under {prefix}"
+            time.sleep(0.1)
+        return list(entries)
+
+    def switch_minute_task(self, state: str) -> None:
+        scheduler = self.stack.client("scheduler")
+        for summary in scheduler.list_schedules()["Schedules"]:
+            full = scheduler.get_schedule(Name=summary["Name"], GroupName=summary["GroupName"])
+            names = ("Name", "GroupName", "ScheduleExpression", "FlexibleTimeWindow", "Target")
+            scheduler.update_schedule(**{name: full[name] for name in names}, State=state)
+
+
+def lateness(delivery: Delivery, due: Millis) -> Millis:
+    assert delivery.at_ms >= due, f"{due - delivery.at_ms} ms early"
+    return delivery.at_ms - due

@@ -1,0 +1,44 @@
+"""Two real stacks on the embedded AWS: in one the minute task runs, in the other it is switched off at first.
+
+What has to wait for minutes is scheduled when the session begins, and looked at by the last module.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+
+from local.receiver import Receiver
+from local.stack import LocalStack
+from tests.e2e.client import Client
+
+PARAMETERS = {"DelayerPeriod": "60"}
+
+
+@pytest.fixture(scope="session")
+def receiver() -> Iterator[Receiver]:
+    """The target of all http-request actions."""
+    with Receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture(scope="session")
+def ticking(receiver: Receiver) -> Iterator[Client]:
+    """A stack as it is deployed."""
+    with LocalStack(parameters=PARAMETERS) as stack:
+        yield Client(stack, receiver)
+
+
+@pytest.fixture(scope="session")
+def client(receiver: Receiver) -> Iterator[Client]:
+    """A stack whose minute task is switched off."""
+    with LocalStack(parameters=PARAMETERS) as stack:
+        client = Client(stack, receiver)
+        client.switch_minute_task("DISABLED")
+        yield client
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scheduled_early(ticking: Client, client: Client) -> None:
+    """Beyond the delayer period, when the session begins."""
+    for each, path in ((ticking, "/on-time"), (client, "/overdue")):
+        each.beyond_the_period(path)

@@ -1,0 +1,112 @@
+"""A schedule POSTed to the API fires on time: HTTP, SQS, FIFO."""
+
+import json
+import time
+
+from delayer.core.instants import SECOND, format_instant
+
+from tests.e2e.client import Client, lateness, now
+
+
+def test_due_in_two_seconds(client: Client) -> None:
+    """The target gets the payload byte for byte, and the headers it needs to act once."""
+    due = now() + 2 * SECOND
+    body = (
+        f'{{"pointInTime": "{format_instant(due)}", "payload": {{"n": 1.10, "a": [ 1,2 ]}}, '
+        f'"action": {{"type": "http-request", "url": "{client.receiver.url}/two", "headers": {{"x-team": "a"}}}}}}'
+    )
+    status, headers, content = client.post(body.encode())
+    assert status == 201
+    assert headers["location"] == f"/schedules/{content['scheduleId']}"
+    assert content == {"scheduleId": content["scheduleId"], "pointInTime": format_instant(due), "state": "scheduled"}
+    (delivery,) = client.delivered("/two")
+    assert lateness(delivery, due) < SECOND
+    assert delivery.method == "POST"
+    assert delivery.body == b'{"n": 1.10, "a": [ 1,2 ]}'
+    assert delivery.headers["idempotency-key"] == content["scheduleId"]
+    assert delivery.headers["delayer-schedule-id"] == content["scheduleId"]
+    assert delivery.headers["delayer-point-in-time"] == format_instant(due)
+    assert delivery.headers["x-team"] == "a"
+    row = client.ledger_state(content["scheduleId"], "executed")
+    assert row["detail"] == {"S": "HTTP 200"}
+
+
+def test_overdue_by_less_than_a_minute_fires_at_once(client: Client) -> None:
+    client.schedule("/past", now() - 30 * SECOND)
+    client.delivered("/past", seconds=5)
+
+
+def test_a_delay_in_place_of_a_point_in_time(client: Client) -> None:
+    before = now()
+    action = {"type": "http-request", "method": "PUT", "url": client.receiver.url + "/delay"}
+    status, _, _ = client.post({"delaySeconds": 1.5, "action": action})
+    assert status == 201
+    (delivery,) = client.delivered("/delay")
+    assert lateness(delivery, before + 1500) < 2 * SECOND
+    assert delivery.method == "PUT"
+    assert delivery.body == b""
+
+
+def test_sqs_queue(client: Client) -> None:
+    url = client.stack.client("sqs").create_queue(QueueName="delayer-target-plain")["QueueUrl"]
+    due = now() + SECOND
+    action = {"type": "sqs-send", "queueUrl": url}
+    status, _, content = client.post({"pointInTime": format_instant(due), "action": action, "payload": {"a": 1}})
+    assert status == 201, content
+    message = _received(client, url)
+    assert json.loads(message["Body"]) == {"a": 1}
+    assert message["MessageAttributes"]["Idempotency-Key"]["StringValue"] == content["scheduleId"]
+    assert int(message["Attributes"]["SentTimestamp"]) >= due
+    client.ledger_state(content["scheduleId"], "executed")
+
+
+def test_fifo_queue(client: Client) -> None:
+    """The schedule's id is the deduplication id."""
+    attributes = {"FifoQueue": "true"}
+    url = client.stack.client("sqs").create_queue(QueueName="delayer-target-ordered.fifo", Attributes=attributes)[
+        "QueueUrl"
+    ]
+    action = {"type": "sqs-send", "queueUrl": url, "messageGroupId": "g"}
+    status, _, content = client.post({"delaySeconds": 1, "action": action})
+    assert status == 201, content
+    message = _received(client, url)
+    assert message["Body"] == "null"
+    assert message["Attributes"]["MessageGroupId"] == "g"
+    assert message["Attributes"]["MessageDeduplicationId"] == content["scheduleId"]
+
+
+def _received(client: Client, url: str) -> dict:  # type: ignore[type-arg] # SQS's own shape
+    sqs = client.stack.client("sqs")
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        answer = sqs.receive_message(
+            QueueUrl=url, WaitTimeSeconds=1, AttributeNames=["All"], MessageAttributeNames=["All"]
+        )
+        if answer.get("Messages"):
+            message: dict = answer["Messages"][0]  # type: ignore[type-arg]
+            return message
+    raise AssertionError("no message arrived")
+
+
+def test_bad_input_is_answered_with_each_wrong_field(client: Client) -> None:
+    status, headers, problem = client.post({"pointInTime": "tomorrow", "action": {"type": "http-request"}, "x": 1})
+    assert status == 422
+    assert headers["content-type"] == "application/problem+json"
+    assert {error["field"] for error in problem["errors"]} == {"pointInTime", "action.url", "x"}
+    assert all(error["allowed"] for error in problem["errors"])
+
+
+def test_what_is_no_json_and_what_is_too_large(client: Client) -> None:
+    assert client.post(b"{")[0] == 400
+    assert client.post(b"\xff\xfe")[0] == 400
+    assert client.post(b"[" * 100_000)[0] == 400
+    assert client.post(b'{"payload": "' + b"x" * 262_144 + b'"}')[0] == 413
+
+
+def test_the_largest_body_fires(client: Client) -> None:
+    head = f'{{"delaySeconds":1,"action":{{"type":"http-request","url":"{client.receiver.url}/large"}},"payload":"'
+    payload = "é" * ((262_144 - len(head) - 2) // 2)
+    status, _, content = client.post((head + payload + '"}').encode())
+    assert status == 201, content
+    (delivery,) = client.delivered("/large")
+    assert delivery.body == f'"{payload}"'.encode()

@@ -1,0 +1,44 @@
+"""Beyond the delayer period: the minute task moves it in time, or on its return. The last module: it waits."""
+
+import json
+import time
+
+from delayer.core.instants import SECOND, parse_instant
+
+from tests.e2e.client import Client, lateness, now
+
+
+def test_the_minute_task_moves_what_enters_the_period(ticking: Client) -> None:
+    """It waited in the table, was deleted by the task, and fired to the second."""
+    due = parse_instant(ticking.posted["/on-time"]["pointInTime"])
+    wait = max((due - now()) / SECOND, 0) + 10
+    (delivery,) = ticking.delivered("/on-time", seconds=wait)
+    assert lateness(delivery, due) < SECOND
+    swept = [line for line in _lines(ticking, "task-1minute-enqueuer") if line.get("message") == "swept"]
+    assert sum(int(line["deleted"]) for line in swept) == 1
+
+
+def test_what_came_due_while_the_minute_task_was_off(client: Client) -> None:
+    """It is late, not lost: found by the first tick after the outage."""
+    posted = client.posted["/overdue"]
+    due = parse_instant(posted["pointInTime"])
+    time.sleep(max(due + SECOND - now(), 0) / SECOND)
+    assert client.receiver.of("/overdue") == []
+    assert [row["due"]["S"] for row in client.rows()] == [f"{due}#{posted['scheduleId']}"]
+    client.switch_minute_task("ENABLED")
+    client.stack.invoke("task-1minute-enqueuer", {})
+    (delivery,) = client.delivered("/overdue", seconds=10)
+    assert delivery.at_ms > due + SECOND
+    row = client.ledger_state(posted["scheduleId"], "executed")
+    assert row["state"] == {"S": "executed"}
+    assert client.rows() == []
+
+
+def test_a_second_tick_finds_nothing_and_harms_nothing(client: Client) -> None:
+    client.stack.invoke("task-1minute-enqueuer", {})
+    client.stack.invoke("task-1minute-enqueuer", {})
+    assert len(client.receiver.of("/overdue")) == 1
+
+
+def _lines(client: Client, function: str) -> list[dict]:  # type: ignore[type-arg] # log lines
+    return [json.loads(line) for line in client.stack.logs(function).splitlines() if line.startswith("{")]

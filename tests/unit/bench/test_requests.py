@@ -1,0 +1,73 @@
+"""A reading of the meter becomes requests per schedule; what is fixed is told apart."""
+
+from typing import Any
+
+import pytest
+
+from bench.requests import by_function, per_schedule
+
+MAPPING = "(event source mapping)"
+READING: dict[str, Any] = {
+    "requests": {
+        "unknown": {"dynamodb.Scan": {"requests": 5, "readUnits": 50}},
+        "api-schedule-post": {
+            "dynamodb.PutItem": {"requests": 100, "writeUnits": 100},
+            "dynamodb.UpdateItem": {"requests": 1, "writeUnits": 1},
+        },
+        "task-1minute-enqueuer": {
+            "dynamodb.PutItem": {"requests": 2, "writeUnits": 2},
+            "dynamodb.DeleteItem": {"requests": 2, "writeUnits": 2},
+            "dynamodb.Query": {"requests": 48, "readUnits": 50},
+            "dynamodb.BatchWriteItem": {"requests": 4, "writeUnits": 90},
+            "sqs.GetQueueAttributes": {"requests": 2, "billed": 2},
+        },
+        "stream-enqueuer": {
+            "dynamodb.BatchWriteItem": {"requests": 1, "writeUnits": 10},
+            "dynamodb.UpdateItem": {"requests": 2, "writeUnits": 2},
+            "sqs.SendMessageBatch": {"requests": 10, "billed": 12},
+        },
+        "delayer-relay": {
+            "dynamodb.PutItem": {"requests": 100, "writeUnits": 100},
+            "sqs.SendMessageBatch": {"requests": 10, "billed": 10},
+            f"sqs.ReceiveMessage {MAPPING}": {"requests": 10, "billed": 10},
+            f"sqs.DeleteMessageBatch {MAPPING}": {"requests": 10, "billed": 10},
+        },
+        "executor-http-request": {
+            "dynamodb.GetItem": {"requests": 100, "readUnits": 100},
+            "dynamodb.PutItem": {"requests": 100, "writeUnits": 100},
+            "s3.PUT": {"requests": 3},
+        },
+    },
+    "invocations": {
+        "task-1minute-enqueuer": {"invocations": 2, "errors": 0, "seconds": 1.5},
+        "delayer-relay": {"invocations": 10, "errors": 0, "seconds": 5},
+    },
+}
+
+
+def test_four_writes_are_found_beside_the_fixed_ones() -> None:
+    sums = per_schedule(READING, 100)
+    assert sums.writes == pytest.approx(4)
+    assert (sums.fixed_writes, sums.ticks) == (7, 2)
+
+
+def test_reads_of_the_minute_task_are_fixed() -> None:
+    sums = per_schedule(READING, 100)
+    assert sums.reads == pytest.approx(1)
+    assert sums.fixed_reads == 50
+
+
+def test_sqs_requests_are_those_of_functions_and_mappings_without_the_ticks() -> None:
+    assert per_schedule(READING, 100).sqs == pytest.approx(0.42)
+
+
+def test_the_share_of_the_fast_track_is_what_the_enqueuer_deleted() -> None:
+    assert per_schedule(READING, 100).fast_track == pytest.approx(0.1)
+
+
+def test_each_function_has_a_row_and_the_benchmark_itself_none() -> None:
+    rows = {row.function: row for row in by_function(READING)}
+    assert "unknown" not in rows
+    relay, executor = rows["delayer-relay"], rows["executor-http-request"]
+    assert (relay.sqs, relay.mapping, relay.invocations, relay.seconds) == (10, 20, 10, 5)
+    assert (executor.dynamodb, executor.read_units, executor.s3) == (200, 100, 3)

@@ -1,0 +1,58 @@
+"""A schedule knows its address and its margins."""
+
+import pytest
+from attrs import evolve
+
+from delayer.core.admission import MAX_AHEAD, MAX_PAST
+from delayer.core.bucket import Address
+from delayer.core.enqueueing import MAX_DELAY_SECONDS, NEARLY_DUE
+from delayer.core.instants import DAY, MINUTE, SECOND
+from delayer.core.ledger import ROW_LIFETIME, STALE_AFTER
+from delayer.core.schedule import TTL_MARGIN
+from tests.samples import NOW, a_schedule, an_id
+
+
+def test_its_address_is_in_its_id() -> None:
+    assert a_schedule(NOW + 1, shard=2).address == Address(due=NOW + 1, shard=2)
+
+
+def test_the_net_is_spread_a_week_after_due() -> None:
+    assert a_schedule(NOW).expires_at == NOW + 7 * DAY
+
+
+def test_an_overdue_one_expires_by_its_address() -> None:
+    """Accepted late, it still has its week."""
+    late = a_schedule(NOW, point_in_time=NOW - MAX_PAST)
+    assert late.expires_at == NOW + TTL_MARGIN
+
+
+def test_the_margins_and_their_order() -> None:
+    """What TTL deletes late still fires; what is later than that is set aside while its ledger row lasts."""
+    assert DAY < TTL_MARGIN < STALE_AFTER < ROW_LIFETIME
+    assert TTL_MARGIN + 2 * DAY < STALE_AFTER, "TTL takes days"
+    assert ROW_LIFETIME - STALE_AFTER >= DAY
+    assert MAX_DELAY_SECONDS * SECOND < NEARLY_DUE < MAX_AHEAD
+    assert NEARLY_DUE == 30 * MINUTE
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"owner": ""},
+        {"owner": "x" * 257},
+        {"point_in_time": -1},
+        {"action_type": ""},
+        {"action": None},
+        {"payload": None},
+        {"created_at": None},
+        {"id": None},
+    ],
+)
+def test_bounds(change: dict[str, object]) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        evolve(a_schedule(), **change)  # type: ignore[misc] # wrong types are the point
+
+
+def test_an_id_that_is_none_has_no_address() -> None:
+    with pytest.raises(ValueError, match="id"):
+        _ = a_schedule(id="x" * len(an_id())).address
