@@ -62,6 +62,8 @@ class EmbeddedProcess:
             "GATEWAY_PORT": str(self.aws_port),
             "BIND_HOST": "127.0.0.1",
             "MINISTACK_REGION": REGION,
+            # Every function runs under its own role, as on AWS: a missing permission shows here first.
+            "AUTH": "true",
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": "test",
             "AWS_CONFIG_FILE": os.devnull,

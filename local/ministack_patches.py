@@ -36,7 +36,20 @@ def install(observer: Observer) -> None:
     wake_for_delayed_messages(lambda_service, sqs)
     observe_mappings(lambda_service, sqs, observer)
     accept_concurrency_from_parameters(lambda_service)
+    authorize_batches(importlib.import_module("ministack.core.iam_actions"))
     quicken(lambda_service)
+
+
+def authorize_batches(iam_actions: Any) -> None:
+    """SQS has no permission of its own for a batch: `sqs:SendMessage` covers `SendMessageBatch`, and so on."""
+    extract = iam_actions.extract_iam_action
+
+    @functools.wraps(extract)
+    def extracted(service: str, *request: Any) -> str | None:
+        action: str | None = extract(service, *request)
+        return action.removesuffix("Batch") if service == "sqs" and action else action
+
+    iam_actions.extract_iam_action = extracted
 
 
 def check_version(found: str) -> None:

@@ -6,10 +6,11 @@
 from typing import Any
 
 from delayer.aws import wiring
+from delayer.aws.kept_schedules import schedules_in
 from delayer.aws.operator import answered
-from delayer.aws.runtime import SystemClock, random_token
-from delayer.aws.stream import message_in
+from delayer.aws.runtime import SystemClock, number, random_token
 from delayer.aws.telemetry import Telemetry
+from delayer.core.instants import SECOND
 from delayer.use_cases.operate import Operate
 
 telemetry = Telemetry("operator-set-aside")
@@ -17,10 +18,12 @@ operate = Operate(
     clock=SystemClock(),
     ledger=wiring.ledger(),
     store=wiring.set_aside_store(),
+    schedules=wiring.schedule_table(),
     delayer_queue=wiring.queue("DELAYER_QUEUE"),
     observer=telemetry,
-    read_record=message_in,
+    read=schedules_in,
     new_nonce=random_token,
+    period=number("DELAYER_PERIOD") * SECOND,
 )
 
 

@@ -85,7 +85,7 @@ class ScheduleTable(Protocol):
 
 
 class Ledger(Protocol):
-    """The ledger. Both writes are conditional, and answer with the row that stands in the way."""
+    """The ledger. All writes are conditional, and answer with the row that stands in the way."""
 
     def read(self, schedule_id: str) -> LedgerRow | None:
         """Strongly consistent."""
@@ -100,6 +100,10 @@ class Ledger(Protocol):
 
         Else nothing is written and the standing row is returned. Raises `Vanished` if there is none.
         """
+        ...
+
+    def remove(self, row: LedgerRow) -> LedgerRow | None:
+        """Deletes the row if it has this revision, or is gone already; returns None. Else returns what stands."""
         ...
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 
 from delayer.fakes.faults import Fault, FaultPlan
-
 from tests.world import World
 
 Scenario = Callable[[World], None]

@@ -3,7 +3,6 @@
 from delayer.core.executing import Refused, Retry
 from delayer.core.instants import HOUR, MINUTE, SECOND
 from delayer.core.lifecycle import State
-
 from tests.world import START, World
 
 

@@ -1,7 +1,6 @@
 """api-schedule-post: any call may fail; what was answered 201 fires, once."""
 
 from delayer.fakes.faults import FaultPlan
-
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, soon_and_later
 

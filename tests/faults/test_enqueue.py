@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from attrs import evolve
+
 from delayer.core.enqueueing import Garbled, Kind
 from delayer.core.instants import HOUR, MINUTE
 from delayer.core.lifecycle import State
 from delayer.fakes import MemoryQueue
 from delayer.fakes.faults import FaultPlan
 from delayer.ports import Outgoing, RecordKey
-
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
 from tests.world import START, World

@@ -4,7 +4,6 @@ from delayer.core.instants import MINUTE, SECOND
 from delayer.core.lifecycle import State
 from delayer.fakes.faults import FaultPlan
 from delayer.ports import Outgoing
-
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import (
     check_fired_once,

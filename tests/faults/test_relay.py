@@ -5,7 +5,6 @@ from delayer.core.ledger import STALE_AFTER
 from delayer.core.lifecycle import State
 from delayer.fakes.faults import FaultPlan
 from delayer.ports import Outgoing
-
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
 from tests.world import START, World

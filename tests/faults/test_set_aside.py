@@ -1,14 +1,13 @@
 """dlq-set-aside: what comes to a dead-letter queue is kept, marked, and can be put back."""
 
+from delayer.aws.kept_schedules import schedules_in
 from delayer.core.instants import HOUR, MINUTE
 from delayer.core.lifecycle import State
-from delayer.core.wire import DelayerMessage
 from delayer.ports import Delivery, Outgoing
 from delayer.use_cases.operate import Operate
-
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once, check_sound
-from tests.world import START, World
+from tests.world import PERIOD, START, World
 
 
 def relay_is_broken(world: World) -> None:
@@ -61,15 +60,14 @@ def test_thrown_away_is_dropped() -> None:
 
 
 def _operate(world: World) -> Operate:
-    def no_record(raw: str) -> DelayerMessage:
-        raise ValueError(raw)
-
     return Operate(
         clock=world.clock,
         ledger=world.ledger,
         store=world.store,
+        schedules=world.table,
         delayer_queue=world.delayer_queue,
         observer=world.observer,
-        read_record=no_record,
+        read=schedules_in,
         new_nonce=world._tokens,
+        period=PERIOD,
     )

@@ -1,10 +1,10 @@
 """task-1minute-enqueuer and sweep-bucket-enqueuer: skipped, doubled, killed; nothing stays in the table."""
 
 import pytest
+
 from delayer.core.instants import DAY, HOUR, MINUTE, SECOND, minute_of
 from delayer.core.sweeping import CLOSABLE_AFTER
 from delayer.ports import Outgoing
-
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once
 from tests.world import START, World

@@ -1,5 +1,6 @@
 """boto3 clients, made once per execution environment."""
 
+import logging
 import os
 from functools import cache
 from typing import Any
@@ -9,6 +10,8 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 AWS_ERRORS = (BotoCoreError, ClientError)
+
+log = logging.getLogger("delayer.aws")  # for what an adapter reports by its result instead of raising
 
 # A call that hangs must not use up the function's time: it is retried while there is some left. Ten
 # connections, because that many messages of one batch are handled side by side.

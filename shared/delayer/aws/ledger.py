@@ -42,6 +42,21 @@ class DynamoLedger:
             },
         )
 
+    def remove(self, row: LedgerRow) -> LedgerRow | None:
+        try:
+            self.dynamodb.delete_item(
+                TableName=self.table,
+                Key={"scheduleId": {"S": row.schedule_id}},
+                ConditionExpression="attribute_not_exists(scheduleId) OR revision = :revision",
+                ExpressionAttributeValues={":revision": {"N": str(row.revision)}},
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )
+        except AWS_ERRORS as error:
+            if error_code(error) != "ConditionalCheckFailedException":
+                raise Unavailable(f"remove from ledger: {error}") from error
+            return from_item(getattr(error, "response", {})["Item"])
+        return None
+
     def _put(self, row: LedgerRow, condition: Mapping[str, Any]) -> LedgerRow | None:
         try:
             self.dynamodb.put_item(

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.aws.clients import AWS_ERRORS
+from delayer.aws.clients import AWS_ERRORS, log
 from delayer.ports import Delivery, Outgoing, Unavailable
 
 BATCH: Final = 10  # messages in one SendMessageBatch
@@ -30,8 +30,11 @@ class SqsQueue:
         ]
         try:
             answer = self.sqs.send_message_batch(QueueUrl=self.url, Entries=entries)
-        except AWS_ERRORS:
+        except AWS_ERRORS as error:
+            log.warning("messages not sent: %s", error)
             return list(batch)
+        for refused in answer.get("Failed", []):
+            log.warning("message not sent: %s", refused.get("Message") or refused["Code"])
         sent = {int(one["Id"]) for one in answer.get("Successful", [])}
         return [at for at in batch if at not in sent]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from delayer.aws.clients import AWS_ERRORS
+from delayer.aws.clients import AWS_ERRORS, log
 from delayer.core.bucket import Bucket
 from delayer.core.enqueueing import Garbled, Heartbeat
 from delayer.core.instants import SECOND, Millis
@@ -47,7 +47,8 @@ class DynamoScheduleTable:
         for attempt in range(ROUNDS):
             try:
                 answer = self.dynamodb.batch_write_item(RequestItems={self.table: requests})
-            except AWS_ERRORS:
+            except AWS_ERRORS as error:
+                log.warning("records not deleted: %s", error)
                 break
             requests = answer.get("UnprocessedItems", {}).get(self.table, [])
             if not requests:

@@ -6,16 +6,14 @@ from typing import Any
 
 from delayer.aws.schedule_table import from_item
 from delayer.core.enqueueing import Change, Garbled, Kind
-from delayer.core.schedule import Schedule
-from delayer.core.wire import DelayerMessage, Unreadable, to_delayer
 
 
 def changes_of(event: Mapping[str, Any]) -> list[Change]:
     """The changes of a DynamoDB stream event, in order."""
-    return [_change(record) for record in event["Records"]]
+    return [change_of(record) for record in event["Records"]]
 
 
-def _change(record: Mapping[str, Any]) -> Change:
+def change_of(record: Mapping[str, Any]) -> Change:
     """What cannot be read is a change, too: it is set aside, and its neighbours go on."""
     data = record["dynamodb"]
     raw = json.dumps(record)
@@ -28,11 +26,3 @@ def _change(record: Mapping[str, Any]) -> Change:
     image = data.get("OldImage" if kind is Kind.REMOVE else "NewImage")
     row = from_item(image) if image else Garbled("a stream record without its image")
     return Change(kind=kind, sequence=data["SequenceNumber"], row=row, raw=raw)
-
-
-def message_in(raw: str) -> DelayerMessage:
-    """The schedule in a kept stream record, to be put back. Raises Unreadable."""
-    row = _change(json.loads(raw)).row
-    if not isinstance(row, Schedule):
-        raise Unreadable("no schedule in this record")
-    return to_delayer(row, nonce="")

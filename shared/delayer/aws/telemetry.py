@@ -8,6 +8,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
+from delayer.aws.clients import log
 from delayer.core.instants import Millis
 
 Handler = Callable[[dict[str, Any], Any], Any]
@@ -19,6 +20,8 @@ class Telemetry:
     def __init__(self, function: str) -> None:
         self.function = function
         self._logger = Logger(service=function, location=None, utc=True, use_rfc3339=True)
+        log.handlers = [self._logger.registered_handler]  # what the adapters say looks like all else
+        log.propagate = False
         self._metrics = Metrics()
 
     def note(self, event: str, schedule_id: str = "", **facts: object) -> None:

@@ -44,8 +44,9 @@ TRANSITIONS: Final = (
     Transition(State.CLAIMED, State.FAILED, "executor", 20),
     Transition(State.CLAIMED, State.CLAIMED, "executor", 20),
     Transition(State.CLAIMED, State.SET_ASIDE, "dlq-set-aside", 21),
-    Transition(State.SET_ASIDE, State.CLAIMED, "operator-set-aside", 21),
-    Transition(State.FAILED, State.CLAIMED, "operator-set-aside", 21),
+    Transition(State.SET_ASIDE, State.SCHEDULED, "operator-set-aside", 21),
+    Transition(State.SET_ASIDE, State.ENQUEUED, "operator-set-aside", 21),
+    Transition(State.FAILED, State.ENQUEUED, "operator-set-aside", 21),
     Transition(State.SET_ASIDE, State.DROPPED, "operator-set-aside", 21),
 )
 

@@ -107,6 +107,33 @@ def to_executor(message: DelayerMessage, delivery: str) -> ExecutorMessage:
     )
 
 
+def from_executor(message: ExecutorMessage) -> DelayerMessage:
+    """The same schedule on its way back to the delayer queue, without a nonce."""
+    return DelayerMessage(
+        v=VERSION,
+        id=message.id,
+        owner=message.owner,
+        point_in_time=message.point_in_time,
+        action_type=message.action_type,
+        action=message.action,
+        payload=message.payload,
+        nonce="",
+    )
+
+
+def to_schedule(message: DelayerMessage, created_at: Millis) -> Schedule:
+    """The same schedule on its way back to the table."""
+    return Schedule(
+        id=message.id,
+        owner=message.owner,
+        point_in_time=message.point_in_time,
+        action_type=message.action_type,
+        action=message.action,
+        payload=message.payload,
+        created_at=created_at,
+    )
+
+
 def next_attempt(message: ExecutorMessage, delivery: str, attempt: int) -> ExecutorMessage:
     """The same schedule, to be tried once more."""
     return evolve(message, attempt=attempt, delivery=delivery)

@@ -38,17 +38,12 @@ class SqsTarget:
         action = msgspec.json.decode(message.action, type=SqsSend)
         region = REGION.match(action.queueUrl)
         sqs = self.client_for(region.group(1) if region else None)
-        fifo = (
-            {"MessageGroupId": action.messageGroupId, "MessageDeduplicationId": message.id}
-            if action.messageGroupId
-            else {}
-        )
         try:
             answer = sqs.send_message(
                 QueueUrl=action.queueUrl,
                 MessageBody=message.payload or "null",
                 MessageAttributes=_attributes(message),
-                **fifo,
+                **_ordering(action, message),
             )
         except self.errors as error:
             return self._failure(error)
@@ -57,6 +52,12 @@ class SqsTarget:
     def _failure(self, error: Exception) -> Result:
         """A missing queue or permission may be mended while the retries last; a message SQS cannot hold will not."""
         return Refused(str(error)) if self.code_of(error) in NEVER else Retry(str(error))
+
+
+def _ordering(action: SqsSend, message: ExecutorMessage) -> dict[str, str]:
+    """A standard queue takes a group for fairness, but refuses a deduplication id."""
+    group = {"MessageGroupId": action.messageGroupId} if action.messageGroupId else {}
+    return {**group, "MessageDeduplicationId": message.id} if action.queueUrl.endswith(".fifo") else group
 
 
 def _attributes(message: ExecutorMessage) -> dict[str, Any]:

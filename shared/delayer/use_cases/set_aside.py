@@ -1,6 +1,6 @@
 """Sets a record aside: the body first, then the ledger; a crash in between repeats both without harm."""
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.ledger import Keep, decide_set_aside, set_aside_row
 from delayer.core.schedule_id import address_of
@@ -31,6 +31,7 @@ class SetAside:
 
     def keep(self, copy: Copy) -> None:
         """Stores the body and writes the end. Raises Unavailable: then nothing is settled, and it is to be repeated."""
+        copy = _named(copy)
         kept = Kept(
             v=VERSION,
             shelf=Shelf.SET_ASIDE,
@@ -67,3 +68,12 @@ class SetAside:
             if blocker is None:
                 return verdict
             standing = blocker
+
+
+def _named(copy: Copy) -> Copy:
+    """What is no id names no ledger row, and no place in the store."""
+    try:
+        address_of(copy.schedule_id)
+    except ValueError:
+        return evolve(copy, schedule_id="")
+    return copy

@@ -28,8 +28,8 @@ from delayer.core.executing import (
     retry_seconds,
 )
 from delayer.core.instants import DAY, MINUTE, SECOND, YEAR, Millis
-from delayer.core.ledger import ENDS, Drop, LedgerRow, ended, retried
-from delayer.core.lifecycle import State
+from delayer.core.ledger import Drop, LedgerRow, ended, retried
+from delayer.core.lifecycle import ENDS, State
 from delayer.core.relaying import MAX_HOLD
 from delayer.core.wire import next_attempt
 from tests.samples import NOW, a_claim, an_executor_message, an_id

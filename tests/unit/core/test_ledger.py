@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -11,7 +10,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from delayer.core.executing import Attempt, decide_attempt
 from delayer.core.instants import DAY, SECOND, Millis
 from delayer.core.ledger import (
-    ENDS,
     ROW_LIFETIME,
     STALE_AFTER,
     Claim,
@@ -26,7 +24,7 @@ from delayer.core.ledger import (
     retried,
     set_aside_row,
 )
-from delayer.core.lifecycle import State
+from delayer.core.lifecycle import ENDS, State
 from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id
 
 times = st.integers(NOW - 60 * DAY, NOW + 60 * DAY)
@@ -217,12 +215,3 @@ class OneSchedule(RuleBasedStateMachine):
 
 OneSchedule.TestCase.settings = settings(max_examples=60, stateful_step_count=30)
 TestOneSchedule = OneSchedule.TestCase
-
-
-def test_the_revision_is_what_a_swap_goes_by() -> None:
-    row = a_claim()
-    assert [change.revision - row.revision for change in (ended(row, State.EXECUTED, NOW), retried(row, "d", NOW))] == [
-        1,
-        1,
-    ]
-    assert evolve(row, revision=7).revision == 7

@@ -1,5 +1,6 @@
 """The table of states."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_every_state_but_the_ends_leads_on() -> None:
 def test_the_way_of_a_firing_is_four_writes() -> None:
     """Put, delete, claim, outcome: one transition and one write each."""
     way = [State.SCHEDULED, State.ENQUEUED, State.CLAIMED, State.EXECUTED]
-    assert all(may_follow(source, target) for source, target in zip(way, way[1:], strict=False))
+    assert all(may_follow(source, target) for source, target in pairwise(way))
     assert not may_follow(State.SCHEDULED, State.CLAIMED)
     assert not may_follow(State.ENQUEUED, State.EXECUTED)
 

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from delayer.core.enqueueing import MAX_DELAY_SECONDS
 from delayer.core.instants import DAY, MINUTE, SECOND, YEAR, Millis
-from delayer.core.ledger import ENDS, ROW_LIFETIME, STALE_AFTER, Drop, decide_claim
+from delayer.core.ledger import ROW_LIFETIME, STALE_AFTER, Drop, decide_claim
+from delayer.core.lifecycle import ENDS
 from delayer.core.relaying import LAST_CALL, MAX_HOLD, Hold, Resend, Stale, decide, next_group
 from delayer.core.wire import DelayerMessage
 from tests.samples import NOW, a_claim, a_delayer_message
@@ -75,7 +76,8 @@ def test_a_group_is_handed_over_within_the_lead_and_before_anything_in_it_is_lat
 @given(batches, leads)
 def test_a_batch_is_handed_over_whole_in_due_order(offsets: list[Millis], lead: Millis) -> None:
     """Each message once; each at its own time or with an earlier neighbour; the hold ends with the last."""
-    waiting, order, at = batch(offsets), [], 0
+    waiting, at = batch(offsets), 0
+    order: list[DelayerMessage] = []
     while waiting:
         group = next_group(waiting, lead)
         assert group.at >= at, "a hold never goes back in time"

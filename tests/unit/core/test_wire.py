@@ -38,7 +38,7 @@ delayer_messages = st.builds(
     nonce=texts,
 )
 
-SAMPLES = {
+SAMPLES: dict[str, Any] = {
     "delayer-message.json": a_delayer_message(NOW + 250, "nonce-1", payload='{"order": 17.0, "note": "\u00e4\u2028"}'),
     "executor-message.json": an_executor_message(NOW + 250, "nonce-1", delivery="delivery-3", attempt=3),
     "sweep-message.json": SweepMessage(v=1, minute=29_920_860, shard=7),

@@ -1,0 +1,1 @@
+"""Benchmarks: lateness, throughput, what AWS would bill, import times; measured on one machine."""

@@ -1,0 +1,55 @@
+"""All figures of a run."""
+
+import json
+import os
+import platform
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from attrs import asdict, define, field
+
+from bench.imports import ImportTime
+from bench.lateness import Lateness
+from bench.options import Options
+from bench.posting import Throughput
+from bench.requests import FunctionRequests, PerSchedule
+from bench.targets import Verdict
+from local.errors import LocalStackError
+
+
+@define(kw_only=True)
+class Report:
+    """What was measured, part by part; what was not asked for stays empty."""
+
+    lateness: list[Lateness] = field(factory=list)
+    throughput: Throughput | None = None
+    metered_schedules: int = 0  # how many schedules the requests are of
+    requests: list[FunctionRequests] = field(factory=list)
+    per_schedule: PerSchedule | None = None
+    imports: list[ImportTime] = field(factory=list)
+    verdicts: list[Verdict] = field(factory=list)
+
+    @property
+    def is_correct(self) -> bool:
+        """Nothing early, lost or doubled."""
+        return not any(row.wrong for row in self.lateness)
+
+
+def machine() -> dict[str, Any]:
+    """What the figures depend on."""
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "processors": os.cpu_count(),
+        "python": platform.python_version(),
+        "system": platform.system(),
+    }
+
+
+def write_json(file: Path, options: Options, report: Report) -> None:
+    """All figures for machines; LocalStackError if the file cannot be written."""
+    content = {"machine": machine(), "options": asdict(options), **asdict(report)}
+    try:
+        file.write_text(json.dumps(content, indent=2, default=str) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise LocalStackError(f"{file} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,152 @@
+"""Changes of the table on their way into the delayer queue."""
+
+from collections.abc import Sequence
+
+from delayer.core.enqueueing import Change, Garbled, Heartbeat, Kind
+from delayer.core.instants import DAY, MINUTE, SECOND
+from delayer.core.ledger import STALE_AFTER
+from delayer.core.lifecycle import State
+from delayer.core.set_aside import decode as decode_kept
+from delayer.core.wire import DelayerMessage, decode
+from delayer.fakes import MemoryQueue
+from delayer.ports import Outgoing
+from tests.samples import NOW, a_claim, a_schedule, many_schedules
+from tests.world import START, World
+
+
+def change(kind: Kind, row: object, sequence: str = "1") -> Change:
+    return Change(kind=kind, sequence=sequence, row=row, raw=f"the record {sequence}")  # type: ignore[arg-type] # a row
+
+
+def sent(queue: MemoryQueue) -> list[tuple[DelayerMessage, int]]:
+    return [(decode(one.body, DelayerMessage), (one.visible_at - START) // SECOND) for one in queue.messages]
+
+
+def test_an_insert_within_the_period_is_deleted_and_sent_by_its_remove() -> None:
+    """Fast track and sweep end in the same way: only a REMOVE sends."""
+    world = World()
+    schedule = a_schedule(NOW + 5 * MINUTE)
+    world.table.put(schedule)
+    assert world.enqueue(world.table.stream[:1]) == []
+    assert world.table.rows == {}
+    assert world.delayer_queue.sent == 0
+    assert world.enqueue(world.table.stream[1:]) == []
+    [(message, delay)] = sent(world.delayer_queue)
+    assert (message.id, message.payload, delay) == (schedule.id, schedule.payload, 300)
+
+
+def test_an_insert_beyond_the_period_stays() -> None:
+    world = World()
+    world.table.put(a_schedule(NOW + 20 * MINUTE))
+    assert world.enqueue(world.table.stream) == []
+    assert len(world.table.rows) == 1
+    assert len(world.table.stream) == 1
+
+
+def test_each_send_has_a_fresh_nonce() -> None:
+    """The same REMOVE read twice makes two copies, which the ledger can tell apart."""
+    world = World()
+    removal = change(Kind.REMOVE, a_schedule())
+    world.enqueue([removal])
+    world.enqueue([removal])
+    nonces = {message.nonce for message, _ in sent(world.delayer_queue)}
+    assert len(nonces) == 2
+    assert "" not in nonces
+
+
+def test_a_batch_shares_its_requests() -> None:
+    world = World()
+    removals = [change(Kind.REMOVE, one, str(at)) for at, one in enumerate(many_schedules(25))]
+    assert world.enqueue(removals) == []
+    assert (world.delayer_queue.sent, world.delayer_queue.requests) == (25, 3)
+    assert world.observer.counts["Enqueued"] == 25
+
+
+class Full(MemoryQueue):
+    """Takes every other message only."""
+
+    def send(self, messages: Sequence[Outgoing]) -> list[int]:
+        super().send(messages[::2])
+        return list(range(1, len(messages), 2))
+
+
+def test_what_the_queue_did_not_take_is_reported_by_its_sequence_number() -> None:
+    world = World()
+    world.delayer_queue = Full(clock=world.clock)
+    world._build()
+    removals = [change(Kind.REMOVE, one, f"s{at}") for at, one in enumerate(many_schedules(4))]
+    assert world.enqueue(removals) == ["s1", "s3"]
+    assert world.observer.counts["Enqueued"] == 2
+
+
+def test_a_poison_record_is_set_aside_and_its_neighbours_go_on() -> None:
+    world = World()
+    schedule = a_schedule()
+    batch = [
+        change(Kind.REMOVE, Garbled("no owner"), "1"),
+        change(Kind.MODIFY, Garbled("no owner"), "2"),
+        change(Kind.INSERT, Garbled("no owner"), "3"),
+        change(Kind.REMOVE, schedule, "4"),
+    ]
+    assert world.enqueue(batch) == []
+    assert [message.id for message, _ in sent(world.delayer_queue)] == [schedule.id]
+    [key] = world.store.objects
+    kept = decode_kept(world.store.objects[key])
+    assert (kept.body, kept.reason, kept.schedule_id) == ("the record 1", "no owner", "")
+
+
+def test_a_removal_a_month_late_is_set_aside_with_its_end_in_the_ledger() -> None:
+    world = World()
+    schedule = a_schedule(NOW - STALE_AFTER - 1)
+    assert world.enqueue([change(Kind.REMOVE, schedule)]) == []
+    row = world.row(schedule)
+    assert row
+    assert row.state is State.SET_ASIDE
+    assert len(world.store.objects) == 1
+    assert world.delayer_queue.sent == 0
+
+
+def test_a_far_removal_is_neither_fired_nor_forgotten() -> None:
+    world = World()
+    schedule = a_schedule(NOW + DAY)
+    assert world.enqueue([change(Kind.REMOVE, schedule)]) == []
+    assert world.delayer_queue.sent == 0
+    assert len(world.store.objects) == 1
+    row = world.row(schedule)
+    assert row
+    assert row.state is State.SET_ASIDE
+
+
+def test_a_far_removal_after_a_cancel_is_nothing() -> None:
+    world = World()
+    schedule = a_schedule(NOW + DAY)
+    world.ledger.put_if_absent(a_claim(NOW + DAY, state=State.CANCELLED))
+    assert world.enqueue([change(Kind.REMOVE, schedule)]) == []
+    assert world.store.objects == {}
+    assert world.delayer_queue.sent == 0
+
+
+def test_the_heartbeat_is_noted_as_it_leaves() -> None:
+    world = World()
+    world.table.beat(START)
+    world.table.beat(START + MINUTE)
+    assert world.enqueue(world.table.stream) == []
+    assert world.control.heartbeat_seen() == START + MINUTE
+    world.enqueue([change(Kind.REMOVE, Heartbeat(START))])
+    assert world.control.heartbeat_seen() == START + MINUTE, "forward only"
+
+
+def test_one_schedule_twice_in_a_batch() -> None:
+    """A record read again with the one behind it: deleted once, no failure."""
+    world = World()
+    schedule = a_schedule()
+    world.table.put(schedule)
+    inserts = [change(Kind.INSERT, schedule, "1"), change(Kind.INSERT, schedule, "2")]
+    assert world.enqueue(inserts) == []
+    assert world.table.rows == {}
+
+
+def test_an_empty_batch() -> None:
+    world = World()
+    assert world.enqueue([]) == []
+    assert world.delayer_queue.requests == 0

@@ -1,0 +1,156 @@
+"""From the delayer queue to the queue of the action, once, at its time."""
+
+from collections.abc import Sequence
+
+from attrs import evolve
+
+from delayer.core.instants import MINUTE, SECOND, Millis
+from delayer.core.ledger import STALE_AFTER
+from delayer.core.lifecycle import State
+from delayer.core.set_aside import decode as decode_kept
+from delayer.core.wire import DelayerMessage, ExecutorMessage, decode, encode
+from delayer.fakes import MemoryQueue
+from delayer.ports import Delivery, Outgoing
+from tests.samples import NOW, a_claim, a_delayer_message, an_id
+from tests.world import LEAD, LEASE, World
+
+
+def delivered(*messages: DelayerMessage) -> list[Delivery]:
+    return [Delivery(f"m{at}", encode(message)) for at, message in enumerate(messages)]
+
+
+def handed_over(queue: MemoryQueue) -> list[ExecutorMessage]:
+    return [decode(one.body, ExecutorMessage) for one in queue.messages]
+
+
+class Watched(MemoryQueue):
+    """Remembers when each send took place."""
+
+    times: list[Millis] = []  # noqa: RUF012 - set for each test
+
+    def send(self, messages: Sequence[Outgoing]) -> list[int]:
+        self.times = [*self.times, self.clock.now()]
+        return super().send(messages)
+
+
+def test_a_due_message_is_claimed_and_handed_over() -> None:
+    world = World()
+    message = a_delayer_message(NOW - 5)
+    assert world.relay(delivered(message)) == []
+    [handed] = handed_over(world.http_queue)
+    row = world.ledger.read(message.id)
+    assert row
+    assert (row.state, row.nonce, row.attempt) == (State.CLAIMED, message.nonce, 1)
+    assert (handed.delivery, handed.nonce, handed.attempt) == (row.delivery, message.nonce, 1)
+    assert (handed.payload, handed.action) == (message.payload, message.action)
+    assert row.lease_until == NOW + LEASE
+
+
+def test_early_ones_are_held_and_handed_over_in_due_order_each_within_its_lead() -> None:
+    world = World()
+    world.http_queue = Watched(clock=world.clock)
+    world._build()
+    messages = [a_delayer_message(NOW + offset) for offset in (2_900, 300, 400, 1_000)]
+    assert world.relay(delivered(*messages)) == []
+    assert [one.point_in_time - NOW for one in handed_over(world.http_queue)] == [300, 400, 1_000, 2_900]
+    assert world.http_queue.times == [NOW + 250, NOW + 950, NOW + 2_850], "the second goes along with the first"
+    assert LEAD == 250
+
+
+def test_a_message_far_too_early_goes_back_as_it_is() -> None:
+    """Not a failed attempt, and the same nonce: a longer wait, not a new copy."""
+    world = World()
+    early = delivered(a_delayer_message(NOW + 10 * MINUTE + 999))
+    assert world.relay(early) == []
+    [again] = world.delayer_queue.messages
+    assert again.body == early[0].body
+    assert again.visible_at == NOW + 10 * MINUTE
+    assert world.ledger.rows == {}
+    assert world.http_queue.sent == 0
+
+
+def test_a_redelivery_within_the_lease_comes_back_later() -> None:
+    world = World()
+    message = delivered(a_delayer_message())
+    world.relay(message)
+    assert world.relay(message) == ["m0"]
+    assert world.http_queue.sent == 1
+
+
+def test_a_redelivery_after_the_lease_is_handed_over_again_and_overtakes() -> None:
+    """The first may have died before it sent. If it did not, its message finds another delivery in the row."""
+    world = World()
+    message = delivered(a_delayer_message())
+    world.relay(message)
+    world.clock.move(LEASE)
+    assert world.relay(message) == []
+    first, second = handed_over(world.http_queue)
+    row = world.ledger.read(first.id)
+    assert row
+    assert row.delivery == second.delivery != first.delivery
+
+
+def test_a_second_copy_is_dropped() -> None:
+    world = World()
+    world.relay(delivered(a_delayer_message(nonce="n1")))
+    world.clock.move(20 * LEASE)
+    assert world.relay(delivered(a_delayer_message(nonce="n2"))) == []
+    assert world.http_queue.sent == 1
+
+
+def test_two_copies_in_one_batch_are_one() -> None:
+    world = World()
+    batch = delivered(a_delayer_message(nonce="n1"), a_delayer_message(nonce="n2"))
+    assert world.relay(batch) == []
+    assert world.http_queue.sent == 1
+
+
+def test_what_has_ended_is_dropped() -> None:
+    for state in (State.CANCELLED, State.EXECUTED, State.SET_ASIDE):
+        world = World()
+        world.ledger.put_if_absent(a_claim(state=state))
+        assert world.relay(delivered(a_delayer_message())) == []
+        assert world.http_queue.sent == 0
+
+
+def test_a_copy_a_month_late_is_set_aside() -> None:
+    world = World()
+    message = a_delayer_message(NOW - STALE_AFTER - 1)
+    assert world.relay(delivered(message)) == []
+    assert world.http_queue.sent == 0
+    [kept] = world.store.objects.values()
+    assert decode_kept(kept).body == encode(message)
+
+
+def test_what_cannot_be_read_is_set_aside_and_its_neighbours_go_on() -> None:
+    world = World()
+    bodies = ["{not json", encode(evolve(a_delayer_message(), id="no id")), encode(a_delayer_message())]
+    batch = [Delivery(f"m{at}", body) for at, body in enumerate(bodies)]
+    assert world.relay(batch) == []
+    assert world.http_queue.sent == 1
+    assert sorted(decode_kept(one).body for one in world.store.objects.values()) == sorted(bodies[:2])
+
+
+def test_an_action_without_an_executor_is_set_aside() -> None:
+    """A stack that lost an action keeps the schedule; it does not retry for ever."""
+    world = World()
+    message = a_delayer_message(action_type="fax")
+    assert world.relay(delivered(message)) == []
+    row = world.ledger.read(message.id)
+    assert row
+    assert row.state is State.SET_ASIDE
+    assert "fax" in row.detail
+
+
+def test_neighbours_share_one_request() -> None:
+    world = World()
+    messages = [evolve(a_delayer_message(NOW + at), id=an_id(NOW + at)) for at in range(10)]
+    assert world.relay(delivered(*messages)) == []
+    assert (world.http_queue.sent, world.http_queue.requests) == (10, 1)
+
+
+def test_the_claim_tells_how_early_it_was() -> None:
+    world = World()
+    world.relay(delivered(a_delayer_message(NOW + SECOND)))
+    [facts] = [facts for event, _, facts in world.observer.lines if event == "claimed"]
+    assert facts == {"early": 50}
