@@ -17,8 +17,8 @@ log = logging.getLogger("delayer.aws")  # for what an adapter reports by its res
 # connections, because that many messages of one batch are handled side by side.
 _CONFIG = Config(
     connect_timeout=1,
-    read_timeout=3,
-    retries={"mode": "standard", "max_attempts": 4},
+    read_timeout=2,
+    retries={"mode": "standard", "max_attempts": 3},
     max_pool_connections=10,
     tcp_keepalive=True,
 )

@@ -58,7 +58,7 @@ def _from_records(records: Iterable[Any]) -> Iterable[DelayerMessage]:
 def _from_record(record: Any) -> DelayerMessage:
     try:
         row = change_of(record).row
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise Unreadable("not a stream record") from error
     if not isinstance(row, Schedule):
         raise Unreadable("no schedule in this record")

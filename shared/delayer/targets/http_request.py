@@ -3,15 +3,18 @@
 import ipaddress
 import socket
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from http.client import HTTPException
+from threading import Timer
 from time import time
 from typing import Final
 
 import msgspec
-import urllib3
 from attrs import frozen
+from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, LocationParseError
-from urllib3.util import Timeout, Url, parse_url
+from urllib3.util import Url, parse_url
 
 from delayer.core.executing import Done, Refused, Result, Retry
 from delayer.core.instants import format_instant
@@ -19,7 +22,6 @@ from delayer.core.wire import ExecutorMessage
 
 TRY_AGAIN: Final = frozenset({408, 425, 429})
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
-MAX_ANSWER: Final = 65_536  # bytes read of an answer, so that the connection can be used again
 
 
 class HttpRequest(msgspec.Struct):
@@ -59,10 +61,7 @@ class HttpTarget:
             return Refused(f"{action.url}: {error}")
         except OSError as error:
             return Retry(f"{url.host} cannot be resolved: {error}")
-        try:
-            return _request(url, address, action, message)
-        except (HTTPError, OSError) as error:
-            return Retry(f"no answer from {url.netloc}: {_reason(error)}")
+        return _request(url, address, action, message)
 
     def _address(self, url: Url) -> str:
         host = (url.host or "").strip("[]")
@@ -79,32 +78,45 @@ class Forbidden(ValueError):
 
 
 def _request(url: Url, address: str, action: HttpRequest, message: ExecutorMessage) -> Result:
-    timeout = Timeout(total=action.timeoutSeconds)
-    with _pool(url, address, timeout) as pool:
-        answer = pool.urlopen(
+    """One request on a connection of its own; nothing of the answer but status and headers is waited for."""
+    connection = _connection(url, address, action.timeoutSeconds)
+    cut = Timer(action.timeoutSeconds, _cut, [connection])
+    cut.start()
+    try:
+        connection.request(
             action.method,
             url.request_uri,
             body=message.payload.encode() if message.payload else None,
             headers=_headers(url, action, message),
-            redirect=False,
-            retries=False,
-            assert_same_host=False,
             preload_content=False,
         )
-        status, headers = answer.status, answer.headers
-        answer.read(MAX_ANSWER, decode_content=False)
-        answer.close()
-    return _result(status, headers)
+        answer = connection.getresponse()
+        return _result(answer.status, answer.headers)
+    except (HTTPError, HTTPException, OSError) as error:
+        late = not cut.is_alive()
+        return Retry(
+            f"no answer from {url.netloc} within {action.timeoutSeconds} s"
+            if late
+            else f"no answer from {url.netloc}: {_reason(error)}"
+        )
+    finally:
+        cut.cancel()
+        connection.close()
 
 
-def _pool(url: Url, address: str, timeout: Timeout) -> urllib3.HTTPConnectionPool:
+def _cut(connection: HTTPConnection) -> None:
+    """A socket's timeout is for each byte; a target that drips its answer would hold up its whole batch."""
+    with suppress(OSError, AttributeError):
+        connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+def _connection(url: Url, address: str, timeout: int) -> HTTPConnection:
+    """To the checked address; TLS asks for the name all the same."""
     port = url.port or DEFAULT_PORTS[url.scheme or "http"]
     if url.scheme == "https":
         host = (url.host or "").strip("[]")
-        return urllib3.HTTPSConnectionPool(
-            address, port, timeout=timeout, maxsize=1, server_hostname=host, assert_hostname=host
-        )
-    return urllib3.HTTPConnectionPool(address, port, timeout=timeout, maxsize=1)
+        return HTTPSConnection(address, port, timeout=timeout, server_hostname=host, assert_hostname=host)
+    return HTTPConnection(address, port, timeout=timeout)
 
 
 def _headers(url: Url, action: HttpRequest, message: ExecutorMessage) -> dict[str, str]:

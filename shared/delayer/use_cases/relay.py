@@ -82,7 +82,11 @@ class Relay:
         """Group by group, each at its time."""
         failed: list[str] = []
         waiting = {id(one.message): one for one in held}
+        give_back = self.clock.now() + self.lease * 2 // 3
         while waiting:
+            if self.clock.now() > give_back:
+                # Killed by its timeout, this function would leave claims behind that nobody handed over.
+                return failed + [one.delivery.message_id for one in waiting.values()]
             group = relaying.next_group([one.message for one in waiting.values()], self.lead)
             self.clock.sleep_until(group.at)
             ready = [waiting.pop(id(message)) for message in group.messages]
