@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from attrs import define, field
+
 from delayer.core.instants import MINUTE, SECOND, Millis
 from delayer.core.ledger import LedgerRow
 from delayer.core.schedule import Schedule
@@ -32,7 +33,8 @@ from delayer.use_cases.enqueue import Enqueue
 from delayer.use_cases.execute import Execute
 from delayer.use_cases.relay import Relay
 from delayer.use_cases.set_aside import SetAside
-from delayer.use_cases.sweep import SweepBuckets, Tick
+from delayer.use_cases.sweep import Tick
+from delayer.use_cases.sweep_bucket import SweepBuckets
 
 START: Millis = 1_795_251_600_000  # 2026-11-21T09:00:00Z
 PERIOD = 14 * MINUTE

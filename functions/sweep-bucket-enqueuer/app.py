@@ -6,7 +6,7 @@ from delayer.aws import wiring
 from delayer.aws.queue import deliveries_of, partial_failure
 from delayer.aws.runtime import SystemClock
 from delayer.aws.telemetry import Telemetry
-from delayer.use_cases.sweep import SweepBuckets
+from delayer.use_cases.sweep_bucket import SweepBuckets
 
 telemetry = Telemetry("sweep-bucket-enqueuer")
 sweep = SweepBuckets(clock=SystemClock(), schedules=wiring.schedule_table(), observer=telemetry)

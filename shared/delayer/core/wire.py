@@ -4,7 +4,7 @@ Decoding is strict: a missing field, a wrong type or an unknown version is Unrea
 is set aside instead of being guessed at. A field added within a version is passed over.
 """
 
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from attrs import evolve, frozen
@@ -79,61 +79,30 @@ def decode(body: str, kind: type[Message]) -> Message:
 
 def to_delayer(schedule: Schedule, nonce: str) -> DelayerMessage:
     """A schedule as it moves into the delayer queue."""
-    return DelayerMessage(
-        v=VERSION,
-        id=schedule.id,
-        owner=schedule.owner,
-        point_in_time=schedule.point_in_time,
-        action_type=schedule.action_type,
-        action=schedule.action,
-        payload=schedule.payload,
-        nonce=nonce,
-    )
+    return DelayerMessage(v=VERSION, nonce=nonce, **_carried(schedule))
 
 
 def to_executor(message: DelayerMessage, delivery: str) -> ExecutorMessage:
     """A claimed schedule as it is handed over to its executor."""
-    return ExecutorMessage(
-        v=VERSION,
-        id=message.id,
-        owner=message.owner,
-        point_in_time=message.point_in_time,
-        action_type=message.action_type,
-        action=message.action,
-        payload=message.payload,
-        nonce=message.nonce,
-        delivery=delivery,
-        attempt=1,
-    )
+    return ExecutorMessage(v=VERSION, nonce=message.nonce, delivery=delivery, attempt=1, **_carried(message))
 
 
 def from_executor(message: ExecutorMessage) -> DelayerMessage:
     """The same schedule on its way back to the delayer queue, without a nonce."""
-    return DelayerMessage(
-        v=VERSION,
-        id=message.id,
-        owner=message.owner,
-        point_in_time=message.point_in_time,
-        action_type=message.action_type,
-        action=message.action,
-        payload=message.payload,
-        nonce="",
-    )
+    return DelayerMessage(v=VERSION, nonce="", **_carried(message))
 
 
 def to_schedule(message: DelayerMessage, created_at: Millis) -> Schedule:
     """The same schedule on its way back to the table."""
-    return Schedule(
-        id=message.id,
-        owner=message.owner,
-        point_in_time=message.point_in_time,
-        action_type=message.action_type,
-        action=message.action,
-        payload=message.payload,
-        created_at=created_at,
-    )
+    return Schedule(created_at=created_at, **_carried(message))
 
 
 def next_attempt(message: ExecutorMessage, delivery: str, attempt: int) -> ExecutorMessage:
     """The same schedule, to be tried once more."""
     return evolve(message, attempt=attempt, delivery=delivery)
+
+
+def _carried(source: Schedule | DelayerMessage | ExecutorMessage) -> dict[str, Any]:
+    """What is the same all the way from the table to the target."""
+    names = ("id", "owner", "point_in_time", "action_type", "action", "payload")
+    return {name: getattr(source, name) for name in names}

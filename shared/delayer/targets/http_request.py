@@ -66,6 +66,8 @@ class HttpTarget:
     def _address(self, url: Url) -> str:
         host = (url.host or "").strip("[]")
         addresses = list(self.resolve(host, url.port or DEFAULT_PORTS[url.scheme or "http"]))
+        if not addresses:
+            raise OSError("it has no address")
         if not self.allow_private:
             for address in addresses:
                 if not ipaddress.ip_address(address.partition("%")[0]).is_global:
@@ -115,7 +117,7 @@ def _connection(url: Url, address: str, timeout: int) -> HTTPConnection:
     port = url.port or DEFAULT_PORTS[url.scheme or "http"]
     if url.scheme == "https":
         host = (url.host or "").strip("[]")
-        return HTTPSConnection(address, port, timeout=timeout, server_hostname=host, assert_hostname=host)
+        return HTTPSConnection(address, port, timeout=timeout, server_hostname=host)
     return HTTPConnection(address, port, timeout=timeout)
 
 
