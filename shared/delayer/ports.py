@@ -102,13 +102,9 @@ class Ledger(Protocol):
         """
         ...
 
-    def remove(self, row: LedgerRow) -> LedgerRow | None:
-        """Deletes the row if it has this revision, or is gone already; returns None. Else returns what stands."""
-        ...
 
-
-class Vanished(Exception):
-    """The ledger row to be changed is gone: expired."""
+class Vanished(Unavailable):
+    """The ledger row to be changed is gone: expired. Whoever looks again finds none."""
 
 
 class Control(Protocol):
@@ -170,8 +166,8 @@ class SetAsideStore(Protocol):
         """Stores it under its key; once more is no change."""
         ...
 
-    def list(self, prefix: str = "") -> list[str]:
-        """All keys that begin so."""
+    def list(self, prefix: str, after: str, at_most: int) -> list[str]:
+        """Keys that begin so, in order, after one of them (empty: from the first)."""
         ...
 
     def get(self, key: str) -> bytes | None:

@@ -6,9 +6,9 @@ import time
 from typing import Any
 
 from attrs import define, field
+
 from delayer.core.enqueueing import edge_of
 from delayer.core.instants import MINUTE, Millis, format_instant, start_of
-
 from local.receiver import Delivery, Receiver
 from local.stack import LocalStack
 
@@ -89,7 +89,7 @@ class Client:
     def kept(self, prefix: str, seconds: float = 10) -> list[dict[str, Any]]:
         """What is kept under a prefix, once there is something."""
         deadline = time.monotonic() + seconds
-        while not (entries := self.operate("list", prefix=prefix)):
+        while not (entries := self.operate("list", prefix=prefix)["kept"]):
             assert time.monotonic() < deadline, f"nothing kept under {prefix}"
             time.sleep(0.1)
         return list(entries)

@@ -4,7 +4,6 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 from delayer.core.instants import SECOND
-
 from tests.e2e.client import Client, now
 
 NUMBER = 200

@@ -4,7 +4,6 @@ import json
 import time
 
 from delayer.core.instants import SECOND, format_instant
-
 from tests.e2e.client import Client, lateness, now
 
 

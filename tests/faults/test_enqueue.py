@@ -46,7 +46,7 @@ def garbage_beside_good(world: World) -> None:
 def test_garbage_is_set_aside_and_its_neighbours_fire() -> None:
     for case, world in every_fault("enqueue", garbage_beside_good):
         check_fired_once(case, world)
-        assert len(world.store.list("set-aside/unreadable/")) == 1, case
+        assert len(world.store.list("set-aside/unreadable/", "", 10)) == 1, case
 
 
 def removed_by_hand(world: World) -> None:

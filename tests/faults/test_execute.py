@@ -1,9 +1,13 @@
 """executor-…: killed between any two steps, every batch twice; the target is reached again only where it must be."""
 
-from delayer.core.instants import MINUTE, SECOND
+from attrs import evolve
+
+from delayer.core.executing import Result
+from delayer.core.instants import HOUR, MINUTE, SECOND
 from delayer.core.lifecycle import State
+from delayer.core.wire import ExecutorMessage
 from delayer.fakes.faults import FaultPlan
-from delayer.ports import Outgoing
+from delayer.ports import Outgoing, Target
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import (
     check_fired_once,
@@ -34,7 +38,8 @@ def test_a_target_that_is_down_at_first() -> None:
     """However the executor dies between failed attempt and retry, one chain of attempts goes on."""
     for case, world in every_fault("execute", target_down_at_first):
         check_fired_once(case, world, reached_at_most=4)
-        assert max(message.attempt for _, message in world.target.reached) <= 3, case
+        raised = "ScriptedTarget" in case and "error" in case  # then it is one more failed attempt
+        assert max(message.attempt for _, message in world.target.reached) <= 3 + raised, case
 
 
 def test_a_target_that_is_down_at_first_every_batch_twice() -> None:
@@ -57,7 +62,7 @@ def test_a_target_that_refuses_fails_with_its_body_kept() -> None:
         assert row is not None
         assert row.state is State.FAILED, case
         assert row.detail == "HTTP 404"
-        assert len(world.store.list("failed/")) == 1, case
+        assert len(world.store.list("failed/", "", 10)) == 1, case
 
 
 def test_a_message_that_cannot_be_read_is_set_aside_and_its_neighbours_run() -> None:
@@ -68,4 +73,30 @@ def test_a_message_that_cannot_be_read_is_set_aside_and_its_neighbours_run() -> 
 
     for case, world in every_fault("execute", scenario):
         check_fired_once(case, world, reached_at_most=2)
-        assert len(world.store.list("set-aside/unreadable/")) == 1, case
+        assert len(world.store.list("set-aside/unreadable/", "", 10)) == 1, case
+
+
+def test_a_target_that_raises_takes_no_neighbour_along() -> None:
+    """A defect of an executor, or whatever a target makes it raise, counts as a failed attempt of that schedule."""
+
+    def scenario(world: World) -> None:
+        world.execute = evolve(world.execute, target=_raising_for(world))
+        world.post(START + MINUTE)
+        world.post(START + MINUTE, maxAttempts=3)
+        world.post(START + MINUTE)
+        world.run_until(START + HOUR)
+
+    for case, world in every_fault("execute", scenario):
+        first, raising, last = world.accepted
+        states = [row.state for row in map(world.row, (first, raising, last)) if row]
+        assert states == [State.EXECUTED, State.FAILED, State.EXECUTED], case
+        check_sound(case, world)
+
+
+def _raising_for(world: World) -> Target:
+    def reach(message: ExecutorMessage) -> Result:
+        if "maxAttempts" in message.action:
+            raise OverflowError("a date in the year 99999")
+        return world.target(message)
+
+    return reach

@@ -40,7 +40,7 @@ def unreadable_message(world: World) -> None:
 def test_a_message_that_cannot_be_read_is_set_aside_and_its_neighbours_fire() -> None:
     for case, world in every_fault("relay", unreadable_message):
         check_fired_once(case, world)
-        assert len(world.store.list("set-aside/unreadable/")) == 1, case
+        assert len(world.store.list("set-aside/unreadable/", "", 10)) == 1, case
 
 
 def no_such_executor(world: World) -> None:

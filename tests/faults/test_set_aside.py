@@ -1,10 +1,18 @@
 """dlq-set-aside: what comes to a dead-letter queue is kept, marked, and can be put back."""
 
+import json
+
+import pytest
+from attrs import evolve
+
 from delayer.aws.kept_schedules import schedules_in
-from delayer.core.instants import HOUR, MINUTE
+from delayer.core.executing import Retry
+from delayer.core.instants import HOUR, MINUTE, SECOND
 from delayer.core.lifecycle import State
+from delayer.core.schedule import Schedule
+from delayer.core.wire import encode, to_delayer
 from delayer.ports import Delivery, Outgoing
-from delayer.use_cases.operate import Operate
+from delayer.use_cases.operate import Contents, Impossible, Operate
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once, check_sound
 from tests.world import PERIOD, START, World
@@ -38,7 +46,7 @@ def test_put_back_fires_once_however_often_it_is_repeated() -> None:
     world = World()
     relay_is_broken(world)
     operate = _operate(world)
-    (key,) = [entry["key"] for entry in operate.list() if entry["scheduleId"]]
+    (key,) = [entry["key"] for entry in operate.list()["kept"] if entry["scheduleId"]]
     content = world.store.objects[key]
     operate.put_back(key)
     world.store.objects[key] = content  # it died before it deleted the body
@@ -51,12 +59,95 @@ def test_thrown_away_is_dropped() -> None:
     world = World()
     relay_is_broken(world)
     operate = _operate(world)
-    for entry in operate.list():
+    for entry in operate.list()["kept"]:
         operate.throw_away(entry["key"])
     row = world.row(world.accepted[0])
     assert row is not None
     assert row.state is State.DROPPED
     assert world.store.objects == {}
+
+
+def test_two_put_backs_at_a_time_fire_once() -> None:
+    """The second read the row before the first changed it: its compare-and-set fails."""
+    world = World()
+    relay_is_broken(world)
+    operate = _operate(world)
+    (key,) = [entry["key"] for entry in operate.list()["kept"] if entry["scheduleId"]]
+    seen = world.ledger.read(world.accepted[0].id)
+    assert seen is not None
+    operate.put_back(key)
+    world.run_until(world.clock.now() + HOUR)
+    with pytest.raises(Impossible, match="became executed in the meantime"):
+        operate._reopen(seen, "n-late")
+    check_fired_once("two put-backs", world)
+
+
+def test_put_back_of_what_is_far_ahead_goes_to_the_table() -> None:
+    """Removed by hand, put back: it waits there as before, and fires at its time."""
+    world = World()
+    schedule = world.post(START + 2 * HOUR)
+    assert schedule is not None
+    world.table.delete(list(world.table.rows))
+    world.run_until(START + MINUTE)
+    operate = _operate(world)
+    (key,) = [entry["key"] for entry in operate.list()["kept"]]
+    world.store.objects[key] = world.store.objects[key].replace(
+        json.dumps(_raw(schedule)).encode(), json.dumps(encode(to_delayer(schedule, ""))).encode()
+    )
+    assert operate.put_back(key)["stillKept"] is False
+    assert list(world.table.rows.values()) == [evolve(schedule, created_at=world.clock.now())]
+    world.run_until(START + 3 * HOUR)
+    check_fired_once("put back into the table", world)
+    assert world.reached(schedule) == [schedule.point_in_time]
+
+
+def _raw(schedule: Schedule) -> str:
+    """The fake's stand-in for a stream record."""
+    return f"REMOVE:{schedule!r}"
+
+
+def test_a_stale_delivery_in_the_dead_letter_queue_does_not_end_a_live_chain() -> None:
+    """The delivery of the first attempt turns up there while the fifth is on its way."""
+    world = World()
+    world.target.answers = [Retry("HTTP 503")] * 4
+    world.post(START + SECOND)
+    world.run_until(START + 3 * SECOND)
+    first = encode(world.target.reached[0][1])
+    world.run_until(START + 30 * SECOND)
+    world.dead.send([Outgoing(first)])
+    world.run_until(START + HOUR)
+    check_fired_once("stale delivery", world, reached_at_most=5)
+    assert world.store.objects == {}
+
+
+def test_thrown_away_without_a_row_has_an_end_all_the_same() -> None:
+    """What Lambda gave up on has no ledger row; after this, nobody has to wonder where it is."""
+    world = World()
+    schedule = world.post(START + HOUR)
+    assert schedule is not None
+    world.table.rows.clear()  # gone, and its stream record with it
+    world.store.objects["aws/lambda/batch"] = b"stands for the batch"
+    operate = evolve(_operate(world), read=lambda _: Contents(messages=(to_delayer(schedule, ""),)))
+    operate.throw_away("aws/lambda/batch")
+    row = world.row(schedule)
+    assert row is not None
+    assert row.state is State.DROPPED
+    assert world.store.objects == {}
+
+
+def test_a_body_that_is_not_settled_stays_kept() -> None:
+    """One of its records cannot be read by this version: the object is kept for the next one."""
+    world = World()
+    schedule = world.post(START + HOUR)
+    assert schedule is not None
+    world.table.rows.clear()
+    world.store.objects["aws/lambda/batch"] = b"stands for the batch"
+    operate = evolve(_operate(world), read=lambda _: Contents(messages=(to_delayer(schedule, ""),), unreadable=1))
+    assert operate.put_back("aws/lambda/batch")["stillKept"] is True
+    assert operate.put_back("aws/lambda/batch")["stillKept"] is True
+    assert "aws/lambda/batch" in world.store.objects
+    world.run_until(START + 2 * HOUR)
+    check_fired_once("put back twice", world)
 
 
 def _operate(world: World) -> Operate:

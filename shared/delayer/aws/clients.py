@@ -2,7 +2,7 @@
 
 import logging
 import os
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import boto3
@@ -24,7 +24,7 @@ _CONFIG = Config(
 )
 
 
-@cache
+@lru_cache(maxsize=8)  # sqs-send makes one for each region it is asked for
 def client(service: str, region: str | None = None) -> Any:
     """A client for `dynamodb`, `sqs` or `s3`; the endpoint is boto3's own business (`AWS_ENDPOINT_URL`)."""
     make: Any = boto3.client  # its stubs want the name of the service as a literal

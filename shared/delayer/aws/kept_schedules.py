@@ -1,26 +1,27 @@
 """The schedules in an object of the set-aside bucket, whoever put it there: a function of ours, or Lambda itself."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from delayer.aws.stream import change_of
 from delayer.core import wire
-from delayer.core.enqueueing import Kind
+from delayer.core.enqueueing import Garbled, Kind
 from delayer.core.schedule import Schedule
 from delayer.core.set_aside import decode
 from delayer.core.wire import DelayerMessage, ExecutorMessage, Unreadable, from_executor, to_delayer
+from delayer.use_cases.operate import Contents
 
 
-def schedules_in(content: bytes) -> list[DelayerMessage]:
-    """All that can be read; none if nothing can. Never raises."""
+def schedules_in(content: bytes) -> Contents:
+    """All that can be read, and how much cannot. Never raises."""
     try:
         return _from_body(decode(content).body)
     except ValueError:
         return _from_discarded(content)
 
 
-def _from_body(body: str) -> list[DelayerMessage]:
+def _from_body(body: str) -> Contents:
     """A kept body is a message of either queue, or a stream record."""
     readers: tuple[Callable[[str], DelayerMessage], ...] = (
         lambda text: from_executor(wire.decode(text, ExecutorMessage)),
@@ -29,36 +30,35 @@ def _from_body(body: str) -> list[DelayerMessage]:
     )
     for read in readers:
         try:
-            return [read(body)]
+            return Contents(messages=(read(body),))
         except (Unreadable, ValueError):
             continue
-    return []
+    return Contents(unreadable=1)
 
 
-def _from_discarded(content: bytes) -> list[DelayerMessage]:
-    """What Lambda writes of a batch it gave up on: the event is its `payload`, as JSON or as text of JSON."""
+def _from_discarded(content: bytes) -> Contents:
+    """What Lambda writes of a batch it gave up on: the event is its `payload`, as JSON or as text of JSON.
+
+    Of what was removed only: what was inserted stands in the table, where the sweep finds it.
+    """
     try:
         payload = json.loads(content)["payload"]
         event = json.loads(payload) if isinstance(payload, str) else payload
-        return list(_from_records(event["Records"]))
+        removed = [record for record in event["Records"] if record["eventName"] == Kind.REMOVE]
     except (ValueError, KeyError, TypeError):
-        return []
-
-
-def _from_records(records: Iterable[Any]) -> Iterable[DelayerMessage]:
-    """Of what was removed only: what was inserted stands in the table, where the sweep finds it."""
-    for record in records:
-        if record["eventName"] == Kind.REMOVE:
-            try:
-                yield _from_record(record)
-            except Unreadable:
-                continue
+        return Contents(unreadable=1)
+    rows = [change_of(record).row for record in removed]
+    schedules = [row for row in rows if isinstance(row, Schedule)]
+    return Contents(
+        messages=tuple(to_delayer(schedule, nonce="") for schedule in schedules),
+        unreadable=sum(isinstance(row, Garbled) for row in rows),
+    )
 
 
 def _from_record(record: Any) -> DelayerMessage:
     try:
         row = change_of(record).row
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError) as error:
         raise Unreadable("not a stream record") from error
     if not isinstance(row, Schedule):
         raise Unreadable("no schedule in this record")

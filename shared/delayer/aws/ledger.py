@@ -42,21 +42,6 @@ class DynamoLedger:
             },
         )
 
-    def remove(self, row: LedgerRow) -> LedgerRow | None:
-        try:
-            self.dynamodb.delete_item(
-                TableName=self.table,
-                Key={"scheduleId": {"S": row.schedule_id}},
-                ConditionExpression="attribute_not_exists(scheduleId) OR revision = :revision",
-                ExpressionAttributeValues={":revision": {"N": str(row.revision)}},
-                ReturnValuesOnConditionCheckFailure="ALL_OLD",
-            )
-        except AWS_ERRORS as error:
-            if error_code(error) != "ConditionalCheckFailedException":
-                raise Unavailable(f"remove from ledger: {error}") from error
-            return from_item(getattr(error, "response", {})["Item"])
-        return None
-
     def _put(self, row: LedgerRow, condition: Mapping[str, Any]) -> LedgerRow | None:
         try:
             self.dynamodb.put_item(
@@ -104,7 +89,16 @@ DETAIL = 256  # characters of a reason or an answer that are kept
 
 
 def from_item(item: Mapping[str, Any]) -> LedgerRow:
-    """The inverse of to_item."""
+    """The inverse of to_item. A row that this code cannot read decides nothing: Unavailable."""
+    try:
+        return _row(item)
+    except (KeyError, ValueError, TypeError) as error:
+        raise Unavailable(f"a ledger row that cannot be read: {error!r}") from error
+
+
+def _row(item: Mapping[str, Any]) -> LedgerRow:
+    if _number(item, "v") != VERSION:
+        raise ValueError(f"version {_number(item, 'v')}; this code reads version {VERSION}")
     return LedgerRow(
         schedule_id=item["scheduleId"]["S"],
         owner=_text(item, "owner"),

@@ -5,7 +5,10 @@ from typing import Any
 from delayer.ports import Unavailable
 from delayer.use_cases.operate import Impossible, Operate
 
-USAGE = 'give {"command": "list"} or {"command": "show" | "put-back" | "throw-away", "key": "<from list>"}'
+USAGE = (
+    'give {"command": "list", "prefix": "", "after": ""} '
+    'or {"command": "show" | "put-back" | "throw-away", "key": "<from list>"}'
+)
 
 
 def answered(operate: Operate, event: Any) -> dict[str, Any]:
@@ -20,7 +23,7 @@ def _carried_out(operate: Operate, event: Any) -> Any:
     given = event if isinstance(event, dict) else {}
     match given.get("command"), given.get("key"):
         case "list", _:
-            return operate.list(str(given.get("prefix", "")))
+            return operate.list(str(given.get("prefix", "")), str(given.get("after", "")))
         case "show", str(key):
             return operate.show(key)
         case "put-back", str(key):

@@ -1,6 +1,7 @@
 """The schedules table in DynamoDB."""
 
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ VERSION = 1
 HEARTBEAT = "heartbeat"  # the bucket of the heartbeat rows
 BATCH = 25  # what BatchWriteItem takes
 PAGE = 500  # records; a bucket with more is big, and handed on
+UNSENDABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # SQS would refuse it again and again
 ROUNDS = 6  # tries for UnprocessedItems, with 20, 40, 80 … ms in between
 
 
@@ -116,7 +118,7 @@ def from_item(item: Mapping[str, Any]) -> Schedule | Heartbeat | Garbled:
         if item["v"]["N"] != str(VERSION):
             return Garbled(f"a record of version {item['v']['N']}; this code reads version {VERSION}")
         return _schedule(item)
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         return Garbled(f"a record that cannot be read: {type(error).__name__}: {error}")
 
 
@@ -131,6 +133,8 @@ def _schedule(item: Mapping[str, Any]) -> Schedule:
         created_at=int(item["createdAt"]["N"]),
     )
     json.loads(schedule.action)
+    if UNSENDABLE.search(schedule.payload + schedule.action):
+        raise ValueError("characters that no JSON, or no SQS message, may hold")
     if schedule.address.bucket.key != item["bucket"]["S"]:
         raise ValueError("its id holds another address than the one it stands at")
     return schedule

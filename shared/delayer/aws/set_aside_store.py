@@ -22,12 +22,12 @@ class S3SetAsideStore:
         except AWS_ERRORS as error:
             raise Unavailable(f"keep {kept.key}: {error}") from error
 
-    def list(self, prefix: str = "") -> list[str]:
+    def list(self, prefix: str, after: str, at_most: int) -> list[str]:
         try:
-            pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=prefix)
-            return [item["Key"] for page in pages for item in page.get("Contents", [])]
+            page = self.s3.list_objects_v2(Bucket=self.bucket, Prefix=prefix, StartAfter=after, MaxKeys=at_most)
         except AWS_ERRORS as error:
             raise Unavailable(f"list: {error}") from error
+        return [item["Key"] for item in page.get("Contents", [])]
 
     def get(self, key: str) -> bytes | None:
         try:

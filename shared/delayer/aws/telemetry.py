@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from functools import wraps
+from threading import Lock
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -23,6 +24,7 @@ class Telemetry:
         log.handlers = [self._logger.registered_handler]  # what the adapters say looks like all else
         log.propagate = False
         self._metrics = Metrics()
+        self._lock = Lock()
 
     def note(self, event: str, schedule_id: str = "", **facts: object) -> None:
         self._logger.info(event, extra=_with_id(schedule_id, facts))
@@ -32,10 +34,15 @@ class Telemetry:
 
     def count(self, metric: str, number: int = 1) -> None:
         if number:
-            self._metrics.add_metric(metric, MetricUnit.Count, number)
+            self._add(metric, MetricUnit.Count, number)
 
     def measure_lateness(self, lateness: Millis) -> None:
-        self._metrics.add_metric("Lateness", MetricUnit.Milliseconds, lateness)
+        self._add("Lateness", MetricUnit.Milliseconds, lateness)
+
+    def _add(self, metric: str, unit: MetricUnit, value: int) -> None:
+        """Messages of a batch are handled on several threads; Powertools' metrics are not made for that."""
+        with self._lock:
+            self._metrics.add_metric(metric, unit, value)
 
     def observed(self, handler: Handler) -> Handler:
         """Flushes the metrics after each call, also after one that raised; traces it if the template says so."""

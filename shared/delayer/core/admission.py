@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from importlib.resources import files
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -80,10 +81,10 @@ def admit(body: bytes, now: Millis) -> Request:
     fields = _fields_of(body)
     payload = fields.pop("payload", b"")
     document = {name: _parse(raw) for name, raw in fields.items()}
-    errors = [*_shape_errors(document)]
+    errors = [*islice(_shape_errors(document), MAX_ERRORS)]
     point_in_time = _point_in_time(document, now, errors)
     if errors:
-        raise Invalid(errors[:MAX_ERRORS])
+        raise Invalid(errors)
     return Request(
         point_in_time=point_in_time,
         action_type=document["action"]["type"],
@@ -130,8 +131,11 @@ def _first_line(error: Exception) -> str:
 
 
 def _sendable(payload: bytes) -> str:
-    """U+FFFE and U+FFFF are JSON, but SQS refuses them: escaped, they mean the same."""
-    return payload.decode().replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+    """U+FFFE and U+FFFF are JSON, but SQS refuses them: escaped, they mean the same, and are twice as long."""
+    text = payload.decode().replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+    if len(text.encode()) > MAX_BODY_BYTES:
+        raise TooLarge(f"The payload is over {MAX_BODY_BYTES:,} bytes once U+FFFE and U+FFFF are escaped.")
+    return text
 
 
 def _shape_errors(document: Mapping[str, Any]) -> Iterable[FieldError]:

@@ -10,7 +10,8 @@ from attrs import evolve, frozen
 
 from delayer.core.instants import DAY, Millis
 from delayer.core.lifecycle import ENDS, State
-from delayer.core.wire import DelayerMessage
+from delayer.core.schedule_id import address_of
+from delayer.core.wire import DelayerMessage, ExecutorMessage
 
 ROW_LIFETIME: Final[Millis] = 30 * DAY  # after the later of due and the write (ADR 0023)
 STALE_AFTER: Final[Millis] = 29 * DAY  # a copy this late is set aside: its row may be about to expire
@@ -22,7 +23,7 @@ class LedgerRow:
 
     schedule_id: str
     owner: str
-    state: State  # claimed, or an end
+    state: State  # claimed, or an end; scheduled once it was put back
     revision: int  # 1 for the first write; the compare-and-set goes by it
     at: Millis  # when this state was written
     expires_at: Millis  # when DynamoDB may delete the row
@@ -86,6 +87,8 @@ def decide_claim(wanted: LedgerRow, standing: LedgerRow | None) -> Verdict:
         return Claim(wanted)
     if standing.ended:
         return Drop(f"already {standing.state}")
+    if standing.state is State.SCHEDULED:
+        return Claim(evolve(wanted, revision=standing.revision + 1), standing)
     if standing.nonce != wanted.nonce:
         return Drop("a second copy: another one holds the claim")
     if standing.retry_of:
@@ -120,6 +123,37 @@ def retried(row: LedgerRow, following: str, now: Millis) -> LedgerRow:
     )
 
 
+def may_end(standing: LedgerRow, message: ExecutorMessage, state: State) -> bool:
+    """Whether an executor may write its outcome over a row that is not the one it read.
+
+    That the target took it is true whoever claims it now, and truer than `set-aside`; that it failed is only this
+    delivery's own word.
+    """
+    if standing.nonce != message.nonce:
+        return False
+    if state is State.EXECUTED:
+        return not standing.ended or standing.state is State.SET_ASIDE
+    return not standing.ended and standing.delivery == message.delivery
+
+
+def reopened(row: LedgerRow, nonce: str, now: Millis) -> LedgerRow:
+    """The row of a schedule that is put back: it can be claimed, and cancelled, as if there were none.
+
+    `nonce` is that of the copy sent to the delayer queue, empty if it went to the table. The row stays, and
+    its revision goes on: what was decided by an older revision cannot be repeated.
+    """
+    return LedgerRow(
+        schedule_id=row.schedule_id,
+        owner=row.owner,
+        state=State.SCHEDULED,
+        revision=row.revision + 1,
+        at=now,
+        expires_at=max(address_of(row.schedule_id).due, now) + ROW_LIFETIME,
+        nonce=nonce,
+        detail="put back",
+    )
+
+
 class Keep(StrEnum):
     """What becomes of a body about to be set aside."""
 
@@ -128,29 +162,33 @@ class Keep(StrEnum):
     NEEDLESS = "needless"  # it ended otherwise, or another copy lives: throw this one away
 
 
-def decide_set_aside(standing: LedgerRow | None, nonce: str) -> Keep:
-    """Whether the copy with this nonce is the schedule's last hope ("" is a copy never sent)."""
+def decide_set_aside(standing: LedgerRow | None, nonce: str, delivery: str = "") -> Keep:
+    """Whether this copy may be the schedule's last hope.
+
+    `nonce` is empty for a copy never sent, `delivery` for one not handed over yet. Where two copies might be the last,
+    it is kept: a schedule set aside is seen by a person, one thrown away is lost.
+    """
     if standing is None:
         return Keep.MARK
-    if standing.state == State.SET_ASIDE:
+    if standing.state is State.SET_ASIDE:
         return Keep.ALREADY
+    if standing.state is State.SCHEDULED:
+        return Keep.MARK if standing.nonce in ("", nonce) else Keep.NEEDLESS
     if standing.ended or standing.nonce != nonce:
         return Keep.NEEDLESS
-    return Keep.MARK
+    if delivery:
+        return Keep.MARK if delivery in (standing.delivery, standing.retry_of) else Keep.NEEDLESS
+    return Keep.NEEDLESS if standing.retry_of else Keep.MARK
 
 
-def set_aside_row(
-    schedule_id: str, owner: str, standing: LedgerRow | None, due: Millis, now: Millis, reason: str
-) -> LedgerRow:
-    """The row of a schedule that is set aside."""
-    if standing:
-        return ended(standing, State.SET_ASIDE, now, reason)
+def first_end(schedule_id: str, owner: str, state: State, now: Millis, reason: str) -> LedgerRow:
+    """The row of a schedule that ends before it was ever claimed."""
     return LedgerRow(
         schedule_id=schedule_id,
         owner=owner,
-        state=State.SET_ASIDE,
+        state=state,
         revision=1,
         at=now,
-        expires_at=max(due, now) + ROW_LIFETIME,
+        expires_at=max(address_of(schedule_id).due, now) + ROW_LIFETIME,
         detail=reason,
     )

@@ -39,14 +39,18 @@ TRANSITIONS: Final = (
     Transition(State.SCHEDULED, State.SET_ASIDE, "stream-enqueuer", 21),
     Transition(State.ENQUEUED, State.CLAIMED, "delayer-relay", 18),
     Transition(State.ENQUEUED, State.SET_ASIDE, "delayer-relay", 23),
+    Transition(State.ENQUEUED, State.SET_ASIDE, "dlq-set-aside", 21),
     Transition(State.CLAIMED, State.CLAIMED, "delayer-relay", 18),
     Transition(State.CLAIMED, State.EXECUTED, "executor", 20),
     Transition(State.CLAIMED, State.FAILED, "executor", 20),
     Transition(State.CLAIMED, State.CLAIMED, "executor", 20),
+    Transition(State.CLAIMED, State.SET_ASIDE, "delayer-relay", 21),
     Transition(State.CLAIMED, State.SET_ASIDE, "dlq-set-aside", 21),
+    Transition(State.SET_ASIDE, State.EXECUTED, "executor", 21),
     Transition(State.SET_ASIDE, State.SCHEDULED, "operator-set-aside", 21),
     Transition(State.SET_ASIDE, State.ENQUEUED, "operator-set-aside", 21),
     Transition(State.FAILED, State.ENQUEUED, "operator-set-aside", 21),
+    Transition(State.SCHEDULED, State.DROPPED, "operator-set-aside", 21),
     Transition(State.SET_ASIDE, State.DROPPED, "operator-set-aside", 21),
 )
 

@@ -17,7 +17,7 @@ class Schedule:
     """One accepted schedule. Its address is read from its id."""
 
     id: str = field(validator=instance_of(str))  # see schedule_id
-    owner: str = field(validator=[min_len(1), max_len(256)])  # who may see and cancel it
+    owner: str = field(validator=[min_len(1), max_len(1024)])  # who may see and cancel it
     point_in_time: Millis = field(validator=ge(0))  # the instant it is due, UTC
     action_type: str = field(validator=min_len(1))  # picks the executor's queue
     action: str = field(validator=instance_of(str))  # the action as JSON, its type included

@@ -32,13 +32,6 @@ class MemoryLedger:
         self._write(new)
         return None
 
-    def remove(self, row: LedgerRow) -> LedgerRow | None:
-        standing = self.rows.get(row.schedule_id)
-        if standing is not None and standing.revision != row.revision:
-            return standing
-        self.rows.pop(row.schedule_id, None)
-        return None
-
     def _write(self, row: LedgerRow) -> None:
         self.writes += 1
         self.rows[row.schedule_id] = row

@@ -14,8 +14,8 @@ class MemorySetAsideStore:
     def keep(self, kept: Kept) -> None:
         self.objects[kept.key] = encode(kept)
 
-    def list(self, prefix: str = "") -> list[str]:
-        return sorted(key for key in self.objects if key.startswith(prefix))
+    def list(self, prefix: str, after: str, at_most: int) -> list[str]:
+        return sorted(key for key in self.objects if key.startswith(prefix) and key > after)[:at_most]
 
     def get(self, key: str) -> bytes | None:
         return self.objects.get(key)

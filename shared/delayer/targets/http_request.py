@@ -2,18 +2,19 @@
 
 import ipaddress
 import socket
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+import ssl
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
-from http.client import HTTPException
+from functools import cache
+from http.client import HTTPConnection, HTTPException
 from threading import Timer
-from time import time
+from time import monotonic, time
 from typing import Final
 
 import msgspec
 from attrs import frozen
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import HTTPError, LocationParseError
+from urllib3.exceptions import LocationParseError
 from urllib3.util import Url, parse_url
 
 from delayer.core.executing import Done, Refused, Result, Retry
@@ -41,6 +42,10 @@ def resolve(host: str, port: int) -> list[str]:
     return [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
+class Forbidden(ValueError):
+    """The target may not be reached."""
+
+
 @frozen(kw_only=True)
 class HttpTarget:
     """Port Target.
@@ -54,20 +59,24 @@ class HttpTarget:
 
     def __call__(self, message: ExecutorMessage) -> Result:
         action = msgspec.json.decode(message.action, type=HttpRequest)
+        deadline = monotonic() + action.timeoutSeconds
         try:
             url = parse_url(action.url)
             address = self._address(url)
-        except (LocationParseError, UnicodeError, Forbidden) as error:
+        except (LocationParseError, UnicodeError, OverflowError, Forbidden) as error:
             return Refused(f"{action.url}: {error}")
         except OSError as error:
             return Retry(f"{url.host} cannot be resolved: {error}")
-        return _request(url, address, action, message)
+        try:
+            with _connected(url, address, deadline) as connection:
+                return _request(connection, url, action, message)
+        except (HTTPException, OSError) as error:
+            late = monotonic() >= deadline
+            return Retry(f"no answer from {url.netloc}" + (" in time" if late else f": {_reason(error)}"))
 
     def _address(self, url: Url) -> str:
         host = (url.host or "").strip("[]")
-        addresses = list(self.resolve(host, url.port or DEFAULT_PORTS[url.scheme or "http"]))
-        if not addresses:
-            raise OSError("it has no address")
+        addresses = list(self.resolve(host, _port(url)))
         if not self.allow_private:
             for address in addresses:
                 if not ipaddress.ip_address(address.partition("%")[0]).is_global:
@@ -75,50 +84,55 @@ class HttpTarget:
         return addresses[0]
 
 
-class Forbidden(ValueError):
-    """The target may not be reached."""
+def _port(url: Url) -> int:
+    return url.port or DEFAULT_PORTS[url.scheme or "http"]
 
 
-def _request(url: Url, address: str, action: HttpRequest, message: ExecutorMessage) -> Result:
-    """One request on a connection of its own; nothing of the answer but status and headers is waited for."""
-    connection = _connection(url, address, action.timeoutSeconds)
-    cut = Timer(action.timeoutSeconds, _cut, [connection])
+@contextmanager
+def _connected(url: Url, address: str, deadline: float) -> Iterator[HTTPConnection]:
+    """A connection of its own that is cut at the deadline, whatever it waits for then.
+
+    A socket's timeout is for each byte: a target that drips its handshake or its answer would hold up
+    its whole batch. The duplicate of the socket reaches the connection also while TLS has the original.
+    """
+    left = deadline - monotonic()
+    if left <= 0:
+        raise TimeoutError("its name was not resolved in time")
+    raw = socket.create_connection((address, _port(url)), timeout=left)
+    guard = raw.dup()
+    cut = Timer(max(deadline - monotonic(), 0), _cut, [guard])
+    cut.daemon = True
     cut.start()
+    connection = HTTPConnection(url.host or "")
     try:
-        connection.request(
-            action.method,
-            url.request_uri,
-            body=message.payload.encode() if message.payload else None,
-            headers=_headers(url, action, message),
-            preload_content=False,
-        )
-        answer = connection.getresponse()
-        return _result(answer.status, answer.headers)
-    except (HTTPError, HTTPException, OSError) as error:
-        late = not cut.is_alive()
-        return Retry(
-            f"no answer from {url.netloc} within {action.timeoutSeconds} s"
-            if late
-            else f"no answer from {url.netloc}: {_reason(error)}"
-        )
+        connection.sock = raw
+        if url.scheme == "https":
+            connection.sock = _tls().wrap_socket(raw, server_hostname=(url.host or "").strip("[]"))
+        yield connection
     finally:
         cut.cancel()
         connection.close()
+        raw.close()
+        guard.close()
 
 
-def _cut(connection: HTTPConnection) -> None:
-    """A socket's timeout is for each byte; a target that drips its answer would hold up its whole batch."""
-    with suppress(OSError, AttributeError):
-        connection.sock.shutdown(socket.SHUT_RDWR)
+def _cut(guard: socket.socket) -> None:
+    with suppress(OSError):
+        guard.shutdown(socket.SHUT_RDWR)
 
 
-def _connection(url: Url, address: str, timeout: int) -> HTTPConnection:
-    """To the checked address; TLS asks for the name all the same."""
-    port = url.port or DEFAULT_PORTS[url.scheme or "http"]
-    if url.scheme == "https":
-        host = (url.host or "").strip("[]")
-        return HTTPSConnection(address, port, timeout=timeout, server_hostname=host)
-    return HTTPConnection(address, port, timeout=timeout)
+@cache
+def _tls() -> ssl.SSLContext:
+    """Certificates and names are checked; reading the authorities takes a while, so it is done once."""
+    return ssl.create_default_context()
+
+
+def _request(connection: HTTPConnection, url: Url, action: HttpRequest, message: ExecutorMessage) -> Result:
+    """One request; nothing of the answer but status and headers is waited for."""
+    body = message.payload.encode() if message.payload else None
+    connection.request(action.method, url.request_uri, body=body, headers=_headers(url, action, message))
+    answer = connection.getresponse()
+    return _result(answer.status, answer.headers.get("Retry-After") or "")
 
 
 def _headers(url: Url, action: HttpRequest, message: ExecutorMessage) -> dict[str, str]:
@@ -136,12 +150,12 @@ def _headers(url: Url, action: HttpRequest, message: ExecutorMessage) -> dict[st
     }
 
 
-def _result(status: int, headers: Mapping[str, str]) -> Result:
+def _result(status: int, retry_after: str) -> Result:
     answer = f"HTTP {status}"
     if 200 <= status < 300:
         return Done(answer)
     if status >= 500 or status in TRY_AGAIN:
-        return Retry(answer, _retry_after(headers.get("Retry-After", "")))
+        return Retry(answer, _retry_after(retry_after))
     if 300 <= status < 400:
         return Refused(f"{answer}: redirects are not followed")
     return Refused(answer)
@@ -153,10 +167,9 @@ def _retry_after(value: str) -> int | None:
         return int(value[:6])
     try:
         return max(int(parsedate_to_datetime(value).timestamp() - time()), 0)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
 def _reason(error: Exception) -> str:
-    """Without the addresses of Python objects that urllib3 puts first."""
-    return str(error).rpartition(">: ")[2] or type(error).__name__
+    return str(error) or type(error).__name__

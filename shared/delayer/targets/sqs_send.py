@@ -37,8 +37,8 @@ class SqsTarget:
     def __call__(self, message: ExecutorMessage) -> Result:
         action = msgspec.json.decode(message.action, type=SqsSend)
         region = REGION.match(action.queueUrl)
-        sqs = self.client_for(region.group(1) if region else None)
         try:
+            sqs = self.client_for(region.group(1) if region else None)
             answer = sqs.send_message(
                 QueueUrl=action.queueUrl,
                 MessageBody=message.payload or "null",

@@ -33,6 +33,7 @@ class Drain:
                         schedule_id=message.id,
                         owner=message.owner,
                         nonce=message.nonce,
+                        delivery=message.delivery if isinstance(message, ExecutorMessage) else "",
                     )
                 )
         except Unavailable:

@@ -48,13 +48,15 @@ class Enqueue:
 
     def _decide(self, change: core.Change) -> core.Decision | None:
         """None: the ledger was needed and did not answer."""
-        decision = core.decide(change, self.clock.now(), self.period)
-        if not isinstance(decision, core.AskLedger):
-            return decision
         try:
-            return core.decide_far_removal(decision.schedule, self.ledger.read(decision.schedule.id))
+            decision = core.decide(change, self.clock.now(), self.period)
+            if isinstance(decision, core.AskLedger):
+                return core.decide_far_removal(decision.schedule, self.ledger.read(decision.schedule.id))
         except Unavailable:
             return None
+        except Exception as error:  # noqa: BLE001 - one bad record must not hold up its shard
+            return core.SetAside(f"it could not be handled: {error!r}")
+        return decision
 
     def _delete(self, nearly_due: Sequence[tuple[core.Change, Schedule]]) -> list[str]:
         """The fast track."""

@@ -6,11 +6,11 @@ import msgspec
 from attrs import frozen
 
 from delayer.core import executing
-from delayer.core.ledger import Drop, LedgerRow, ended, retried
+from delayer.core.ledger import Drop, LedgerRow, ended, may_end, retried
 from delayer.core.lifecycle import State
 from delayer.core.set_aside import VERSION, Kept, Shelf
 from delayer.core.wire import ExecutorMessage, Unreadable, decode, encode, next_attempt
-from delayer.ports import Clock, Delivery, Ledger, Observer, Outgoing, Parallel, Queue, Target, Unavailable, Vanished
+from delayer.ports import Clock, Delivery, Ledger, Observer, Outgoing, Parallel, Queue, Target, Unavailable
 from delayer.use_cases.set_aside import Copy, SetAside
 
 
@@ -46,8 +46,8 @@ class Execute:
             return self._keep(delivery, str(error), None)
         try:
             return self._when_due(delivery, message)
-        except (Unavailable, Vanished) as error:
-            self.observer.warn("not settled", message.id, error=str(error))
+        except Exception as error:  # noqa: BLE001 - whatever one message brings about, its neighbours go on
+            self.observer.warn("not settled", message.id, error=repr(error))
             return False
 
     def _when_due(self, delivery: Delivery, message: ExecutorMessage) -> bool:
@@ -71,7 +71,7 @@ class Execute:
 
     def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
         lateness = executing.lateness(message, self.clock.now())
-        result = self.target(message)
+        result = self._reach(message)
         if message.attempt == 1:
             self._measure(lateness)
         if isinstance(result, executing.Done):
@@ -81,6 +81,14 @@ class Execute:
                 return self._try_again(message, row, delay, result.detail)
             case executing.GiveUp(reason):
                 return self._fail(message, row, reason)
+
+    def _reach(self, message: ExecutorMessage) -> executing.Result:
+        """A target that raises has a defect; that counts as an attempt like any other."""
+        try:
+            return self.target(message)
+        except Exception as error:  # noqa: BLE001 - it must not take the batch along
+            self.observer.warn("the target raised", message.id, error=repr(error))
+            return executing.Retry(f"the executor failed: {error!r}")
 
     def _measure(self, lateness: int) -> None:
         self.observer.measure_lateness(lateness)
@@ -140,7 +148,7 @@ class Execute:
             blocker = self.ledger.swap(row, ended(row, state, self.clock.now(), detail))
             if blocker is None:
                 return True
-            if blocker.ended or blocker.nonce != message.nonce:
+            if not may_end(blocker, message, state):
                 self.observer.warn("ended otherwise", message.id, wanted=state, stands=blocker.state)
                 return False
             row = blocker
@@ -154,6 +162,7 @@ class Execute:
                     schedule_id=message.id if message else "",
                     owner=message.owner if message else "",
                     nonce=message.nonce if message else "",
+                    delivery=message.delivery if message else "",
                 )
             )
         except Unavailable:

@@ -1,23 +1,33 @@
 """What an operator does with records set aside or failed: list them, put one back, throw one away (ADR 0021)."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from attrs import evolve, frozen
 
 from delayer.core.enqueueing import delay_seconds, within_period
 from delayer.core.instants import Millis, format_instant
-from delayer.core.ledger import STALE_AFTER, LedgerRow, ended
+from delayer.core.ledger import STALE_AFTER, LedgerRow, ended, first_end, reopened
 from delayer.core.lifecycle import State
 from delayer.core.set_aside import Kept, decode
 from delayer.core.wire import DelayerMessage, encode, to_schedule
 from delayer.ports import Clock, Ledger, Observer, Outgoing, Queue, ScheduleTable, SetAsideStore, Unavailable
 
-REOPENABLE = frozenset({State.SET_ASIDE, State.FAILED})
+REOPENABLE: Final = frozenset({State.SET_ASIDE, State.FAILED, State.SCHEDULED})
+DROPPABLE: Final = frozenset({State.SET_ASIDE, State.SCHEDULED})
+PAGE: Final = 100  # entries of one list
 
 
 class Impossible(ValueError):
     """The command cannot be carried out; the text says why and what to do instead."""
+
+
+@frozen(kw_only=True)
+class Contents:
+    """The schedules in an object of the store."""
+
+    messages: tuple[DelayerMessage, ...] = ()
+    unreadable: int = 0  # records in it that this code cannot read
 
 
 @frozen(kw_only=True)
@@ -30,13 +40,15 @@ class Operate:
     schedules: ScheduleTable
     delayer_queue: Queue
     observer: Observer
-    read: Callable[[bytes], Sequence[DelayerMessage]]  # the schedules in an object of the store; none if unreadable
+    read: Callable[[bytes], Contents]  # never raises
     new_nonce: Callable[[], str]
     period: Millis
 
-    def list(self, prefix: str = "") -> list[dict[str, Any]]:
-        """Everything kept, without the bodies."""
-        return [_shown(key, self._content(key)) for key in self.store.list(prefix)]
+    def list(self, prefix: str = "", after: str = "") -> dict[str, Any]:
+        """A page of what is kept, without the bodies; `next` is the `after` of the page that follows, if any does."""
+        keys = self.store.list(prefix, after, PAGE)
+        entries = [_shown(key, content) for key in keys if (content := self.store.get(key)) is not None]
+        return {"kept": entries} | ({"next": keys[-1]} if len(keys) == PAGE else {})
 
     def show(self, key: str) -> dict[str, Any]:
         """One kept record, with its body."""
@@ -46,59 +58,67 @@ class Operate:
     def put_back(self, key: str) -> dict[str, Any]:
         """Opens the ledger again and lets the schedule go its way: it fires at its time, at once if overdue.
 
-        Repeating it after a crash is safe: a second copy has another nonce, and the ledger lets one through.
+        Repeating it after a crash is safe: a second copy has another nonce, and the ledger lets one through. The body
+        is deleted only once nothing in it can be lost with it.
         """
-        messages = self.read(self._content(key))
-        if not messages:
+        contents = self.read(self._content(key))
+        if not contents.messages:
             raise Impossible("no schedule can be read from it: show it, POST the schedule anew, and throw it away")
-        refused = [reason for reason in map(self._why_not, messages) if reason]
-        if len(refused) == len(messages):
-            raise Impossible(refused[0])
-        back = [message for message in messages if not self._why_not(message)]
-        for message in back:
-            self._reopen(message)
-            self._move(message)
-            self.observer.note("put back", message.id, key=key)
-        self.store.discard(key)
-        return {"putBack": [_told(message) for message in back], "refused": refused}
+        told = [self._put_back(message) for message in contents.messages]
+        is_settled = contents.unreadable == 0 and all(one["settled"] for one in told)
+        if is_settled:
+            self.store.discard(key)
+        return {"schedules": told, "unreadable": contents.unreadable, "stillKept": not is_settled}
 
     def throw_away(self, key: str) -> dict[str, Any]:
-        """Ends what is set aside as dropped, and deletes the body."""
-        messages = self.read(self._content(key))
-        for message in messages:
-            row = self.ledger.read(message.id)
-            if row and row.state is State.SET_ASIDE:
-                self.ledger.swap(row, ended(row, State.DROPPED, self.clock.now(), "thrown away by an operator"))
-            self.observer.note("thrown away", message.id, key=key)
+        """Ends as dropped what has no other end, and deletes the body."""
+        told = [self._drop(message) for message in self.read(self._content(key)).messages]
         self.store.discard(key)
-        return {"thrownAway": [message.id for message in messages]}
+        return {"schedules": told}
 
-    def _why_not(self, message: DelayerMessage) -> str:
-        """Why this schedule cannot be put back; empty if it can."""
+    def _put_back(self, message: DelayerMessage) -> dict[str, Any]:
         row = self.ledger.read(message.id)
         if row and row.state not in REOPENABLE:
-            return f"{message.id} is {row.state}: throw this record away"
+            return _told(message, f"not put back: it is {row.state}", settled=True)
         if self.clock.now() - message.point_in_time > STALE_AFTER:
-            return f"{message.id} is more than 29 days late: POST it anew, and throw this record away"
-        return ""
+            return _told(message, "not put back: it is more than 29 days late; POST it anew", settled=False)
+        self._move(message, row)
+        self.observer.note("put back", message.id)
+        return _told(message, "put back", settled=True)
 
-    def _reopen(self, message: DelayerMessage) -> None:
-        """Without its row it is as it was before its end: it can be claimed, and cancelled."""
-        row = self.ledger.read(message.id)
-        blocker: LedgerRow | None = self.ledger.remove(row) if row else None
-        if blocker:
-            raise Impossible(f"{message.id} became {blocker.state} in the meantime: look again")
-
-    def _move(self, message: DelayerMessage) -> None:
+    def _move(self, message: DelayerMessage, row: LedgerRow | None) -> None:
         """Into the table if it is far ahead, else into the delayer queue."""
         now = self.clock.now()
         schedule = to_schedule(message, created_at=now)
         if not within_period(schedule.address.bucket.minute, now, self.period):
+            self._reopen(row, "")
             self.schedules.put(schedule)
             return
-        body = encode(evolve(message, nonce=self.new_nonce()))
+        nonce = self.new_nonce()
+        self._reopen(row, nonce)
+        body = encode(evolve(message, nonce=nonce))
         if self.delayer_queue.send([Outgoing(body, delay_seconds(message.point_in_time, now))]):
             raise Unavailable("the delayer queue did not take it; it is still kept: put it back again")
+
+    def _reopen(self, row: LedgerRow | None, nonce: str) -> None:
+        blocker = self.ledger.swap(row, reopened(row, nonce, self.clock.now())) if row else None
+        if blocker:
+            raise Impossible(f"{blocker.schedule_id} became {blocker.state} in the meantime: look again")
+
+    def _drop(self, message: DelayerMessage) -> dict[str, Any]:
+        row, now, reason = self.ledger.read(message.id), self.clock.now(), "thrown away by an operator"
+        if row is None:
+            blocker = self.ledger.put_if_absent(first_end(message.id, message.owner, State.DROPPED, now, reason))
+        elif row.state in DROPPABLE:
+            blocker = self.ledger.swap(row, ended(row, State.DROPPED, now, reason))
+        elif row.ended:
+            return _told(message, f"it stays {row.state}", settled=True)
+        else:
+            raise Impossible(f"{message.id} is {row.state}: it is on its way; wait for its end")
+        if blocker:
+            raise Impossible(f"{message.id} became {blocker.state} in the meantime: look again")
+        self.observer.note("thrown away", message.id)
+        return _told(message, State.DROPPED, settled=True)
 
     def _content(self, key: str) -> bytes:
         content = self.store.get(key)
@@ -129,5 +149,10 @@ def _body(content: bytes) -> str:
     return kept.body
 
 
-def _told(message: DelayerMessage) -> dict[str, str]:
-    return {"scheduleId": message.id, "pointInTime": format_instant(message.point_in_time)}
+def _told(message: DelayerMessage, outcome: str, *, settled: bool) -> dict[str, Any]:
+    return {
+        "scheduleId": message.id,
+        "pointInTime": format_instant(message.point_in_time),
+        "outcome": str(outcome),
+        "settled": settled,
+    }

@@ -17,7 +17,6 @@ from delayer.ports import (
     Parallel,
     Queue,
     Unavailable,
-    Vanished,
 )
 from delayer.use_cases.set_aside import Copy, SetAside
 
@@ -47,6 +46,7 @@ class Relay:
 
     def __call__(self, deliveries: Sequence[Delivery]) -> list[str]:
         """Handles all; returns the ids of the messages that SQS must deliver again."""
+        give_back = self.clock.now() + self.lease * 2 // 3
         failed: list[str] = []
         early: list[tuple[Held, int]] = []
         held: list[Held] = []
@@ -64,7 +64,7 @@ class Relay:
                     failed += self._keep(delivery, "more than 29 days past its point in time", message)
                 case relaying.Hold():
                     held.append(Held(delivery, message))
-        return failed + self._resend(early) + self._fire(held)
+        return failed + self._resend(early) + self._fire(held, give_back)
 
     def _decide(self, message: DelayerMessage) -> relaying.Resend | relaying.Hold | relaying.Stale:
         return relaying.decide(message, self.clock.now())
@@ -74,15 +74,14 @@ class Relay:
         if not early:
             return []
         unsent = self.delayer_queue.send([Outgoing(held.delivery.body, delay) for held, delay in early])
-        for held, delay in early:
+        for held, delay in [one for position, one in enumerate(early) if position not in unsent]:
             self.observer.note("too early, sent again", held.message.id, delaySeconds=delay)
         return [early[position][0].delivery.message_id for position in unsent]
 
-    def _fire(self, held: Sequence[Held]) -> list[str]:
+    def _fire(self, held: Sequence[Held], give_back: Millis) -> list[str]:
         """Group by group, each at its time."""
         failed: list[str] = []
         waiting = {id(one.message): one for one in held}
-        give_back = self.clock.now() + self.lease * 2 // 3
         while waiting:
             if self.clock.now() > give_back:
                 # Killed by its timeout, this function would leave claims behind that nobody handed over.
@@ -114,8 +113,8 @@ class Relay:
                     standing = self._write(verdict)
                 if standing is None or not isinstance(verdict, Claim):
                     return self._told(message, verdict, now)
-        except (Unavailable, Vanished) as error:
-            self.observer.warn("not claimed", message.id, error=str(error))
+        except Exception as error:  # noqa: BLE001 - whatever one message brings about, its neighbours go on
+            self.observer.warn("not claimed", message.id, error=repr(error))
             return ComeBack()
 
     def _write(self, claim: Claim) -> LedgerRow | None:

@@ -2,10 +2,11 @@
 
 from attrs import evolve, frozen
 
-from delayer.core.ledger import Keep, decide_set_aside, set_aside_row
+from delayer.core.ledger import Keep, LedgerRow, decide_set_aside, ended, first_end
+from delayer.core.lifecycle import State
 from delayer.core.schedule_id import address_of
 from delayer.core.set_aside import VERSION, Kept, Shelf
-from delayer.ports import Clock, Ledger, Observer, SetAsideStore, Vanished
+from delayer.ports import Clock, Ledger, Observer, SetAsideStore
 
 
 @frozen(kw_only=True)
@@ -17,6 +18,7 @@ class Copy:
     schedule_id: str = ""  # empty if unknown
     owner: str = ""
     nonce: str = ""  # empty if it was never sent
+    delivery: str = ""  # empty if it was never handed over
 
 
 @frozen(kw_only=True)
@@ -53,21 +55,20 @@ class SetAside:
     def _mark(self, copy: Copy) -> Keep:
         """Writes the end unless the ledger has another; compare-and-set until it stands."""
         standing = self.ledger.read(copy.schedule_id)
-        due = address_of(copy.schedule_id).due
         while True:
-            verdict = decide_set_aside(standing, copy.nonce)
+            verdict = decide_set_aside(standing, copy.nonce, copy.delivery)
             if verdict is not Keep.MARK:
                 return verdict
-            row = set_aside_row(copy.schedule_id, copy.owner, standing, due, self.clock.now(), copy.reason)
-            try:
-                blocker = self.ledger.swap(standing, row) if standing else self.ledger.put_if_absent(row)
-            except Vanished:
-                blocker = None
-                standing = None
-                continue
+            blocker = self._write(copy, standing)
             if blocker is None:
                 return verdict
             standing = blocker
+
+    def _write(self, copy: Copy, standing: LedgerRow | None) -> LedgerRow | None:
+        now = self.clock.now()
+        if standing:
+            return self.ledger.swap(standing, ended(standing, State.SET_ASIDE, now, copy.reason))
+        return self.ledger.put_if_absent(first_end(copy.schedule_id, copy.owner, State.SET_ASIDE, now, copy.reason))
 
 
 def _named(copy: Copy) -> Copy:

@@ -99,9 +99,13 @@ class Tick:
     def _sweep(self, shards: sweeping.Shards, began: Millis) -> None:
         progress = self.control.progress() or sweeping.first_progress(shards)
         plan = sweeping.plan(progress, began, self.period)
-        near = together([self._sweep_minute(minute, shards) for minute in plan.minutes])
+        parts = []
+        for minute in plan.minutes:
+            if self.clock.now() <= began + self.budget:
+                parts.append(self._sweep_minute(minute, shards))
+        near = together(parts)
         old = self._close(progress.closed_until, shards, began, plan.whole)
-        whole = plan.whole and old.finished
+        whole = plan.whole and old.finished and len(parts) == len(plan.minutes)
         self.control.advance(
             evolve(
                 progress,
