@@ -11,7 +11,7 @@ from types import FrameType
 from local.demonstration import clock_time, demonstrate, example, lateness_ms
 from local.errors import LocalStackError
 from local.progress import console, step
-from local.receiver import Receiver
+from local.receiver import Delivery, Receiver
 from local.stack import PROJECT, LocalStack, refuse_used
 
 
@@ -48,7 +48,7 @@ def template_parameters(options: argparse.Namespace) -> dict[str, str]:
 
 
 def interrupt(_signal_number: int, _frame: FrameType | None) -> None:
-    """End on SIGTERM as on Ctrl-C."""
+    """End on SIGTERM and on SIGINT alike."""
     raise KeyboardInterrupt
 
 
@@ -70,7 +70,7 @@ def show_demonstration(stack: LocalStack, receiver: Receiver) -> None:
     """Schedule three seconds ahead and show the arrival."""
     with step("Scheduling an HTTP request three seconds ahead, and waiting for it"):
         answer, delivery = demonstrate(stack.api_url, receiver)
-    lateness = lateness_ms(answer, delivery)
+    lateness = lateness_ms(answer["pointInTime"], delivery)
     console.print(f"    due {answer['pointInTime']}, arrived {clock_time(delivery.at_ms)}: {lateness} ms late")
 
 
@@ -86,7 +86,7 @@ Delayer serves {stack.api_url}. Try:
     -d '{body}'
 
 What reaches {receiver.url} is shown below.
-AWS endpoint:  export AWS_ENDPOINT_URL={stack.aws_endpoint_url} AWS_REGION=us-east-1 \\
+AWS endpoint:  export AWS_ENDPOINT_URL={stack.aws_endpoint_url} AWS_DEFAULT_REGION=us-east-1 \\
                  AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
 Logs:          {logs}/<function>.log, and {stack.process.log_file.relative_to(PROJECT)} of the embedded AWS
 Everything is in memory and gone after Ctrl-C.
@@ -103,14 +103,22 @@ def serve(stack: LocalStack, receiver: Receiver) -> None:
             receiver.changed.wait(1)
             new, seen = receiver.deliveries[seen:], len(receiver.deliveries)
         for delivery in new:
-            text = delivery.body[:200].decode(errors="replace")
-            print(f"{clock_time(delivery.at_ms)} {delivery.method} {delivery.path} {text}", flush=True)
+            print(shown(delivery), flush=True)
     raise LocalStackError(f"The embedded AWS has ended: {stack.process.last_line()}")
+
+
+def shown(delivery: Delivery) -> str:
+    """One line on what arrived: when, how late, what."""
+    due = delivery.headers.get("delayer-point-in-time")
+    late = f" ({lateness_ms(due, delivery)} ms late)" if due else ""
+    text = delivery.body[:200].decode(errors="replace")
+    return f"{clock_time(delivery.at_ms)}{late} {delivery.method} {delivery.path} {text}"
 
 
 def main() -> int:
     """Run until interrupted; 0 after Ctrl-C, 1 with a sentence on standard error when something failed."""
-    signal.signal(signal.SIGTERM, interrupt)
+    for number in (signal.SIGTERM, signal.SIGINT):  # a shell lets its background jobs ignore SIGINT
+        signal.signal(number, interrupt)
     try:
         run(arguments())
     except LocalStackError as error:

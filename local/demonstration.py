@@ -41,13 +41,12 @@ def demonstrate(api_url: str, receiver: Receiver) -> tuple[dict[str, Any], Deliv
     try:
         return answer, receiver.wait_for(1, "/hello", AHEAD_SECONDS + PATIENCE_SECONDS)[0]
     except TimeoutError:
-        raise LocalStackError(f"Schedule {answer.get('id')} did not arrive within {PATIENCE_SECONDS} s.") from None
+        raise LocalStackError(f"Schedule {answer['scheduleId']} did not arrive within {PATIENCE_SECONDS} s.") from None
 
 
-def lateness_ms(answer: dict[str, Any], delivery: Delivery) -> int:
-    """Milliseconds between the point in time and the arrival."""
-    due = datetime.fromisoformat(answer["pointInTime"])
-    return delivery.at_ms - round(due.timestamp() * 1000)
+def lateness_ms(point_in_time: str, delivery: Delivery) -> int:
+    """Milliseconds between a point in time (RFC 3339) and the arrival."""
+    return delivery.at_ms - round(datetime.fromisoformat(point_in_time).timestamp() * 1000)
 
 
 def clock_time(epoch_ms: int) -> str:

@@ -79,6 +79,9 @@ class TestRecord:
         paths = re.findall(r"`(tests/[\w/.-]+\.py)`", confirmation)
         assert paths, "Confirmation names no test"
         assert [path for path in paths if not (ROOT / path).is_file()] == []
+        named = re.findall(r"`(test_\w+)`", confirmation)
+        source = "".join((ROOT / path).read_text() for path in paths)
+        assert [name for name in named if f"def {name}(" not in source] == []
 
     def test_links_and_their_numbers(self, file: Path) -> None:
         for text, target in LINK.findall(body(file)):

@@ -60,12 +60,17 @@ def answers_problems(observer: Observer) -> Callable[[Handler], Handler]:
                 detail = "Whether the schedule was stored is not known. Try again."
                 return _problem(503, "unavailable", "The store did not answer", detail, {"Retry-After": "1"})
             observer.count("Refused")
-            observer.note("refused", problem=json.loads(answer["body"]))
+            observer.note("refused", status=answer["statusCode"], fields=_fields(answer))
             return answer
 
         return call
 
     return wrap
+
+
+def _fields(answer: Answer) -> list[str]:
+    """The names of the wrong fields. Their values are the client's, and may be secrets."""
+    return [error["field"] for error in json.loads(answer["body"]).get("errors", [])]
 
 
 def _invalid(error: Invalid) -> Answer:

@@ -6,7 +6,7 @@ from typing import Any
 
 from delayer.aws.stream import change_of
 from delayer.core import wire
-from delayer.core.enqueueing import Garbled, Kind
+from delayer.core.enqueueing import Garbled, Heartbeat, Kind
 from delayer.core.schedule import Schedule
 from delayer.core.set_aside import decode
 from delayer.core.wire import DelayerMessage, ExecutorMessage, Unreadable, from_executor, to_delayer
@@ -47,7 +47,7 @@ def _from_discarded(content: bytes) -> Contents:
         removed = [record for record in event["Records"] if record["eventName"] == Kind.REMOVE]
     except (ValueError, KeyError, TypeError):
         return Contents(unreadable=1)
-    rows = [change_of(record).row for record in removed]
+    rows = [_row_of(record) for record in removed]
     schedules = [row for row in rows if isinstance(row, Schedule)]
     return Contents(
         messages=tuple(to_delayer(schedule, nonce="") for schedule in schedules),
@@ -56,10 +56,14 @@ def _from_discarded(content: bytes) -> Contents:
 
 
 def _from_record(record: Any) -> DelayerMessage:
-    try:
-        row = change_of(record).row
-    except (KeyError, TypeError) as error:
-        raise Unreadable("not a stream record") from error
+    row = _row_of(record)
     if not isinstance(row, Schedule):
         raise Unreadable("no schedule in this record")
     return to_delayer(row, nonce="")
+
+
+def _row_of(record: Any) -> Schedule | Heartbeat | Garbled:
+    try:
+        return change_of(record).row
+    except (KeyError, TypeError, AttributeError):
+        return Garbled("not a stream record")
