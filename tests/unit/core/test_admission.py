@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,9 @@ GOOD = {
     ),
     "a URL with everything": (http(url="https://a.example-1_x:65535/a/b;c?d=e&f=%20#g"), NOW + 90_000),
     "a URL of an IPv6 address": (http(url="http://[::1]:8080?x"), NOW + 90_000),
+    "a URL with a dot at last": (http(url="http://target.example.:1/"), NOW + 90_000),
+    "a URL with a label of 63": (http(url="http://" + "a" * 63 + ".b/"), NOW + 90_000),
+    "a URL of an IPv4 address": (http(url="http://10.0.0.1:8080"), NOW + 90_000),
     "a URL of a name only": (http(url="http://localhost"), NOW + 90_000),
     "a standard queue": (sqs(), NOW + 90_000),
     "a FIFO queue": (sqs(queueUrl=QUEUE + ".fifo", messageGroupId="order-17", maxAttempts=1), NOW + 90_000),
@@ -175,6 +179,12 @@ BAD: dict[str, tuple[bytes, list[str]]] = {
     "a URL with a header in it": (http(url="http://target/ HTTP/1.1\r\nX: y"), ["action.url"]),
     "a URL with an umlaut": (http(url="http://t\u00e4rget/"), ["action.url"]),
     "a URL with a port of six digits": (http(url="http://target:123456/"), ["action.url"]),
+    "a URL with port 0": (http(url="http://target:0/"), ["action.url"]),
+    "a URL with a port too high": (http(url="http://target:65536/"), ["action.url"]),
+    "a URL with two dots": (http(url="http://a..b/"), ["action.url"]),
+    "a URL with a dot at first": (http(url="http://.b/"), ["action.url"]),
+    "a URL with a hyphen at first": (http(url="http://-a/"), ["action.url"]),
+    "a URL with a label of 64": (http(url="http://" + "a" * 64 + "/"), ["action.url"]),
     "a URL without a host": (http(url="http:///path"), ["action.url"]),
     "a URL that is relative": (http(url="/path"), ["action.url"]),
     "a URL too long": (http(url="http://target/" + "x" * 2048), ["action.url"]),
@@ -327,6 +337,20 @@ def test_no_depth_is_more_than_refused(depth: int, place: str) -> None:
     document = raw('{"delaySeconds": 1, "action": ACTION, VALUE}', f'"{place}": {"[" * depth + "]" * depth}')
     request = admitted(document)
     assert request is None or place == "payload"
+
+
+@pytest.mark.parametrize("pattern", ["a" * 2000, "a." * 1000, "a-" * 1000, "." * 2000, "[" + ":" * 2000, "1" * 2000])
+def test_no_url_takes_long(pattern: str) -> None:
+    """Neither does the pattern of the URL, which tries many ways to read one."""
+    began = time.perf_counter()
+    for url in (f"http://{pattern}", f"http://{pattern}!", f"http://a:{pattern}", f"http://a/{pattern} "):
+        admitted(http(url=url))
+    assert time.perf_counter() - began < 1
+
+
+def test_a_payload_that_grows_too_large_by_its_escapes_is_refused() -> None:
+    with pytest.raises(TooLarge, match="escaped"):
+        admit(raw('{"payload": "VALUE", "delaySeconds": 1, "action": ACTION}', "\ufffe" * 80_000), NOW)
 
 
 numbers = st.decimals(0, 10**8, allow_nan=False, allow_infinity=False, places=25)

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 from attrs import evolve
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from delayer.core.enqueueing import MAX_DELAY_SECONDS
@@ -39,6 +39,10 @@ attempts = st.integers(1, MAX_ATTEMPTS)
 
 
 @given(st.one_of(st.integers(-YEAR, YEAR), st.integers(-5 * SECOND, 5 * SECOND)))
+@example(0)
+@example(1)
+@example(MAX_HOLD)
+@example(MAX_HOLD + 1)
 def test_no_attempt_begins_before_the_point_in_time(offset: Millis) -> None:
     """Due: now. A little early: when it is due. Far too early: back into the queue, to be looked at again."""
     match decide_wait(an_executor_message(NOW + offset), NOW):

@@ -1,9 +1,10 @@
 """The ledger decides: one claim, one end, each change by compare-and-set."""
 
 from collections.abc import Callable
+from itertools import pairwise, product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -21,10 +22,12 @@ from delayer.core.ledger import (
     decide_set_aside,
     ended,
     first_claim,
+    first_end,
+    may_end,
+    reopened,
     retried,
-    set_aside_row,
 )
-from delayer.core.lifecycle import ENDS, State
+from delayer.core.lifecycle import ENDS, State, may_follow
 from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id
 
 times = st.integers(NOW - 60 * DAY, NOW + 60 * DAY)
@@ -43,6 +46,11 @@ def test_the_first_claims() -> None:
 
 
 @given(states, st.sampled_from(["n1", "n2", ""]), st.sampled_from(["", "d0"]), st.integers(-DAY, DAY))
+@example(State.CLAIMED, "n1", "", LEASE)
+@example(State.CLAIMED, "n1", "", LEASE - 1)
+@example(State.CLAIMED, "n1", "d0", LEASE)
+@example(State.CLAIMED, "n2", "", LEASE)
+@example(State.EXECUTED, "n1", "", LEASE)
 def test_against_any_standing_row(state: State, nonce: str, retry_of: str, later: Millis) -> None:
     """All combinations: a claim is written over a row only if it is the same message's own, its lease has lapsed,
     nothing was attempted and nothing has ended."""
@@ -73,7 +81,7 @@ def test_rows_outlive_every_copy_that_may_still_fire(due: Millis, now: Millis) -
     """A copy fires until 29 days after due; the row stands for 30 days after the later of due and the write."""
     claim = first_claim(a_delayer_message(due), "d", now, LEASE)
     rows = [claim, ended(claim, State.EXECUTED, now), retried(claim, "d2", now)]
-    rows.append(set_aside_row(an_id(due), OWNER, None, due, now, "why"))
+    rows += [first_end(an_id(due), OWNER, State.SET_ASIDE, now, "why"), reopened(claim, "n2", now)]
     for row in rows:
         assert row.expires_at >= max(due, now) + ROW_LIFETIME
         assert row.expires_at - (due + STALE_AFTER) >= DAY
@@ -100,48 +108,96 @@ def test_a_retry_passes_the_attempt_on() -> None:
     assert row.state is State.CLAIMED
 
 
+RETRIED = a_claim(nonce="n1", attempt=3, delivery="d3", retry_of="d2")
+PUT_BACK = reopened(a_claim(state=State.SET_ASIDE), "n5", NOW)
+
+
 @pytest.mark.parametrize(
-    ("standing", "nonce", "verdict"),
+    ("standing", "nonce", "delivery", "verdict"),
     [
-        (None, "", Keep.MARK),
-        (None, "n1", Keep.MARK),
-        (a_claim(nonce="n1"), "n1", Keep.MARK),
-        (a_claim(nonce="n1"), "n2", Keep.NEEDLESS),
-        (a_claim(nonce="n1"), "", Keep.NEEDLESS),
-        (a_claim(state=State.SET_ASIDE), "n1", Keep.ALREADY),
-        (a_claim(state=State.SET_ASIDE), "n2", Keep.ALREADY),
-        *[(a_claim(state=state), "n1", Keep.NEEDLESS) for state in sorted(ENDS - {State.SET_ASIDE})],
+        (None, "", "", Keep.MARK),
+        (None, "n1", "", Keep.MARK),
+        (None, "n1", "d1", Keep.MARK),
+        (a_claim(nonce="n1"), "n1", "", Keep.MARK),
+        (a_claim(nonce="n1"), "n1", "d1", Keep.MARK),
+        (a_claim(nonce="n1"), "n1", "d0", Keep.NEEDLESS),
+        (a_claim(nonce="n1"), "n2", "", Keep.NEEDLESS),
+        (a_claim(nonce="n1"), "", "", Keep.NEEDLESS),
+        (RETRIED, "n1", "d3", Keep.MARK),
+        (RETRIED, "n1", "d2", Keep.MARK),
+        (RETRIED, "n1", "d1", Keep.NEEDLESS),
+        (RETRIED, "n1", "", Keep.NEEDLESS),
+        (PUT_BACK, "n5", "", Keep.MARK),
+        (PUT_BACK, "n1", "", Keep.NEEDLESS),
+        (reopened(a_claim(), "", NOW), "n1", "", Keep.MARK),
+        (a_claim(state=State.SET_ASIDE), "n1", "", Keep.ALREADY),
+        (a_claim(state=State.SET_ASIDE), "n2", "d7", Keep.ALREADY),
+        *[(a_claim(state=state), "n1", "", Keep.NEEDLESS) for state in sorted(ENDS - {State.SET_ASIDE})],
     ],
 )
-def test_setting_aside(standing: LedgerRow | None, nonce: str, verdict: Keep) -> None:
-    """The last copy is marked; one of several is thrown away; what ended otherwise stays ended."""
-    assert decide_set_aside(standing, nonce) is verdict
+def test_setting_aside(standing: LedgerRow | None, nonce: str, delivery: str, verdict: Keep) -> None:
+    """What may be the last copy is marked; one that another has overtaken is thrown away; an end stays an end."""
+    assert decide_set_aside(standing, nonce, delivery) is verdict
 
 
-def test_the_row_of_what_is_set_aside() -> None:
-    fresh = set_aside_row(an_id(), OWNER, None, NOW, NOW + 1, "why")
-    assert (fresh.state, fresh.revision, fresh.detail, fresh.nonce) == (State.SET_ASIDE, 1, "why", "")
-    over = set_aside_row(an_id(), OWNER, a_claim(revision=3), NOW, NOW + 1, "why")
-    assert (over.state, over.revision, over.nonce) == (State.SET_ASIDE, 4, "n1")
+def test_an_end_without_a_claim() -> None:
+    row = first_end(an_id(), OWNER, State.SET_ASIDE, NOW + 1, "why")
+    assert (row.state, row.revision, row.detail, row.nonce) == (State.SET_ASIDE, 1, "why", "")
+    assert row.ended
+
+
+def test_what_is_put_back_can_be_claimed_by_any_copy_once() -> None:
+    """The row stays, its revision goes on: what was decided on an older one cannot be written any more."""
+    standing = a_claim(state=State.FAILED, revision=7, attempt=10, retry_of="d9")
+    row = reopened(standing, "n5", NOW + 1)
+    assert (row.state, row.revision, row.attempt, row.retry_of) == (State.SCHEDULED, 8, 0, "")
+    assert not row.ended
+    verdict = decide_claim(a_wanted("n6", NOW + 2), row)
+    assert isinstance(verdict, Claim)
+    assert (verdict.over, verdict.row.revision, verdict.row.nonce) == (row, 9, "n6")
+    assert isinstance(decide_claim(a_wanted("n5", NOW + 20 * DAY), verdict.row), Drop)
+
+
+@pytest.mark.parametrize("state", [State.EXECUTED, State.FAILED])
+@pytest.mark.parametrize("standing", sorted(ENDS | {State.CLAIMED, State.SCHEDULED}))
+@pytest.mark.parametrize("nonce", ["n1", "n2"])
+@pytest.mark.parametrize("delivery", ["d1", "d2"])
+def test_an_outcome_over_a_row_that_has_changed(state: State, standing: State, nonce: str, delivery: str) -> None:
+    """That the target took it is true whoever holds the claim now; that it failed is this delivery's own word."""
+    allowed = may_end(a_claim(nonce=nonce, delivery=delivery, state=standing), an_executor_message(), state)
+    if nonce != "n1" or standing in ENDS - {State.SET_ASIDE}:
+        assert not allowed
+    elif state is State.EXECUTED:
+        assert allowed
+    else:
+        assert allowed == (delivery == "d1" and standing not in ENDS)
+
+
+Write = Callable[[LedgerRow | None], LedgerRow | None]  # the row to write over the one that stands, None: give up
+
+
+def stands_for(state: State) -> set[State]:
+    return {State.SCHEDULED, State.ENQUEUED} if state is State.SCHEDULED else {state}
 
 
 class OneSchedule(RuleBasedStateMachine):
-    """Relays, executors and set-asides of one schedule, each of which reads, decides, and writes some time later."""
+    """Relays, executors, set-asides and an operator of one schedule: each reads, decides, and writes some time later,
+    by compare-and-set on the revision it read."""
 
     def __init__(self) -> None:
         super().__init__()
         self.now = NOW
         self.row: LedgerRow | None = None
         self.history: list[LedgerRow] = []
-        self.pending: list[tuple[int, LedgerRow]] = []  # the revision it was decided on, and the row to write
+        self.pending: list[tuple[LedgerRow | None, Write]] = []
         self.fresh = 0
 
-    def token(self) -> str:
+    def token(self, prefix: str = "d") -> str:
         self.fresh += 1
-        return f"d{self.fresh}"
+        return f"{prefix}{self.fresh}"
 
-    def decide(self, row: LedgerRow) -> None:
-        self.pending.append((self.row.revision if self.row else 0, row))
+    def later(self, write: Write) -> None:
+        self.pending.append((self.row, write))
 
     @initialize(nonce=st.sampled_from(["n1", "n2"]))
     def first_message(self, nonce: str) -> None:
@@ -153,59 +209,100 @@ class OneSchedule(RuleBasedStateMachine):
 
     @rule(nonce=st.sampled_from(["n1", "n2"]))
     def relay(self, nonce: str) -> None:
-        verdict = decide_claim(a_wanted(nonce, self.now, self.token()), self.row)
-        if isinstance(verdict, Claim):
-            assert verdict.over == self.row
-            self.decide(verdict.row)
+        wanted = a_wanted(nonce, self.now, self.token())
+
+        def claim(standing: LedgerRow | None) -> LedgerRow | None:
+            verdict = decide_claim(wanted, standing)
+            return verdict.row if isinstance(verdict, Claim) else None
+
+        self.later(claim)
 
     @precondition(lambda self: self.history)
-    @rule(
-        pick=st.integers(0, 30),
-        outcome=st.sampled_from([State.EXECUTED, State.FAILED, State.CLAIMED]),
-    )
+    @rule(pick=st.integers(0, 30), outcome=st.sampled_from([State.EXECUTED, State.FAILED, State.CLAIMED]))
     def execute(self, pick: int, outcome: State) -> None:
         """Any delivery that ever was comes again."""
         seen = self.history[pick % len(self.history)]
-        if not seen.delivery:
+        message = an_executor_message(nonce=seen.nonce, delivery=seen.delivery or "d?", attempt=seen.attempt)
+        read = self.row
+        if read is None or decide_attempt(message, read) != Attempt():
             return
-        message = an_executor_message(nonce=seen.nonce, delivery=seen.delivery, attempt=seen.attempt)
-        if self.row and decide_attempt(message, self.row) == Attempt():
-            later: dict[bool, Callable[[LedgerRow], LedgerRow]] = {
-                True: lambda row: retried(row, self.token(), self.now),
-                False: lambda row: ended(row, outcome, self.now),
-            }
-            self.decide(later[outcome is State.CLAIMED](self.row))
 
-    @rule(nonce=st.sampled_from(["", "n1", "n2"]))
-    def set_aside(self, nonce: str) -> None:
-        if decide_set_aside(self.row, nonce) is Keep.MARK:
-            self.decide(set_aside_row(an_id(), OWNER, self.row, NOW, self.now, "why"))
+        def end(standing: LedgerRow | None) -> LedgerRow | None:
+            if standing is None or (standing != read and not may_end(standing, message, outcome)):
+                return None
+            return ended(standing, outcome, self.now)
+
+        def retry(standing: LedgerRow | None) -> LedgerRow | None:
+            return retried(read, self.token(), self.now) if standing == read else None
+
+        self.later(retry if outcome is State.CLAIMED else end)
+
+    @rule(nonce=st.sampled_from(["", "n1", "n2"]), pick=st.integers(0, 30))
+    def set_aside(self, nonce: str, pick: int) -> None:
+        delivery = self.history[pick % len(self.history)].delivery if self.history and nonce else ""
+
+        def mark(standing: LedgerRow | None) -> LedgerRow | None:
+            if decide_set_aside(standing, nonce, delivery) is not Keep.MARK:
+                return None
+            if standing:
+                return ended(standing, State.SET_ASIDE, self.now, "why")
+            return first_end(an_id(), OWNER, State.SET_ASIDE, self.now, "why")
+
+        self.later(mark)
+
+    @precondition(lambda self: self.row and self.row.state in (State.SET_ASIDE, State.FAILED))
+    @rule()
+    def put_back(self) -> None:
+        read = self.row
+        self.later(lambda standing: reopened(read, "n3", self.now) if read and standing == read else None)
 
     @precondition(lambda self: self.pending)
     @rule(pick=st.integers(0, 30))
     def write(self, pick: int) -> None:
-        """In any order; the compare-and-set goes by the revision."""
-        revision, row = self.pending.pop(pick % len(self.pending))
-        if revision == (self.row.revision if self.row else 0):
+        """In any order. If another was faster, the decision is made anew on what stands, as the use cases do."""
+        read, decide = self.pending.pop(pick % len(self.pending))
+        if read != self.row:
+            read = self.row
+        row = decide(read)
+        if row is not None:
+            assert row.revision == (self.row.revision if self.row else 0) + 1
             self.row = row
             self.history.append(row)
+
+    def eras(self) -> list[list[LedgerRow]]:
+        """The history, cut where an operator put the schedule back."""
+        eras: list[list[LedgerRow]] = [[]]
+        for row in self.history:
+            if row.state is State.SCHEDULED:
+                eras.append([])
+            eras[-1].append(row)
+        return eras
 
     @invariant()
     def each_write_is_one_revision(self) -> None:
         assert [row.revision for row in self.history] == list(range(1, len(self.history) + 1))
 
     @invariant()
-    def one_nonce_holds_the_claim(self) -> None:
-        assert len({row.nonce for row in self.history if row.state is State.CLAIMED}) <= 1
+    def each_change_is_in_the_table_of_states(self) -> None:
+        """A row that was put back stands for scheduled and for enqueued."""
+        for one, other in pairwise(self.history):
+            ways = product(stands_for(one.state), stands_for(other.state))
+            assert any(may_follow(source, target) for source, target in ways), f"{one.state} -> {other.state}"
 
     @invariant()
-    def nothing_follows_an_end(self) -> None:
-        assert not any(row.ended for row in self.history[:-1])
+    def one_nonce_holds_the_claim(self) -> None:
+        for era in self.eras():
+            assert len({row.nonce for row in era if row.state is State.CLAIMED}) <= 1
+
+    @invariant()
+    def what_was_executed_stays_executed(self) -> None:
+        assert not any(row.state is State.EXECUTED for row in self.history[:-1])
 
     @invariant()
     def attempts_only_grow(self) -> None:
-        attempts = [row.attempt for row in self.history]
-        assert attempts == sorted(attempts)
+        for era in self.eras():
+            attempts = [row.attempt for row in era]
+            assert attempts == sorted(attempts)
 
     @invariant()
     def a_delivery_belongs_to_one_attempt(self) -> None:

@@ -1,7 +1,8 @@
 """What the relay decides: nothing handed over before its lead, nothing left in a hold."""
 
 import attrs
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from delayer.core.enqueueing import MAX_DELAY_SECONDS
@@ -18,6 +19,10 @@ batches = st.lists(st.integers(-MINUTE, MAX_HOLD), min_size=1, max_size=10)
 
 
 @given(offsets)
+@example(MAX_HOLD)
+@example(MAX_HOLD + 1)
+@example(-STALE_AFTER)
+@example(-STALE_AFTER - 1)
 def test_every_message_is_held_or_sent_again_or_stale(offset: Millis) -> None:
     match decide(a_delayer_message(NOW + offset), NOW):
         case Stale():
@@ -86,6 +91,13 @@ def test_a_batch_is_handed_over_whole_in_due_order(offsets: list[Millis], lead: 
         waiting = [message for message in waiting if message not in group.messages]
     assert sorted(message.nonce for message in order) == sorted(message.nonce for message in batch(offsets))
     assert at <= NOW + max(offsets)
+
+
+@pytest.mark.parametrize(("behind", "goes_along"), [(0, True), (199, True), (200, True), (201, False), (250, False)])
+def test_who_goes_along(behind: Millis, goes_along: bool) -> None:
+    """Not a millisecond before its own lead: the first is handed over 50 ms before it is due."""
+    messages = batch([0, behind])
+    assert (messages[1] in next_group(messages, 250).messages) == goes_along
 
 
 @given(st.integers(-MINUTE, MAX_HOLD), leads)

@@ -41,7 +41,7 @@ def test_the_margins_and_their_order() -> None:
     "change",
     [
         {"owner": ""},
-        {"owner": "x" * 257},
+        {"owner": "x" * 1025},
         {"point_in_time": -1},
         {"action_type": ""},
         {"action": None},

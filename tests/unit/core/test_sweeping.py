@@ -97,6 +97,7 @@ def test_the_edge_comes_first(outage: Millis, within: Millis, period: Millis) ->
     edge = edge_of(now, period)
     near = [minute for minute in (edge, edge - 1, edge - 2) if minute >= minute_of(now - outage)]
     assert list(todo.minutes[: len(near)]) == near
+    assert min(todo.minutes, default=edge) >= minute_of(now - outage), "what is closed is not looked at again"
     assert len(todo.minutes) == len(set(todo.minutes)) <= (period + CLOSABLE_AFTER) // MINUTE + 2
     assert todo.whole
 

@@ -128,6 +128,25 @@ def test_a_refusal_fails_at_once() -> None:
     assert decode_kept(kept).body == encode(an_executor_message())
 
 
+def test_a_target_that_raises_has_had_its_attempt() -> None:
+    """A defect of an executor is retried like any failure, and takes no neighbour along."""
+    world = claimed()
+    answer = world.target.__call__
+
+    def raises(message: ExecutorMessage) -> Result:
+        if message.id == an_id():
+            raise ZeroDivisionError
+        return answer(message)
+
+    neighbour = an_executor_message(NOW + 1)
+    world.ledger.put_if_absent(a_claim(NOW + 1))
+    execute = evolve(world.execute, target=raises)
+    assert execute(delivered(an_executor_message(), neighbour)) == []
+    assert (the_row(world).attempt, the_row(world).state) == (2, State.CLAIMED)
+    assert [message.id for _, message in world.target.reached] == [neighbour.id]
+    assert "the target raised" in world.observer.warnings
+
+
 def test_after_an_end_the_target_is_not_reached() -> None:
     world = World()
     world.ledger.put_if_absent(a_claim(state=State.EXECUTED))

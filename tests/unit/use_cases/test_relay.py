@@ -149,6 +149,25 @@ def test_neighbours_share_one_request() -> None:
     assert (world.http_queue.sent, world.http_queue.requests) == (10, 1)
 
 
+class Slow(MemoryQueue):
+    """Takes seven seconds to take a message."""
+
+    def send(self, messages: Sequence[Outgoing]) -> list[int]:
+        self.clock.sleep_until(self.clock.now() + 7 * SECOND)
+        return super().send(messages)
+
+
+def test_what_there_is_no_time_for_is_given_back_unclaimed() -> None:
+    """Killed by its timeout, the function would leave claims behind that nobody handed over."""
+    world = World()
+    world.http_queue = Slow(clock=world.clock)
+    world._build()
+    messages = delivered(a_delayer_message(NOW), a_delayer_message(NOW + 2 * SECOND))
+    assert world.relay(messages) == ["m1"]
+    assert world.http_queue.sent == 1
+    assert world.ledger.read(an_id(NOW + 2 * SECOND)) is None
+
+
 def test_the_claim_tells_how_early_it_was() -> None:
     world = World()
     world.relay(delivered(a_delayer_message(NOW + SECOND)))

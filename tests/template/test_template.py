@@ -1,0 +1,592 @@
+"""template.yaml is tested like code: what it grants, keeps, retries and alarms on."""
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from delayer.core.enqueueing import MAX_DELAY_SECONDS
+from delayer.core.relaying import MAX_HOLD
+from delayer.use_cases.relay import Relay
+from tests.cfn import ROOT, functions, resources, shared_variables, template, variables
+from tests.template import adapters
+
+FUNCTIONS = functions()
+QUEUES = resources("AWS::SQS::Queue")
+TABLES = resources("AWS::DynamoDB::Table")
+ROLES = resources("AWS::IAM::Role")
+ALARMS = resources("AWS::CloudWatch::Alarm")
+LOGS = resources("AWS::Logs::LogGroup")
+OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+ACTION_TYPES = sorted(
+    OPENAPI["components"]["schemas"]["ScheduleRequest"]["properties"]["action"]["discriminator"]["mapping"]
+)
+FOURTEEN_DAYS = 1_209_600
+
+each_function = pytest.mark.parametrize("function", sorted(FUNCTIONS))
+
+
+def logical(reference: Any) -> str:
+    """The logical name in {"Ref": name}, {"Fn::GetAtt": "name.Arn"} or the first in {"Fn::Sub": "${name.Arn}/*"}."""
+    [(kind, value)] = reference.items()
+    if kind == "Fn::Sub":
+        return next(str(name) for name in re.findall(r"\$\{([A-Za-z0-9]+)", value) if name in template()["Resources"])
+    return str(value).partition(".")[0]
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def events(kind: str) -> list[tuple[str, dict[str, Any]]]:
+    """(function, properties) of all event sources of a kind."""
+    return [
+        (function, event["Properties"])
+        for function, properties in FUNCTIONS.items()
+        for event in properties.get("Events", {}).values()
+        if event["Type"] == kind
+    ]
+
+
+def role_of(function: str) -> dict[str, Any]:
+    return ROLES[logical(FUNCTIONS[function]["Role"])]
+
+
+def statements(function: str) -> list[dict[str, Any]]:
+    return [
+        statement for policy in role_of(function)["Policies"] for statement in policy["PolicyDocument"]["Statement"]
+    ]
+
+
+def consumed() -> dict[str, str]:
+    """The function that consumes each queue, by the queue's name."""
+    return {logical(properties["Queue"]): function for function, properties in events("SQS")}
+
+
+def dead_letter_queues() -> dict[str, str]:
+    """The dead-letter queue of each queue."""
+    return {
+        name: logical(properties["RedrivePolicy"]["deadLetterTargetArn"])
+        for name, properties in QUEUES.items()
+        if "RedrivePolicy" in properties
+    }
+
+
+WORKING = sorted(dead_letter_queues())
+DEAD = sorted(set(QUEUES) - set(WORKING))
+
+# ------------------------------------------------------------ functions
+
+
+def test_each_folder_is_a_function_and_each_function_a_folder() -> None:
+    assert sorted(FUNCTIONS) == sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
+
+
+@each_function
+def test_names(function: str) -> None:
+    """`<source>-<classifier>-<name>`, the same in AWS, in the folder and in the logs."""
+    assert FUNCTIONS[function]["FunctionName"] == {"Fn::Sub": f"${{AWS::StackName}}-{function}"}
+    assert re.fullmatch(r"(api|stream|task|sweep|delayer|executor|dlq|operator)(-[a-z0-9]+)+", function)
+    assert variables(function)["AWS_SDK_UA_APP_ID"] == function
+    assert f'"{function}"' in (ROOT / f"functions/{function}/app.py").read_text()
+
+
+@each_function
+def test_runtime_and_architecture(function: str) -> None:
+    common = template()["Globals"]["Function"]
+    assert common["Runtime"] == "python3.13"
+    assert common["Architectures"] == ["arm64"]
+    assert common["Layers"] == [{"Ref": "DelayerLayer"}]
+    assert not {"Runtime", "Architectures", "Layers", "Handler"} & set(FUNCTIONS[function])
+
+
+@each_function
+def test_a_log_group_with_retention(function: str) -> None:
+    group = LOGS[logical(FUNCTIONS[function]["LoggingConfig"]["LogGroup"])]
+    assert group["LogGroupName"] == {"Fn::Sub": f"/aws/lambda/${{AWS::StackName}}-{function}"}
+    assert group["RetentionInDays"] == {"Ref": "LogRetentionDays"}
+
+
+def test_no_reserved_concurrency() -> None:
+    """Throttled deliveries count as received: MaximumConcurrency holds them back instead."""
+    assert "ReservedConcurrentExecutions" not in (ROOT / "template.yaml").read_text()
+
+
+@each_function
+def test_the_variables_are_those_that_the_code_reads(function: str) -> None:
+    """Each of them, and none that nobody reads."""
+    given = set(variables(function)) - {"AWS_SDK_UA_APP_ID"}
+    queues = {name for name in given if name.startswith("EXECUTOR_QUEUE_")}
+    assert given - queues == adapters.settings(function)
+    assert bool(queues) == adapters.reads_executor_queues(function)
+
+
+def test_the_shared_variables_are_those_of_powertools() -> None:
+    """The service is the stack: one dimension for its metrics, whichever function counts."""
+    assert set(shared_variables()) == {
+        "POWERTOOLS_SERVICE_NAME",
+        "POWERTOOLS_METRICS_NAMESPACE",
+        "POWERTOOLS_LOG_LEVEL",
+        "POWERTOOLS_TRACE_DISABLED",
+    }
+    assert shared_variables()["POWERTOOLS_SERVICE_NAME"] == {"Ref": "AWS::StackName"}
+    assert shared_variables()["POWERTOOLS_METRICS_NAMESPACE"] == "Delayer"
+
+
+@pytest.mark.parametrize("action", ACTION_TYPES)
+def test_each_action_has_an_executor_with_a_queue_of_its_own(action: str) -> None:
+    """What the API accepts, somebody does."""
+    queue = variables("delayer-relay")[f"EXECUTOR_QUEUE_{action.upper().replace('-', '_')}"]
+    function = f"executor-{action}"
+    assert variables(function)["OWN_QUEUE"] == queue
+    assert consumed()[logical(queue)] == function
+
+
+def test_no_executor_without_an_action() -> None:
+    assert sorted(name for name in FUNCTIONS if name.startswith("executor-")) == [f"executor-{a}" for a in ACTION_TYPES]
+    queues = [name for name in variables("delayer-relay") if name.startswith("EXECUTOR_QUEUE_")]
+    assert len(queues) == len(ACTION_TYPES)
+
+
+@each_function
+def test_only_who_sends_to_the_queue_it_receives_from_may_loop(function: str) -> None:
+    """Lambda ends what looks like a loop after some sixteen rounds; a schedule re-sent, or retried, looks like one."""
+    received = {queue for queue, consumer in consumed().items() if consumer == function}
+    sent = {
+        logical(resource)
+        for statement in statements(function)
+        if "sqs:SendMessage" in statement["Action"]
+        for resource in listed(statement["Resource"])
+        if "SqsTargetNamePattern" not in str(resource)
+    }
+    allowed = FUNCTIONS[function].get("RecursiveLoop")
+    assert allowed == ("Allow" if received & sent else None)
+
+
+# ------------------------------------------------------------ times
+
+
+@pytest.mark.parametrize("queue", sorted(consumed()))
+def test_a_message_stays_invisible_for_longer_than_its_function_may_take(queue: str) -> None:
+    assert QUEUES[queue]["VisibilityTimeout"] > FUNCTIONS[consumed()[queue]]["Timeout"]
+
+
+def test_the_lease_is_the_relays_timeout() -> None:
+    """When it lapses, the function that claimed is gone; when the message comes again, the lease has lapsed."""
+    relay = FUNCTIONS["delayer-relay"]
+    assert variables("delayer-relay")["LEASE"] == str(relay["Timeout"])
+    assert relay["Timeout"] < QUEUES["DelayerQueue"]["VisibilityTimeout"]
+    assert relay["Timeout"] * 1000 / 2 > MAX_HOLD
+    assert "lease" in Relay.__annotations__
+
+
+@pytest.mark.parametrize("action", ACTION_TYPES)
+def test_an_executor_has_time_for_its_longest_attempt(action: str) -> None:
+    """The hold, the longest timeout a client may ask for, and the ledger."""
+    longest = OPENAPI["components"]["schemas"]["HttpRequestAction"]["properties"]["timeoutSeconds"]["maximum"]
+    assert FUNCTIONS[f"executor-{action}"]["Timeout"] >= longest + MAX_HOLD / 1000 + 10
+
+
+def test_the_delayer_period_leaves_room_for_the_whole_edge_minute() -> None:
+    """Up to a minute more than the period is swept, and SQS delays no longer than 900 s."""
+    period = template()["Parameters"]["DelayerPeriod"]
+    assert period["Default"] <= period["MaxValue"] <= MAX_DELAY_SECONDS - 60
+
+
+def test_the_api_waits_for_its_function() -> None:
+    integration = resources("AWS::ApiGatewayV2::Integration")["PostScheduleIntegration"]
+    assert integration["TimeoutInMillis"] > FUNCTIONS["api-schedule-post"]["Timeout"] * 1000
+
+
+# ------------------------------------------------------------ event sources
+
+
+def test_every_batch_reports_its_partial_failures() -> None:
+    sources = events("SQS") + events("DynamoDB")
+    assert len(sources) == len(consumed()) + 1
+    for function, properties in sources:
+        assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"], function
+
+
+def test_working_queues_limit_their_consumers() -> None:
+    for function, properties in events("SQS"):
+        limited = "ScalingConfig" in properties
+        assert limited == (logical(properties["Queue"]) in WORKING), function
+        if limited:
+            assert set(properties["ScalingConfig"]) == {"MaximumConcurrency"}
+
+
+def test_batches_are_no_larger_than_they_are_worked_on_side_by_side() -> None:
+    for function, properties in events("SQS"):
+        assert properties["BatchSize"] <= 10, function
+        assert "MaximumBatchingWindowInSeconds" not in properties, "nothing waits for company"
+
+
+def test_the_stream() -> None:
+    """The old image is the only copy: read from the beginning, tried for six hours, then kept with its payload."""
+    [(function, stream)] = events("DynamoDB")
+    assert function == "stream-enqueuer"
+    assert stream["Stream"] == {"Fn::GetAtt": "SchedulesTable.StreamArn"}
+    assert stream["StartingPosition"] == "TRIM_HORIZON"
+    assert stream["MaximumRecordAgeInSeconds"] == 21_600
+    assert stream["MaximumRetryAttempts"] >= 10_000
+    assert stream["BisectBatchOnFunctionError"] is True
+    assert stream["DestinationConfig"]["OnFailure"] == {
+        "Type": "S3",
+        "Destination": {"Fn::GetAtt": "SetAsideBucket.Arn"},
+    }
+    assert "MaximumBatchingWindowInSeconds" not in stream
+    assert "FilterCriteria" not in stream, "the heartbeat must come through"
+
+
+def test_the_minute_task() -> None:
+    """A tick that was missed is not made up for: the next does the same."""
+    [(function, schedule)] = events("ScheduleV2")
+    assert function == "task-1minute-enqueuer"
+    assert schedule["ScheduleExpression"] == "rate(1 minute)"
+    assert schedule["RetryPolicy"] == {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
+    assert logical(schedule["DeadLetterConfig"]["Arn"]) in DEAD
+    asynchronous = FUNCTIONS["task-1minute-enqueuer"]["EventInvokeConfig"]
+    assert asynchronous["MaximumRetryAttempts"] == 0
+
+
+def test_the_api_is_that_of_openapi_yaml() -> None:
+    """Each path and method has a route, an integration and a permission."""
+    documented = {f"{method.upper()} {path}" for path, item in OPENAPI["paths"].items() for method in item}
+    routes = resources("AWS::ApiGatewayV2::Route")
+    assert {route["RouteKey"] for route in routes.values()} == documented
+    integrations = resources("AWS::ApiGatewayV2::Integration")
+    permissions = resources("AWS::Lambda::Permission")
+    for route in routes.values():
+        assert route["AuthorizationType"] == {"Ref": "ApiAuthorization"}
+        integration = integrations[logical(route["Target"])]
+        assert integration["PayloadFormatVersion"] == "2.0"
+        function = logical(integration["IntegrationUri"])
+        method, path = route["RouteKey"].split(" ")
+        granted = [one for one in permissions.values() if logical(one["FunctionName"]) == function]
+        assert [one["Principal"] for one in granted] == ["apigateway.amazonaws.com"]
+        assert granted[0]["SourceArn"]["Fn::Sub"].endswith(f"${{Api}}/*/{method}{path}")
+
+
+# ------------------------------------------------------------ queues
+
+
+@pytest.mark.parametrize("queue", sorted(QUEUES))
+def test_queues_keep_for_fourteen_days_and_encrypt(queue: str) -> None:
+    assert QUEUES[queue]["MessageRetentionPeriod"] == FOURTEEN_DAYS
+    assert QUEUES[queue]["SqsManagedSseEnabled"] is True
+    assert "FifoQueue" not in QUEUES[queue]
+
+
+@pytest.mark.parametrize("queue", WORKING)
+def test_a_working_queue_has_a_dead_letter_queue_of_its_own(queue: str) -> None:
+    """Ten deliveries: throttled ones count, too."""
+    assert QUEUES[queue]["RedrivePolicy"]["maxReceiveCount"] >= 10
+    others = [dead for name, dead in dead_letter_queues().items() if name != queue]
+    assert dead_letter_queues()[queue] not in others
+    assert queue in consumed()
+
+
+def test_every_consumed_queue_works_or_is_a_dead_letter_queue() -> None:
+    assert set(consumed()) <= set(WORKING) | set(dead_letter_queues().values())
+
+
+def test_dead_letters_that_are_schedules_are_set_aside() -> None:
+    """A message of the sweep is none: the next tick writes it again."""
+    schedules = {dead_letter_queues()[queue] for queue in WORKING if queue != "SweepQueue"}
+    assert {queue for queue, function in consumed().items() if function == "dlq-set-aside"} == schedules
+
+
+# ------------------------------------------------------------ alarms
+
+
+@pytest.mark.parametrize("queue", DEAD)
+def test_an_alarm_on_every_dead_letter_queue(queue: str) -> None:
+    [alarm] = [
+        alarm
+        for alarm in ALARMS.values()
+        if alarm["Dimensions"] == [{"Name": "QueueName", "Value": {"Fn::GetAtt": f"{queue}.QueueName"}}]
+    ]
+    assert alarm["MetricName"] == "ApproximateNumberOfMessagesVisible"
+    assert (alarm["Threshold"], alarm["EvaluationPeriods"]) == (1, 1)
+
+
+@pytest.mark.parametrize("alarm", sorted(ALARMS))
+def test_every_alarm_tells_somebody_and_says_what_it_means(alarm: str) -> None:
+    assert ALARMS[alarm]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
+    assert ALARMS[alarm]["OKActions"] == [{"Ref": "AlarmTopic"}]
+    assert len(ALARMS[alarm]["AlarmDescription"]) > 20
+    expected = "breaching" if alarm == "MinuteTaskMissingAlarm" else "notBreaching"
+    assert ALARMS[alarm]["TreatMissingData"] == expected
+
+
+def test_our_own_metrics_are_counted_by_somebody_and_under_the_stacks_name() -> None:
+    source = "\n".join(path.read_text() for path in (ROOT / "shared/delayer").rglob("*.py"))
+    own = [alarm for alarm in ALARMS.values() if alarm["Namespace"] == "Delayer"]
+    assert {alarm["MetricName"] for alarm in own} == {"Failed", "Lateness", "SetAside", "SweepHeld"}
+    for alarm in own:
+        assert f'"{alarm["MetricName"]}"' in source
+        assert alarm["Dimensions"] == [{"Name": "service", "Value": {"Ref": "AWS::StackName"}}]
+
+
+def test_the_alarms_of_lambda() -> None:
+    """The stream falls behind; the task stands still, fails."""
+    watched = {
+        (alarm["MetricName"], logical(alarm["Dimensions"][0]["Value"]))
+        for alarm in ALARMS.values()
+        if alarm["Namespace"] == "AWS/Lambda" and alarm["Dimensions"][0]["Name"] == "FunctionName"
+    }
+    assert watched == {
+        ("IteratorAge", "StreamEnqueuer"),
+        ("Invocations", "Task1MinuteEnqueuer"),
+        ("Errors", "Task1MinuteEnqueuer"),
+    }
+
+
+def test_what_the_stream_discards_is_alarmed_on() -> None:
+    """A metric of the event source mapping, which SAM names after function and event, and which must ask for it."""
+    discarded = ALARMS["StreamDiscardedAlarm"]
+    assert discarded["MetricName"] == "OnFailureDestinationDeliveredEventCount"
+    assert discarded["Dimensions"] == [{"Name": "EventSourceMappingUUID", "Value": {"Ref": "StreamEnqueuerSchedules"}}]
+    [(name, event)] = FUNCTIONS["stream-enqueuer"]["Events"].items()
+    assert name == "Schedules"
+    assert event["Properties"]["MetricsConfig"] == {"Metrics": ["EventCount"]}
+
+
+# ------------------------------------------------------------ tables and the bucket
+
+
+@pytest.mark.parametrize("table", sorted(TABLES))
+def test_tables_are_kept_and_can_be_restored(table: str) -> None:
+    resource = template()["Resources"][table]
+    assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
+    assert TABLES[table]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert TABLES[table]["SSESpecification"] == {"SSEEnabled": True}
+    assert TABLES[table]["BillingMode"] == "PAY_PER_REQUEST"
+
+
+@pytest.mark.parametrize("table", sorted(TABLES))
+def test_tables_have_no_index_and_no_replica(table: str) -> None:
+    """An index doubles the cost of a write and is eventually consistent; a second active region would fire twice."""
+    assert not {"GlobalSecondaryIndexes", "LocalSecondaryIndexes", "Replicas"} & set(TABLES[table])
+    assert not resources("AWS::DynamoDB::GlobalTable")
+
+
+@pytest.mark.parametrize(
+    ("table", "keys"),
+    [
+        ("SchedulesTable", {"bucket": "HASH", "due": "RANGE"}),
+        ("LedgerTable", {"scheduleId": "HASH"}),
+        ("ControlTable", {"name": "HASH"}),
+    ],
+)
+def test_keys(table: str, keys: dict[str, str]) -> None:
+    assert {key["AttributeName"]: key["KeyType"] for key in TABLES[table]["KeySchema"]} == keys
+    types = {key["AttributeName"]: key["AttributeType"] for key in TABLES[table]["AttributeDefinitions"]}
+    assert types == dict.fromkeys(keys, "S")
+
+
+def test_what_expires_and_what_does_not() -> None:
+    for table in ("SchedulesTable", "LedgerTable"):
+        assert TABLES[table]["TimeToLiveSpecification"] == {"AttributeName": "expiresAt", "Enabled": True}
+    assert "TimeToLiveSpecification" not in TABLES["ControlTable"]
+
+
+def test_only_the_schedules_have_a_stream_and_with_both_images() -> None:
+    streams = {name: table["StreamSpecification"] for name, table in TABLES.items() if "StreamSpecification" in table}
+    assert streams == {"SchedulesTable": {"StreamViewType": "NEW_AND_OLD_IMAGES"}}
+
+
+def test_the_bucket_is_kept_versioned_encrypted_and_private() -> None:
+    [(name, bucket)] = resources("AWS::S3::Bucket").items()
+    resource = template()["Resources"][name]
+    assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
+    assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
+    assert "BucketEncryption" in bucket
+    assert set(bucket["PublicAccessBlockConfiguration"].values()) == {True}
+    assert len(bucket["PublicAccessBlockConfiguration"]) == 4
+
+
+# ------------------------------------------------------------ who may do what
+
+
+def test_one_role_for_each_function() -> None:
+    roles = [logical(properties["Role"]) for properties in FUNCTIONS.values()]
+    assert sorted(roles) == sorted(set(roles)) == sorted(ROLES)
+    for function in FUNCTIONS:
+        assert [policy["PolicyName"] for policy in role_of(function)["Policies"]] == [function]
+        assert "Policies" not in FUNCTIONS[function]
+
+
+@pytest.mark.parametrize("role", sorted(ROLES))
+def test_a_role_is_taken_by_lambda_only(role: str) -> None:
+    [statement] = ROLES[role]["AssumeRolePolicyDocument"]["Statement"]
+    assert statement["Principal"] == {"Service": "lambda.amazonaws.com"}
+
+
+@pytest.mark.parametrize("role", sorted(ROLES))
+def test_no_managed_policy_but_that_of_tracing_when_it_is_on(role: str) -> None:
+    condition, then, otherwise = ROLES[role]["ManagedPolicyArns"]["Fn::If"]
+    assert condition == "IsTraced"
+    assert otherwise == []
+    assert [one["Fn::Sub"].rpartition("/")[2] for one in then] == ["AWSXRayDaemonWriteAccess"]
+
+
+@each_function
+def test_no_wildcard(function: str) -> None:
+    """Neither for an action nor for a resource; a star stands behind a name of ours only."""
+    for statement in statements(function):
+        assert statement["Effect"] == "Allow"
+        assert not {"NotAction", "NotResource"} & set(statement)
+        for action in listed(statement["Action"]):
+            assert re.fullmatch(r"[a-z0-9]+:[A-Za-z]+", action)
+        for resource in listed(statement["Resource"]):
+            assert resource != "*"
+            text = str(resource)
+            if "*" in text:
+                assert "SetAsideBucket.Arn" in text or "SqsTargetNamePattern" in text
+
+
+def test_no_function_scans() -> None:
+    """Cost follows what is due, not what is stored."""
+    assert "dynamodb:Scan" not in (ROOT / "template.yaml").read_text()
+    assert not [path for path in (ROOT / "shared/delayer").rglob("*.py") if ".scan(" in path.read_text()]
+
+
+RESOURCES = {
+    "schedules": "SchedulesTable",
+    "ledger": "LedgerTable",
+    "control": "ControlTable",
+    "store": "SetAsideBucket",
+    "delayer_queue": "DelayerQueue",
+    "sweep_queue": "SweepQueue",
+}
+CONSUMING = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
+STREAMING = {"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}
+
+
+def needed(function: str) -> set[tuple[str, str]]:
+    """(logical name, action) for what the code calls, and what its log group and event sources need."""
+    own = variables(function).get("OWN_QUEUE")
+    names = RESOURCES | ({"queue": logical(own)} if own else {})
+    wanted = {(names[port], action) for port, action in adapters.wanted(function)}
+    logs = logical(FUNCTIONS[function]["LoggingConfig"]["LogGroup"])
+    wanted |= {(logs, "logs:CreateLogStream"), (logs, "logs:PutLogEvents")}
+    wanted |= {(queue, action) for queue, user in consumed().items() if user == function for action in CONSUMING}
+    if adapters.reads_executor_queues(function):
+        queues = {logical(value) for name, value in variables(function).items() if name.startswith("EXECUTOR_QUEUE_")}
+        wanted |= {(queue, "sqs:SendMessage") for queue in queues}
+    if function == "stream-enqueuer":
+        wanted |= {("SchedulesTable", action) for action in STREAMING}
+        wanted |= {("SetAsideBucket", "s3:PutObject"), ("SetAsideBucket", "s3:ListBucket")}
+    if function == "executor-sqs-send":
+        wanted.add(("SqsTargetNamePattern", "sqs:SendMessage"))
+    return wanted
+
+
+@each_function
+def test_a_function_may_do_what_its_code_does_and_nothing_else(function: str) -> None:
+    """The ports its use cases call, the boto3 calls of the adapters behind them; both read from the code."""
+    granted = {
+        ("SqsTargetNamePattern" if "SqsTargetNamePattern" in str(resource) else logical(resource), action)
+        for statement in statements(function)
+        for action in listed(statement["Action"])
+        for resource in listed(statement["Resource"])
+    }
+    assert granted == needed(function)
+
+
+@each_function
+def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
+    """The key behind the ids is for the API, the watermark for the minute task."""
+    rows = {
+        row
+        for statement in statements(function)
+        if statement["Resource"] == {"Fn::GetAtt": "ControlTable.Arn"}
+        for row in statement["Condition"]["ForAllValues:StringEquals"]["dynamodb:LeadingKeys"]
+    }
+    assert rows == adapters.control_rows(function)
+
+
+@pytest.mark.parametrize(
+    ("function", "places"),
+    [
+        ("stream-enqueuer", {"set-aside/*", "aws/lambda/*"}),
+        ("delayer-relay", {"set-aside/*"}),
+        ("dlq-set-aside", {"set-aside/*"}),
+        ("executor-http-request", {"set-aside/*", "failed/*"}),
+        ("executor-sqs-send", {"set-aside/*", "failed/*"}),
+        ("operator-set-aside", {"*"}),
+    ],
+)
+def test_a_function_touches_its_own_part_of_the_store_only(function: str, places: set[str]) -> None:
+    """Lambda writes what it discards with the function's role, below aws/lambda/."""
+    found = set()
+    for statement in statements(function):
+        for resource in listed(statement["Resource"]):
+            found |= set(re.findall(r"SetAsideBucket\.Arn\}/([^']+)", str(resource)))
+    assert found == places
+
+
+@each_function
+def test_objects_and_bucket_are_not_mistaken(function: str) -> None:
+    """s3:ListBucket is of the bucket, all else of its objects; a policy that mixes them grants nothing."""
+    for statement in statements(function):
+        actions = {action for action in listed(statement["Action"]) if action.startswith("s3:")}
+        for resource in listed(statement["Resource"]) if actions else []:
+            on_bucket = resource == {"Fn::GetAtt": "SetAsideBucket.Arn"}
+            assert actions == {"s3:ListBucket"} if on_bucket else "s3:ListBucket" not in actions
+
+
+@each_function
+def test_the_list_of_use_cases_here_is_that_of_the_code(function: str) -> None:
+    source = (ROOT / f"functions/{function}/app.py").read_text()
+    for use_case in adapters.USE_CASES[function]:
+        name = {"Execute": "executor_handler", "SetAside": "set_aside|executor_handler"}.get(
+            use_case.__name__, use_case.__name__
+        )
+        assert re.search(name, source), f"{function} has no {use_case.__name__}"
+    assert len(re.findall(r"from delayer\.use_cases", source)) == sum(
+        use_case.__name__ not in ("Execute", "SetAside") for use_case in adapters.USE_CASES[function]
+    )
+
+
+def test_the_reader_of_the_code_sees_it() -> None:
+    """Else the comparison above would hold for nothing."""
+    assert adapters.wanted("sweep-bucket-enqueuer") == {
+        ("schedules", "dynamodb:Query"),
+        ("schedules", "dynamodb:BatchWriteItem"),
+    }
+    assert ("control", "dynamodb:UpdateItem") in adapters.wanted("api-schedule-post")
+    assert ("store", "s3:ListBucket") in adapters.wanted("operator-set-aside")
+
+
+# ------------------------------------------------------------ parameters
+
+
+@pytest.mark.parametrize("parameter", sorted(template()["Parameters"]))
+def test_parameters_have_a_description_a_default_and_bounds(parameter: str) -> None:
+    """A stack can be deployed without an answer to any of them."""
+    given = template()["Parameters"][parameter]
+    assert given["Description"].endswith(".")
+    assert "Default" in given
+    if parameter != "AlarmEmail":
+        assert {"AllowedValues", "AllowedPattern"} & set(given) or {"MinValue", "MaxValue"} <= set(given)
+
+
+def test_parameters_are_used_and_grouped() -> None:
+    text = (ROOT / "template.yaml").read_text()
+    groups = template()["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
+    grouped = [parameter for group in groups for parameter in group["Parameters"]]
+    assert sorted(grouped) == sorted(template()["Parameters"])
+    for parameter in grouped:
+        assert re.search(rf"!Ref {parameter}\b|\$\{{{parameter}\}}|\[!Ref {parameter}", text), parameter
+
+
+def test_safe_by_default() -> None:
+    """What one machine opens is closed in an account."""
+    defaults = {name: given["Default"] for name, given in template()["Parameters"].items()}
+    assert defaults["ApiAuthorization"] == "AWS_IAM"
+    assert defaults["AllowPrivateTargets"] == "false"
+    assert defaults["SqsTargetNamePattern"] == "delayer-target-*"
