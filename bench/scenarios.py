@@ -12,11 +12,13 @@ from bench.due_times import MINUTE, SECOND
 from bench.lateness import Arrival
 from bench.posting import Poster, Wanted
 from bench.progress import Advance, counting
+from local.errors import LocalStackError
 from local.receiver import Receiver
 from local.stack import LocalStack
 
 MARGIN_SECONDS = 5  # that POSTing may take longer than expected
 PATIENCE_SECONDS = 60  # after the last point in time
+LOOK_SECONDS = 0.5  # between two looks at the receiver
 SETTLE_SECONDS = 3  # after the last arrival: outcomes are written, doubles would show
 LIVE_AHEAD_SECONDS = (2, 5)
 WARM_UP = 100
@@ -94,8 +96,10 @@ class Bench:
         deadline = max(due.values()) / SECOND + PATIENCE_SECONDS
         with counting(title, len(due)) as advance:
             while (arrived := self.receiver.counts[path]) < len(due) and time.time() < deadline:
+                if not self.stack.process.is_running():
+                    raise LocalStackError(f"The embedded AWS has ended: {self.stack.process.last_line()}.")
                 advance(arrived)
-                time.sleep(0.2)
+                time.sleep(LOOK_SECONDS)
             advance(arrived)
         time.sleep(SETTLE_SECONDS)
 
@@ -106,9 +110,9 @@ class Bench:
         ]
 
     def wait_until(self, instant: int, title: str) -> None:
-        """Wait until an instant (epoch ms), in whole seconds shown."""
-        seconds = max((instant - now()) // SECOND, 0)
-        if not seconds:
+        """Wait until an instant (epoch ms), showing the seconds; not at all for less than one."""
+        seconds = (instant - now()) // SECOND
+        if seconds <= 0:
             return
         with counting(title, seconds) as advance:
             while (left := (instant - now()) / SECOND) > 0:

@@ -7,7 +7,7 @@ from attrs import frozen
 
 from delayer.core.enqueueing import delay_seconds
 from delayer.core.instants import SECOND, Millis
-from delayer.core.ledger import Drop, LedgerRow
+from delayer.core.ledger import LedgerRow, Refuse
 from delayer.core.relaying import MAX_HOLD
 from delayer.core.wire import ExecutorMessage
 
@@ -97,19 +97,19 @@ def decide_wait(message: ExecutorMessage, now: Millis) -> Hold | Resend | None:
     return Resend(max(delay_seconds(message.point_in_time, now), 1))
 
 
-def decide_attempt(message: ExecutorMessage, row: LedgerRow | None) -> Attempt | SendNext | Drop | Orphan:
+def decide_attempt(message: ExecutorMessage, row: LedgerRow | None) -> Attempt | SendNext | Refuse | Orphan:
     """Whether this delivery may reach the target, given the ledger row read just before."""
     if row is None:
         return Orphan()
     if row.ended:
-        return Drop(f"already {row.state}")
+        return Refuse(f"already {row.state}")
     if row.nonce != message.nonce:
-        return Drop("another copy holds the claim")
+        return Refuse("another copy holds the claim")
     if row.delivery == message.delivery:
         return Attempt()
     if row.retry_of == message.delivery:
         return SendNext(row.delivery, row.attempt)
-    return Drop("overtaken by another delivery")
+    return Refuse("overtaken by another delivery")
 
 
 def decide_next(message: ExecutorMessage, result: Retry | Refused, max_attempts: int) -> TryAgain | GiveUp:

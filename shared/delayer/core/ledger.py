@@ -55,13 +55,13 @@ class ComeBack:
 
 
 @frozen
-class Drop:
+class Refuse:
     """Nothing is to be done. `reason` is for the log."""
 
     reason: str
 
 
-Verdict = Claim | ComeBack | Drop
+Verdict = Claim | ComeBack | Refuse
 
 
 def first_claim(message: DelayerMessage, delivery: str, now: Millis, lease: Millis) -> LedgerRow:
@@ -86,13 +86,13 @@ def decide_claim(wanted: LedgerRow, standing: LedgerRow | None) -> Verdict:
     if standing is None:
         return Claim(wanted)
     if standing.ended:
-        return Drop(f"already {standing.state}")
+        return Refuse(f"already {standing.state}")
     if standing.state is State.SCHEDULED:
         return Claim(evolve(wanted, revision=standing.revision + 1), standing)
     if standing.nonce != wanted.nonce:
-        return Drop("a second copy: another one holds the claim")
+        return Refuse("a second copy: another one holds the claim")
     if standing.retry_of:
-        return Drop("it reached its executor: an attempt was made")
+        return Refuse("it reached its executor: an attempt was made")
     if wanted.at < standing.lease_until:
         return ComeBack()
     return Claim(evolve(wanted, revision=standing.revision + 1, claimed_at=standing.claimed_at), standing)

@@ -6,7 +6,7 @@ import msgspec
 from attrs import frozen
 
 from delayer.core import executing
-from delayer.core.ledger import Drop, LedgerRow, ended, may_end, retried
+from delayer.core.ledger import LedgerRow, Refuse, ended, may_end, retried
 from delayer.core.lifecycle import State
 from delayer.core.set_aside import VERSION, Kept, Shelf
 from delayer.core.wire import ExecutorMessage, Unreadable, decode, encode, next_attempt
@@ -63,8 +63,8 @@ class Execute:
             case executing.SendNext(following, attempt):
                 delay = executing.retry_seconds(message.id, message.attempt)
                 return self._send(next_attempt(message, following, attempt), delay)
-            case Drop(reason):
-                self.observer.note("dropped", message.id, reason=reason)
+            case Refuse(reason):
+                self.observer.note("copy refused", message.id, reason=reason)
                 return True
             case _:
                 return self._keep(delivery, "no claim stands for it in the ledger", message)
@@ -116,7 +116,7 @@ class Execute:
         decision = executing.decide_attempt(message, standing)
         if isinstance(decision, executing.SendNext):
             return self._send(next_attempt(message, decision.delivery, decision.attempt), delay)
-        self.observer.note("dropped", message.id, reason="overtaken while it was attempted")
+        self.observer.note("copy refused", message.id, reason="overtaken while it was attempted")
         return True
 
     def _send(self, message: ExecutorMessage, delay: int) -> bool:

@@ -6,7 +6,7 @@ from attrs import frozen
 
 from delayer.core import relaying
 from delayer.core.instants import Millis
-from delayer.core.ledger import Claim, ComeBack, Drop, LedgerRow, Verdict, decide_claim, first_claim
+from delayer.core.ledger import Claim, ComeBack, LedgerRow, Refuse, Verdict, decide_claim, first_claim
 from delayer.core.wire import DelayerMessage, Unreadable, decode, encode, to_executor
 from delayer.ports import (
     Clock,
@@ -125,8 +125,8 @@ class Relay:
             case Claim():
                 self.observer.count("Claimed")
                 self.observer.note("claimed", message.id, early=message.point_in_time - now)
-            case Drop(reason):
-                self.observer.note("dropped", message.id, reason=reason)
+            case Refuse(reason):
+                self.observer.note("copy refused", message.id, reason=reason)
         return verdict
 
     def _send(self, kind: str, mine: Sequence[tuple[Held, str]]) -> list[str]:

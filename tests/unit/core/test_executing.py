@@ -28,7 +28,7 @@ from delayer.core.executing import (
     retry_seconds,
 )
 from delayer.core.instants import DAY, MINUTE, SECOND, YEAR, Millis
-from delayer.core.ledger import Drop, LedgerRow, ended, retried
+from delayer.core.ledger import LedgerRow, Refuse, ended, retried
 from delayer.core.lifecycle import ENDS, State
 from delayer.core.relaying import MAX_HOLD
 from delayer.core.wire import next_attempt
@@ -84,11 +84,11 @@ def test_without_a_row_nothing_is_attempted() -> None:
 @pytest.mark.parametrize("state", sorted(ENDS))
 def test_after_an_end_nothing_is_attempted(state: State) -> None:
     decision = decide_attempt(an_executor_message(), ended(a_claim(), state, NOW))
-    assert decision == Drop(f"already {state}")
+    assert decision == Refuse(f"already {state}")
 
 
 def test_another_copy_holds_the_claim() -> None:
-    assert isinstance(decide_attempt(an_executor_message(nonce="n2"), a_claim()), Drop)
+    assert isinstance(decide_attempt(an_executor_message(nonce="n2"), a_claim()), Refuse)
 
 
 def test_a_failed_delivery_that_comes_again_sends_the_next_attempt_again() -> None:
@@ -111,7 +111,7 @@ def test_each_attempt_belongs_to_one_delivery(failures: int) -> None:
     decisions = [decide_attempt(message, row) for message in messages]
     assert decisions[-1] == Attempt()
     assert decisions[-2] == SendNext(messages[-1].delivery, messages[-1].attempt)
-    assert all(isinstance(decision, Drop) for decision in decisions[:-2])
+    assert all(isinstance(decision, Refuse) for decision in decisions[:-2])
     assert row.attempt == messages[-1].attempt == failures + 1
 
 

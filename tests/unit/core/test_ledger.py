@@ -15,9 +15,9 @@ from delayer.core.ledger import (
     STALE_AFTER,
     Claim,
     ComeBack,
-    Drop,
     Keep,
     LedgerRow,
+    Refuse,
     decide_claim,
     decide_set_aside,
     ended,
@@ -67,13 +67,13 @@ def test_against_any_standing_row(state: State, nonce: str, retry_of: str, later
         case ComeBack():
             assert mine
             assert later < LEASE
-        case Drop(reason):
+        case Refuse(reason):
             assert not mine
             assert reason
 
 
 def test_a_second_copy_is_not_fired_however_long_the_lease_has_lapsed() -> None:
-    assert isinstance(decide_claim(a_wanted("n2", NOW + 20 * DAY), a_claim(nonce="n1")), Drop)
+    assert isinstance(decide_claim(a_wanted("n2", NOW + 20 * DAY), a_claim(nonce="n1")), Refuse)
 
 
 @given(times, times)
@@ -155,7 +155,7 @@ def test_what_is_put_back_can_be_claimed_by_any_copy_once() -> None:
     verdict = decide_claim(a_wanted("n6", NOW + 2), row)
     assert isinstance(verdict, Claim)
     assert (verdict.over, verdict.row.revision, verdict.row.nonce) == (row, 9, "n6")
-    assert isinstance(decide_claim(a_wanted("n5", NOW + 20 * DAY), verdict.row), Drop)
+    assert isinstance(decide_claim(a_wanted("n5", NOW + 20 * DAY), verdict.row), Refuse)
 
 
 @pytest.mark.parametrize("state", [State.EXECUTED, State.FAILED])

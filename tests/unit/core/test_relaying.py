@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from delayer.core.enqueueing import MAX_DELAY_SECONDS
 from delayer.core.instants import DAY, MINUTE, SECOND, YEAR, Millis
-from delayer.core.ledger import ROW_LIFETIME, STALE_AFTER, Drop, decide_claim
+from delayer.core.ledger import ROW_LIFETIME, STALE_AFTER, Refuse, decide_claim
 from delayer.core.lifecycle import ENDS
 from delayer.core.relaying import LAST_CALL, MAX_HOLD, Hold, Resend, Stale, decide, next_group
 from delayer.core.wire import DelayerMessage
@@ -51,7 +51,7 @@ def test_a_copy_more_than_29_days_late_is_not_fired_while_its_ledger_row_still_s
 def test_a_copy_whose_schedule_has_ended_is_dropped() -> None:
     """A restored record may come twice: the ledger still knows."""
     for state in ENDS:
-        assert isinstance(decide_claim(a_claim(), a_claim(state=state)), Drop)
+        assert isinstance(decide_claim(a_claim(), a_claim(state=state)), Refuse)
 
 
 def test_a_message_sent_again_stays_as_it_is() -> None:
