@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Starts a stack of its own on free ports, schedules against it, and prints what it measured: "
-        "lateness, throughput, what AWS would bill, import times. About eight minutes; with --quick about four. "
+        "lateness, throughput, what AWS would bill, import times. About eight minutes; with --quick about five. "
         "Ends with 1 if a schedule was early, lost or doubled, else with 0.",
     )
     parser.add_argument("--rate", type=positive, metavar="N", help="schedules due per second (default: 50)")

@@ -13,6 +13,7 @@ from bench.lateness import Arrival
 from bench.posting import Poster, Wanted
 from bench.progress import Advance, counting
 from local.errors import LocalStackError
+from local.progress import console
 from local.receiver import Receiver
 from local.stack import LocalStack
 
@@ -79,6 +80,7 @@ class Bench:
         title = f"POSTing for {path}, {LIVE_AHEAD_SECONDS[0]} to {LIVE_AHEAD_SECONDS[1]} s ahead"
         with counting(title, len(moments)) as advance:
             due = self.poster.post_at(moments, counter(advance))
+        tell_if_behind(time.time() - moments[-1][0])
         self.await_arrivals(path, due, f"Firing {path}")
         return due
 
@@ -119,6 +121,12 @@ class Bench:
                 advance(seconds - round(left))
                 time.sleep(min(left, 1))
             advance(seconds)
+
+
+def tell_if_behind(seconds: float) -> None:
+    """Say that POSTs took longer than planned: what was POSTed late may have been overdue when it was."""
+    if seconds > 1:
+        console.print(f"  The POSTs ended {seconds:.1f} s behind their plan; the lateness of this run includes that.")
 
 
 def counter(advance: Advance) -> Callable[[], None]:

@@ -19,8 +19,8 @@ PARAMETERS_ON_ONE_MACHINE = {
     "AllowPrivateTargets": "true",
     "ApiAuthorization": "NONE",
     # Each is a process of about 70 MB here, and takes a third of a second of a processor to start.
-    "RelayConcurrency": "5",
-    "ExecutorConcurrency": "5",
+    "RelayConcurrency": "10",
+    "ExecutorConcurrency": "10",
 }
 CREATION_SECONDS = 120
 POLL_SECONDS = 0.05

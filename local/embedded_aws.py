@@ -21,7 +21,7 @@ from local.deployment import STACK_NAME
 from local.errors import LocalStackError
 from local.function_logs import FunctionLogs
 from local.gateway import Application, Gateway
-from local.meter import Item, Meter, Metered
+from local.meter import Item, Meter, Metered, asking_for_capacity
 from local.warm_workers import warm_up
 
 
@@ -62,10 +62,21 @@ def application(aws_port: int, api_port: int, log_folder: Path, metering: bool) 
     ministack_patches.install(Observers(logs, meter))
     embedded_aws = cast(Application, importlib.import_module("ministack.app").app)
     if meter:
+        answer_capacity(importlib.import_module("ministack.services.dynamodb"))
         embedded_aws = Metered(embedded_aws, meter, aws_port, stored_item)
     return Gateway(
         embedded_aws, api_port, prepare=lambda: warm_up(lambda name, reason: logs.write(short(name), "", reason))
     )
+
+
+def answer_capacity(dynamodb: Any) -> None:
+    """Have every DynamoDB request answered with its consumed capacity; behind the check of its signature."""
+    handle = dynamodb.handle_request
+
+    async def asked(method: str, path: str, headers: Any, body: bytes, query: Any) -> Any:
+        return await handle(method, path, headers, asking_for_capacity(body), query)
+
+    dynamodb.handle_request = asked
 
 
 def stored_item(table_name: str, item: Item) -> Item:

@@ -97,11 +97,6 @@ class Metered:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         caller, operation = caller_of(headers), operation_of(headers, scope["method"])
         body = await body_of(receive)
-        if operation.startswith("dynamodb."):
-            body = asking_for_capacity(body)
-            headers["content-length"] = str(len(body))
-            pairs = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-            scope = {**scope, "headers": pairs}
         reply: list[bytes] = []
 
         async def replay() -> Message:

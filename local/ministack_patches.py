@@ -33,7 +33,7 @@ def install(observer: Observer) -> None:
     dynamodb = importlib.import_module("ministack.services.dynamodb")
     observe_invocations(lambda_service, observer)
     StreamPoller(lambda_service, dynamodb).install()
-    wake_for_delayed_messages(lambda_service, sqs)
+    DelayedWakes(lambda_service, sqs).install()
     observe_mappings(lambda_service, sqs, observer)
     accept_concurrency_from_parameters(lambda_service)
     authorize_batches(importlib.import_module("ministack.core.iam_actions"))
@@ -191,39 +191,65 @@ class StreamPoller:
             self.service._dynamodb_stream_positions[mapping["UUID"]] = first + numbers.index(sequence_number)
 
 
-def wake_for_delayed_messages(lambda_service: Any, sqs: Any) -> None:
-    """Poll a queue when its next message becomes visible, and not in between.
+class DelayedWakes:
+    """Polls a queue when its next message becomes visible, and not in between.
 
     ministack looks once a second when idle, so a delayed message would be up to a second late; and each look walks
-    through all messages of a queue, which is dear when ten thousand wait.
+    through all messages of a queue, which is dear when ten thousand wait. A mapping hears of a batch once it is
+    there whole; else it would take the first message of each alone.
     """
-    index = DelayedMessages(wake=lambda_service.esm_wake.set)
-    send, receive = sqs._act_send_message, sqs._receive_messages_for_esm
 
-    @functools.wraps(send)
-    def send_and_note(data: dict[str, Any], queue_url: str) -> Any:
-        answer = send(data, queue_url)
-        queue = sqs._get_q(data.get("QueueUrl", queue_url))
+    def __init__(self, lambda_service: Any, sqs: Any) -> None:
+        self.sqs = sqs
+        self.index = DelayedMessages(wake=lambda_service.esm_wake.set)
+        self.batch = threading.local()  # what this thread's SendMessageBatch has put into its queue so far
+        self.send_one, self.send_many = sqs._act_send_message, sqs._act_send_message_batch
+        self.receive_visible = sqs._receive_messages_for_esm
+
+    def install(self) -> None:
+        """Take the place of ministack's own."""
+        sqs = self.sqs
+        sqs._act_send_message = sqs._HANDLERS["SendMessage"] = self.send
+        sqs._act_send_message_batch = sqs._HANDLERS["SendMessageBatch"] = self.send_batch
+        sqs._receive_messages_for_esm = self.receive
+        self.index.start()
+
+    def send(self, data: dict[str, Any], queue_url: str) -> Any:
+        """One message, or one of a batch."""
+        answer = self.send_one(data, queue_url)
+        queue = self.sqs._get_q(data.get("QueueUrl", queue_url))
         # The slice, because a mapping may have taken and deleted the message by now.
-        for message in queue["messages"][-1:]:
-            index.note(queue["url"], message["visible_at"])
+        sent = [(queue["url"], message["visible_at"]) for message in queue["messages"][-1:]]
+        if hasattr(self.batch, "sent"):
+            self.batch.sent += sent
+        else:
+            self.note(sent)
         return answer
 
-    @functools.wraps(receive)
-    def receive_if_due(queue_url: str, max_number: int) -> Any:
-        now = time.time()
-        if not index.worth_a_look(queue_url, now):
-            return []
-        batch = receive(queue_url, max_number)
-        if len(batch) < min(max_number, 10):
-            index.emptied(queue_url, now)
-        for message in batch:
-            index.note(queue_url, message["visible_at"])
-        return batch
+    def send_batch(self, data: dict[str, Any], queue_url: str) -> Any:
+        """A batch, by way of `send` for each of its messages."""
+        self.batch.sent = []
+        try:
+            return self.send_many(data, queue_url)
+        finally:
+            self.note(self.batch.sent)
+            del self.batch.sent
 
-    sqs._act_send_message = sqs._HANDLERS["SendMessage"] = send_and_note
-    sqs._receive_messages_for_esm = receive_if_due
-    index.start()
+    def note(self, sent: list[tuple[str, float]]) -> None:
+        """Set the alarms."""
+        for queue_url, visible_at in sent:
+            self.index.note(queue_url, visible_at)
+
+    def receive(self, queue_url: str, max_number: int) -> Any:
+        """What is visible, if anything can be."""
+        now = time.time()
+        if not self.index.worth_a_look(queue_url, now):
+            return []
+        batch = self.receive_visible(queue_url, max_number)
+        if len(batch) < min(max_number, 10):
+            self.index.emptied(queue_url, now)
+        self.note([(queue_url, message["visible_at"]) for message in batch])
+        return batch
 
 
 def observe_mappings(lambda_service: Any, sqs: Any, observer: Observer) -> None:
@@ -265,7 +291,7 @@ def accept_concurrency_from_parameters(lambda_service: Any) -> None:
 
 def quicken(lambda_service: Any) -> None:
     """Shorten waits that AWS does not have."""
-    # A pass that found nothing delays the next by this; looks are cheap now (wake_for_delayed_messages).
+    # A pass that found nothing delays the next by this; looks are cheap now (DelayedWakes).
     lambda_service._ESM_IDLE_WAKE_GAP_SECONDS = 0.002
     # Schedules are looked at each 10 s, so that a rate of one minute would come 60 to 70 s apart.
     scheduler: Any = importlib.import_module("ministack.services.scheduler")

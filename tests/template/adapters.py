@@ -87,9 +87,9 @@ def _path(node: ast.expr) -> list[str]:
 
 @cache
 def port_calls(use_case: type) -> frozenset[tuple[str, str]]:
-    """(port, method) for each call a use case makes of a port."""
+    """(port, method) for each method of a port that a use case calls, or hands to `parallel`."""
     found = set()
-    for path in _calls(_class(use_case)):
+    for path in (_path(node) for node in ast.walk(_class(use_case)) if isinstance(node, ast.Attribute)):
         if path[0] == "self" and len(path) >= 3 and path[-2] in ADAPTERS:
             found.add((path[-2], path[-1]))
     return frozenset(found)

@@ -4,6 +4,7 @@ INSERT within the delayer period: delete the record, that is the fast track. REM
 deleted it (ADR 0003). Nothing compares a point in time with now in order to leave it out (ADR 0006).
 """
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -15,6 +16,7 @@ from delayer.core.lifecycle import State
 from delayer.core.schedule import Schedule
 
 MAX_DELAY_SECONDS: Final = 900  # SQS holds a message no longer
+REQUEST: Final = 10  # messages in one request to SQS
 NEARLY_DUE: Final[Millis] = 30 * MINUTE  # no function deletes a record further ahead (ADR 0022)
 
 
@@ -138,3 +140,18 @@ def decide_far_removal(schedule: Schedule, row: LedgerRow | None) -> SetAside | 
     if row is not None and row.state in (State.CANCELLED, State.REPLACED):
         return Ignore()
     return SetAside("its record was removed long before its point in time, and the ledger does not say why", schedule)
+
+
+def side_by_side(removed: Sequence[tuple[Change, Send]]) -> list[tuple[Change, Send]]:
+    """In due order, those of one request with one delay where a second more or less is all between them.
+
+    What is due together then leaves the queue together, and is received, claimed and handed over in
+    full batches (ADR 0035). A message is so up to two seconds early, which is less than a relay holds.
+    """
+    ordered = sorted(removed, key=lambda pair: pair[1].schedule.point_in_time)
+    aligned = []
+    for at, (change, send) in enumerate(ordered):
+        first = ordered[at - at % REQUEST][1].delay_seconds
+        delay = first if send.delay_seconds <= first + 1 else send.delay_seconds
+        aligned.append((change, Send(send.schedule, delay)))
+    return aligned

@@ -12,7 +12,7 @@ from delayer.core.schedule_id import address_of
 from delayer.core.wire import DelayerMessage
 
 MAX_HOLD: Final[Millis] = 3 * SECOND  # what is earlier goes back into the queue: a hold is paid for (ADR 0016)
-LAST_CALL: Final[Millis] = 50  # a hand-over starts this long before due, so that it takes its neighbours along
+LAST_CALL: Final[Millis] = 100  # a hand-over starts this long before due, so that it takes its neighbours along
 
 
 @frozen

@@ -40,7 +40,7 @@ class Enqueue:
         decisions = [(change, self._decide(change)) for change in changes]
         return [
             *self._delete([(c, d.schedule) for c, d in decisions if isinstance(d, core.Delete)]),
-            *self._send([(c, d) for c, d in decisions if isinstance(d, core.Send)]),
+            *self._send(core.side_by_side([(c, d) for c, d in decisions if isinstance(d, core.Send)])),
             *self._keep([(c, d) for c, d in decisions if isinstance(d, core.SetAside)]),
             *self._note([(c, d) for c, d in decisions if isinstance(d, core.NoteHeartbeat)]),
             *[c.sequence for c, d in decisions if d is None],

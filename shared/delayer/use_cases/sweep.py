@@ -15,20 +15,31 @@ from delayer.ports import (
     Outgoing,
     Parallel,
     Queue,
+    RecordKey,
     ScheduleTable,
     Unavailable,
 )
 
+TOGETHER = 25  # keys in one request to DynamoDB
 POLL = 250  # ms between two looks for the heartbeat
 
 
 @frozen
+class Look:
+    """What is to be deleted from one bucket."""
+
+    keys: tuple[RecordKey, ...] = ()
+    empty: bool = False  # its first page was also its last, and had nothing
+    failed: bool = False  # it could not be read, or not handed on
+
+
+@frozen
 class Swept:
-    """What became of one bucket, or of several together."""
+    """What became of one minute, or of several together."""
 
     deleted: int = 0
-    empty: bool = False  # its first page was also its last, and had nothing
-    failed: bool = False  # it could not be read, handed on, or not all of it deleted
+    empty: bool = False  # every shard was
+    failed: bool = False  # not all could be read, handed on, or deleted
 
 
 def together(parts: Sequence[Swept]) -> Swept:
@@ -141,20 +152,30 @@ class Tick:
         return Closing(watermark, together(parts), finished=True)
 
     def _sweep_minute(self, minute: Minute, shards: sweeping.Shards) -> Swept:
+        """Looks into all shards, then deletes in due order: neighbours in time are neighbours in the queue, too."""
         buckets = [Bucket(minute=minute, shard=shard) for shard in range(shards.highest + 1)]
-        return together(self.parallel.map(self._sweep_bucket, buckets))
+        looks = self.parallel.map(self._look, buckets)
+        keys = sorted((key for look in looks for key in look.keys), key=lambda key: key.due)
+        left = self._delete(keys)
+        return Swept(
+            deleted=len(keys) - len(left),
+            empty=sweeping.all_empty([look.empty for look in looks]),
+            failed=bool(left) or any(look.failed for look in looks),
+        )
 
-    def _sweep_bucket(self, bucket: Bucket) -> Swept:
+    def _delete(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
+        """Those not known to be gone."""
+        batches = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)]
+        return [key for left in self.parallel.map(self.schedules.delete, batches) for key in left]
+
+    def _look(self, bucket: Bucket) -> Look:
         """A bucket of one page is swept here; a bigger one is handed on (ADR 0015)."""
         try:
             page = self.schedules.page(bucket)
             if page.more:
                 message = SweepMessage(v=VERSION, minute=bucket.minute, shard=bucket.shard)
-                return Swept(failed=bool(self.sweep_queue.send([Outgoing(encode(message))])))
-            if not page.keys:
-                return Swept(empty=True)
-            left = self.schedules.delete(page.keys)
-            return Swept(deleted=len(page.keys) - len(left), failed=bool(left))
+                return Look(failed=bool(self.sweep_queue.send([Outgoing(encode(message))])))
+            return Look(keys=page.keys, empty=not page.keys)
         except Unavailable as error:
             self.observer.warn("bucket not swept", bucket=bucket.key, error=str(error))
-            return Swept(failed=True)
+            return Look(failed=True)

@@ -24,6 +24,7 @@ from delayer.core.enqueueing import (
     decide_far_removal,
     delay_seconds,
     edge_of,
+    side_by_side,
     within_period,
 )
 from delayer.core.instants import DAY, MINUTE, SECOND, YEAR, minute_of, start_of
@@ -154,3 +155,30 @@ def test_the_limit_of_far_is_thirty_minutes() -> None:
 
 def test_all_decisions_are_covered_here() -> None:
     assert set(get_args(Decision)) == {Delete, Send, AskLedger, SetAside, NoteHeartbeat, Ignore}
+
+
+@given(st.lists(st.integers(0, 20 * SECOND), max_size=35))
+def test_those_of_one_request_leave_the_queue_together_and_none_after_it_is_due(dues: list[int]) -> None:
+    """All are sent, in due order; no delay ends after due, and none more than two seconds before."""
+    removed = [
+        (a_change(Kind.REMOVE, a_schedule(NOW + due)), Send(a_schedule(NOW + due), delay_seconds(NOW + due, NOW)))
+        for due in dues
+    ]
+    aligned = side_by_side(removed)
+    assert [change for change, _ in aligned] == sorted(
+        (change for change, _ in removed),
+        key=lambda change: change.row.point_in_time,  # type: ignore[union-attr] # schedules
+    )
+    for _, send in aligned:
+        early = send.schedule.point_in_time - (NOW + send.delay_seconds * SECOND)
+        assert 0 <= early < 2 * SECOND
+
+
+def test_a_request_of_neighbours_has_one_delay() -> None:
+    """Ten due within a second that a whole second cuts in two."""
+    removed = [
+        (a_change(Kind.REMOVE, a_schedule(NOW + due)), Send(a_schedule(NOW + due), delay_seconds(NOW + due, NOW)))
+        for due in range(5_500, 6_500, 100)
+    ]
+    assert {send.delay_seconds for _, send in removed} == {5, 6}
+    assert {send.delay_seconds for _, send in side_by_side(removed)} == {5}
