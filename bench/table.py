@@ -1,5 +1,6 @@
 """The report for people."""
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -25,9 +26,9 @@ def show(report: Report, console: Console) -> None:
 
 def grid(title: str, *columns: str) -> Table:
     """An empty table: a text column, and numbers to the right."""
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(title=title, title_justify="left", title_style="bold", caption_justify="left", box=SIMPLE_HEAD)
     for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left", overflow="fold")
+        table.add_column(column, justify="right" if number else "left", no_wrap=True)
     return table
 
 
@@ -55,14 +56,19 @@ def requests_table(report: Report) -> Table:
     table = grid(
         f"Per 1,000 schedules, metered over {report.metered_schedules}",
         "function",
-        "invocations",
-        "seconds",
-        "DynamoDB requests",
-        "write units",
-        "read units",
-        "SQS by function",
-        "SQS by mapping",
+        "runs",
+        "s",
+        "DDB",
+        "WCU",
+        "RCU",
+        "SQS",
+        "polls",
         "S3",
+    )
+    table.caption = (
+        "runs: invocations; s: their duration; DDB, SQS, S3: requests made by the function;\n"
+        "WCU, RCU: DynamoDB's write and read units; polls: the SQS requests of its event\n"
+        "source mapping (receives that returned messages, and deletes)"
     )
     scale = 1000 / report.metered_schedules
     for row in report.requests:
