@@ -145,6 +145,7 @@ class Outgoing:
 
     body: str
     delay_seconds: int = field(default=0, validator=[ge(0), le(MAX_DELAY_SECONDS)])
+    tenant: str = ""  # a backlog of one does not hold up the others; empty: a tenant of its own
 
 
 class Queue(Protocol):

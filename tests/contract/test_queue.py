@@ -48,6 +48,15 @@ def test_all_arrive(queue: Queue, number: int) -> None:
     assert sorted(received(queue)) == sorted(f"message {at}" for at in range(number))
 
 
+def test_a_tenant_travels_as_message_group(sqs: Any) -> None:
+    """That makes it a fair queue (ADR 0039); a message without one is sent without."""
+    queue = SqsQueue(sqs=sqs, url=sqs.create_queue(QueueName=next(_names))["QueueUrl"])
+    assert queue.send([Outgoing("a", tenant="t1"), Outgoing("b")]) == []
+    answer = sqs.receive_message(QueueUrl=queue.url, MaxNumberOfMessages=10, AttributeNames=["All"])
+    groups = {message["Body"]: message["Attributes"].get("MessageGroupId") for message in answer["Messages"]}
+    assert groups == {"a": "t1", "b": None}
+
+
 def test_a_body_arrives_as_it_was_sent(queue: Queue) -> None:
     body = json.dumps({"\u00e4": "\U0001f600", "b": 'quo"te\n\t'}, ensure_ascii=False, indent=1)
     queue.send([Outgoing(body)])

@@ -1,8 +1,9 @@
 """api-schedule-post: any call may fail; what was answered 201 fires, once."""
 
+from delayer.core.tenancy import tenant_of
 from delayer.fakes.faults import FaultPlan
 from tests.faults.cases import every_fault, spoiled
-from tests.faults.scenarios import check_fired_once, soon_and_later
+from tests.faults.scenarios import check_fired_once, soon_and_later, target_down_at_first
 
 
 def test_every_fault() -> None:
@@ -23,3 +24,12 @@ def test_the_scenario_without_faults() -> None:
     assert world.observer.counts["Enqueued"] == 5
     assert world.observer.counts["Claimed"] == 5
     assert world.observer.counts["Executed"] == 5
+
+
+def test_every_message_on_the_path_bears_its_tenant() -> None:
+    """One owner and one target here: one tenant, in both queues and on every retry (ADR 0039)."""
+    world = spoiled("accept", target_down_at_first, FaultPlan())
+    (tenant,) = world.delayer_queue.tenants
+    assert tenant == tenant_of(world.accepted[0])
+    assert world.http_queue.tenants == {tenant}
+    assert world.http_queue.sent == 3

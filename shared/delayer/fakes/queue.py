@@ -15,6 +15,7 @@ class Message:
     message_id: str
     body: str
     visible_at: Millis
+    tenant: str = ""
     receives: int = 0
 
 
@@ -29,12 +30,13 @@ class MemoryQueue:
     dead_letters: "MemoryQueue | None" = None
     messages: list[Message] = Factory(list)
     sent: int = 0  # messages ever sent
+    tenants: set[str] = Factory(set)  # of all messages ever sent
     requests: int = 0
 
     def send(self, messages: Sequence[Outgoing]) -> list[int]:
         self.requests += -(-len(messages) // 10)
         for message in messages:
-            self._add(message.body, self.clock.now() + message.delay_seconds * SECOND)
+            self._add(message.body, self.clock.now() + message.delay_seconds * SECOND, message.tenant)
         return []
 
     def visible(self) -> int:
@@ -61,14 +63,15 @@ class MemoryQueue:
         """When the next message can be received."""
         return min((message.visible_at for message in self.messages), default=None)
 
-    def _add(self, body: str, visible_at: Millis) -> None:
+    def _add(self, body: str, visible_at: Millis, tenant: str) -> None:
         self.sent += 1
-        self.messages.append(Message(f"{self.name}-{self.sent}", body, visible_at))
+        self.tenants.add(tenant)
+        self.messages.append(Message(f"{self.name}-{self.sent}", body, visible_at, tenant))
 
     def _bury(self, message: Message) -> None:
         self.messages.remove(message)
         if self.dead_letters is not None:
-            self.dead_letters._add(message.body, self.clock.now())
+            self.dead_letters._add(message.body, self.clock.now(), message.tenant)
 
     def _delivery(self, message: Message) -> Delivery:
         return Delivery(message.message_id, message.body, message.receives, self.name)

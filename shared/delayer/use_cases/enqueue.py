@@ -7,6 +7,7 @@ from attrs import frozen
 from delayer.core import enqueueing as core
 from delayer.core.instants import Millis
 from delayer.core.schedule import Schedule
+from delayer.core.tenancy import tenant_of
 from delayer.core.wire import encode, to_delayer
 from delayer.ports import Clock, Control, Ledger, Observer, Outgoing, Queue, RecordKey, ScheduleTable, Unavailable
 from delayer.use_cases.set_aside import Copy, SetAside
@@ -66,7 +67,8 @@ class Enqueue:
 
     def _send(self, removed: Sequence[tuple[core.Change, core.Send]]) -> list[str]:
         outgoing = [
-            Outgoing(encode(to_delayer(send.schedule, self.new_nonce())), send.delay_seconds) for _, send in removed
+            Outgoing(encode(to_delayer(send.schedule, self.new_nonce())), send.delay_seconds, tenant_of(send.schedule))
+            for _, send in removed
         ]
         unsent = set(self.delayer_queue.send(outgoing)) if outgoing else set()
         self.observer.count("Enqueued", len(removed) - len(unsent))

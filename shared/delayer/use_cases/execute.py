@@ -9,6 +9,7 @@ from delayer.core import executing
 from delayer.core.ledger import LedgerRow, Refuse, ended, may_end, retried
 from delayer.core.lifecycle import State
 from delayer.core.set_aside import VERSION, Kept, Shelf
+from delayer.core.tenancy import tenant_of
 from delayer.core.wire import ExecutorMessage, Unreadable, decode, encode, next_attempt
 from delayer.ports import Clock, Delivery, Ledger, Observer, Outgoing, Parallel, Queue, Target, Unavailable
 from delayer.use_cases.set_aside import Copy, SetAside
@@ -120,7 +121,7 @@ class Execute:
         return True
 
     def _send(self, message: ExecutorMessage, delay: int) -> bool:
-        return not self.queue.send([Outgoing(encode(message), delay)])
+        return not self.queue.send([Outgoing(encode(message), delay, tenant_of(message))])
 
     def _fail(self, message: ExecutorMessage, row: LedgerRow, reason: str) -> bool:
         """The body is kept first: a failed schedule can be put back."""

@@ -10,6 +10,7 @@ from delayer.core.instants import Millis, format_instant
 from delayer.core.ledger import STALE_AFTER, LedgerRow, ended, first_end, reopened
 from delayer.core.lifecycle import State
 from delayer.core.set_aside import Kept, decode
+from delayer.core.tenancy import tenant_of
 from delayer.core.wire import DelayerMessage, encode, to_schedule
 from delayer.ports import Clock, Ledger, Observer, Outgoing, Queue, ScheduleTable, SetAsideStore, Unavailable
 
@@ -97,7 +98,7 @@ class Operate:
         nonce = self.new_nonce()
         self._reopen(row, nonce)
         body = encode(evolve(message, nonce=nonce))
-        if self.delayer_queue.send([Outgoing(body, delay_seconds(message.point_in_time, now))]):
+        if self.delayer_queue.send([Outgoing(body, delay_seconds(message.point_in_time, now), tenant_of(message))]):
             raise Unavailable("the delayer queue did not take it; it is still kept: put it back again")
 
     def _reopen(self, row: LedgerRow | None, nonce: str) -> None:

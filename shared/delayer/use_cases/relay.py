@@ -7,6 +7,7 @@ from attrs import frozen
 from delayer.core import relaying
 from delayer.core.instants import Millis
 from delayer.core.ledger import Claim, ComeBack, LedgerRow, Refuse, Verdict, decide_claim, first_claim
+from delayer.core.tenancy import tenant_of
 from delayer.core.wire import DelayerMessage, Unreadable, decode, encode, to_executor
 from delayer.ports import (
     Clock,
@@ -73,7 +74,8 @@ class Relay:
         """The same nonce goes back into the queue: not a new copy, only a longer wait."""
         if not early:
             return []
-        unsent = self.delayer_queue.send([Outgoing(held.delivery.body, delay) for held, delay in early])
+        again = [Outgoing(held.delivery.body, delay, tenant_of(held.message)) for held, delay in early]
+        unsent = self.delayer_queue.send(again)
         for held, delay in [one for position, one in enumerate(early) if position not in unsent]:
             self.observer.note("too early, sent again", held.message.id, delaySeconds=delay)
         return [early[position][0].delivery.message_id for position in unsent]
@@ -134,7 +136,8 @@ class Relay:
         if queue is None:
             reason = f"no executor for the action {kind!r}"
             return [failed for one, _ in mine for failed in self._keep(one.delivery, reason, one.message)]
-        unsent = queue.send([Outgoing(encode(to_executor(one.message, delivery))) for one, delivery in mine])
+        messages = [to_executor(one.message, delivery) for one, delivery in mine]
+        unsent = queue.send([Outgoing(encode(message), tenant=tenant_of(message)) for message in messages])
         return [mine[position][0].delivery.message_id for position in unsent]
 
     def _keep(self, delivery: Delivery, reason: str, message: DelayerMessage | None) -> list[str]:
