@@ -119,8 +119,8 @@ def verdicts_of(report: Report, options: Options) -> list[targets.Verdict]:
     """The targets of what was measured."""
     rows: dict[str, Lateness] = {row.name: row for row in report.lateness}
     verdicts = [targets.of_correctness(report.lateness)] if rows else []
-    if steady := rows.get(steady_name(options)):
-        verdicts += targets.of_steady(steady)
+    for name in (steady_name(options), live_name(options)):
+        verdicts += targets.of_steady(rows[name]) if name in rows else []
     verdicts += [targets.of_burst(rows[name]) for name in burst_names(options) if name in rows]
     if report.per_schedule:
         verdicts += targets.of_requests(report.per_schedule)

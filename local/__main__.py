@@ -14,6 +14,8 @@ from local.progress import console, step
 from local.receiver import Delivery, Receiver
 from local.stack import PROJECT, LocalStack, refuse_used
 
+LAST_PORT = 65533  # the next two are needed, too
+
 
 def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line, read."""
@@ -55,6 +57,9 @@ def interrupt(_signal_number: int, _frame: FrameType | None) -> None:
 def run(options: argparse.Namespace) -> None:
     """Start, demonstrate, explain, serve."""
     parameters = template_parameters(options)
+    if not 1 <= options.port <= LAST_PORT:
+        raise LocalStackError(f"Port {options.port} cannot be used: choose one from 1 to {LAST_PORT}.")
+    refuse_used(options.port)
     refuse_used(options.port + 2)
     with (
         Receiver(options.port + 2) as receiver,

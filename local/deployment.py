@@ -39,7 +39,8 @@ def deploy(clients: AwsClients, template_file: Path, parameters: Mapping[str, st
         create(clients.client("cloudformation"), packaged.template, arguments)
         return outputs_of(wait_for(clients.client("cloudformation")))
     except (ClientError, BotoCoreError) as error:
-        raise LocalStackError(f"The stack could not be created: {one_line(error)}") from error
+        said = error.response["Error"].get("Message") if isinstance(error, ClientError) else None
+        raise LocalStackError(f"The stack could not be created: {one_line(said or error)}") from error
 
 
 def parameters_for(declared: Mapping[str, Any], wanted: Mapping[str, str]) -> list[dict[str, str]]:

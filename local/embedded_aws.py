@@ -64,9 +64,15 @@ def application(aws_port: int, api_port: int, log_folder: Path, metering: bool) 
     if meter:
         answer_capacity(importlib.import_module("ministack.services.dynamodb"))
         embedded_aws = Metered(embedded_aws, meter, aws_port, stored_item)
-    return Gateway(
-        embedded_aws, api_port, prepare=lambda: warm_up(lambda name, reason: logs.write(short(name), "", reason))
-    )
+
+    def prepare() -> str:
+        failed: dict[str, str] = {}
+        warm_up(failed.__setitem__)
+        for name, reason in failed.items():
+            logs.write(short(name), "", reason)
+        return "; ".join(f"{short(name)} cannot start: {reason}" for name, reason in sorted(failed.items()))
+
+    return Gateway(embedded_aws, api_port, prepare)
 
 
 def answer_capacity(dynamodb: Any) -> None:

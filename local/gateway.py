@@ -18,7 +18,7 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1")
 class Gateway:
     """ASGI middleware around the embedded AWS: the API's port, the guard, and the `/_local/` paths of the AWS port."""
 
-    def __init__(self, embedded_aws: Application, api_port: int, prepare: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, embedded_aws: Application, api_port: int, prepare: Callable[[], str] = str) -> None:
         self.embedded_aws = embedded_aws
         self.api_port = api_port
         self.prepare = prepare
@@ -34,9 +34,11 @@ class Gateway:
             await self.to_api(scope, receive, send)
         elif scope["path"] == "/_local/api" and scope["method"] == "PUT":
             api_id = json.loads(await body_of(receive))["apiId"]
-            await asyncio.to_thread(self.prepare)
-            self.api_id = api_id
-            await answer(send, 200, "The address serves this API now.")
+            if failure := await asyncio.to_thread(self.prepare):
+                await answer(send, 500, failure)
+            else:
+                self.api_id = api_id
+                await answer(send, 200, "The address serves this API now.")
         else:
             await self.embedded_aws(scope, receive, send)
 

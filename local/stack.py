@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import socket
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -112,12 +113,15 @@ class LocalStack:
         self.ask("DELETE", "/_local/meter")
 
     def ask(self, method: str, path: str, content: object = None) -> Any:
-        """One request to the gateway's own paths."""
+        """One request to the gateway's own paths; LocalStackError with what it says when it cannot."""
         body = None if content is None else json.dumps(content).encode()
         request = urllib.request.Request(self.aws_endpoint_url + path, data=body, method=method)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=60) as answer:
-            return json.load(answer)
+        try:
+            with opener.open(request, timeout=60) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            raise LocalStackError(f"{json.load(error)['detail']} (logs in {self.folder}/logs)") from error
 
 
 def free_ports() -> tuple[int, int]:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-# How many of a function run at once even when little is due: each relay holds what is due within a second.
-WORKERS_AT_ONCE = {"delayer-delayer-relay": 4, "delayer-executor-http-request": 2}
+# As many as may run at once (RelayConcurrency, ExecutorConcurrency on one machine): what starts only when a burst is
+# due makes it seconds late.
+WORKERS_AT_ONCE = {"delayer-delayer-relay": 10, "delayer-executor-http-request": 10}
 Failed = Callable[[str, str], None]
 
 

@@ -21,9 +21,12 @@ def answered(operate: Operate, event: Any) -> dict[str, Any]:
 
 def _carried_out(operate: Operate, event: Any) -> Any:
     given = event if isinstance(event, dict) else {}
+    prefix, after = given.get("prefix", ""), given.get("after", "")
     match given.get("command"), given.get("key"):
-        case "list", _:
-            return operate.list(str(given.get("prefix", "")), str(given.get("after", "")))
+        case "list", None if isinstance(prefix, str) and isinstance(after, str):
+            return operate.list(prefix, after)
+        case _, "":
+            raise Impossible(USAGE)
         case "show", str(key):
             return operate.show(key)
         case "put-back", str(key):

@@ -22,6 +22,7 @@ MAX_BODY_BYTES: Final = 262_144
 MAX_PAST: Final[Millis] = 60 * SECOND
 MAX_AHEAD: Final[Millis] = 10 * YEAR
 MAX_SECONDS: Final = 10**15  # of an epoch; what is beyond is not worth arithmetic
+MAX_SHOWN: Final = 80  # characters of a value or a made-up name in an answer
 MAX_ERRORS: Final = 50  # a body can be wrong in thousands of places; nobody reads them all
 
 
@@ -213,16 +214,19 @@ def _teach(error: ValidationError, prefix: str) -> Iterable[FieldError]:
             yield FieldError(field=path, problem=f"wrong type: {_shown(instance)}", allowed=allowed)
         case "pattern":
             name = _join(path, str(instance)) if "propertyNames" in error.absolute_schema_path else path
-            yield FieldError(field=name, problem=f"not allowed: {_shown(instance)}", allowed=f"must match {rule}")
+            allowed = schema.get("x-allowed") or f"must match {rule}"
+            yield FieldError(field=name, problem=f"not allowed: {_shown(instance)}", allowed=allowed)
         case rule_name:
             yield FieldError(field=path, problem=f"out of bounds: {_shown(instance)}", allowed=f"{rule_name} {rule}")
 
 
 def _join(path: str, name: str) -> str:
+    """A field's path; a name that the client made up is cut short."""
+    name = name if len(name) <= MAX_SHOWN else name[: MAX_SHOWN - 3] + "..."
     return f"{path}.{name}" if path else name
 
 
 def _shown(value: Any) -> str:
     """The value as the client wrote it, cut short."""
-    text = json.dumps(value, default=str)
-    return text if len(text) <= 80 else text[:77] + "..."
+    text = str(value) if isinstance(value, Decimal) else json.dumps(value, default=str)
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."

@@ -49,6 +49,8 @@ def parse_instant(text: str) -> Millis:
         raise ValueError("not an RFC 3339 date-time with an offset, like 2026-11-21T09:00:00.250Z")
     date, time, fraction, offset = match.groups()
     offset = "+00:00" if offset in "Zz" else offset
+    if offset[1:] > "23:59":
+        raise ValueError("its offset is further than 23:59 from UTC")
     at = datetime.fromisoformat(f"{date}T{time}{offset}")
     whole = (at - _EPOCH) // timedelta(seconds=1) * SECOND
     return whole + ceil_millis(Decimal(f"0.{fraction or 0}"))

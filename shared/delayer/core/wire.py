@@ -7,7 +7,7 @@ is set aside instead of being guessed at. A field added within a version is pass
 from typing import Any, Final, TypeVar
 
 import msgspec
-from attrs import evolve, frozen
+from attrs import evolve, fields, frozen
 
 from delayer.core.instants import Millis, Minute
 from delayer.core.schedule import Schedule
@@ -20,30 +20,30 @@ class Unreadable(ValueError):
 
 
 @frozen(kw_only=True)
-class DelayerMessage:
-    """A schedule in the delayer queue."""
+class Carried:
+    """What is the same all the way from the table to the target."""
 
-    v: int  # VERSION
     id: str
     owner: str
     point_in_time: Millis
     action_type: str
     action: str  # JSON
     payload: str  # JSON
+
+
+@frozen(kw_only=True)
+class DelayerMessage(Carried):
+    """A schedule in the delayer queue."""
+
+    v: int  # VERSION
     nonce: str  # fresh for each send by the stream-enqueuer, kept by a re-send (ADR 0019)
 
 
 @frozen(kw_only=True)
-class ExecutorMessage:
+class ExecutorMessage(Carried):
     """A claimed schedule in the queue of its action."""
 
     v: int  # VERSION
-    id: str
-    owner: str
-    point_in_time: Millis
-    action_type: str
-    action: str  # JSON
-    payload: str  # JSON
     nonce: str  # of the claim under which it was handed over
     delivery: str  # must be the one in the ledger row, else it was overtaken (ADR 0020)
     attempt: int  # 1 for the hand-over
@@ -102,7 +102,5 @@ def next_attempt(message: ExecutorMessage, delivery: str, attempt: int) -> Execu
     return evolve(message, attempt=attempt, delivery=delivery)
 
 
-def _carried(source: Schedule | DelayerMessage | ExecutorMessage) -> dict[str, Any]:
-    """What is the same all the way from the table to the target."""
-    names = ("id", "owner", "point_in_time", "action_type", "action", "payload")
-    return {name: getattr(source, name) for name in names}
+def _carried(source: Schedule | Carried) -> dict[str, Any]:
+    return {field.name: getattr(source, field.name) for field in fields(Carried)}

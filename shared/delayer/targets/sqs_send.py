@@ -11,7 +11,7 @@ from delayer.core.executing import Done, Refused, Result, Retry
 from delayer.core.instants import format_instant
 from delayer.core.wire import ExecutorMessage
 
-REGION: Final = re.compile(r"https?://sqs\.([a-z0-9-]+)\.amazonaws\.com")
+REGION: Final = re.compile(r"https://sqs(?:-fips)?\.([a-z0-9-]+)\.")
 NEVER: Final = frozenset({"InvalidMessageContents", "InvalidParameterValue", "UnsupportedOperation"})
 
 

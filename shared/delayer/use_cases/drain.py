@@ -6,7 +6,7 @@ from attrs import frozen
 
 from delayer.core.wire import DelayerMessage, ExecutorMessage, Unreadable, decode
 from delayer.ports import Delivery, Unavailable
-from delayer.use_cases.set_aside import Copy, SetAside
+from delayer.use_cases.set_aside import SetAside, copy_of
 
 
 @frozen(kw_only=True)
@@ -23,19 +23,7 @@ class Drain:
         message = _message_in(delivery.body)
         reason = f"it could not be handled and came to {delivery.source}"
         try:
-            if message is None:
-                self.set_aside.keep(Copy(body=delivery.body, reason=reason))
-            else:
-                self.set_aside.keep(
-                    Copy(
-                        body=delivery.body,
-                        reason=reason,
-                        schedule_id=message.id,
-                        owner=message.owner,
-                        nonce=message.nonce,
-                        delivery=message.delivery if isinstance(message, ExecutorMessage) else "",
-                    )
-                )
+            self.set_aside.keep(copy_of(delivery.body, reason, message))
         except Unavailable:
             return False
         return True

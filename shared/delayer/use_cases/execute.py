@@ -12,7 +12,7 @@ from delayer.core.set_aside import VERSION, Kept, Shelf
 from delayer.core.tenancy import tenant_of
 from delayer.core.wire import ExecutorMessage, Unreadable, decode, encode, next_attempt
 from delayer.ports import Clock, Delivery, Ledger, Observer, Outgoing, Parallel, Queue, Target, Unavailable
-from delayer.use_cases.set_aside import Copy, SetAside
+from delayer.use_cases.set_aside import SetAside, copy_of
 
 
 class _Limits(msgspec.Struct):
@@ -156,16 +156,7 @@ class Execute:
 
     def _keep(self, delivery: Delivery, reason: str, message: ExecutorMessage | None) -> bool:
         try:
-            self.set_aside.keep(
-                Copy(
-                    body=delivery.body,
-                    reason=reason,
-                    schedule_id=message.id if message else "",
-                    owner=message.owner if message else "",
-                    nonce=message.nonce if message else "",
-                    delivery=message.delivery if message else "",
-                )
-            )
+            self.set_aside.keep(copy_of(delivery.body, reason, message))
         except Unavailable:
             return False
         return True

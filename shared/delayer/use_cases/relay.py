@@ -19,7 +19,7 @@ from delayer.ports import (
     Queue,
     Unavailable,
 )
-from delayer.use_cases.set_aside import Copy, SetAside
+from delayer.use_cases.set_aside import SetAside, copy_of
 
 
 @frozen
@@ -142,15 +142,7 @@ class Relay:
 
     def _keep(self, delivery: Delivery, reason: str, message: DelayerMessage | None) -> list[str]:
         try:
-            self.set_aside.keep(
-                Copy(
-                    body=delivery.body,
-                    reason=reason,
-                    schedule_id=message.id if message else "",
-                    owner=message.owner if message else "",
-                    nonce=message.nonce if message else "",
-                )
-            )
+            self.set_aside.keep(copy_of(delivery.body, reason, message))
         except Unavailable:
             return [delivery.message_id]
         return []

@@ -6,6 +6,7 @@ from delayer.core.ledger import Keep, LedgerRow, decide_set_aside, ended, first_
 from delayer.core.lifecycle import State
 from delayer.core.schedule_id import address_of
 from delayer.core.set_aside import VERSION, Kept, Shelf
+from delayer.core.wire import DelayerMessage, ExecutorMessage
 from delayer.ports import Clock, Ledger, Observer, SetAsideStore
 
 
@@ -19,6 +20,21 @@ class Copy:
     owner: str = ""
     nonce: str = ""  # empty if it was never sent
     delivery: str = ""  # empty if it was never handed over
+
+
+def copy_of(body: str, reason: str, message: DelayerMessage | ExecutorMessage | None) -> Copy:
+    """The copy in a message; None if it could not be read."""
+    if message is None:
+        return Copy(body=body, reason=reason)
+    delivery = message.delivery if isinstance(message, ExecutorMessage) else ""
+    return Copy(
+        body=body,
+        reason=reason,
+        schedule_id=message.id,
+        owner=message.owner,
+        nonce=message.nonce,
+        delivery=delivery,
+    )
 
 
 @frozen(kw_only=True)
