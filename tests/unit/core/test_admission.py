@@ -443,3 +443,51 @@ def test_the_limits_in_words_are_the_limits() -> None:
     assert (
         OPENAPI["components"]["schemas"]["ScheduleRequest"]["properties"]["delaySeconds"]["maximum"] * 1000 == MAX_AHEAD
     )
+
+
+HTTP = {"type": "http-request", "url": "http://x"}
+
+
+@pytest.mark.parametrize(
+    ("action", "field", "allowed"),
+    [
+        ({"type": "http-request", "url": "ftp://x"}, "action.url", "absolute http or https URL"),
+        (
+            {"type": "http-request", "url": "http://x", "headers": {"Host": "y"}},
+            "action.headers.Host",
+            "other than Host",
+        ),
+        (
+            {"type": "http-request", "url": "http://x", "headers": {"A": "\u00e9"}},
+            "action.headers.A",
+            "printable ASCII",
+        ),
+        ({"type": "sqs-send", "queueUrl": "https://evil.example/123456789012/q"}, "action.queueUrl", "amazonaws.com"),
+        (
+            {"type": "sqs-send", "queueUrl": "http://sqs.eu-west-1.amazonaws.com/123456789012/q"},
+            "action.queueUrl",
+            "https",
+        ),
+    ],
+)
+def test_what_is_allowed_is_said_in_words(action: dict[str, Any], field: str, allowed: str) -> None:
+    """Not as the regular expression that holds it."""
+    with pytest.raises(Invalid) as raised:
+        admit(json.dumps({"delaySeconds": 1, "action": action}).encode(), NOW)
+    (error,) = raised.value.errors
+    assert error.field == field
+    assert allowed in error.allowed
+
+
+def test_a_field_name_of_any_length_is_cut_short() -> None:
+    """It would stand in the answer and in the log."""
+    with pytest.raises(Invalid) as raised:
+        admit(json.dumps({"delaySeconds": 1, "action": {"type": "sqs-send", "x" * 100_000: 1}}).encode(), NOW)
+    assert all(len(error.field) < 100 for error in raised.value.errors)
+
+
+def test_an_offset_of_more_than_a_day_is_refused_in_words() -> None:
+    body = {"pointInTime": "2026-11-22T09:00:00+25:00", "action": {"type": "http-request", "url": "http://x"}}
+    with pytest.raises(Invalid) as raised:
+        admit(json.dumps(body).encode(), NOW)
+    assert [error.problem for error in raised.value.errors] == ["its offset is further than 23:59 from UTC"]
