@@ -445,9 +445,6 @@ def test_the_limits_in_words_are_the_limits() -> None:
     )
 
 
-HTTP = {"type": "http-request", "url": "http://x"}
-
-
 @pytest.mark.parametrize(
     ("action", "field", "allowed"),
     [
