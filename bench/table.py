@@ -7,6 +7,14 @@ from rich.table import Table
 from bench.report import Report, machine
 
 
+LEGEND = """\
+runs: invocations of the function; s: their duration in seconds
+DDB, SQS, S3: requests that the function made
+WCU, RCU: DynamoDB's write and read units
+polls: the SQS requests of its event source mapping: receives that returned messages, and deletes
+"""
+
+
 def show(report: Report, console: Console) -> None:
     """Print what was measured."""
     facts = machine()
@@ -21,12 +29,16 @@ def show(report: Report, console: Console) -> None:
     ]
     for table in tables:
         if table:
-            console.print(table, "")
+            console.print(table)
+    if report.requests:
+        console.print(LEGEND)
 
 
 def grid(title: str, *columns: str) -> Table:
     """An empty table: a text column, and numbers to the right."""
-    table = Table(title=title, title_justify="left", title_style="bold", caption_justify="left", box=SIMPLE_HEAD)
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+    )
     for number, column in enumerate(columns):
         table.add_column(column, justify="right" if number else "left", no_wrap=True)
     return table
@@ -35,7 +47,7 @@ def grid(title: str, *columns: str) -> Table:
 def lateness_table(report: Report) -> Table:
     """Milliseconds between point in time and arrival."""
     table = grid(
-        "Lateness at the receiver (ms)", "run", "schedules", "p50", "p99", "max", "early", "lost", "doubled", "last"
+        "Lateness at the receiver (ms)", "run", "count", "p50", "p99", "max", "early", "lost", "doubled", "last"
     )
     for row in report.lateness:
         numbers = (row.schedules, row.p50, row.p99, row.worst, row.early, row.lost, row.doubled)
@@ -64,11 +76,6 @@ def requests_table(report: Report) -> Table:
         "SQS",
         "polls",
         "S3",
-    )
-    table.caption = (
-        "runs: invocations; s: their duration; DDB, SQS, S3: requests made by the function;\n"
-        "WCU, RCU: DynamoDB's write and read units; polls: the SQS requests of its event\n"
-        "source mapping (receives that returned messages, and deletes)"
     )
     scale = 1000 / report.metered_schedules
     for row in report.requests:

@@ -137,11 +137,11 @@ def _request(connection: HTTPConnection, url: Url, action: HttpRequest, message:
 
 def _headers(url: Url, action: HttpRequest, message: ExecutorMessage) -> dict[str, str]:
     """The client's own, then ours. The schedule's id is the idempotency key: it is the same on every attempt."""
-    given = {name.title(): value for name, value in action.headers.items()}
+    given = {name.lower() for name in action.headers}
+    defaults = {"Content-Type": "application/json", "User-Agent": "Delayer"}
     return {
-        "Content-Type": "application/json",
-        "User-Agent": "Delayer",
-        **given,
+        **{name: value for name, value in defaults.items() if name.lower() not in given},
+        **action.headers,
         "Host": url.netloc or "",
         "Idempotency-Key": message.id,
         "Delayer-Schedule-Id": message.id,
