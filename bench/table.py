@@ -6,7 +6,6 @@ from rich.table import Table
 
 from bench.report import Report, machine
 
-
 LEGEND = """\
 runs: invocations of the function; s: their duration in seconds
 DDB, SQS, S3: requests that the function made
