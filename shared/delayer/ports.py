@@ -216,3 +216,40 @@ class Delivery:
     body: str
     receives: int = 1  # how often SQS has handed it out, this time included
     source: str = ""  # the name of its queue
+
+
+@frozen(kw_only=True)
+class NameRow:
+    """Which schedule bears a name just now."""
+
+    owner: str
+    name: str
+    schedule_id: str
+
+
+@frozen(kw_only=True)
+class Exchange:
+    """One schedule in place of another, in one transaction: all of it, or nothing (ADR 0041)."""
+
+    new: Schedule  # its record is put
+    begun: LedgerRow | None = None  # the row a named schedule begins with; put only if there is none
+    gone: RecordKey | None = None  # the record of the old one, deleted whether it stands or not
+    ending: LedgerRow | None = None  # `replaced`, for the old one
+    over: LedgerRow | None = None  # the old one's row that `ending` replaces; None: only if there is none
+    name: NameRow | None = None  # names the new one
+    name_over: NameRow | None = None  # what `name` replaces; None: only if there is none
+
+
+class Exchanges(Protocol):
+    """Names, and the transaction that exchanges schedules."""
+
+    def named(self, owner: str, name: str) -> NameRow | None:
+        """Strongly consistent."""
+        ...
+
+    def exchange(self, exchange: Exchange) -> bool:
+        """Whether it was done; False: a condition failed, something has changed meanwhile, and nothing was written.
+
+        A transaction repeated because its answer was lost finds its own rows, and is done.
+        """
+        ...

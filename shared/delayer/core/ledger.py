@@ -23,7 +23,7 @@ class LedgerRow:
 
     schedule_id: str
     owner: str
-    state: State  # claimed, or an end; scheduled once it was put back
+    state: State  # claimed, or an end; scheduled if it was put back, or has a name
     revision: int  # 1 for the first write; the compare-and-set goes by it
     at: Millis  # when this state was written
     expires_at: Millis  # when DynamoDB may delete the row
@@ -34,6 +34,8 @@ class LedgerRow:
     delivery: str = ""  # the one message that may make this attempt; any other was overtaken
     retry_of: str = ""  # the delivery whose failure led to this attempt, empty for the first
     detail: str = ""  # for people: the target's answer, or the reason of an end
+    name: str = ""  # under which its owner may replace it; a named schedule has a row from the start
+    replaced_by: str = ""  # the id of the schedule that took its place
 
     @property
     def ended(self) -> bool:
@@ -88,14 +90,15 @@ def decide_claim(wanted: LedgerRow, standing: LedgerRow | None) -> Verdict:
     if standing.ended:
         return Refuse(f"already {standing.state}")
     if standing.state is State.SCHEDULED:
-        return Claim(evolve(wanted, revision=standing.revision + 1), standing)
+        return Claim(evolve(wanted, revision=standing.revision + 1, name=standing.name), standing)
     if standing.nonce != wanted.nonce:
         return Refuse("a second copy: another one holds the claim")
     if standing.retry_of:
         return Refuse("it reached its executor: an attempt was made")
     if wanted.at < standing.lease_until:
         return ComeBack()
-    return Claim(evolve(wanted, revision=standing.revision + 1, claimed_at=standing.claimed_at), standing)
+    again = evolve(wanted, revision=standing.revision + 1, claimed_at=standing.claimed_at, name=standing.name)
+    return Claim(again, standing)
 
 
 def ended(row: LedgerRow, state: State, now: Millis, detail: str = "") -> LedgerRow:
@@ -151,6 +154,20 @@ def reopened(row: LedgerRow, nonce: str, now: Millis) -> LedgerRow:
         expires_at=max(address_of(row.schedule_id).due, now) + ROW_LIFETIME,
         nonce=nonce,
         detail="put back",
+        name=row.name,
+    )
+
+
+def named(schedule_id: str, owner: str, name: str, now: Millis) -> LedgerRow:
+    """The row that a schedule with a name begins with: whoever has the id finds the name by it (ADR 0042)."""
+    return LedgerRow(
+        schedule_id=schedule_id,
+        owner=owner,
+        state=State.SCHEDULED,
+        revision=1,
+        at=now,
+        expires_at=max(address_of(schedule_id).due, now) + ROW_LIFETIME,
+        name=name,
     )
 
 
