@@ -26,7 +26,7 @@ from delayer.fakes import (
     Tokens,
 )
 from delayer.fakes.faults import Crash, FaultPlan, Faulty
-from delayer.ports import Unavailable
+from delayer.ports import Clock, Parallel, Unavailable
 from delayer.use_cases.accept import Accept
 from delayer.use_cases.drain import Drain
 from delayer.use_cases.enqueue import Enqueue
@@ -90,7 +90,7 @@ class World:
 
     def _build(self) -> None:
         self.accept = Accept(
-            clock=self.clock,
+            clock=self._clock("accept"),
             schedules=self._port("accept", self.table),
             control=self._port("accept", self.control),
             observer=self.observer,
@@ -99,7 +99,7 @@ class World:
             shards=self.shards,
         )
         self.enqueue = Enqueue(
-            clock=self.clock,
+            clock=self._clock("enqueue"),
             schedules=self._port("enqueue", self.table),
             ledger=self._port("enqueue", self.ledger),
             control=self._port("enqueue", self.control),
@@ -110,48 +110,54 @@ class World:
             period=PERIOD,
         )
         self.tick = Tick(
-            clock=WhileOthersRun(self),
+            clock=self._clock("tick"),
             schedules=self._port("tick", self.table),
             control=self._port("tick", self.control),
             delayer_queue=self._port("tick", self.delayer_queue),
             sweep_queue=self._port("tick", self.sweep_queue),
             observer=self.observer,
-            parallel=InOrder(),
+            parallel=self._parallel(),
             period=PERIOD,
         )
         self.sweep_buckets = SweepBuckets(
-            clock=self.clock, schedules=self._port("sweep", self.table), observer=self.observer
+            clock=self._clock("sweep"), schedules=self._port("sweep", self.table), observer=self.observer
         )
         self.relay = Relay(
-            clock=self.clock,
+            clock=self._clock("relay"),
             ledger=self._port("relay", self.ledger),
             delayer_queue=self._port("relay", self.delayer_queue),
             executor_queues={"http-request": self._port("relay", self.http_queue)},
             set_aside=self._set_aside("relay"),
             observer=self.observer,
-            parallel=InOrder(),
+            parallel=self._parallel(),
             new_nonce=self._tokens,
             lease=LEASE,
             lead=LEAD,
         )
         self.execute = Execute(
-            clock=self.clock,
+            clock=self._clock("execute"),
             ledger=self._port("execute", self.ledger),
             queue=self._port("execute", self.http_queue),
-            target=self._port("execute", self.target).__call__ if self.spoiled == "execute" else self.target,
+            target=self._port("execute", self.target).__call__,
             set_aside=self._set_aside("execute"),
             observer=self.observer,
-            parallel=InOrder(),
+            parallel=self._parallel(),
             new_delivery=self._tokens,
         )
         self.drain = Drain(set_aside=self._set_aside("drain"))
+
+    def _clock(self, function: str) -> Clock:
+        return WhileOthersRun(self) if function == "tick" else self.clock
+
+    def _parallel(self) -> Parallel:
+        return InOrder()
 
     def _port(self, function: str, port: Any) -> Any:
         return Faulty(port, self.plan) if function == self.spoiled else port
 
     def _set_aside(self, function: str) -> SetAside:
         return SetAside(
-            clock=self.clock,
+            clock=self._clock(function),
             ledger=self._port(function, self.ledger),
             store=self._port(function, self.store),
             observer=self.observer,

@@ -171,6 +171,11 @@ def named(schedule_id: str, owner: str, name: str, now: Millis) -> LedgerRow:
     )
 
 
+def may_need_body(row: LedgerRow) -> bool:
+    """Whether a kept body may be the only copy: it failed, was set aside, or is just being put back."""
+    return row.state in (State.FAILED, State.SET_ASIDE, State.SCHEDULED)
+
+
 class Keep(StrEnum):
     """What becomes of a body about to be set aside."""
 

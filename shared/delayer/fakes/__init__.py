@@ -10,6 +10,7 @@ from delayer.fakes.queue import MemoryQueue
 from delayer.fakes.schedule_table import MemoryScheduleTable
 from delayer.fakes.sequence import InOrder, Tokens
 from delayer.fakes.set_aside_store import MemorySetAsideStore
+from delayer.fakes.stream import MemoryStream
 from delayer.fakes.target import ScriptedTarget
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "MemoryQueue",
     "MemoryScheduleTable",
     "MemorySetAsideStore",
+    "MemoryStream",
     "ScriptedTarget",
     "Tokens",
 ]

@@ -30,8 +30,8 @@ class FaultPlan:
     at: int = -1
     seen: list[str] = Factory(list)
 
-    def around(self, name: str, call: Callable[[], Any], failed: Callable[[], Any]) -> Any:
-        """Makes the call, or lets it fail. `failed` is what a port answers that reports instead of raising."""
+    def around(self, name: str, call: Callable[[], Any], fail: Callable[[], Any]) -> Any:
+        """Makes the call, or lets it fail. `fail` is what a port answers that reports instead of raising."""
         number = len(self.seen)
         self.seen.append(name)
         if number != self.at or self.fault is None:
@@ -40,7 +40,7 @@ class FaultPlan:
             call()
         if self.fault in (Fault.CRASH_BEFORE, Fault.CRASH_AFTER):
             raise Crash(name)
-        return failed()
+        return fail()
 
 
 class Faulty:
@@ -57,12 +57,12 @@ class Faulty:
         label = f"{type(self._port).__name__}.{name}"
 
         def call(*arguments: Any) -> Any:
-            return self._plan.around(label, lambda: method(*arguments), lambda: _failed(name, arguments))
+            return self._plan.around(label, lambda: method(*arguments), lambda: failed(name, arguments))
 
         return call
 
 
-def _failed(name: str, arguments: tuple[Any, ...]) -> Any:
+def failed(name: str, arguments: tuple[Any, ...]) -> Any:
     """`send` and `delete` report what they did not do; all else raises."""
     if name == "send":
         return list(range(len(arguments[0])))

@@ -1,6 +1,6 @@
 """A standard SQS queue: delays, visibility, at-least-once delivery, redrive to a dead-letter queue."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import Factory, define
 
@@ -19,6 +19,11 @@ class Message:
     receives: int = 0
 
 
+def oldest(ready: Sequence[Message], at_most: int) -> Sequence[Message]:
+    """The order in which messages came. SQS promises none: give the queue another one to see what depends on it."""
+    return ready[:at_most]
+
+
 @define
 class MemoryQueue:
     """Port Queue, and the consumer's side of it."""
@@ -26,8 +31,9 @@ class MemoryQueue:
     clock: Clock
     name: str = "queue"
     visibility: Millis = 30 * SECOND
-    max_receives: int = 10
+    max_receives: int = 10  # counts only if there is a queue of dead letters
     dead_letters: "MemoryQueue | None" = None
+    choose: Callable[[Sequence[Message], int], Sequence[Message]] = oldest
     messages: list[Message] = Factory(list)
     sent: int = 0  # messages ever sent
     tenants: set[str] = Factory(set)  # of all messages ever sent
@@ -43,16 +49,29 @@ class MemoryQueue:
         return sum(message.visible_at <= self.clock.now() for message in self.messages)
 
     def receive(self, at_most: int = 10) -> list[Delivery]:
-        """What is visible, oldest first; invisible to others for the visibility timeout."""
+        """Some of what is visible; invisible to others for the visibility timeout."""
         now = self.clock.now()
         ready = [message for message in self.messages if message.visible_at <= now]
         for message in [message for message in ready if message.receives >= self.max_receives]:
-            ready.remove(message)
-            self._bury(message)
-        for message in ready[:at_most]:
+            if self.dead_letters is not None:
+                ready.remove(message)
+                self.messages.remove(message)
+                self.dead_letters.take(message)
+        chosen = self.choose(ready, at_most)
+        for message in chosen:
             message.receives += 1
             message.visible_at = now + self.visibility
-        return [self._delivery(message) for message in ready[:at_most]]
+        return [self._delivery(message) for message in chosen]
+
+    def take(self, message: Message) -> None:
+        """Moved here from another queue, by SQS or by an operator: the same body under another id."""
+        self._add(message.body, self.clock.now(), message.tenant)
+
+    def reveal(self, message_ids: Sequence[str]) -> None:
+        """At least once: a copy that missed its being received is delivered, too."""
+        for message in self.messages:
+            if message.message_id in message_ids:
+                message.visible_at = self.clock.now()
 
     def settle(self, deliveries: Sequence[Delivery], failed: Sequence[str]) -> None:
         """Deletes what was not reported as failed, as Lambda's event source mapping does."""
@@ -67,11 +86,6 @@ class MemoryQueue:
         self.sent += 1
         self.tenants.add(tenant)
         self.messages.append(Message(f"{self.name}-{self.sent}", body, visible_at, tenant))
-
-    def _bury(self, message: Message) -> None:
-        self.messages.remove(message)
-        if self.dead_letters is not None:
-            self.dead_letters._add(message.body, self.clock.now(), message.tenant)
 
     def _delivery(self, message: Message) -> Delivery:
         return Delivery(message.message_id, message.body, message.receives, self.name)

@@ -6,7 +6,7 @@ import msgspec
 from attrs import frozen
 
 from delayer.core import executing
-from delayer.core.ledger import LedgerRow, Refuse, ended, may_end, retried
+from delayer.core.ledger import LedgerRow, Refuse, ended, may_end, may_need_body, retried
 from delayer.core.lifecycle import State
 from delayer.core.set_aside import VERSION, Kept, Shelf
 from delayer.core.tenancy import tenant_of
@@ -136,22 +136,24 @@ class Execute:
             body=encode(message),
         )
         self.set_aside.store.keep(kept)
-        if not self._end(message, row, State.FAILED, reason):
-            self.set_aside.store.discard(kept.key)
+        blocker = self._end(message, row, State.FAILED, reason)
+        if blocker is not None:
+            if not may_need_body(blocker):  # a twin of this delivery failed with the same body, under the same key
+                self.set_aside.store.discard(kept.key)
             return True
         self.observer.count("Failed")
         self.observer.warn("failed", message.id, attempt=message.attempt, reason=reason, key=kept.key)
         return True
 
-    def _end(self, message: ExecutorMessage, row: LedgerRow, state: State, detail: str) -> bool:
-        """Writes the outcome over the claim; False if another end stands already."""
+    def _end(self, message: ExecutorMessage, row: LedgerRow, state: State, detail: str) -> LedgerRow | None:
+        """Writes the outcome over the claim; if that may not be, returns the row that stands."""
         while True:
             blocker = self.ledger.swap(row, ended(row, state, self.clock.now(), detail))
             if blocker is None:
-                return True
+                return None
             if not may_end(blocker, message, state):
                 self.observer.warn("ended otherwise", message.id, wanted=state, stands=blocker.state)
-                return False
+                return blocker
             row = blocker
 
     def _keep(self, delivery: Delivery, reason: str, message: ExecutorMessage | None) -> bool:

@@ -1,0 +1,79 @@
+"""The stream of a table, as Lambda's event source mapping reads it."""
+
+from collections.abc import Callable, Sequence
+from zlib import crc32
+
+from attrs import Factory, define
+
+from delayer.core.enqueueing import Change, Garbled, Heartbeat
+from delayer.core.instants import HOUR, Millis
+from delayer.ports import Clock
+
+
+@define
+class MemoryStream:
+    """Shards that are read in order, each batch until it is settled.
+
+    A batch with failures begins again at the lowest of them; one whose function died is cut in two and tried again,
+    as `ReportBatchItemFailures` and `BisectBatchOnFunctionError` have it. What gets too old goes to `discard`.
+    """
+
+    clock: Clock
+    records: Sequence[Change]  # all there ever were; the table appends to it
+    discard: Callable[[Sequence[Change]], None]  # the failure destination
+    shards: int = 1
+    batch: int = 100
+    max_age: Millis = 6 * HOUR
+    _read: int = 0  # how many of the records are in the shards
+    _waiting: list[list[list[Change]]] = Factory(lambda self: [[] for _ in range(self.shards)], takes_self=True)
+    _arrived: dict[str, Millis] = Factory(dict)
+
+    def receive(self, shard: int) -> list[Change]:
+        """The batch that is due in a shard, again and again until it is settled; empty if there is none."""
+        self._take_in()
+        batches = self._waiting[shard]
+        while batches and self.clock.now() - self._arrived[batches[0][0].sequence] > self.max_age:
+            self.discard(batches.pop(0))
+        return batches[0] if batches else []
+
+    def settle(self, shard: int, failed: Sequence[str] | None) -> None:
+        """What became of the batch: the sequence numbers that failed; None if the function died or raised."""
+        batch = self._waiting[shard].pop(0)
+        if failed is None:
+            half = (len(batch) + 1) // 2
+            rest = [batch[:half], batch[half:]]
+        else:
+            lowest = min((position for position, change in enumerate(batch) if change.sequence in failed), default=None)
+            rest = [] if lowest is None else [batch[lowest:]]
+        self._waiting[shard][:0] = [part for part in rest if part]
+
+    def unread(self) -> list[Change]:
+        """All that is not settled yet."""
+        self._take_in()
+        return [change for shard in self._waiting for batch in shard for change in batch]
+
+    def busy(self) -> list[int]:
+        """The shards with something in them."""
+        self._take_in()
+        return [shard for shard, batches in enumerate(self._waiting) if batches]
+
+    def _take_in(self) -> None:
+        """New records fill up the last batch that nobody has seen yet: with one batch waiting, none is."""
+        for change in self.records[self._read :]:
+            self._arrived[change.sequence] = self.clock.now()
+            batches = self._waiting[self._shard_of(change)]
+            if len(batches) < 2 or len(batches[-1]) >= self.batch:
+                batches.append([])
+            batches[-1].append(change)
+        self._read = len(self.records)
+
+    def _shard_of(self, change: Change) -> int:
+        """By the key, so that the changes of one record keep their order."""
+        match change.row:
+            case Heartbeat(sent_at):
+                key = str(sent_at)
+            case Garbled(reason):
+                key = reason
+            case schedule:
+                key = schedule.id
+        return crc32(key.encode()) % self.shards

@@ -1,0 +1,181 @@
+"""What AWS does between the functions: delivers, delivers again, out of order, late; ticks; expires."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from delayer.core.instants import HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule import Schedule
+from delayer.fakes import MemoryQueue
+from delayer.ports import Delivery
+from tests.simulation.bodies import body_of
+from tests.simulation.remote import Service
+
+if TYPE_CHECKING:
+    from tests.simulation.stack import Stack
+
+IDLE = 5  # with an empty table only each fifth tick is played: it has nothing to do
+CONCURRENT = 5  # invocations for one queue at a time
+LONG = (SECOND, 20 * SECOND, 3 * MINUTE, 2 * HOUR)  # how long a late delivery takes at most
+
+
+@define(eq=False)
+class Aws:
+    """The event source mappings, the minute task, and TTL."""
+
+    stack: "Stack"
+    ticking: bool = True
+    _reading: set[int] = field(factory=set)  # shards of the stream with an invocation under way
+    _failures: dict[int, int] = field(factory=dict)  # of a shard, in a row
+    _busy: dict[str, int] = field(factory=dict)  # invocations per queue
+    _waiting: set[str] = field(factory=set)  # queues that are polled again in a while
+    _woken: bool = False
+    _minutes: int = 0
+
+    # ------------------------------------------------------------ the stream
+
+    def wake_stream(self) -> None:
+        """A record was written: it is delivered in a moment."""
+        if not self._woken:
+            self._woken = True
+            self._later("stream", 5, 40, self._read_all)
+
+    def _read_all(self) -> None:
+        self._woken = False
+        for shard in self.stack.stream.busy():
+            self._read(shard)
+
+    def _read(self, shard: int) -> None:
+        """One invocation at a time for each shard: that is what keeps the order."""
+        if shard in self._reading or not (batch := self.stack.stream.receive(shard)):
+            return
+        self._reading.add(shard)
+        batch = list(batch)
+        about = [change.row.id for change in batch if isinstance(change.row, Schedule)]
+        self.stack.start("enqueue", lambda: self.stack.enqueue(batch), lambda told: self._settle(shard, told), about)
+
+    def _settle(self, shard: int, told: Any) -> None:
+        failed = None if isinstance(told, BaseException) else told
+        if failed == [] and self.stack.chance.surprise("stream batch repeated", self.stack.weather.repeats):
+            self.stack.tell("AWS", "delivers the batch of the stream again")
+            failed = None
+        self._failures[shard] = 0 if failed == [] else self._failures.get(shard, 0) + 1
+        self.stack.stream.settle(shard, failed)
+        self._reading.discard(shard)
+        self.stack.watch.check_copies()
+        pause = min(SECOND * 2 ** min(self._failures[shard], 10), MINUTE) if self._failures[shard] else 1
+        self.stack.kernel.at(self.stack.kernel.now + pause, lambda: self._read(shard))
+
+    # ------------------------------------------------------------ the queues
+
+    def wake_queue(self, queue: MemoryQueue, visible_at: Millis) -> None:
+        """A message can be received from then on."""
+        self._later(f"{queue.name} queue", 3, 25, lambda: self._poll(queue), since=visible_at)
+
+    def _poll(self, queue: MemoryQueue) -> None:
+        if self._busy.get(queue.name, 0) >= CONCURRENT or self.stack.network.is_down(Service.SQS):
+            self._poll_again(queue)
+            return
+        batch = queue.receive(1 if queue is self.stack.sweep_queue else 10)
+        self.stack.watch.check_copies()
+        if not batch:
+            return
+        self._busy[queue.name] = self._busy.get(queue.name, 0) + 1
+        again = self.stack.kernel.now + queue.visibility
+        self._later(f"{queue.name} queue", 3, 25, lambda: self._poll(queue), since=again)
+        if queue.visible():
+            self._later(f"{queue.name} queue", 1, 5, lambda: self._poll(queue))
+        about = [schedule_id for one in batch if (schedule_id := body_of(one.body).id)]
+        self._maybe_twice(queue, batch, about)
+        function, use = self._consumer(queue)
+        self.stack.start(function, lambda: use(batch), lambda told: self._delete(queue, batch, told, about), about)
+
+    def _poll_again(self, queue: MemoryQueue) -> None:
+        """In a while; once is enough, however many messages wait."""
+        if queue.name not in self._waiting:
+            self._waiting.add(queue.name)
+
+            def poll() -> None:
+                self._waiting.discard(queue.name)
+                self._poll(queue)
+
+            self.stack.kernel.at(self.stack.kernel.now + 5 * SECOND, poll)
+
+    def _consumer(self, queue: MemoryQueue) -> tuple[str, Callable[[Sequence[Delivery]], list[str]]]:
+        stack = self.stack
+        return {
+            "delayer": ("relay", stack.relay),
+            "http": ("execute", stack.execute),
+            "sweep": ("sweep", stack.sweep_buckets),
+            "dead": ("drain", stack.drain),
+        }[queue.name]
+
+    def _maybe_twice(self, queue: MemoryQueue, batch: Sequence[Delivery], about: Sequence[str]) -> None:
+        """At least once: the same messages again, while the first delivery is under way."""
+        if not self.stack.chance.surprise(f"{queue.name} delivered twice", self.stack.weather.repeats):
+            return
+        self.stack.tell("AWS", f"delivers {self._named(batch)} twice from the {queue.name} queue")
+        self.stack.watch.excuses.update(about)
+        ids = [one.message_id for one in batch]
+
+        def again() -> None:
+            queue.reveal(ids)
+            self._poll(queue)
+
+        self._later(f"{queue.name} second delivery", 1, 40, again)
+
+    def _delete(self, queue: MemoryQueue, batch: Sequence[Delivery], told: Any, about: Sequence[str]) -> None:
+        self._busy[queue.name] -= 1
+        if isinstance(told, BaseException):
+            return
+        failed = list(told)
+        if self.stack.chance.surprise(f"{queue.name} delete lost", self.stack.weather.repeats / 2):
+            self.stack.tell("AWS", f"forgets that {self._named(batch)} was deleted from the {queue.name} queue")
+            self.stack.watch.excuses.update(about)
+            failed = [one.message_id for one in batch]
+        queue.settle(batch, failed)
+        self.stack.watch.check_copies()
+
+    def _named(self, batch: Sequence[Delivery]) -> str:
+        return ", ".join(self.stack.watch.name(body_of(one.body).id) for one in batch)
+
+    # ------------------------------------------------------------ the minute task, and TTL
+
+    def tick(self) -> None:
+        """EventBridge, once a minute: as long as there is something that a tick could do."""
+        chance, kernel = self.stack.chance, self.stack.kernel
+        kernel.at(kernel.now + MINUTE, self.tick)
+        self._minutes += 1
+        if not self.ticking or (not self.stack.table.rows and self._minutes % IDLE):
+            return
+        trouble = chance.surprise("tick", self.stack.weather.ticks)
+        kind = chance.one_of("tick trouble", ("skipped", "doubled", "late")) if trouble else ""
+        if trouble:
+            self.stack.tell("EventBridge", f"a tick is {kind}")
+        if kind != "skipped":
+            self._later("tick", 0, 30 * SECOND if kind == "late" else 300, self._run_tick)
+        if kind == "doubled":
+            self._later("tick", 0, 2 * SECOND, self._run_tick)
+
+    def _run_tick(self) -> None:
+        self.stack.start("tick", self.stack.tick, lambda told: None)
+
+    def expire(self) -> None:
+        """TTL deletes what has expired, some time afterwards."""
+        now = self.stack.kernel.now
+        table, ledger = self.stack.table, self.stack.ledger
+        for key in [key for key, row in table.rows.items() if isinstance(row, Schedule) and row.expires_at <= now]:
+            self.stack.tell("TTL", f"deletes the record {key.due[-6:]}")
+            table.delete([key])
+        for schedule_id in [schedule_id for schedule_id, row in ledger.rows.items() if row.expires_at <= now]:
+            del ledger.rows[schedule_id]
+
+    def _later(self, label: str, low: Millis, high: Millis, do: Callable[[], None], since: Millis | None = None) -> None:
+        """In a moment; sometimes in quite a while."""
+        chance, kernel = self.stack.chance, self.stack.kernel
+        wait = chance.whole(f"{label} delivery", low, high)
+        if chance.surprise(f"{label} late", self.stack.weather.delays):
+            wait += chance.whole(f"{label} how late", 0, chance.one_of(f"{label} which delay", LONG))
+            self.stack.tell("AWS", f"delivers from the {label} {wait} ms late")
+        kernel.at((kernel.now if since is None else since) + wait, do)

@@ -1,0 +1,20 @@
+"""Which schedule a message is about."""
+
+from functools import lru_cache
+
+import msgspec
+
+
+class _Body(msgspec.Struct):
+    id: str = ""
+    attempt: int = 0
+    delivery: str = ""
+
+
+@lru_cache(maxsize=8192)
+def body_of(body: str) -> _Body:
+    """What of a message matters to the watch; empty if it cannot be read."""
+    try:
+        return msgspec.json.decode(body, type=_Body)
+    except msgspec.DecodeError:
+        return _Body()

@@ -1,0 +1,57 @@
+"""All that is left to chance, from one seed.
+
+Each draw goes by its label and its number among the draws of that label, not by a shared sequence: so what is left out
+of a story hardly moves the rest of it, which is what makes a story shrink. A *surprise* is a draw that is dull nearly
+always (no fault, no delay); those that were not are noted, and a story can be played again with only some of them.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from hashlib import blake2b
+from typing import TypeVar
+
+from attrs import define, field
+
+Thing = TypeVar("Thing")
+Surprise = tuple[str, int]  # label, and the number of the draw
+
+
+@define
+class Chance:
+    """The draws of one story."""
+
+    seed: int
+    only: Collection[Surprise] | None = None  # the surprises that may happen; None: all
+    calm: bool = False  # from now on nothing surprising happens
+    happened: list[Surprise] = field(factory=list, init=False)
+    _count: Counter[str] = field(factory=Counter, init=False)
+
+    def part(self, label: str) -> float:
+        """A number from 0 up to, not including, 1."""
+        return self._part(label, self._next(label))
+
+    def whole(self, label: str, low: int, high: int) -> int:
+        """A whole number, both bounds included."""
+        return low + int(self.part(label) * (high - low + 1))
+
+    def one_of(self, label: str, things: Sequence[Thing]) -> Thing:
+        """One of them, each as likely as the others."""
+        return things[int(self.part(label) * len(things))]
+
+    def surprise(self, label: str, rate: float) -> bool:
+        """Whether something rare happens just now."""
+        number = self._next(label)
+        if self.calm or self._part(label, number) >= rate:
+            return False
+        if self.only is not None and (label, number) not in self.only:
+            return False
+        self.happened.append((label, number))
+        return True
+
+    def _next(self, label: str) -> int:
+        self._count[label] += 1
+        return self._count[label]
+
+    def _part(self, label: str, number: int) -> float:
+        digest = blake2b(f"{self.seed}/{label}/{number}".encode(), digest_size=7).digest()
+        return int.from_bytes(digest) / 256**7

@@ -1,0 +1,158 @@
+"""Virtual time, and functions that run side by side in it.
+
+Each invocation is a greenlet: the use case runs as it is, and wherever it calls a port or sleeps, the others go on.
+Nothing waits in real time, and nothing depends on threads: the same seed gives the same story.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from heapq import heappop, heappush
+from typing import Any
+
+from attrs import define, field
+from greenlet import getcurrent, greenlet
+
+from delayer.core.instants import Millis
+from delayer.fakes import ManualClock
+from delayer.fakes.faults import Crash
+from delayer.ports import Item, Outcome
+
+Do = Callable[[], Any]
+
+
+@define(eq=False, slots=False)
+class Invocation:
+    """One run of a function."""
+
+    function: str
+    number: int
+    skew: Millis  # how far its clock is off
+    deadline: Millis  # its timeout: then it is killed, wherever it is
+    about: frozenset[str] = frozenset()  # the schedules in its batch
+    disturbed: bool = False  # a fault has hit it
+    dead: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.function}#{self.number}"
+
+
+class Thread(greenlet):
+    """A greenlet that knows whose it is."""
+
+    invocation: Invocation
+
+
+@define(eq=False)
+class Kernel:
+    """The events to come, and the clock that they move."""
+
+    clock: ManualClock
+    _heap: list[tuple[Millis, int, Do]] = field(factory=list, init=False)
+    _events: int = field(default=0, init=False)
+    _hub: greenlet = field(factory=getcurrent, init=False)
+
+    @property
+    def now(self) -> Millis:
+        """The true time."""
+        return self.clock.at
+
+    def at(self, instant: Millis, do: Do) -> None:
+        """Lets something happen, after all else that was to happen at that instant."""
+        self._events += 1
+        heappush(self._heap, (max(instant, self.clock.at), self._events, do))
+
+    def step(self, until: Millis) -> bool:
+        """Lets the next thing happen; False if there is none up to `until`."""
+        if not self._heap or self._heap[0][0] > until:
+            return False
+        instant, _, do = heappop(self._heap)
+        self.clock.sleep_until(instant)
+        do()
+        return True
+
+    # ------------------------------------------------------------ invocations
+
+    def start(self, invocation: Invocation, use: Do, done: Callable[[Any], None]) -> None:
+        """Runs a function. `done` gets what it returned, or the exception or Crash that ended it."""
+
+        def body() -> None:
+            try:
+                outcome = use()
+            except (Exception, Crash) as error:  # noqa: BLE001 - Lambda, too, survives whatever a function raises
+                outcome = error
+            invocation.dead = True
+            done(outcome)
+
+        self._begin(body, invocation)
+
+    def _begin(self, body: Do, invocation: Invocation) -> None:
+        """Its parent is whoever runs the events: there it goes back when it waits or ends."""
+        thread = Thread(body, self._hub)
+        thread.invocation = invocation
+        self.at(self.now, thread.switch)
+
+    def wait_until(self, instant: Millis) -> None:
+        """Called by a function: the others go on meanwhile. Raises Crash if its timeout comes first."""
+        thread = current()
+        invocation = thread.invocation
+        self.at(min(instant, invocation.deadline), thread.switch)
+        self._hub.switch()
+        if invocation.dead or (instant > invocation.deadline):
+            invocation.dead = invocation.disturbed = True
+            raise Crash(f"{invocation} timed out")
+
+    def side_by_side(self, do: Callable[[Item], Outcome], items: Iterable[Item]) -> list[Outcome]:
+        """Port Parallel's `map`, with threads of the calling function."""
+        things = list(items)
+        if len(things) < 2:
+            return [do(thing) for thing in things]
+        mother = current()
+        outcomes: dict[int, Outcome] = {}
+        died: list[Crash] = []
+
+        def body(position: int, thing: Item) -> None:
+            try:
+                outcomes[position] = do(thing)
+            except Crash as crash:
+                died.append(crash)
+            if len(outcomes) + len(died) == len(things):
+                self.at(self.now, mother.switch)
+
+        for position, thing in enumerate(things):
+            self._begin(partial(body, position, thing), mother.invocation)
+        self._hub.switch()
+        if died:
+            raise died[0]
+        return [outcomes[position] for position in range(len(things))]
+
+
+def current() -> Thread:
+    """The thread that is running."""
+    thread = getcurrent()
+    assert isinstance(thread, Thread), "only a function may wait"
+    return thread
+
+
+@define
+class FunctionClock:
+    """Port Clock: the clock of whichever function asks."""
+
+    kernel: Kernel
+
+    def now(self) -> Millis:
+        return self.kernel.now + current().invocation.skew
+
+    def sleep_until(self, instant: Millis) -> None:
+        thread = current()
+        if instant > self.now():
+            self.kernel.wait_until(instant - thread.invocation.skew)
+
+
+@define
+class SideBySide:
+    """Port Parallel."""
+
+    kernel: Kernel
+
+    def map(self, do: Callable[[Item], Outcome], items: Iterable[Item]) -> list[Outcome]:
+        return self.kernel.side_by_side(do, items)

@@ -1,0 +1,156 @@
+"""What a story is about: its weather, and what its people do. All of it follows from the seed."""
+
+from enum import StrEnum
+
+from attrs import frozen
+
+from delayer.core.instants import DAY, HOUR, MINUTE, SECOND, Millis
+from tests.simulation.chance import Chance
+from tests.simulation.remote import Fault, Outage, Service
+from tests.world import LEAD, PERIOD, START
+
+HORIZON: Millis = START + 40 * MINUTE  # by then all has been posted, and the weather has done its worst
+
+
+class Do(StrEnum):
+    """What clients, operators and vandals do."""
+
+    POST = "post"
+    CANCEL = "cancel"
+    PATCH = "patch"
+    NAME = "put by name"
+    RENAME = "put by that name again"
+    CANCEL_LATER = "cancel whatever bears the name"
+    VANDAL = "delete the record by hand"
+    GARBAGE = "write a row that nobody can read, and delete it"
+    NOISE = "send a message that nobody can read"
+
+
+@frozen
+class Act:
+    """One thing that somebody does."""
+
+    at: Millis
+    do: Do
+    subject: int  # the number of the schedule it is about
+    due: Millis = 0  # for what it creates
+    attempts: int = 3
+
+
+@frozen(kw_only=True)
+class Weather:
+    """How bad it gets."""
+
+    rate: float = 0  # of faults, per call
+    faults: tuple[Fault, ...] = (Fault.BEFORE,)
+    outages: tuple[Outage, ...] = ()
+    skew: Millis = 0  # clocks are off by up to this, either way
+    repeats: float = 0  # how likely a delivery comes twice
+    delays: float = 0  # how likely a delivery takes long
+    ticks: float = 0  # how likely a tick is skipped, doubled or late
+    target: float = 0  # how likely the target does not take it
+    operator: float = 0.9  # how likely what is set aside is put back, else it is thrown away
+    shards: int = 2
+    page: int = 500
+    asleep: bool = False  # the minute task never runs: TTL is the last net
+    later: Millis = 0  # how long after the end backups are restored, if ever
+
+    @property
+    def is_fair(self) -> bool:
+        """Nothing goes wrong but what clients and targets bring about."""
+        return not (self.rate or self.outages or self.skew or self.repeats or self.delays or self.ticks)
+
+
+def weather_of(chance: Chance) -> Weather:
+    """Each kind of trouble is there or not: what goes wrong alone shows other defects than all at a time."""
+
+    def maybe(label: str, chances: float, value: float) -> float:
+        return value if chance.part(f"weather {label}") < chances else 0
+
+    faults = tuple(fault for fault in Fault if chance.part(f"weather {fault}") < 0.5) or (Fault.AFTER,)
+    return Weather(
+        rate=maybe("faults", 0.6, chance.one_of("weather rate", (0.01, 0.03, 0.1))),
+        faults=faults,
+        outages=_outages(chance),
+        skew=int(maybe("skew", 0.3, SECOND)),
+        repeats=maybe("repeats", 0.4, chance.one_of("weather how many repeats", (0.05, 0.3))),
+        delays=maybe("delays", 0.3, 0.1),
+        ticks=maybe("ticks", 0.3, 0.3),
+        target=maybe("target", 0.5, chance.one_of("weather how bad a target", (0.1, 0.5))),
+        shards=chance.one_of("weather shards", (1, 1, 2, 3)),
+        page=chance.one_of("weather page", (500, 500, 1)),
+        asleep=chance.surprise("weather asleep", 0.03),
+        later=int(maybe("later", 0.1, chance.one_of("weather how much later", (DAY, 20 * DAY, 31 * DAY, 40 * DAY)))),
+    )
+
+
+def _outages(chance: Chance) -> tuple[Outage, ...]:
+    outages = []
+    for service in Service:
+        if chance.surprise(f"outage of {service}", 0.07):
+            since = START + chance.whole(f"outage {service} since", 0, 40 * MINUTE)
+            length = chance.one_of(f"outage {service} length", (2 * MINUTE, 2 * MINUTE, 8 * MINUTE, HOUR, 8 * HOUR, DAY))
+            outages.append(Outage(service, since, since + length))
+    return tuple(outages)
+
+
+def acts_of(chance: Chance) -> list[Act]:
+    """A few schedules, and what people do to them, around their firing above all."""
+    acts: list[Act] = []
+    for subject in range(chance.whole("schedules", 1, 5)):
+        label = f"schedule {subject}"
+        at = START + chance.whole(f"{label} posted", 0, 5 * MINUTE)
+        due = _due(chance, label, at)
+        named = chance.part(f"{label} named") < 0.25
+        attempts = chance.whole(f"{label} attempts", 1, 4)
+        acts.append(Act(at, Do.NAME if named else Do.POST, subject, due, attempts))
+        for number in range(chance.one_of(f"{label} acts", (0, 0, 1, 1, 2, 3))):
+            acts.append(_act(chance, f"{label} act {number}", subject, named, at, due))
+    if chance.part("garbage") < 0.15:
+        acts.append(Act(START + chance.whole("garbage at", 0, 20 * MINUTE), Do.GARBAGE, -1))
+    if chance.part("noise") < 0.15:
+        acts.append(Act(START + chance.whole("noise at", 0, 20 * MINUTE), Do.NOISE, -1))
+    return sorted(acts, key=lambda act: act.at)
+
+
+def _due(chance: Chance, label: str, at: Millis) -> Millis:
+    kind = chance.part(f"{label} kind")
+    spread = chance.part(f"{label} spread")
+    if kind < 0.08:
+        return at - int(spread * 50 * SECOND)  # overdue
+    if kind < 0.3:
+        return at + int(spread * 6 * SECOND)
+    if kind < 0.45:
+        return at + PERIOD + int((spread - 0.5) * 4 * MINUTE)  # around the edge of the delayer period
+    if kind < 0.6:
+        return START + round(spread * 30) * MINUTE - 1 + int(spread * 997) % 3  # around the change of a minute
+    if kind < 0.96:
+        return at + int(spread * 32 * MINUTE)
+    return at + int(spread * 5 * HOUR)
+
+
+def _act(chance: Chance, label: str, subject: int, named: bool, posted: Millis, due: Millis) -> Act:
+    at = max(_moment(chance, label, due), posted + 15)
+    kind = chance.part(f"{label} kind")
+    if kind < 0.1:
+        return Act(at, Do.VANDAL, subject)
+    other = at + chance.whole(f"{label} due", -2 * SECOND, 20 * MINUTE)
+    if named:
+        do = Do.RENAME if kind < 0.6 else Do.CANCEL_LATER
+        return Act(at, do, subject, other)
+    return Act(at, Do.CANCEL if kind < 0.7 else Do.PATCH, subject, other)
+
+
+def _moment(chance: Chance, label: str, due: Millis) -> Millis:
+    """Where the races are: at the claim, at the point in time, while it moves; or anywhere."""
+    kind = chance.part(f"{label} moment")
+    jitter = chance.whole(f"{label} jitter", -40, 40)
+    if kind < 0.35:
+        return due - chance.one_of(f"{label} lead", (LEAD, 100, 3 * SECOND)) + jitter
+    if kind < 0.5:
+        return due + jitter
+    if kind < 0.65:
+        return due - PERIOD + chance.whole(f"{label} edge", -MINUTE, MINUTE)
+    if kind < 0.8:
+        return due + chance.whole(f"{label} after", 0, 40 * SECOND)
+    return due - chance.whole(f"{label} before", 0, 30 * MINUTE)

@@ -1,0 +1,158 @@
+"""What lies between a function and AWS: each call takes a while, and may fail in every way that calls fail in."""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+from attrs import define, field
+
+from delayer.core.instants import MINUTE, SECOND, Millis
+from delayer.fakes.faults import Crash, failed
+from delayer.ports import Unavailable
+from tests.simulation.chance import Chance
+from tests.simulation.kernel import Invocation, Kernel, current
+
+
+class Fault(StrEnum):
+    """What goes wrong with one call."""
+
+    BEFORE = "fails before its effect"
+    AFTER = "fails after its effect"
+    LATE = "times out, and takes effect later"
+    TWICE = "takes effect twice, the second time later"
+    SLOW = "is slow"
+    PARTLY = "does a part of it only"
+    CRASH_BEFORE = "the function dies before the effect"
+    CRASH_AFTER = "the function dies after the effect"
+
+
+class Service(StrEnum):
+    """What can be out of order as a whole."""
+
+    DYNAMODB = "DynamoDB"
+    SQS = "SQS"
+    S3 = "S3"
+    LAMBDA = "Lambda"
+    TARGET = "the target"
+
+
+READS: Final = frozenset({"read", "page", "shards", "progress", "heartbeat_seen", "visible", "list", "get", "named"})
+REPORTING: Final = ("send", "delete")  # they answer with what they did not do
+STRAGGLE: Final[Millis] = 5 * MINUTE  # no request takes effect later than this after it was made
+
+
+@define
+class Outage:
+    """One service does not answer for a while."""
+
+    service: Service
+    since: Millis
+    until: Millis
+
+
+@define
+class Network:
+    """All calls of all functions."""
+
+    kernel: Kernel
+    chance: Chance
+    rate: float  # of faults, per call
+    faults: Sequence[Fault]  # which of them this story may have
+    outages: Sequence[Outage]
+    tell: Callable[[str, str], None]  # who, what; for the story
+    on_fault: Callable[[Invocation], None]
+    calls: int = field(default=0, init=False)
+
+    def is_down(self, service: Service) -> bool:
+        """Whether it is within one of its outages."""
+        return not self.chance.calm and any(
+            outage.service is service and outage.since <= self.kernel.now < outage.until for outage in self.outages
+        )
+
+    def call(self, name: str, service: Service, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """One call of a port, from within a function."""
+        invocation = current().invocation
+        label = f"{invocation.function} {name}"
+        self.calls += 1
+        self.kernel.wait_until(self.kernel.now + self.chance.whole(f"{label} takes", 1, 12))
+        method = name.rpartition(".")[2]
+        if self.is_down(service):
+            self._hit(invocation, f"{name}: {service} is down")
+            return failed(method, arguments)
+        if self.chance.surprise(f"{label} fault", self.rate):
+            fault = self.chance.one_of(f"{label} which fault", self.faults)
+            if service is Service.TARGET and fault in (Fault.LATE, Fault.TWICE):
+                fault = Fault.AFTER  # to the target it makes no difference
+            self._hit(invocation, f"{name} {fault}")
+            return self._spoil(fault, label, method, do, arguments)
+        return do(*arguments)
+
+    def _hit(self, invocation: Invocation, what: str) -> None:
+        invocation.disturbed = True
+        self.on_fault(invocation)
+        self.tell(str(invocation), what)
+
+    def _spoil(self, fault: Fault, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        match fault:
+            case Fault.BEFORE:
+                return failed(method, arguments)
+            case Fault.AFTER:
+                do(*arguments)
+                return failed(method, arguments)
+            case Fault.LATE:
+                self._later(label, do, arguments)
+                return failed(method, arguments)
+            case Fault.TWICE:
+                self._later(label, do, arguments)
+                return do(*arguments)
+            case Fault.SLOW:
+                self.kernel.wait_until(self.kernel.now + self.chance.whole(f"{label} slow", 100, 15 * SECOND))
+                return do(*arguments)
+            case Fault.PARTLY:
+                return self._partly(label, method, do, arguments)
+            case Fault.CRASH_AFTER:
+                do(*arguments)
+        current().invocation.dead = True
+        raise Crash(label)
+
+    def _later(self, label: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """The request is on its way for a while longer; whatever it comes to then, nobody hears of it."""
+        if label.rpartition(".")[2] in READS:
+            return
+
+        def arrive() -> None:
+            try:
+                do(*arguments)
+            except Unavailable as error:
+                self.tell("AWS", f"a straggler, {label}: {error}")
+
+        straggle = self.chance.one_of(f"{label} how late", (SECOND, 15 * SECOND, MINUTE, STRAGGLE))
+        self.kernel.at(self.kernel.now + self.chance.whole(f"{label} late", 1, straggle), arrive)
+
+    def _partly(self, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        if method not in REPORTING:
+            raise Unavailable(f"{label}: throttled")
+        things = list(arguments[0])
+        done = [self.chance.part(f"{label} part") < 0.5 for _ in things]
+        do([thing for thing, taken in zip(things, done, strict=True) if taken])
+        left = [position for position, taken in enumerate(done) if not taken]
+        return left if method == "send" else [things[position] for position in left]
+
+
+class Remote:
+    """Any port, behind the network."""
+
+    def __init__(self, port: Any, label: str, service: Service, network: Network) -> None:
+        self._port = port
+        self._label = label
+        self._service = service
+        self._network = network
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._port, name)
+        label = f"{self._label}.{name}"
+
+        def call(*arguments: Any) -> Any:
+            return self._network.call(label, self._service, method, arguments)
+
+        return call

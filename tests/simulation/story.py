@@ -1,0 +1,120 @@
+"""One story: from its seed to its end."""
+
+from attrs import field, frozen
+
+from delayer.core.instants import DAY, MINUTE, Millis
+from tests.simulation.chance import Chance, Surprise
+from tests.simulation.people import People
+from tests.simulation.plan import HORIZON, Act, Weather, acts_of, weather_of
+from tests.simulation.stack import Stack
+from tests.simulation.watch import Broken
+from tests.world import START
+
+QUIET: Millis = 3 * DAY  # by then everything has come to its end, whatever the weather was
+STEPS = 400_000  # more than any story takes; one that takes more goes round in circles
+
+
+@frozen(kw_only=True)
+class Story:
+    """What makes a story what it is: play it again, and the same happens."""
+
+    seed: int
+    acts: tuple[int, ...] | None = None  # which of the acts take place; None: all
+    surprises: frozenset[Surprise] | None = None  # which of the surprises happen; None: all
+
+
+@frozen(kw_only=True)
+class Played:
+    """How it went."""
+
+    story: Story  # with all that took place in it
+    broken: Broken | None = None
+    steps: int = 0
+    told: list[tuple[Millis, str, str]] = field(factory=list)  # when, who, what
+
+
+def play(story: Story, *, aloud: bool = False) -> Played:
+    """Plays it. `aloud` keeps what happened, for people."""
+    chance = Chance(story.seed, story.surprises)
+    told: list[tuple[Millis, str, str]] = []
+    weather, acts = weather_of(chance), acts_of(chance)
+    taken = tuple(range(len(acts))) if story.acts is None else story.acts
+
+    def tell(who: str, what: str) -> None:
+        if aloud:
+            told.append((stack.kernel.now, who, what))
+
+    stack = Stack(chance=chance, weather=weather, tell=tell)
+    broken, steps = None, 0
+    try:
+        steps = _play(stack, [acts[number] for number in taken])
+    except Broken as error:
+        broken = error
+        tell("", str(error))
+    whole = Story(seed=story.seed, acts=taken, surprises=frozenset(chance.happened))
+    return Played(story=whole, broken=broken, steps=steps, told=told)
+
+
+def _play(stack: Stack, acts: list[Act]) -> int:
+    people, kernel = People(stack), stack.kernel
+    for act in acts:
+        kernel.at(act.at, lambda act=act: people.act(act))  # type: ignore[misc] # mypy cannot infer the default
+    stack.aws.ticking = not stack.weather.asleep
+    kernel.at(START + 1, stack.aws.tick)
+    kernel.at(START + 10 * MINUTE, people.look_after)
+    steps = run(stack, HORIZON + _longest_outage(stack.weather))
+    stack.chance.calm = True
+    if stack.weather.asleep:
+        steps += run(stack, START + 9 * DAY)
+        stack.aws.expire()
+    steps += run(stack, kernel.now + QUIET, until_quiet=True)
+    stack.watch.check_end()
+    _raise(stack)
+    return steps + (_years_later(stack, people) if stack.weather.later else 0)
+
+
+def _years_later(stack: Stack, people: People) -> int:
+    """Backups are restored when their ledger rows still stand, or no longer."""
+    stack.aws.ticking = False
+    run(stack, stack.kernel.now + stack.weather.later)
+    stack.aws.expire()
+    people.restore()
+    stack.aws.ticking = True
+    steps = run(stack, stack.kernel.now + QUIET, until_quiet=True)
+    stack.watch.check_nothing_waits()
+    _raise(stack)
+    return steps
+
+
+def _longest_outage(weather: Weather) -> Millis:
+    return max((outage.until - HORIZON for outage in weather.outages), default=0)
+
+
+def run(stack: Stack, until: Millis, *, until_quiet: bool = False) -> int:
+    """Lets everything happen up to an instant, or until nothing is left that could."""
+    steps = 0
+    while stack.kernel.step(until):
+        steps += 1
+        if stack.watch.broken:
+            _raise(stack)
+        if until_quiet and steps % 20 == 0 and is_quiet(stack):
+            return steps
+        if steps > STEPS:
+            raise AssertionError("the story does not end")
+    return steps
+
+
+def is_quiet(stack: Stack) -> bool:
+    """Nothing waits, and everything has its end."""
+    return (
+        not stack.table.rows
+        and not any(queue.messages for queue in stack.queues())
+        and not stack.stream.unread()
+        and all(row.ended for row in stack.ledger.rows.values())
+    )
+
+
+def _raise(stack: Stack) -> None:
+    if stack.watch.broken:
+        raise stack.watch.broken
+

@@ -1,0 +1,37 @@
+"""The world outside: takes it, refuses it, is slow, or fails, as chance has it."""
+
+from typing import TYPE_CHECKING
+
+from attrs import define
+
+from delayer.core.executing import Done, Refused, Result, Retry
+from delayer.core.instants import SECOND
+from delayer.core.wire import ExecutorMessage
+from tests.simulation.kernel import current
+
+if TYPE_CHECKING:
+    from tests.simulation.stack import Stack
+
+
+@define
+class Target:
+    """Port Target. What reached it is told to the watch at the moment it does."""
+
+    stack: "Stack"
+
+    def __call__(self, message: ExecutorMessage) -> Result:
+        chance, kernel = self.stack.chance, self.stack.kernel
+        label = f"target {message.attempt}"
+        self.stack.watch.reached(message, current().invocation)
+        if chance.surprise(f"{label} slow", self.stack.weather.target / 3):
+            kernel.wait_until(kernel.now + chance.whole(f"{label} how slow", SECOND, 12 * SECOND))
+        if chance.surprise(f"{label} fails", self.stack.weather.target):
+            self.stack.tell("target", f"does not take attempt {message.attempt} of {self.stack.watch.name(message.id)}")
+            kind = chance.part(f"{label} how")
+            self.stack.watch.turned_down(message)
+            if kind < 0.15:
+                return Refused("HTTP 404")
+            if kind < 0.3:
+                raise OverflowError("a defect of the executor")
+            return Retry("HTTP 503")
+        return Done("HTTP 200")

@@ -1,0 +1,249 @@
+"""Sees all that takes effect, and says when an invariant is broken: at that step, not at the end."""
+
+from collections import Counter, defaultdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from delayer.core.bucket import Bucket
+from delayer.core.enqueueing import edge_of
+from delayer.core.instants import Millis
+from delayer.core.ledger import LedgerRow
+from delayer.core.lifecycle import State, may_follow
+from delayer.core.schedule import Schedule
+from delayer.core.wire import ExecutorMessage
+from delayer.fakes import MemoryLedger, MemoryQueue, MemoryScheduleTable
+from delayer.ports import Page, RecordKey
+from tests.simulation.bodies import body_of
+from tests.simulation.kernel import Invocation, current
+from tests.world import LEAD, PERIOD
+
+if TYPE_CHECKING:
+    from tests.simulation.stack import Stack
+
+GONE_FOR_GOOD = frozenset({State.CANCELLED, State.REPLACED, State.DROPPED})
+KEPT = frozenset({State.SET_ASIDE, State.FAILED})
+
+
+class Invariant(StrEnum):
+    """What must hold."""
+
+    NEVER_EARLY = "1 never early"
+    NOTHING_LOST = "2 nothing lost"
+    CANCEL_TRUTH = "3 cancel tells the truth"
+    ONCE = "4 handed over once"
+    COST = "5 cost follows what is due"
+    HARMLESS = "6 one bad record harms only itself"
+    ONE_END = "exactly one end"
+    NOTHING_WAITS = "nothing waits when time has run out"
+    LEGAL = "only the transitions of the lifecycle"
+    ONE_NAME = "one live schedule of a name"
+
+
+class Broken(AssertionError):
+    """An invariant does not hold."""
+
+    def __init__(self, invariant: Invariant, what: str) -> None:
+        super().__init__(f"{invariant}: {what}")
+        self.invariant = invariant
+
+
+@define(eq=False)
+class Watch:
+    """What has happened so far, as an all-seeing eye has it."""
+
+    stack: "Stack"
+    accepted: dict[str, Schedule] = field(factory=dict)  # answered 201, or in the place of another
+    withdrawn: set[str] = field(factory=set)  # cancelled or replaced, and told so
+    refused: dict[str, LedgerRow] = field(factory=dict)  # a cancel was answered 409, with this row
+    handed: dict[str, set[str]] = field(factory=lambda: defaultdict(set))  # first deliveries in the executor's queue
+    reaches: Counter[str] = field(factory=Counter)  # how often the target was reached
+    retries: Counter[str] = field(factory=Counter)  # how often it did not take it
+    excuses: Counter[str] = field(factory=Counter)  # crashes, lost answers and duplicates that may repeat an attempt
+    put_back: set[str] = field(factory=set)
+    thrown_away: set[str] = field(factory=set)  # their bodies were deleted by command
+    broken: Broken | None = None
+    _names: dict[str, str] = field(factory=dict)
+
+    def fail(self, invariant: Invariant, what: str) -> None:
+        """Notes the first; it is raised between two events, outside of the functions that catch errors."""
+        self.broken = self.broken or Broken(invariant, what)
+
+    def name(self, schedule_id: str) -> str:
+        """A short name for the story."""
+        return self._names.setdefault(schedule_id, f"s{len(self._names) + 1}") if schedule_id else "?"
+
+    def unexpected(self, error: BaseException) -> None:
+        """A function ended with an error that is not AWS's."""
+        self.fail(Invariant.HARMLESS, f"a function raised {error!r}")
+
+    # ------------------------------------------------------------ what happens
+
+    def disturbed(self, invocation: Invocation) -> None:
+        """A crash, an error or a delay hit this one: what is in its hands may be repeated."""
+        self.excuses.update(invocation.about)
+
+    def reached(self, message: ExecutorMessage, invocation: Invocation) -> None:
+        """The target is reached."""
+        name, now = self.name(message.id), self.stack.kernel.now
+        self.stack.tell("target", f"is reached by attempt {message.attempt} of {name}")
+        early = message.point_in_time - now - invocation.skew
+        if early > 0:
+            self.fail(Invariant.NEVER_EARLY, f"{name} reaches the target {early} ms before its point in time")
+        if message.id in self.withdrawn:
+            self.fail(Invariant.CANCEL_TRUTH, f"{name} reaches the target, though it was withdrawn")
+        self.reaches[message.id] += 1
+        allowed = 1 + self.retries[message.id] + self.excuses[message.id]
+        if self.reaches[message.id] > allowed:
+            self.fail(Invariant.ONCE, f"{name} reaches the target {self.reaches[message.id]} times, without a reason")
+
+    def turned_down(self, message: ExecutorMessage) -> None:
+        """The target did not take it; one more attempt may follow."""
+        self.retries[message.id] += 1
+
+    def sent_to_executor(self, body: str) -> None:
+        """A message is in the executor's queue."""
+        message = body_of(body)
+        if message.attempt != 1:
+            return
+        self.handed[message.id].add(message.delivery)
+        name = self.name(message.id)
+        if message.id in self.withdrawn:
+            self.fail(Invariant.CANCEL_TRUTH, f"{name} is handed over, though it was withdrawn")
+        if len(self.handed[message.id]) > 1 + self.excuses[message.id]:
+            self.fail(Invariant.ONCE, f"{name} is handed over again, without a reason")
+
+    def wrote(self, old: LedgerRow | None, new: LedgerRow) -> None:
+        """The ledger has changed."""
+        name = self.name(new.schedule_id)
+        self.stack.tell("ledger", f"{name}: {old.state if old else 'no row'} → {new.state}, revision {new.revision}")
+        if new.revision != (old.revision + 1 if old else 1):
+            self.fail(Invariant.LEGAL, f"{name}: revision {new.revision} after {old.revision if old else 0}")
+        sources = [old.state] if old and old.state is not State.SCHEDULED else [State.SCHEDULED, State.ENQUEUED]
+        if new.state is not State.SCHEDULED and not any(may_follow(source, new.state) for source in sources):
+            self.fail(Invariant.LEGAL, f"{name}: {new.state} after {sources[0]}")
+        if new.state is State.CLAIMED and (not old or old.state is not State.CLAIMED):
+            self._claimed(name, new)
+        if old and new.state is State.SCHEDULED:
+            self.put_back.add(new.schedule_id)
+            self.excuses[new.schedule_id] += 1 + old.attempt
+        self.check_bodies()
+
+    def _claimed(self, name: str, row: LedgerRow) -> None:
+        """A cancel is possible until the lead begins: that is promised (ADR 0017)."""
+        schedule = self.accepted.get(row.schedule_id)
+        if schedule and schedule.point_in_time - row.at > LEAD:
+            self.fail(Invariant.CANCEL_TRUTH, f"{name} is claimed {schedule.point_in_time - row.at} ms ahead")
+
+    def withdraw(self, schedule_id: str) -> None:
+        """A client was told that it will never reach an executor."""
+        self.withdrawn.add(schedule_id)
+        if self.handed[schedule_id] and schedule_id not in self.put_back:
+            self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} had been handed over when that was denied")
+
+    # ------------------------------------------------------------ what is where
+
+    def check_copies(self) -> None:
+        """What has not ended is somewhere, after whatever was removed from anywhere."""
+        waiting = {
+            schedule_id
+            for schedule_id in self.accepted
+            if not ((row := self.stack.ledger.rows.get(schedule_id)) and row.ended)
+        }
+        if waiting and (lost := waiting - self.copies()):
+            self.fail(Invariant.NOTHING_LOST, f"no copy of {self.name(min(lost))} is left anywhere")
+
+    def check_bodies(self) -> None:
+        """What was set aside or failed has its whole body kept."""
+        for schedule_id in self.accepted.keys() - self.thrown_away:
+            row = self.stack.ledger.rows.get(schedule_id)
+            if row and row.state in KEPT and schedule_id not in self._kept():
+                self.fail(Invariant.NOTHING_LOST, f"{self.name(schedule_id)} is {row.state}, and its body is not kept")
+
+    def copies(self) -> set[str]:
+        """All schedules of which there is a copy."""
+        stack = self.stack
+        table = {row.id for row in stack.table.rows.values() if isinstance(row, Schedule)}
+        stream = {change.row.id for change in stack.stream.unread() if isinstance(change.row, Schedule)}
+        queues = {body_of(message.body).id for queue in stack.queues() for message in queue.messages}
+        return table | stream | queues | self._kept()
+
+    def ids_in(self, key: str) -> set[str]:
+        """The schedules in an object of the store."""
+        return {message.id for message in self.stack.contents(self.stack.store.objects[key]).messages}
+
+    def _kept(self) -> set[str]:
+        return {schedule_id for key in self.stack.store.objects for schedule_id in self.ids_in(key)}
+
+    # ------------------------------------------------------------ the end
+
+    def check_end(self) -> None:
+        """Time has run out."""
+        for schedule_id in self.accepted:
+            self._check_end_of(schedule_id, self.name(schedule_id))
+        for schedule_id, row in self.stack.ledger.rows.items():
+            if not row.ended:
+                self.fail(Invariant.ONE_END, f"{self.name(schedule_id)} is still {row.state}")
+        self.check_nothing_waits()
+
+    def check_nothing_waits(self) -> None:
+        """All has been taken up."""
+        left = [queue.name for queue in self.stack.queues() if queue.messages]
+        left += ["schedules"] * bool(self.stack.table.rows) + ["stream"] * bool(self.stack.stream.unread())
+        if left:
+            self.fail(Invariant.NOTHING_WAITS, f"something waits in: {', '.join(left)}")
+
+    def _check_end_of(self, schedule_id: str, name: str) -> None:
+        row = self.stack.ledger.rows.get(schedule_id)
+        if row is None:
+            self.fail(Invariant.ONE_END, f"{name} has no end in the ledger")
+            return
+        if schedule_id in self.withdrawn and row.state not in (State.CANCELLED, State.REPLACED):
+            self.fail(Invariant.CANCEL_TRUTH, f"{name} was withdrawn, and is {row.state}")
+        if schedule_id in self.refused and not (self.handed[schedule_id] or row.state in KEPT | {State.DROPPED}):
+            self.fail(Invariant.CANCEL_TRUTH, f"{name} could not be cancelled, and was never handed over")
+        if row.state is State.EXECUTED and not self.reaches[schedule_id]:
+            self.fail(Invariant.NOTHING_LOST, f"{name} is executed, and never reached the target")
+
+
+@define
+class WatchedLedger(MemoryLedger):
+    """Tells of each write."""
+
+    watch: Watch = field(kw_only=True)
+
+    def _write(self, row: LedgerRow) -> None:
+        old = self.rows.get(row.schedule_id)
+        super(WatchedLedger, self)._write(row)
+        self.watch.wrote(old, row)
+
+
+@define
+class WatchedTable(MemoryScheduleTable):
+    """Tells of what is read, and wakes the stream."""
+
+    watch: Watch = field(kw_only=True)
+
+    def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
+        stack = self.watch.stack
+        if bucket.minute > edge_of(stack.kernel.now + current().invocation.skew, PERIOD):
+            self.watch.fail(Invariant.COST, f"{bucket.key} is read long before anything in it is due")
+        return super(WatchedTable, self).page(bucket, after)
+
+    def _emit(self, kind: Any, row: Any) -> None:
+        super(WatchedTable, self)._emit(kind, row)
+        self.watch.stack.aws.wake_stream()
+
+
+@define
+class WatchedQueue(MemoryQueue):
+    """Wakes its consumer when a message can be received."""
+
+    watch: Watch = field(kw_only=True)
+
+    def _add(self, body: str, visible_at: Millis, tenant: str) -> None:
+        super(WatchedQueue, self)._add(body, visible_at, tenant)
+        if self.name == "http":
+            self.watch.sent_to_executor(body)
+        self.watch.stack.aws.wake_queue(self, visible_at)
