@@ -79,6 +79,10 @@ class ScheduleTable(Protocol):
         """Reads one page, strongly consistent and unfiltered."""
         ...
 
+    def read(self, key: RecordKey) -> Schedule | None:
+        """One record, strongly consistent; None if there is none that can be read."""
+        ...
+
     def beat(self, sent_at: Millis) -> None:
         """Puts and deletes the heartbeat row."""
         ...

@@ -61,7 +61,7 @@ class Watch:
     reaches: Counter[str] = field(factory=Counter)  # how often the target was reached
     retries: Counter[str] = field(factory=Counter)  # how often it did not take it
     excuses: Counter[str] = field(factory=Counter)  # crashes, lost answers and duplicates that may repeat an attempt
-    put_back: set[str] = field(factory=set)
+    had_ended: set[str] = field(factory=set)  # put back, or replaced, after an end of another kind
     thrown_away: set[str] = field(factory=set)  # their bodies were deleted by command
     broken: Broken | None = None
     _names: dict[str, str] = field(factory=dict)
@@ -125,8 +125,9 @@ class Watch:
             self.fail(Invariant.LEGAL, f"{name}: {new.state} after {sources[0]}")
         if new.state is State.CLAIMED and (not old or old.state is not State.CLAIMED):
             self._claimed(name, new)
+        if old and old.ended:
+            self.had_ended.add(new.schedule_id)
         if old and new.state is State.SCHEDULED:
-            self.put_back.add(new.schedule_id)
             self.excuses[new.schedule_id] += 1 + old.attempt
         self.check_bodies()
 
@@ -139,7 +140,7 @@ class Watch:
     def withdraw(self, schedule_id: str) -> None:
         """A client was told that it will never reach an executor."""
         self.withdrawn.add(schedule_id)
-        if self.handed[schedule_id] and schedule_id not in self.put_back:
+        if self.handed[schedule_id] and schedule_id not in self.had_ended:
             self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} had been handed over when that was denied")
 
     # ------------------------------------------------------------ what is where
@@ -213,9 +214,9 @@ class WatchedLedger(MemoryLedger):
 
     watch: Watch = field(kw_only=True)
 
-    def _write(self, row: LedgerRow) -> None:
+    def write(self, row: LedgerRow) -> None:
         old = self.rows.get(row.schedule_id)
-        super(WatchedLedger, self)._write(row)
+        super(WatchedLedger, self).write(row)
         self.watch.wrote(old, row)
 
 

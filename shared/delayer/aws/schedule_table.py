@@ -76,6 +76,14 @@ class DynamoScheduleTable:
         more = answer.get("LastEvaluatedKey")
         return Page(tuple(_record_key(item) for item in answer["Items"]), _record_key(more) if more else None)
 
+    def read(self, key: RecordKey) -> Schedule | None:
+        try:
+            answer = self.dynamodb.get_item(TableName=self.table, Key=_key(key), ConsistentRead=True)
+        except AWS_ERRORS as error:
+            raise Unavailable(f"read schedule: {error}") from error
+        row = from_item(answer["Item"]) if "Item" in answer else None
+        return row if isinstance(row, Schedule) else None
+
     def beat(self, sent_at: Millis) -> None:
         key = {"bucket": {"S": HEARTBEAT}, "due": {"S": f"{sent_at:013d}"}}
         expires = {"N": str(sent_at // SECOND + 7 * 86_400)}

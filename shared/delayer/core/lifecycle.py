@@ -52,6 +52,13 @@ TRANSITIONS: Final = (
     Transition(State.FAILED, State.ENQUEUED, "operator-set-aside", 21),
     Transition(State.SCHEDULED, State.DROPPED, "operator-set-aside", 21),
     Transition(State.SET_ASIDE, State.DROPPED, "operator-set-aside", 21),
+    Transition(State.SCHEDULED, State.CANCELLED, "client", 40),
+    Transition(State.ENQUEUED, State.CANCELLED, "client", 40),
+    Transition(State.SET_ASIDE, State.CANCELLED, "client", 40),
+    Transition(State.SCHEDULED, State.REPLACED, "client", 41),
+    Transition(State.ENQUEUED, State.REPLACED, "client", 41),
+    Transition(State.SET_ASIDE, State.REPLACED, "client", 41),
+    Transition(State.FAILED, State.REPLACED, "client", 41),
 )
 
 ENDS: Final = frozenset({State.EXECUTED, State.FAILED, State.CANCELLED, State.REPLACED, State.DROPPED, State.SET_ASIDE})

@@ -4,6 +4,7 @@ tests as the AWS adapters, so that they cannot drift, and are shipped: use them 
 
 from delayer.fakes.clock import ManualClock
 from delayer.fakes.control import MemoryControl
+from delayer.fakes.exchanges import MemoryExchanges
 from delayer.fakes.ledger import MemoryLedger
 from delayer.fakes.observer import MemoryObserver
 from delayer.fakes.queue import MemoryQueue
@@ -17,6 +18,7 @@ __all__ = [
     "InOrder",
     "ManualClock",
     "MemoryControl",
+    "MemoryExchanges",
     "MemoryLedger",
     "MemoryObserver",
     "MemoryQueue",

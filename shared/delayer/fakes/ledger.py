@@ -20,7 +20,7 @@ class MemoryLedger:
         standing = self.rows.get(row.schedule_id)
         if standing is not None:
             return _unless_same(standing, row)
-        self._write(row)
+        self.write(row)
         return None
 
     def swap(self, old: LedgerRow, new: LedgerRow) -> LedgerRow | None:
@@ -29,10 +29,11 @@ class MemoryLedger:
             raise Vanished(f"the ledger row of {old.schedule_id} is gone")
         if standing.revision != old.revision:
             return _unless_same(standing, new)
-        self._write(new)
+        self.write(new)
         return None
 
-    def _write(self, row: LedgerRow) -> None:
+    def write(self, row: LedgerRow) -> None:
+        """Whatever stands; the conditions are the callers'."""
         self.writes += 1
         self.rows[row.schedule_id] = row
 

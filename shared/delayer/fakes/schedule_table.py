@@ -48,6 +48,10 @@ class MemoryScheduleTable:
         page = tuple(rest[: self.page_size])
         return Page(page, page[-1] if len(rest) > self.page_size else None)
 
+    def read(self, key: RecordKey) -> Schedule | None:
+        row = self.rows.get(key)
+        return row if isinstance(row, Schedule) else None
+
     def beat(self, sent_at: Millis) -> None:
         key = RecordKey(bucket=HEARTBEAT, due=f"{sent_at:013d}")
         self.write(key, Heartbeat(sent_at))

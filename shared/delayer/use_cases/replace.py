@@ -1,0 +1,123 @@
+"""Puts one schedule in the place of another: all of it, or nothing (ADR 0041)."""
+
+from typing import Final
+
+from attrs import evolve, frozen
+
+from delayer.core.admission import Request
+from delayer.core.instants import Millis
+from delayer.core.ledger import LedgerRow, named
+from delayer.core.schedule import Schedule
+from delayer.core.withdrawing import Expired, TooLate, Withdraw, decide_replace, is_live
+from delayer.ports import Clock, Exchange, Exchanges, Ledger, NameRow, Observer, ScheduleTable, Unavailable
+from delayer.use_cases.cancel import NotFound, key_of
+from delayer.use_cases.issue import Ids
+
+ROUNDS: Final = 5  # tries against others who change the same schedule
+
+
+@frozen
+class Replaced:
+    """It is stored. `previous` is the id of the schedule whose place it took, if there was a live one."""
+
+    schedule: Schedule
+    previous: str | None
+
+
+@frozen
+class OnItsWay:
+    """Its record has left the table, and its definition cannot be read: cancel it, and POST it anew."""
+
+
+Answer = Replaced | TooLate | Expired | NotFound | OnItsWay
+
+
+@frozen(kw_only=True)
+class Replace:
+    """One call of the API."""
+
+    clock: Clock
+    ledger: Ledger
+    schedules: ScheduleTable
+    exchanges: Exchanges
+    ids: Ids
+    observer: Observer
+
+    def by_name(self, request: Request, owner: str, name: str) -> Replaced | TooLate:
+        """Creates the schedule of that name, or replaces it. Raises Unavailable if AWS failed."""
+        for _ in range(ROUNDS):
+            bearer = self.exchanges.named(owner, name)
+            new = self.ids.issue(request, owner)
+            exchange = self._create(new, name, bearer)
+            if bearer is not None:
+                standing = self.ledger.read(bearer.schedule_id)
+                verdict = decide_replace(bearer.schedule_id, owner, standing, new.id, self.clock.now())
+                if isinstance(verdict, TooLate) and is_live(verdict.row):
+                    return verdict
+                if isinstance(verdict, Withdraw):
+                    exchange = _instead(exchange, verdict)
+            if self.exchanges.exchange(exchange):
+                return self._replaced(exchange)
+        raise Unavailable("others change the schedule of this name all the time; try again")
+
+    def by_id(self, schedule_id: str, owner: str, *, point_in_time: Millis | None, payload: str | None) -> Answer:
+        """Another point in time, another payload, or both; what is None stays. Raises Unavailable if AWS failed."""
+        if not self.ids.is_genuine(schedule_id, owner):
+            return NotFound()
+        for _ in range(ROUNDS):
+            standing = self.ledger.read(schedule_id)
+            old = self.schedules.read(key_of(schedule_id))
+            if old is None:
+                return self._without_record(schedule_id, owner, standing)
+            new = self.ids.issue(_changed(old, point_in_time, payload), owner)
+            verdict = decide_replace(schedule_id, owner, standing, new.id, self.clock.now())
+            if not isinstance(verdict, Withdraw):
+                return verdict
+            exchange = _instead(self._moved(new, schedule_id, standing), verdict)
+            if self.exchanges.exchange(exchange):
+                return self._replaced(exchange)
+        raise Unavailable("others change this schedule all the time; try again")
+
+    def _without_record(self, schedule_id: str, owner: str, standing: LedgerRow | None) -> TooLate | Expired | OnItsWay:
+        """It has left the table: the ledger says what became of it."""
+        verdict = decide_replace(schedule_id, owner, standing, schedule_id, self.clock.now())
+        if not isinstance(verdict, Withdraw):
+            return verdict
+        return TooLate(standing) if standing and standing.ended else OnItsWay()
+
+    def _create(self, new: Schedule, name: str, bearer: NameRow | None) -> Exchange:
+        """A schedule that gets the name, whoever bore it."""
+        return Exchange(
+            new=new,
+            begun=named(new.id, new.owner, name, self.clock.now()),
+            name=NameRow(owner=new.owner, name=name, schedule_id=new.id),
+            name_over=bearer,
+        )
+
+    def _moved(self, new: Schedule, schedule_id: str, standing: LedgerRow | None) -> Exchange:
+        """If the old one has a name, the new one gets it."""
+        if standing is None or not standing.name:
+            return Exchange(new=new)
+        bearer = NameRow(owner=new.owner, name=standing.name, schedule_id=schedule_id)
+        return self._create(new, standing.name, bearer)
+
+    def _replaced(self, exchange: Exchange) -> Replaced:
+        previous = exchange.ending.schedule_id if exchange.ending else None
+        self.observer.count("Accepted")
+        self.observer.note("accepted", exchange.new.id, pointInTime=exchange.new.point_in_time, replaces=previous)
+        return Replaced(exchange.new, previous)
+
+
+def _instead(exchange: Exchange, verdict: Withdraw) -> Exchange:
+    """With the end of the old one."""
+    old = verdict.row.schedule_id
+    return evolve(exchange, gone=key_of(old), ending=verdict.row, over=verdict.over)
+
+
+def _changed(old: Schedule, point_in_time: Millis | None, payload: str | None) -> Request:
+    return Request(
+        point_in_time=old.point_in_time if point_in_time is None else point_in_time,
+        action_type=old.action_type,
+        action=old.action,
+        payload=old.payload if payload is None else payload,
+    )
