@@ -129,6 +129,20 @@ def test_a_delete_of_nothing(table: ScheduleTable) -> None:
     assert table.delete([]) == []
 
 
+def test_a_record_is_read_as_it_was_put(table: ScheduleTable) -> None:
+    """By its key alone; its neighbours are others."""
+    schedules = many_schedules(3)
+    for schedule in schedules[:2]:
+        table.put(schedule)
+    assert [table.read(key_of(schedule)) for schedule in schedules] == [schedules[0], schedules[1], None]
+
+
+def test_a_record_that_was_deleted_is_not_read(table: ScheduleTable) -> None:
+    table.put(a_schedule())
+    table.delete([key_of(a_schedule())])
+    assert table.read(key_of(a_schedule())) is None
+
+
 def test_a_heartbeat_leaves_nothing_behind(table: ScheduleTable) -> None:
     table.beat(NOW)
     table.beat(NOW)
@@ -186,6 +200,30 @@ def test_pages_are_read_strongly_consistent_and_unfiltered(dynamodb: Any) -> Non
     assert "IndexName" not in arguments
 
 
+def test_a_record_is_read_strongly_consistent(dynamodb: Any) -> None:
+    """A schedule that was just accepted can be replaced."""
+    client = Wrapped(dynamodb)
+    table = DynamoScheduleTable(dynamodb=client, table=create_table(dynamodb, "bucket", "due"))
+    table.read(key_of(a_schedule()))
+    assert client.calls[0][1]["ConsistentRead"] is True
+
+
+@pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"owner": None}, {"action": {"S": "no JSON"}}], ids=str)
+def test_a_record_that_cannot_be_read_is_none(dynamodb: Any, change: dict[str, Any]) -> None:
+    """It has no definition that could be carried over to another."""
+    table = adapter(dynamodb)
+    item = {name: value for name, value in {**to_item(a_schedule()), **change}.items() if value is not None}
+    dynamodb.put_item(TableName=table.table, Item=item)
+    assert table.read(key_of(a_schedule())) is None
+
+
+def test_a_heartbeat_is_no_record(dynamodb: Any) -> None:
+    table = adapter(dynamodb)
+    key = {"bucket": {"S": "heartbeat"}, "due": {"S": f"{NOW:013d}"}}
+    dynamodb.put_item(TableName=table.table, Item=key)
+    assert table.read(RecordKey(bucket="heartbeat", due=f"{NOW:013d}")) is None
+
+
 def test_unprocessed_items_are_tried_again(dynamodb: Any) -> None:
     """The first half of each call goes through; the rest the next time."""
 
@@ -224,6 +262,7 @@ def test_all_else_that_failed_is_unavailable(error: str) -> None:
     for call in (
         lambda: table.put(a_schedule()),
         lambda: table.page(bucket_of(a_schedule())),
+        lambda: table.read(key_of(a_schedule())),
         lambda: table.beat(NOW),
     ):
         with pytest.raises(Unavailable):

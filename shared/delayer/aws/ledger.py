@@ -81,6 +81,8 @@ def to_item(row: LedgerRow) -> dict[str, Any]:
         "delivery": {"S": row.delivery},
         "retryOf": {"S": row.retry_of},
         "detail": {"S": row.detail[:DETAIL]},
+        "name": {"S": row.name},
+        "replacedBy": {"S": row.replaced_by},
     }
     return {name: value for name, value in item.items() if value not in ({"S": ""}, {"N": "0"})}
 
@@ -113,6 +115,8 @@ def _row(item: Mapping[str, Any]) -> LedgerRow:
         delivery=_text(item, "delivery"),
         retry_of=_text(item, "retryOf"),
         detail=_text(item, "detail"),
+        name=_text(item, "name"),
+        replaced_by=_text(item, "replacedBy"),
     )
 
 

@@ -44,6 +44,11 @@ class SendNext:
 
 
 @frozen
+class Wait:
+    """Another relay has claimed anew, and may have died before its own hand-over: look again later."""
+
+
+@frozen
 class Orphan:
     """No claim stands for it: set aside."""
 
@@ -97,8 +102,12 @@ def decide_wait(message: ExecutorMessage, now: Millis) -> Hold | Resend | None:
     return Resend(max(delay_seconds(message.point_in_time, now), 1))
 
 
-def decide_attempt(message: ExecutorMessage, row: LedgerRow | None) -> Attempt | SendNext | Refuse | Orphan:
-    """Whether this delivery may reach the target, given the ledger row read just before."""
+def decide_attempt(message: ExecutorMessage, row: LedgerRow | None) -> Attempt | SendNext | Refuse | Wait | Orphan:
+    """Whether this delivery may reach the target, given the ledger row read just before.
+
+    A first delivery that a new claim has overtaken may be the only message there is, until the row tells that the
+    other one has arrived: it waits for that, and is not deleted (ADR 0043).
+    """
     if row is None:
         return Orphan()
     if row.ended:
@@ -109,6 +118,8 @@ def decide_attempt(message: ExecutorMessage, row: LedgerRow | None) -> Attempt |
         return Attempt()
     if row.retry_of == message.delivery:
         return SendNext(row.delivery, row.attempt)
+    if not row.retry_of:
+        return Wait()
     return Refuse("overtaken by another delivery")
 
 

@@ -198,8 +198,10 @@ def decide_set_aside(standing: LedgerRow | None, nonce: str, delivery: str = "")
         return Keep.MARK if standing.nonce in ("", nonce) else Keep.NEEDLESS
     if standing.ended or standing.nonce != nonce:
         return Keep.NEEDLESS
-    if delivery:
+    if delivery and standing.retry_of:
         return Keep.MARK if delivery in (standing.delivery, standing.retry_of) else Keep.NEEDLESS
+    if delivery:
+        return Keep.MARK  # if a new claim has overtaken it, that one's hand-over may never have been made
     return Keep.NEEDLESS if standing.retry_of else Keep.MARK
 
 

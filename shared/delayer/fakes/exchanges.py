@@ -29,7 +29,9 @@ class MemoryExchanges:
     def _is_done(self, exchange: Exchange) -> bool:
         """A repeat finds its own rows. One of them is enough: they were written together."""
         rows = [row for row in (exchange.begun, exchange.ending) if row]
-        return bool(rows) and any(self.ledger.rows.get(row.schedule_id) == row for row in rows)
+        if any(self.ledger.rows.get(row.schedule_id) == row for row in rows):
+            return True
+        return exchange.name is not None and self._bears(exchange.name) == exchange.name
 
     def _may(self, exchange: Exchange) -> bool:
         ledger = self.ledger.rows

@@ -67,6 +67,9 @@ class Execute:
             case Refuse(reason):
                 self.observer.note("copy refused", message.id, reason=reason)
                 return True
+            case executing.Wait():
+                self.observer.note("overtaken by a new claim, looked at again later", message.id)
+                return False
             case _:
                 return self._keep(delivery, "no claim stands for it in the ledger", message)
 
@@ -118,7 +121,7 @@ class Execute:
         if isinstance(decision, executing.SendNext):
             return self._send(next_attempt(message, decision.delivery, decision.attempt), delay)
         self.observer.note("copy refused", message.id, reason="overtaken while it was attempted")
-        return True
+        return not isinstance(decision, executing.Wait)
 
     def _send(self, message: ExecutorMessage, delay: int) -> bool:
         return not self.queue.send([Outgoing(encode(message), delay, tenant_of(message))])
@@ -140,7 +143,7 @@ class Execute:
         if blocker is not None:
             if not may_need_body(blocker):  # a twin of this delivery failed with the same body, under the same key
                 self.set_aside.store.discard(kept.key)
-            return True
+            return not isinstance(executing.decide_attempt(message, blocker), executing.Wait)
         self.observer.count("Failed")
         self.observer.warn("failed", message.id, attempt=message.attempt, reason=reason, key=kept.key)
         return True

@@ -1,0 +1,88 @@
+"""`make model`: visits every state of one schedule, or two, within the bound; then takes each guard out."""
+
+import argparse
+import sys
+import time
+
+from attrs import evolve
+
+from tests.model.configurations import NONE, SMALL, WHOLE
+from tests.model.guards import GUARDS
+from tests.model.properties import REMAINING
+from tests.model.search import Searched, search
+from tests.model.state import INSTANTS, Budget
+
+REMAINING_BUDGETS = (
+    evolve(NONE, crashes=1),
+    evolve(NONE, deliveries=1),
+    evolve(NONE, copies=1),
+    evolve(NONE, deliveries=1, refusals=1, put_backs=1, cancels=1),
+)
+
+
+def story(found: Searched) -> str:
+    """The steps, with the time from the point in time on."""
+    steps = (f"{number:3}. {INSTANTS[world.now] / 1000:>+11,.2f} s  {label}" for number, (label, world) in enumerate(found.way, 1))
+    return "\n".join(steps)
+
+
+def remaining(name: str) -> Searched:
+    """The shortest way to an interleaving that cannot be avoided."""
+    happens = REMAINING[name]
+    for budget in REMAINING_BUDGETS:
+        found = search(budget, wrong=lambda world: name if happens(world) else "", at_last=lambda world: "")
+        if found.wrong:
+            break
+    return found
+
+
+def visit(configurations: dict[str, Budget]) -> bool:
+    """Each whole space; whether nothing is wrong in any."""
+    print("| trouble | states | steps | seconds | violations |\n|---|---:|---:|---:|---|")
+    states = steps = 0
+    began = time.monotonic()
+    for name, budget in configurations.items():
+        start = time.monotonic()
+        found = search(budget)
+        states, steps = states + found.states, steps + found.steps
+        seconds = time.monotonic() - start
+        print(f"| {name} | {found.states:,} | {found.steps:,} | {seconds:.1f} | {found.wrong or 'none'} |", flush=True)
+        if found.wrong:
+            print(f"\n{story(found)}")
+            return False
+    print(f"| together | {states:,} | {steps:,} | {time.monotonic() - began:.0f} | none |")
+    return True
+
+
+def take_guards_out() -> bool:
+    """The table of guards; whether each is missed."""
+    print("\n| guard taken out | so that | steps | the search finds |\n|---|---|---:|---|")
+    missed = True
+    for guard in GUARDS:
+        found = guard.search()
+        missed = missed and bool(found.wrong)
+        print(f"| `{guard.name}` | {guard.what} | {len(found.way)} | {found.wrong or 'NOTHING'} |", flush=True)
+    return missed
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="make model", description=__doc__)
+    parser.add_argument("--small", action="store_true", help="the size that `make test` visits")
+    parser.add_argument("--guard", choices=[guard.name for guard in GUARDS], help="tell what happens without it")
+    parser.add_argument("--remaining", choices=list(REMAINING), help="tell one that cannot be avoided")
+    given = parser.parse_args()
+    if given.guard or given.remaining:
+        chosen = [guard for guard in GUARDS if guard.name == given.guard]
+        found = chosen[0].search() if chosen else remaining(given.remaining)
+        print(f"{story(found)}\n\n{found.wrong or 'nothing is found'}")
+        return 0
+    sound = visit(SMALL if given.small else WHOLE) and take_guards_out()
+    print("\nPossible all the same:")
+    for name in REMAINING:
+        print(f"\n{name}:\n{story(remaining(name))}")
+    return 0 if sound else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

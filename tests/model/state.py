@@ -1,0 +1,146 @@
+"""All there is at one moment: a value that can be compared and kept in a set."""
+
+from typing import Final
+
+from attrs import evolve, frozen
+
+from delayer.core.instants import DAY, SECOND, Millis
+from delayer.core.ledger import LedgerRow
+from delayer.core.wire import DelayerMessage, ExecutorMessage, to_delayer
+from tests.samples import NOW, a_schedule
+from tests.world import LEAD, LEASE
+
+DUE: Final[Millis] = NOW
+VISIBILITY: Final[Millis] = 30 * SECOND
+INSTANTS: Final = (  # where time stops, from the due time
+    -600 * SECOND,  # posted, and within the delayer period
+    -3 * SECOND,  # it may be held
+    -LEAD,
+    0,
+    LEASE,  # the lease of whoever claimed by now has lapsed
+    2 * VISIBILITY,
+    31 * DAY,  # its ledger row has expired
+)
+OLD, NEW = "old", "new"
+SCHEDULES: Final = {
+    OLD: a_schedule(DUE),
+    NEW: a_schedule(DUE, randomness=bytes(range(50, 60))),
+}
+NAME_OF: Final = {schedule.id: name for name, schedule in SCHEDULES.items()}
+
+
+@frozen
+class Copy:
+    """A message in the delayer queue, or in its dead-letter queue."""
+
+    name: str
+    nonce: str
+
+    @property
+    def message(self) -> DelayerMessage:
+        """What is in it."""
+        return to_delayer(SCHEDULES[self.name], self.nonce)
+
+
+@frozen(kw_only=True)
+class Relay:
+    """A run of delayer-relay with one message; see use_cases/relay.py."""
+
+    copy: Copy
+    at: str  # received, held, claiming, handing over, settling
+    began: Millis
+    seen: LedgerRow | None = None  # the row that its claim goes over
+    delivery: str = ""
+    claims_at: Millis = 0  # when it began to claim
+
+
+@frozen(kw_only=True)
+class Executor:
+    """A run of an executor with one message; see use_cases/execute.py."""
+
+    message: ExecutorMessage
+    at: str  # received, read, attempting, failing, ending, sending, settling
+    began: Millis
+    row: LedgerRow | None = None  # what it read
+    wanted: LedgerRow | None = None  # what it is about to write
+    following: ExecutorMessage | None = None  # what it is about to send
+
+
+@frozen(kw_only=True)
+class Budget:
+    """How often each trouble may still happen."""
+
+    crashes: int = 1
+    puts: int = 1  # a put retried: the record is there again
+    removals: int = 1  # a stream record handled twice
+    copies: int = 1  # a message of the delayer queue delivered twice
+    deliveries: int = 1  # a message of the executor's queue delivered twice
+    refusals: int = 1  # attempts that the target does not take
+    burials: int = 1  # a message goes to the dead-letter queue
+    put_backs: int = 1
+    redrives: int = 1
+    cancels: int = 1
+    replacements: int = 0
+
+
+@frozen(kw_only=True)
+class World:
+    """One moment."""
+
+    now: int = 0  # which of the instants
+    budget: Budget = Budget()
+    table: frozenset[str] = frozenset()
+    removed: tuple[str, ...] = ()  # REMOVE records in the stream, not handled yet
+    copies: frozenset[Copy] = frozenset()  # messages in the delayer queue, not deleted
+    free: frozenset[Copy] = frozenset()  # those of them that can be received
+    dead: frozenset[Copy] = frozenset()
+    relays: frozenset[Relay] = frozenset()
+    handed: frozenset[ExecutorMessage] = frozenset()  # messages in the executor's queue, not deleted
+    open: frozenset[ExecutorMessage] = frozenset()  # those of them that can be received
+    executors: frozenset[Executor] = frozenset()
+    rows: tuple[tuple[str, LedgerRow], ...] = ()
+    kept: frozenset[str] = frozenset()
+    withdrawn: tuple[int, int] | None = None  # hand-overs and attempts of old, when it was cancelled or replaced
+    replaced: bool = False
+    put_back: bool = False
+    sends: int = 0  # to the delayer queue, so far; they number the nonces
+    attempts: tuple[tuple[str, str], ...] = ()  # name and delivery, in order
+    hand_overs: tuple[tuple[str, str], ...] = ()  # name and nonce, in order
+    excused: int = 0  # crashes and duplicates that may repeat an attempt
+    broken: str = ""
+
+    @property
+    def time(self) -> Millis:
+        """The time of day."""
+        return DUE + INSTANTS[self.now]
+
+    def row(self, name: str) -> LedgerRow | None:
+        """What the ledger says."""
+        return dict(self.rows).get(name)
+
+    def with_row(self, name: str, row: LedgerRow | None) -> "World":
+        """After a write. What is for people only is left out, so that fewer states differ."""
+        rows = {key: value for key, value in self.rows if key != name}
+        if row is not None:
+            rows[name] = evolve(row, at=0, detail="", claimed_at=min(row.claimed_at, 1))
+        return evolve(self, rows=tuple(sorted(rows.items(), key=lambda pair: pair[0])))
+
+    def withdraw(self) -> "World":
+        """From here on old may not be handed over, nor attempted."""
+        return evolve(self, withdrawn=self.touched())
+
+    def touched(self) -> tuple[int, int]:
+        """How often old was handed over, and attempted."""
+        return (
+            sum(name == OLD for name, _ in self.hand_overs),
+            sum(name == OLD for name, _ in self.attempts),
+        )
+
+    def spend(self, what: str) -> "World":
+        """One trouble less to come."""
+        return evolve(self, budget=evolve(self.budget, **{what: getattr(self.budget, what) - 1}))
+
+    def send(self, name: str) -> tuple["World", Copy]:
+        """A message in the delayer queue, with a fresh nonce."""
+        copy = Copy(name, f"n{self.sends + 1}")
+        return evolve(self, sends=self.sends + 1, copies=self.copies | {copy}, free=self.free | {copy}), copy

@@ -1,0 +1,121 @@
+"""`make simulate`: plays many stories, tells the shortest one that fails, or shows that each deliberate bug is found."""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
+from os import cpu_count
+
+from attrs import frozen
+
+from tests.simulation.bugs import BUGS, Bug
+from tests.simulation.shrink import shrink
+from tests.simulation.story import Played, Story, play
+from tests.simulation.telling import told
+
+CHUNK = 25  # stories that a process plays at a time
+
+
+@frozen
+class Chunk:
+    """What became of some stories."""
+
+    played: int
+    steps: int
+    failing: tuple[Played, ...]
+
+
+def play_some(seeds: Sequence[int]) -> Chunk:
+    """Plays them one after the other."""
+    all_played = [play(Story(seed=seed)) for seed in seeds]
+    return Chunk(
+        len(seeds), sum(played.steps for played in all_played), tuple(played for played in all_played if played.broken)
+    )
+
+
+def play_all(first: int, number: int) -> Iterator[Chunk]:
+    """On all processors; in the order of the seeds, so that the same seed is reported each time."""
+    chunks = [range(start, min(start + CHUNK, first + number)) for start in range(first, first + number, CHUNK)]
+    with ProcessPoolExecutor(cpu_count()) as pool:
+        yield from pool.map(play_some, chunks)
+
+
+def simulate(first: int, number: int) -> int:
+    """Plays the stories, and tells the first that fails. The exit code."""
+    began, done, steps = time.monotonic(), 0, 0
+    for chunk in play_all(first, number):
+        done, steps = done + chunk.played, steps + chunk.steps
+        if chunk.failing:
+            _progress(f"{done:,} stories; one fails, and is made short")
+            print(told(shrink(chunk.failing[0])))
+            return 1
+        _progress(f"{done:,} of {number:,} stories, {time.monotonic() - began:.0f} s")
+    _progress("")
+    print(f"{number:,} stories, {steps:,} steps, {time.monotonic() - began:.0f} s: no invariant was broken.")
+    return 0
+
+
+def replay(seed: int, bug: Bug | None) -> int:
+    """Tells one story; its shortest version, if it fails."""
+    with bug.switched_in() if bug else ExitStack():
+        played = play(Story(seed=seed), aloud=True)
+        print(told(shrink(played) if played.broken else played))
+    return 1 if played.broken else 0
+
+
+@frozen
+class Found:
+    """By which seed a bug was found, and how."""
+
+    bug: Bug
+    seed: int | None
+    broken: str
+
+
+def find(bug: Bug, seeds: int) -> Found:
+    """Switches the bug in, and plays until an invariant is broken."""
+    with bug.switched_in():
+        for seed in range(seeds):
+            played = play(Story(seed=seed))
+            if played.broken:
+                return Found(bug, seed, str(played.broken))
+    return Found(bug, None, "")
+
+
+def find_all(seeds: int) -> int:
+    """The table of bugs, as it is in the documentation. The exit code."""
+    print("| bug | what it does | a defect of | found by seed | which says |\n|---|---|---|---:|---|")
+    missed = 0
+    with ProcessPoolExecutor(cpu_count()) as pool:
+        for found in pool.map(find, BUGS, [seeds] * len(BUGS)):
+            bug, missed = found.bug, missed + (found.seed is None)
+            seed = "not found" if found.seed is None else str(found.seed)
+            print(f"| `{bug.name}` | {bug.what} | {bug.whose} | {seed} | {found.broken} |", flush=True)
+    return 1 if missed else 0
+
+
+def _progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="make simulate", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=500, help="how many stories to play (SEEDS=…; 500)")
+    parser.add_argument("--first", type=int, default=0, help="the first seed (0)")
+    parser.add_argument("--seed", type=int, help="tell this one story (SEED=…)")
+    parser.add_argument("--bug", choices=[bug.name for bug in BUGS], help="with --seed: with this bug switched in")
+    parser.add_argument("--bugs", action="store_true", help="find each deliberate bug, and print the table")
+    given = parser.parse_args()
+    if given.bug and given.seed is None:
+        parser.error("--bug needs --seed; --bugs tells which seed finds it")
+    if given.seed is not None:
+        return replay(given.seed, next((bug for bug in BUGS if bug.name == given.bug), None))
+    return find_all(given.seeds) if given.bugs else simulate(given.first, given.seeds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
