@@ -3,6 +3,8 @@
 PORT ?= 8080
 DELAYER_PERIOD ?=
 PARAMETERS ?=
+SEEDS ?=
+SEED ?=
 ARGS ?=
 
 BIN := .venv/bin
@@ -17,7 +19,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local test test-fast lint format docs docs-serve bench contract deploy lock clean
+.PHONY: help local test test-fast lint format docs docs-serve bench simulate model contract deploy lock clean
 
 help: ## list the targets
 	@echo "make <target>:"
@@ -52,6 +54,12 @@ docs-serve: $(INSTALLED) ## serve the documentation while you write
 
 bench: $(INSTALLED) ## measure lateness, throughput and cost (ARGS=--help)
 	@$(BIN)/python -m bench $(ARGS)
+
+simulate: $(INSTALLED) ## play stories full of faults (SEEDS=10000, SEED=7 tells one, ARGS=--help)
+	@PYTHONPATH=shared $(BIN)/python -m tests.simulation $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+model: $(INSTALLED) ## visit every interleaving of one schedule (ARGS=--help)
+	@PYTHONPATH=shared $(BIN)/python -m tests.model $(ARGS)
 
 contract: $(INSTALLED) ## take the request schemas over from openapi.yaml
 	@$(BIN)/python shared/contract.py

@@ -22,7 +22,10 @@ REMAINING_BUDGETS = (
 
 def story(found: Searched) -> str:
     """The steps, with the time from the point in time on."""
-    steps = (f"{number:3}. {INSTANTS[world.now] / 1000:>+11,.2f} s  {label}" for number, (label, world) in enumerate(found.way, 1))
+    steps = (
+        f"{number:3}. {INSTANTS[world.now] / 1000:>+11,.2f} s  {label}"
+        for number, (label, world) in enumerate(found.way, 1)
+    )
     return "\n".join(steps)
 
 

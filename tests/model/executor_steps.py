@@ -18,8 +18,9 @@ def steps(world: World, rules: Rules) -> Iterator[Step]:
     """Whatever may happen next to a message of the executor's queue."""
     for message in sorted(world.open, key=str):
         run = Executor(message=message, at="received", began=world.time)
-        yield f"an executor receives {message.delivery}", evolve(
-            world, open=world.open - {message}, executors=world.executors | {run}
+        yield (
+            f"an executor receives {message.delivery}",
+            evolve(world, open=world.open - {message}, executors=world.executors | {run}),
         )
     for run in sorted(world.executors, key=str):
         yield from _next(world, rules, run)
@@ -37,13 +38,7 @@ def _next(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
         case "attempting":
             yield f"the target is reached by {delivery}", _attempt(world, run, name)
         case "answered":
-            yield f"the target takes {delivery}", _end(world, run, State.EXECUTED)
-            if world.budget.refusals:
-                refused = world.spend("refusals")
-                yield f"the target fails {delivery}", _retry(refused, run)
-                yield f"the target refuses {delivery}", _end(
-                    evolve(refused, kept=world.kept | {name}), run, State.FAILED
-                )
+            yield from _answers(world, run, name)
         case "ending":
             yield from _write(world, rules, run, name)
         case "sending":
@@ -52,6 +47,19 @@ def _next(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
             yield f"the executor sends {run.following.delivery}", _move(sent, run, at="settling")
         case "settling":
             yield f"{delivery} is deleted", _settle(world, run)
+
+
+def _answers(world: World, run: Executor, name: str) -> Iterator[Step]:
+    """What the target may say."""
+    delivery = run.message.delivery
+    yield f"the target takes {delivery}", _end(world, run, State.EXECUTED)
+    if world.budget.refusals:
+        refused = world.spend("refusals")
+        yield f"the target fails {delivery}", _retry(refused, run)
+        yield (
+            f"the target refuses {delivery}",
+            _end(evolve(refused, kept=world.kept | {name}), run, State.FAILED),
+        )
 
 
 def _decide(world: World, rules: Rules, run: Executor, name: str) -> World:
@@ -139,5 +147,3 @@ def _settle(world: World, run: Executor) -> World:
         handed=world.handed - {run.message},
         open=world.open - {run.message},
     )
-
-

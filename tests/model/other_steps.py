@@ -29,8 +29,9 @@ def steps(world: World, rules: Rules) -> Iterator[Step]:
 def _stream(world: World) -> Iterator[Step]:
     """A sweep or the fast track deletes; the REMOVE is sent, and maybe again (use_cases/enqueue.py)."""
     for name in sorted(world.table):
-        yield f"{name}: its record is deleted", evolve(
-            world, table=world.table - {name}, removed=(*world.removed, name)
+        yield (
+            f"{name}: its record is deleted",
+            evolve(world, table=world.table - {name}, removed=(*world.removed, name)),
         )
     for name in sorted(set(world.removed)):
         sent, copy = world.send(name)
@@ -51,9 +52,7 @@ def _queues(world: World) -> Iterator[Step]:
             yield f"SQS delivers {copy.nonce} twice", evolve(again, excused=world.excused + 1)
     if world.budget.deliveries:
         for message in sorted({run.message for run in world.executors} - world.open, key=str):
-            again = evolve(
-                world.spend("deliveries"), handed=world.handed | {message}, open=world.open | {message}
-            )
+            again = evolve(world.spend("deliveries"), handed=world.handed | {message}, open=world.open | {message})
             yield f"SQS delivers {message.delivery} twice", evolve(again, excused=world.excused + 1)
 
 
@@ -61,13 +60,25 @@ def _dead_letters(world: World, rules: Rules) -> Iterator[Step]:
     """What was received in vain ten times is buried, and moved back, or drained (use_cases/drain.py)."""
     if world.budget.burials:
         for copy in sorted(world.free, key=str):
-            yield f"{copy.nonce} goes to the dead-letter queue", evolve(
-                world.spend("burials"), free=world.free - {copy}, copies=world.copies - {copy}, dead=world.dead | {copy}
+            yield (
+                f"{copy.nonce} goes to the dead-letter queue",
+                evolve(
+                    world.spend("burials"),
+                    free=world.free - {copy},
+                    copies=world.copies - {copy},
+                    dead=world.dead | {copy},
+                ),
             )
     for copy in sorted(world.dead, key=str):
         if world.budget.redrives:
-            yield f"{copy.nonce} is moved back into its queue", evolve(
-                world.spend("redrives"), dead=world.dead - {copy}, free=world.free | {copy}, copies=world.copies | {copy}
+            yield (
+                f"{copy.nonce} is moved back into its queue",
+                evolve(
+                    world.spend("redrives"),
+                    dead=world.dead - {copy},
+                    free=world.free | {copy},
+                    copies=world.copies | {copy},
+                ),
             )
         yield f"{copy.nonce} is set aside", _set_aside(world, rules, copy)
         if not rules.body_first and world.budget.crashes:
@@ -121,8 +132,9 @@ def _operator(world: World) -> Iterator[Step]:
         if row is not None and row.state in REOPENABLE and INSTANTS[world.now] < LEASE * 100:
             sent, copy = world.spend("put_backs").send(name)
             opened = sent.with_row(name, reopened(row, copy.nonce, world.time))
-            yield f"{name} is put back as {copy.nonce}", evolve(
-                opened, kept=opened.kept - {name}, excused=world.excused + 1, put_back=True
+            yield (
+                f"{name} is put back as {copy.nonce}",
+                evolve(opened, kept=opened.kept - {name}, excused=world.excused + 1, put_back=True),
             )
 
 

@@ -20,9 +20,7 @@ def steps(world: World, rules: Rules) -> Iterator[Step]:
     for copy in sorted(world.free, key=str):
         if world.time >= DUE - relaying.MAX_HOLD:
             run = Relay(copy=copy, at="received", began=world.time)
-            yield f"a relay receives {copy.nonce}", evolve(
-                world, free=world.free - {copy}, relays=world.relays | {run}
-            )
+            yield f"a relay receives {copy.nonce}", evolve(world, free=world.free - {copy}, relays=world.relays | {run})
     for run in sorted(world.relays, key=str):
         yield from _next(world, rules, run)
         if world.budget.crashes:

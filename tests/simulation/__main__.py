@@ -1,4 +1,4 @@
-"""`make simulate`: plays many stories, tells the shortest one that fails, or shows that each deliberate bug is found."""
+"""`make simulate`: plays many stories and tells the shortest that fails; or shows that each deliberate bug is found."""
 
 import argparse
 import sys

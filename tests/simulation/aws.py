@@ -15,7 +15,7 @@ from tests.simulation.remote import Service
 if TYPE_CHECKING:
     from tests.simulation.stack import Stack
 
-IDLE = 5  # with an empty table only each fifth tick is played: it has nothing to do
+IDLE = 15  # with an empty table only each of so many ticks is played: it has nothing to do
 CONCURRENT = 5  # invocations for one queue at a time
 LONG = (SECOND, 20 * SECOND, 3 * MINUTE, 2 * HOUR)  # how long a late delivery takes at most
 
@@ -104,12 +104,13 @@ class Aws:
 
     def _consumer(self, queue: MemoryQueue) -> tuple[str, Callable[[Sequence[Delivery]], list[str]]]:
         stack = self.stack
-        return {
+        consumers: dict[str, tuple[str, Callable[[Sequence[Delivery]], list[str]]]] = {
             "delayer": ("relay", stack.relay),
             "http": ("execute", stack.execute),
             "sweep": ("sweep", stack.sweep_buckets),
             "dead": ("drain", stack.drain),
-        }[queue.name]
+        }
+        return consumers[queue.name]
 
     def _maybe_twice(self, queue: MemoryQueue, batch: Sequence[Delivery], about: Sequence[str]) -> None:
         """At least once: the same messages again, while the first delivery is under way."""
@@ -171,7 +172,9 @@ class Aws:
         for schedule_id in [schedule_id for schedule_id, row in ledger.rows.items() if row.expires_at <= now]:
             del ledger.rows[schedule_id]
 
-    def _later(self, label: str, low: Millis, high: Millis, do: Callable[[], None], since: Millis | None = None) -> None:
+    def _later(
+        self, label: str, low: Millis, high: Millis, do: Callable[[], None], since: Millis | None = None
+    ) -> None:
         """In a moment; sometimes in quite a while."""
         chance, kernel = self.stack.chance, self.stack.kernel
         wait = chance.whole(f"{label} delivery", low, high)

@@ -5,14 +5,14 @@ own, and has to be found.
 """
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 from unittest.mock import patch
 
 from attrs import evolve, field, frozen
 
 from delayer.core import enqueueing, executing, ledger, relaying, sweeping, withdrawing
-from delayer.core.instants import MINUTE, Millis
+from delayer.core.instants import MINUTE, Millis, minute_of
 from delayer.core.ledger import LedgerRow
 from delayer.core.lifecycle import State
 from delayer.core.wire import to_delayer
@@ -60,10 +60,8 @@ def _send_ignoring_failures(self: Any, removed: Any) -> list[str]:
 
 
 def _swallow_errors(self: Any, changes: Any) -> list[str]:
-    try:
+    with suppress(Exception):
         _enqueue_call(self, changes)
-    except Exception:  # noqa: BLE001, S110 - the defect
-        pass
     return []
 
 
@@ -85,7 +83,7 @@ def _choke_on_garbage(change: enqueueing.Change, now: Millis, period: Millis) ->
 
 
 def _one_minute_only(progress: sweeping.Progress, now: Millis, period: Millis) -> sweeping.Plan:
-    return sweeping.Plan((sweeping.edge_of(now, period),), whole=False)
+    return sweeping.Plan((enqueueing.edge_of(now, period),), whole=False)
 
 
 def _never(*_: Any) -> bool:
@@ -111,18 +109,16 @@ def _nonce_of_the_event(schedule: Any, nonce: str) -> Any:
     return to_delayer(schedule, f"event-{schedule.id}")
 
 
-def _resend_ignoring_failures(self: Any, early: Any) -> list[str]:
-    _resend(self, early)
-    return []
-
-
-_resend = relay.Relay._resend
 def _closable_at_once(minute: int, query_began: Millis) -> bool:
-    return minute <= sweeping.minute_of(query_began + 14 * MINUTE)
+    return minute <= minute_of(query_began + 14 * MINUTE)
 
 
 def _deleted_is_empty(parts: Sequence[bool]) -> bool:
     return True
+
+
+def _close_what_comes(self: Any, watermark: int, shards: Any, began: Millis, whole: bool) -> sweep.Closing:
+    return sweep.Closing(enqueueing.edge_of(began, self.period) + 2, sweep.Swept(), finished=True)
 
 
 def _first_page_only(self: Any, bucket: Any) -> Any:
@@ -299,8 +295,8 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         name="watermark-too-soon",
-        what="a minute is closed as soon as a query finds it empty",
-        swaps=((sweeping, "may_close", _closable_at_once),),
+        what="the watermark is moved as far as the sweep looks ahead",
+        swaps=((sweep.Tick, "_close", _close_what_comes),),
     ),
     Bug(
         name="deleted-is-empty",
@@ -380,11 +376,6 @@ BUGS: tuple[Bug, ...] = (
         name="come-back-is-done",
         what="a message whose lease is running is deleted, not left to come back",
         swaps=((relay.Relay, "_hand_over", _come_back_is_done),),
-    ),
-    Bug(
-        name="resend-failures-ignored",
-        what="the relay deletes an early message though its re-send failed",
-        swaps=((relay.Relay, "_resend", _resend_ignoring_failures),),
     ),
     Bug(
         name="no-outcome-check",

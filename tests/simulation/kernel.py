@@ -31,6 +31,7 @@ class Invocation:
     about: frozenset[str] = frozenset()  # the schedules in its batch
     disturbed: bool = False  # a fault has hit it
     dead: bool = False
+    read: dict[str, Any] = field(factory=dict)  # the ledger rows it last read
 
     def __str__(self) -> str:
         return f"{self.function}#{self.number}"

@@ -63,9 +63,7 @@ class People:
                 told(outcome)
             elif tries > 1:
                 pause = self.stack.chance.whole(f"{function} again", 200, 20 * SECOND)
-                self.stack.kernel.at(
-                    self.stack.kernel.now + pause, lambda: self._ask(function, use, told, tries - 1)
-                )
+                self.stack.kernel.at(self.stack.kernel.now + pause, lambda: self._ask(function, use, told, tries - 1))
 
         self.stack.start(function, use, answered)
 
@@ -202,5 +200,3 @@ class People:
         for schedule in self.stack.watch.accepted.values():
             self.stack.tell("operator", f"restores the record of {self.stack.watch.name(schedule.id)}")
             self.stack.table.put(schedule)
-
-

@@ -73,8 +73,8 @@ def weather_of(chance: Chance) -> Weather:
         faults=faults,
         outages=_outages(chance),
         skew=int(maybe("skew", 0.3, SECOND)),
-        repeats=maybe("repeats", 0.4, chance.one_of("weather how many repeats", (0.05, 0.3))),
-        delays=maybe("delays", 0.3, 0.1),
+        repeats=maybe("repeats", 0.4, chance.one_of("weather how many repeats", (0.1, 0.4))),
+        delays=maybe("delays", 0.35, chance.one_of("weather how many delays", (0.1, 0.4))),
         ticks=maybe("ticks", 0.3, 0.3),
         target=maybe("target", 0.5, chance.one_of("weather how bad a target", (0.1, 0.5))),
         shards=chance.one_of("weather shards", (1, 1, 2, 3)),
@@ -89,7 +89,9 @@ def _outages(chance: Chance) -> tuple[Outage, ...]:
     for service in Service:
         if chance.surprise(f"outage of {service}", 0.07):
             since = START + chance.whole(f"outage {service} since", 0, 40 * MINUTE)
-            length = chance.one_of(f"outage {service} length", (2 * MINUTE, 2 * MINUTE, 8 * MINUTE, HOUR, 8 * HOUR, DAY))
+            length = chance.one_of(
+                f"outage {service} length", (2 * MINUTE, 2 * MINUTE, 8 * MINUTE, HOUR, 8 * HOUR, DAY)
+            )
             outages.append(Outage(service, since, since + length))
     return tuple(outages)
 
@@ -102,7 +104,7 @@ def acts_of(chance: Chance) -> list[Act]:
         at = START + chance.whole(f"{label} posted", 0, 5 * MINUTE)
         due = _due(chance, label, at)
         named = chance.part(f"{label} named") < 0.25
-        attempts = chance.whole(f"{label} attempts", 1, 4)
+        attempts = chance.whole(f"{label} attempts", 1, 6)
         acts.append(Act(at, Do.NAME if named else Do.POST, subject, due, attempts))
         for number in range(chance.one_of(f"{label} acts", (0, 0, 1, 1, 2, 3))):
             acts.append(_act(chance, f"{label} act {number}", subject, named, at, due))
@@ -124,16 +126,16 @@ def _due(chance: Chance, label: str, at: Millis) -> Millis:
         return at + PERIOD + int((spread - 0.5) * 4 * MINUTE)  # around the edge of the delayer period
     if kind < 0.6:
         return START + round(spread * 30) * MINUTE - 1 + int(spread * 997) % 3  # around the change of a minute
-    if kind < 0.96:
+    if kind < 0.88:
         return at + int(spread * 32 * MINUTE)
-    return at + int(spread * 5 * HOUR)
+    return at + 20 * MINUTE + int(spread * HOUR)
 
 
 def _act(chance: Chance, label: str, subject: int, named: bool, posted: Millis, due: Millis) -> Act:
     at = max(_moment(chance, label, due), posted + 15)
     kind = chance.part(f"{label} kind")
-    if kind < 0.1:
-        return Act(at, Do.VANDAL, subject)
+    if kind < 0.2:
+        return Act(posted + chance.whole(f"{label} vandal", 20, 10 * MINUTE), Do.VANDAL, subject)
     other = at + chance.whole(f"{label} due", -2 * SECOND, 20 * MINUTE)
     if named:
         do = Do.RENAME if kind < 0.6 else Do.CANCEL_LATER

@@ -1,6 +1,6 @@
 """The stack in virtual time: the use cases as they are, the shipped fakes, and AWS between them.
 
-The wiring is that of `tests/world.py`; each port is behind a network that may fail, each function has a clock of its own.
+The wiring is that of `tests/world.py`. Each port is behind a network that may fail; each function has its own clock.
 """
 
 import json

@@ -1,8 +1,8 @@
 """A story for people, step by step."""
 
 from delayer.core.instants import format_instant
-from tests.simulation.plan import weather_of
 from tests.simulation.chance import Chance
+from tests.simulation.plan import weather_of
 from tests.simulation.story import Played
 
 

@@ -65,6 +65,7 @@ class Watch:
     thrown_away: set[str] = field(factory=set)  # their bodies were deleted by command
     broken: Broken | None = None
     _names: dict[str, str] = field(factory=dict)
+    _read: dict[bytes, set[str]] = field(factory=dict)  # what is in an object of the store
 
     def fail(self, invariant: Invariant, what: str) -> None:
         """Notes the first; it is raised between two events, outside of the functions that catch errors."""
@@ -93,10 +94,18 @@ class Watch:
             self.fail(Invariant.NEVER_EARLY, f"{name} reaches the target {early} ms before its point in time")
         if message.id in self.withdrawn:
             self.fail(Invariant.CANCEL_TRUTH, f"{name} reaches the target, though it was withdrawn")
+        self._check_read(name, message, invocation.read.get(message.id))
         self.reaches[message.id] += 1
         allowed = 1 + self.retries[message.id] + self.excuses[message.id]
         if self.reaches[message.id] > allowed:
             self.fail(Invariant.ONCE, f"{name} reaches the target {self.reaches[message.id]} times, without a reason")
+
+    def _check_read(self, name: str, message: ExecutorMessage, row: LedgerRow | None) -> None:
+        """What the executor read just before must let it go on."""
+        if row is None or row.ended:
+            self.fail(Invariant.ONCE, f"{name} is attempted, though its row says {row.state if row else 'nothing'}")
+        elif row.delivery != message.delivery:
+            self.fail(Invariant.ONCE, f"{name} is attempted by a delivery that was overtaken")
 
     def turned_down(self, message: ExecutorMessage) -> None:
         """The target did not take it; one more attempt may follow."""
@@ -123,19 +132,27 @@ class Watch:
         sources = [old.state] if old and old.state is not State.SCHEDULED else [State.SCHEDULED, State.ENQUEUED]
         if new.state is not State.SCHEDULED and not any(may_follow(source, new.state) for source in sources):
             self.fail(Invariant.LEGAL, f"{name}: {new.state} after {sources[0]}")
-        if new.state is State.CLAIMED and (not old or old.state is not State.CLAIMED):
-            self._claimed(name, new)
+        if new.state is State.CLAIMED and not new.retry_of:
+            self._claimed(name, old, new)
         if old and old.ended:
             self.had_ended.add(new.schedule_id)
         if old and new.state is State.SCHEDULED:
             self.excuses[new.schedule_id] += 1 + old.attempt
         self.check_bodies()
 
-    def _claimed(self, name: str, row: LedgerRow) -> None:
-        """A cancel is possible until the lead begins: that is promised (ADR 0017)."""
-        schedule = self.accepted.get(row.schedule_id)
-        if schedule and schedule.point_in_time - row.at > LEAD:
-            self.fail(Invariant.CANCEL_TRUTH, f"{name} is claimed {schedule.point_in_time - row.at} ms ahead")
+    def _claimed(self, name: str, old: LedgerRow | None, new: LedgerRow) -> None:
+        """A cancel is possible until the lead begins: that is promised (ADR 0017). One copy claims."""
+        schedule = self.accepted.get(new.schedule_id)
+        if schedule and schedule.point_in_time - new.at > LEAD:
+            self.fail(Invariant.CANCEL_TRUTH, f"{name} is claimed {schedule.point_in_time - new.at} ms ahead")
+        if old is None or old.state is not State.CLAIMED:
+            return
+        if old.nonce != new.nonce:
+            self.fail(Invariant.ONCE, f"a second copy of {name} claims it")
+        if old.retry_of:
+            self.fail(Invariant.ONCE, f"{name} is claimed anew, though attempts were made")
+        if new.at < old.lease_until:
+            self.fail(Invariant.ONCE, f"{name} is claimed anew, while the first relay may still be at it")
 
     def withdraw(self, schedule_id: str) -> None:
         """A client was told that it will never reach an executor."""
@@ -147,6 +164,7 @@ class Watch:
 
     def check_copies(self) -> None:
         """What has not ended is somewhere, after whatever was removed from anywhere."""
+        self.check_bodies()
         waiting = {
             schedule_id
             for schedule_id in self.accepted
@@ -172,7 +190,10 @@ class Watch:
 
     def ids_in(self, key: str) -> set[str]:
         """The schedules in an object of the store."""
-        return {message.id for message in self.stack.contents(self.stack.store.objects[key]).messages}
+        content = self.stack.store.objects[key]
+        if content not in self._read:
+            self._read[content] = {message.id for message in self.stack.contents(content).messages}
+        return self._read[content]
 
     def _kept(self) -> set[str]:
         return {schedule_id for key in self.stack.store.objects for schedule_id in self.ids_in(key)}
@@ -214,9 +235,14 @@ class WatchedLedger(MemoryLedger):
 
     watch: Watch = field(kw_only=True)
 
+    def read(self, schedule_id: str) -> LedgerRow | None:
+        row = super().read(schedule_id)
+        current().invocation.read[schedule_id] = row
+        return row
+
     def write(self, row: LedgerRow) -> None:
         old = self.rows.get(row.schedule_id)
-        super(WatchedLedger, self).write(row)
+        super().write(row)
         self.watch.wrote(old, row)
 
 
@@ -230,10 +256,10 @@ class WatchedTable(MemoryScheduleTable):
         stack = self.watch.stack
         if bucket.minute > edge_of(stack.kernel.now + current().invocation.skew, PERIOD):
             self.watch.fail(Invariant.COST, f"{bucket.key} is read long before anything in it is due")
-        return super(WatchedTable, self).page(bucket, after)
+        return super().page(bucket, after)
 
     def _emit(self, kind: Any, row: Any) -> None:
-        super(WatchedTable, self)._emit(kind, row)
+        super()._emit(kind, row)
         self.watch.stack.aws.wake_stream()
 
 
@@ -244,7 +270,7 @@ class WatchedQueue(MemoryQueue):
     watch: Watch = field(kw_only=True)
 
     def _add(self, body: str, visible_at: Millis, tenant: str) -> None:
-        super(WatchedQueue, self)._add(body, visible_at, tenant)
+        super()._add(body, visible_at, tenant)
         if self.name == "http":
             self.watch.sent_to_executor(body)
         self.watch.stack.aws.wake_queue(self, visible_at)

@@ -16,6 +16,7 @@ from delayer.use_cases.accept import Accept
 from delayer.use_cases.drain import Drain
 from delayer.use_cases.enqueue import Enqueue
 from delayer.use_cases.execute import Execute
+from delayer.use_cases.issue import Ids
 from delayer.use_cases.operate import Operate
 from delayer.use_cases.relay import Relay
 from delayer.use_cases.set_aside import SetAside
@@ -88,11 +89,30 @@ def _path(node: ast.expr) -> list[str]:
 @cache
 def port_calls(use_case: type) -> frozenset[tuple[str, str]]:
     """(port, method) for each method of a port that a use case calls, or hands to `parallel`."""
-    found = set()
-    for path in (_path(node) for node in ast.walk(_class(use_case)) if isinstance(node, ast.Attribute)):
-        if path[0] == "self" and len(path) >= 3 and path[-2] in ADAPTERS:
-            found.add((path[-2], path[-1]))
+    found = _ports_in(_class(use_case))
+    for path in _attributes(_class(use_case)):
+        if path[:-1] in (["self", "ids"], ["self", "_ids"]):
+            found |= _ports_of_ids(path[-1])
     return frozenset(found)
+
+
+def _ports_of_ids(method: str) -> set[tuple[str, str]]:
+    """Those of what the calls of the API share: of one method, its helpers included."""
+    methods = {node.name: node for node in _class(Ids).body if isinstance(node, ast.FunctionDef)}
+    found = _ports_in(methods[method])
+    for path in _calls(methods[method]):
+        if path[0] == "self" and len(path) == 2 and path[1] in methods:
+            found |= _ports_of_ids(path[1])
+    return found
+
+
+def _ports_in(tree: ast.AST) -> set[tuple[str, str]]:
+    paths = _attributes(tree)
+    return {(path[-2], path[-1]) for path in paths if path[0] == "self" and len(path) >= 3 and path[-2] in ADAPTERS}
+
+
+def _attributes(tree: ast.AST) -> list[list[str]]:
+    return [_path(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
 
 
 @cache

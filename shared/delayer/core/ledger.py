@@ -180,7 +180,7 @@ class Keep(StrEnum):
     """What becomes of a body about to be set aside."""
 
     MARK = "mark"  # keep it, and write the end into the ledger
-    ALREADY = "already"  # keep it; the ledger says so already
+    ALREADY = "already"  # keep it; the ledger says so already, or is just being put back
     NEEDLESS = "needless"  # it ended otherwise, or another copy lives: throw this one away
 
 
@@ -195,7 +195,8 @@ def decide_set_aside(standing: LedgerRow | None, nonce: str, delivery: str = "")
     if standing.state is State.SET_ASIDE:
         return Keep.ALREADY
     if standing.state is State.SCHEDULED:
-        return Keep.MARK if standing.nonce in ("", nonce) else Keep.NEEDLESS
+        # The put-back may not have sent its copy yet, and this body may be the very object that it reads.
+        return Keep.MARK if standing.nonce in ("", nonce) else Keep.ALREADY
     if standing.ended or standing.nonce != nonce:
         return Keep.NEEDLESS
     if delivery and standing.retry_of:

@@ -1,7 +1,8 @@
 """The states a schedule passes through, as a table: each transition names the ADR that decided it.
 
 `scheduled` and `enqueued` are where a schedule is (the table; the stream or the delayer queue), all
-others are written in its ledger row. Nothing leaves an end but a put-back by an operator.
+others are written in its ledger row. What was set aside or failed has its body kept, and may be put back by an
+operator; until then its owner may still take it back. Nothing leaves any other end.
 """
 
 from enum import StrEnum
@@ -30,7 +31,7 @@ class Transition:
 
     source: State
     target: State
-    by: str  # the function that makes it
+    by: str  # the function that makes it; `client`: the use case that its owner calls
     adr: int  # the decision behind it
 
 

@@ -154,9 +154,20 @@ def test_after_an_end_the_target_is_not_reached() -> None:
     assert world.target.reached == []
 
 
-def test_an_overtaken_delivery_is_dropped() -> None:
-    world = claimed()
+def test_an_overtaken_delivery_is_refused() -> None:
+    """The row tells of an attempt: the delivery it names has arrived."""
+    world = World()
+    world.ledger.put_if_absent(a_claim(retry_of="d0"))
     assert world.execute(delivered(an_executor_message(delivery="another"))) == []
+    assert world.target.reached == []
+    assert the_row(world) == a_claim(retry_of="d0")
+
+
+def test_a_first_delivery_overtaken_by_a_new_claim_is_left_in_the_queue() -> None:
+    """The relay that claimed anew may have died before its hand-over: then this is the only copy (ADR 0043)."""
+    world = claimed()
+    failed = world.execute(delivered(an_executor_message(delivery="another")))
+    assert failed == [delivered(an_executor_message(delivery="another"))[0].message_id]
     assert world.target.reached == []
     assert the_row(world) == a_claim()
 

@@ -6,7 +6,7 @@ import pytest
 from attrs import define, evolve, field
 
 from delayer.core.admission import Request
-from delayer.core.instants import DAY, HOUR, MINUTE, Millis
+from delayer.core.instants import HOUR, MINUTE, Millis
 from delayer.core.ledger import STALE_AFTER, LedgerRow, ended, first_claim, named
 from delayer.core.lifecycle import State
 from delayer.core.schedule import Schedule
@@ -47,7 +47,7 @@ class Stand:
             observer=world.observer,
         )
 
-    def by_name(self, due: Millis = START + DAY, payload: str = "1", name: str = NAME) -> Schedule:
+    def by_name(self, due: Millis = START + 2 * HOUR, payload: str = "1", name: str = NAME) -> Schedule:
         answer = self.replace.by_name(a_request(due, payload), OWNER, name)
         assert isinstance(answer, Replaced)
         return answer.schedule
@@ -68,7 +68,7 @@ class Stand:
         self.world.ledger.write(row)
         return row
 
-    def posted(self, due: Millis = START + DAY) -> Schedule:
+    def posted(self, due: Millis = START + 2 * HOUR) -> Schedule:
         schedule = self.world.post(due)
         assert schedule
         return schedule
@@ -79,7 +79,7 @@ class Stand:
 
     def fired(self) -> list[str]:
         """The ids that reached the target, after all have had their time."""
-        self.world.run_until(self.world.clock.now() + 3 * DAY)
+        self.world.run_until(self.world.clock.now() + 3 * HOUR)
         self.world.check_nothing_left()
         assert self.world.store.objects == {}
         return [message.id for _, message in self.world.target.reached]
@@ -102,7 +102,7 @@ class Between:
         return self.stand.exchanges.exchange(exchange)
 
 
-def a_request(due: Millis = START + DAY, payload: str = "1") -> Request:
+def a_request(due: Millis = START + 2 * HOUR, payload: str = "1") -> Request:
     return Request(point_in_time=due, action_type="http-request", action='{"type":"http-request"}', payload=payload)
 
 
