@@ -8,7 +8,7 @@ from attrs import define, field
 from delayer.core.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule import Schedule
 from delayer.fakes import MemoryQueue
-from delayer.ports import Delivery
+from delayer.ports import Delivery, Outgoing
 from tests.simulation.bodies import body_of
 from tests.simulation.remote import Service
 
@@ -88,6 +88,9 @@ class Aws:
             self._later(f"{queue.name} queue", 1, 5, lambda: self._poll(queue))
         about = [schedule_id for one in batch if (schedule_id := body_of(one.body).id)]
         self._maybe_twice(queue, batch, about)
+        self._maybe_throttled(queue, batch)
+        if queue is self.stack.dead and self._moved_back(batch):
+            return
         function, use = self._consumer(queue)
         self.stack.start(function, lambda: use(batch), lambda told: self._delete(queue, batch, told, about), about)
 
@@ -125,6 +128,26 @@ class Aws:
             self._poll(queue)
 
         self._later(f"{queue.name} second delivery", 1, 40, again)
+
+    def _maybe_throttled(self, queue: MemoryQueue, batch: Sequence[Delivery]) -> None:
+        """Deliveries that Lambda turned away count, too: this is the last before the dead-letter queue."""
+        if queue.dead_letters and self.stack.chance.surprise(f"{queue.name} throttled", self.stack.weather.throttled):
+            self.stack.tell("AWS", f"has throttled {self._named(batch)} nine times: this is the last delivery")
+            ids = {one.message_id for one in batch}
+            for message in queue.messages:
+                if message.message_id in ids:
+                    message.receives = queue.max_receives
+
+    def _moved_back(self, batch: Sequence[Delivery]) -> bool:
+        """An operator moves what is in the dead-letter queue back to where it came from, under new message ids."""
+        if not self.stack.chance.surprise("moved back", self.stack.weather.throttled):
+            return False
+        self.stack.tell("operator", f"moves {self._named(batch)} back from the dead-letter queue")
+        for one in batch:
+            source = self.stack.http_queue if body_of(one.body).attempt else self.stack.delayer_queue
+            source.send([Outgoing(one.body)])
+        self._delete(self.stack.dead, batch, [], [])
+        return True
 
     def _delete(self, queue: MemoryQueue, batch: Sequence[Delivery], told: Any, about: Sequence[str]) -> None:
         self._busy[queue.name] -= 1

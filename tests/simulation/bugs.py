@@ -121,9 +121,16 @@ def _close_what_comes(self: Any, watermark: int, shards: Any, began: Millis, who
     return sweep.Closing(enqueueing.edge_of(began, self.period) + 2, sweep.Swept(), finished=True)
 
 
-def _first_page_only(self: Any, bucket: Any) -> Any:
-    page = self.schedules.page(bucket)
-    return sweep.Look(keys=page.keys, empty=not page.keys)
+def _nothing_near(progress: sweeping.Progress, now: Millis, period: Millis) -> sweeping.Plan:
+    return sweeping.Plan((), whole=False)
+
+
+def _skip_big_buckets(self: Any, bucket: Any) -> sweep.Look:
+    try:
+        page = self.schedules.page(bucket)
+    except Unavailable:
+        return sweep.Look(failed=True)
+    return sweep.Look() if page.more else sweep.Look(keys=page.keys, empty=not page.keys)
 
 
 # ---------------------------------------------------------------- delayer-relay
@@ -187,12 +194,9 @@ def _hand_over_first(self: Any, ready: Any) -> list[str]:
     return failed
 
 
-def _claim_by_message_id(self: Any, held: Any) -> Any:
-    renamed = relay.Held(held.delivery, evolve(held.message, nonce=held.delivery.message_id))
-    return _relay_claim(self, renamed)
-
-
-_relay_claim = relay.Relay._claim
+def _claim_by_message_id(self: Any, ready: Sequence[relay.Held]) -> list[str]:
+    renamed = [relay.Held(one.delivery, evolve(one.message, nonce=one.delivery.message_id)) for one in ready]
+    return _relay_hand_over(self, renamed)
 
 
 # ---------------------------------------------------------------- executor
@@ -300,14 +304,18 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         name="deleted-is-empty",
-        what="a minute is closed once its records were asked to be deleted (`UnprocessedItems` ignored)",
+        what="each minute is swept once, and closed whatever was left (`UnprocessedItems` ignored)",
         whose="delayer-aws",
-        swaps=((sweeping, "all_empty", _deleted_is_empty), (sweeping, "may_close", _closable_at_once)),
+        swaps=(
+            (sweeping, "plan", _nothing_near),
+            (sweeping, "all_empty", _deleted_is_empty),
+            (sweeping, "may_close", _closable_at_once),
+        ),
     ),
     Bug(
-        name="first-page-only",
-        what="of a big bucket only the first page is read, and the minute is closed",
-        swaps=((sweep.Tick, "_look", _first_page_only), (sweeping, "may_close", _closable_at_once)),
+        name="big-bucket-skipped",
+        what="a bucket of more than one page is not handed on",
+        swaps=((sweep.Tick, "_look", _skip_big_buckets),),
     ),
     Bug(
         name="own-shards",
@@ -338,7 +346,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         name="claim-by-message-id",
         what="the claim goes by the message id of SQS, which changes on redrive",
-        swaps=((relay.Relay, "_claim", _claim_by_message_id),),
+        swaps=((relay.Relay, "_hand_over", _claim_by_message_id),),
     ),
     Bug(
         name="no-lease",
@@ -430,3 +438,5 @@ BUGS: tuple[Bug, ...] = (
         swaps=tuple((where, "STALE_AFTER", 10**15) for where in (enqueueing, relaying, operate)),
     ),
 )
+
+BY_NAME = {bug.name: bug for bug in BUGS}

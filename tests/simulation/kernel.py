@@ -109,13 +109,13 @@ class Kernel:
             return [do(thing) for thing in things]
         mother = current()
         outcomes: dict[int, Outcome] = {}
-        died: list[Crash] = []
+        died: list[BaseException] = []
 
         def body(position: int, thing: Item) -> None:
             try:
                 outcomes[position] = do(thing)
-            except Crash as crash:
-                died.append(crash)
+            except (Exception, Crash) as error:  # noqa: BLE001 - it goes up to whoever asked
+                died.append(error)
             if len(outcomes) + len(died) == len(things):
                 self.at(self.now, mother.switch)
 

@@ -78,6 +78,7 @@ class People:
         name = self.stack.watch.name(schedule.id)
         self.ids[act.subject] = schedule.id
         self.stack.watch.accepted[schedule.id] = schedule
+        self.stack.watch.accepted_at[schedule.id] = self.stack.kernel.now
         self.stack.tell("client", f"has {name}, due {schedule.point_in_time - self.stack.kernel.now} ms from now")
 
     def _cancel(self, act: Act) -> None:

@@ -47,6 +47,7 @@ class Weather:
     skew: Millis = 0  # clocks are off by up to this, either way
     repeats: float = 0  # how likely a delivery comes twice
     delays: float = 0  # how likely a delivery takes long
+    throttled: float = 0  # how likely Lambda throttles a queue so often that its messages come to the dead-letter queue
     ticks: float = 0  # how likely a tick is skipped, doubled or late
     target: float = 0  # how likely the target does not take it
     operator: float = 0.9  # how likely what is set aside is put back, else it is thrown away
@@ -58,7 +59,9 @@ class Weather:
     @property
     def is_fair(self) -> bool:
         """Nothing goes wrong but what clients and targets bring about."""
-        return not (self.rate or self.outages or self.skew or self.repeats or self.delays or self.ticks)
+        return not (
+            self.rate or self.outages or self.skew or self.repeats or self.delays or self.throttled or self.ticks
+        )
 
 
 def weather_of(chance: Chance) -> Weather:
@@ -67,6 +70,8 @@ def weather_of(chance: Chance) -> Weather:
     def maybe(label: str, chances: float, value: float) -> float:
         return value if chance.part(f"weather {label}") < chances else 0
 
+    if chance.part("weather fair") < 0.15:
+        return Weather(target=maybe("target", 0.5, 0.1), shards=chance.one_of("weather shards", (1, 2)))
     faults = tuple(fault for fault in Fault if chance.part(f"weather {fault}") < 0.5) or (Fault.AFTER,)
     return Weather(
         rate=maybe("faults", 0.6, chance.one_of("weather rate", (0.01, 0.03, 0.1))),
@@ -75,6 +80,7 @@ def weather_of(chance: Chance) -> Weather:
         skew=int(maybe("skew", 0.3, SECOND)),
         repeats=maybe("repeats", 0.4, chance.one_of("weather how many repeats", (0.1, 0.4))),
         delays=maybe("delays", 0.35, chance.one_of("weather how many delays", (0.1, 0.4))),
+        throttled=maybe("throttled", 0.35, 0.4),
         ticks=maybe("ticks", 0.3, 0.3),
         target=maybe("target", 0.5, chance.one_of("weather how bad a target", (0.1, 0.5))),
         shards=chance.one_of("weather shards", (1, 1, 2, 3)),
@@ -99,10 +105,11 @@ def _outages(chance: Chance) -> tuple[Outage, ...]:
 def acts_of(chance: Chance) -> list[Act]:
     """A few schedules, and what people do to them, around their firing above all."""
     acts: list[Act] = []
+    together = chance.part("all at one time") < 0.3
     for subject in range(chance.whole("schedules", 1, 5)):
         label = f"schedule {subject}"
         at = START + chance.whole(f"{label} posted", 0, 5 * MINUTE)
-        due = _due(chance, label, at)
+        due = acts[0].due if together and acts else _due(chance, label, at)
         named = chance.part(f"{label} named") < 0.25
         attempts = chance.whole(f"{label} attempts", 1, 6)
         acts.append(Act(at, Do.NAME if named else Do.POST, subject, due, attempts))

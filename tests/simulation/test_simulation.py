@@ -3,7 +3,7 @@
 import pytest
 
 from tests.simulation.__main__ import find
-from tests.simulation.bugs import BUGS, Bug
+from tests.simulation.bugs import BUGS, BY_NAME, Bug
 from tests.simulation.shrink import fewest, shrink
 from tests.simulation.story import Story, play
 from tests.simulation.telling import told
@@ -25,7 +25,7 @@ def test_no_story_breaks_an_invariant(first: int) -> None:
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_each_deliberate_bug_is_found(bug: Bug) -> None:
     """A simulation that cannot fail shows nothing."""
-    found = find(bug, SEEDS)
+    found = find(bug.name, SEEDS)
     assert found.seed is not None, f"not found in {SEEDS} stories"
 
 
@@ -42,8 +42,8 @@ def test_a_story_played_with_all_that_happened_is_the_same() -> None:
 
 def test_a_failing_story_is_made_short() -> None:
     """It breaks the same invariant, with less of everything, and says how it is played again."""
-    bug = next(bug for bug in BUGS if bug.name == "twin-discards-body")
-    found = find(bug, SEEDS)
+    bug = BY_NAME["twin-discards-body"]
+    found = find(bug.name, SEEDS)
     assert found.seed is not None
     with bug.switched_in():
         whole = play(Story(seed=found.seed))

@@ -8,7 +8,7 @@ from attrs import define, field
 
 from delayer.core.bucket import Bucket
 from delayer.core.enqueueing import edge_of
-from delayer.core.instants import Millis
+from delayer.core.instants import SECOND, Millis
 from delayer.core.ledger import LedgerRow
 from delayer.core.lifecycle import State, may_follow
 from delayer.core.schedule import Schedule
@@ -22,7 +22,7 @@ from tests.world import LEAD, PERIOD
 if TYPE_CHECKING:
     from tests.simulation.stack import Stack
 
-GONE_FOR_GOOD = frozenset({State.CANCELLED, State.REPLACED, State.DROPPED})
+LATE: Millis = 2 * SECOND  # more than everything takes when nothing goes wrong
 KEPT = frozenset({State.SET_ASIDE, State.FAILED})
 
 
@@ -45,8 +45,12 @@ class Broken(AssertionError):
     """An invariant does not hold."""
 
     def __init__(self, invariant: Invariant, what: str) -> None:
-        super().__init__(f"{invariant}: {what}")
+        super().__init__(invariant, what)
         self.invariant = invariant
+        self.what = what
+
+    def __str__(self) -> str:
+        return f"{self.invariant}: {self.what}"
 
 
 @define(eq=False)
@@ -55,6 +59,7 @@ class Watch:
 
     stack: "Stack"
     accepted: dict[str, Schedule] = field(factory=dict)  # answered 201, or in the place of another
+    accepted_at: dict[str, Millis] = field(factory=dict)
     withdrawn: set[str] = field(factory=set)  # cancelled or replaced, and told so
     refused: dict[str, LedgerRow] = field(factory=dict)  # a cancel was answered 409, with this row
     handed: dict[str, set[str]] = field(factory=lambda: defaultdict(set))  # first deliveries in the executor's queue
@@ -94,6 +99,9 @@ class Watch:
             self.fail(Invariant.NEVER_EARLY, f"{name} reaches the target {early} ms before its point in time")
         if message.id in self.withdrawn:
             self.fail(Invariant.CANCEL_TRUTH, f"{name} reaches the target, though it was withdrawn")
+        late = now - max(message.point_in_time, self.accepted_at.get(message.id, now))
+        if self.stack.weather.is_fair and message.attempt == 1 and late > LATE and message.id not in self.had_ended:
+            self.fail(Invariant.HARMLESS, f"{name} is {late} ms late, in fair weather")
         self._check_read(name, message, invocation.read.get(message.id))
         self.reaches[message.id] += 1
         allowed = 1 + self.retries[message.id] + self.excuses[message.id]
