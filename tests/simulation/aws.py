@@ -146,7 +146,8 @@ class Aws:
         for one in batch:
             source = self.stack.http_queue if body_of(one.body).attempt else self.stack.delayer_queue
             source.send([Outgoing(one.body)])
-        self._delete(self.stack.dead, batch, [], [])
+        self._busy[self.stack.dead.name] -= 1
+        self.stack.dead.settle(batch, [])
         return True
 
     def _delete(self, queue: MemoryQueue, batch: Sequence[Delivery], told: Any, about: Sequence[str]) -> None:
