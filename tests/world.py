@@ -10,6 +10,7 @@ from typing import Any
 
 from attrs import define, field
 
+from delayer.aws.kept_schedules import schedules_in
 from delayer.core.instants import MINUTE, SECOND, Millis
 from delayer.core.ledger import LedgerRow
 from delayer.core.schedule import Schedule
@@ -31,6 +32,7 @@ from delayer.use_cases.accept import Accept
 from delayer.use_cases.drain import Drain
 from delayer.use_cases.enqueue import Enqueue
 from delayer.use_cases.execute import Execute
+from delayer.use_cases.operate import Contents, Operate
 from delayer.use_cases.relay import Relay
 from delayer.use_cases.set_aside import SetAside
 from delayer.use_cases.sweep import Tick
@@ -145,6 +147,21 @@ class World:
             new_delivery=self._tokens,
         )
         self.drain = Drain(set_aside=self._set_aside("drain"))
+        self.operate = Operate(
+            clock=self._clock("operate"),
+            ledger=self._port("operate", self.ledger),
+            store=self._port("operate", self.store),
+            schedules=self._port("operate", self.table),
+            delayer_queue=self._port("operate", self.delayer_queue),
+            observer=self.observer,
+            read=self.contents,
+            new_nonce=self._tokens,
+            period=PERIOD,
+        )
+
+    def contents(self, content: bytes) -> Contents:
+        """The schedules in an object of the store."""
+        return schedules_in(content)
 
     def _clock(self, function: str) -> Clock:
         return WhileOthersRun(self) if function == "tick" else self.clock

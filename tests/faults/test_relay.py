@@ -43,11 +43,6 @@ def test_a_message_that_cannot_be_read_is_set_aside_and_its_neighbours_fire() ->
         assert len(world.store.list("set-aside/unreadable/", "", 10)) == 1, case
 
 
-def no_such_executor(world: World) -> None:
-    world.post(START + MINUTE, type="sqs-send", url=None, queueUrl="https://sqs.x/123456789012/q")
-    world.run_until(START + HOUR)
-
-
 def test_an_action_without_executor_is_set_aside() -> None:
     def scenario(world: World) -> None:
         world.relay = _without_executors(world)

@@ -5,17 +5,16 @@ import json
 import pytest
 from attrs import evolve
 
-from delayer.aws.kept_schedules import schedules_in
 from delayer.core.executing import Retry
 from delayer.core.instants import HOUR, MINUTE, SECOND
 from delayer.core.lifecycle import State
 from delayer.core.schedule import Schedule
 from delayer.core.wire import encode, to_delayer
 from delayer.ports import Delivery, Outgoing
-from delayer.use_cases.operate import Contents, Impossible, Operate
+from delayer.use_cases.operate import Contents, Impossible
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once, check_sound
-from tests.world import PERIOD, START, World
+from tests.world import START, World
 
 
 def relay_is_broken(world: World) -> None:
@@ -45,7 +44,7 @@ def test_every_fault() -> None:
 def test_put_back_fires_once_however_often_it_is_repeated() -> None:
     world = World()
     relay_is_broken(world)
-    operate = _operate(world)
+    operate = world.operate
     (key,) = [entry["key"] for entry in operate.list()["kept"] if entry["scheduleId"]]
     content = world.store.objects[key]
     operate.put_back(key)
@@ -58,7 +57,7 @@ def test_put_back_fires_once_however_often_it_is_repeated() -> None:
 def test_thrown_away_is_dropped() -> None:
     world = World()
     relay_is_broken(world)
-    operate = _operate(world)
+    operate = world.operate
     for entry in operate.list()["kept"]:
         operate.throw_away(entry["key"])
     row = world.row(world.accepted[0])
@@ -71,7 +70,7 @@ def test_two_put_backs_at_a_time_fire_once() -> None:
     """The second read the row before the first changed it: its compare-and-set fails."""
     world = World()
     relay_is_broken(world)
-    operate = _operate(world)
+    operate = world.operate
     (key,) = [entry["key"] for entry in operate.list()["kept"] if entry["scheduleId"]]
     seen = world.ledger.read(world.accepted[0].id)
     assert seen is not None
@@ -89,7 +88,7 @@ def test_put_back_of_what_is_far_ahead_goes_to_the_table() -> None:
     assert schedule is not None
     world.table.delete(list(world.table.rows))
     world.run_until(START + MINUTE)
-    operate = _operate(world)
+    operate = world.operate
     (key,) = [entry["key"] for entry in operate.list()["kept"]]
     world.store.objects[key] = world.store.objects[key].replace(
         json.dumps(_raw(schedule)).encode(), json.dumps(encode(to_delayer(schedule, ""))).encode()
@@ -127,7 +126,7 @@ def test_thrown_away_without_a_row_has_an_end_all_the_same() -> None:
     assert schedule is not None
     world.table.rows.clear()  # gone, and its stream record with it
     world.store.objects["aws/lambda/batch"] = b"stands for the batch"
-    operate = evolve(_operate(world), read=lambda _: Contents(messages=(to_delayer(schedule, ""),)))
+    operate = evolve(world.operate, read=lambda _: Contents(messages=(to_delayer(schedule, ""),)))
     operate.throw_away("aws/lambda/batch")
     row = world.row(schedule)
     assert row is not None
@@ -142,23 +141,9 @@ def test_a_body_that_is_not_settled_stays_kept() -> None:
     assert schedule is not None
     world.table.rows.clear()
     world.store.objects["aws/lambda/batch"] = b"stands for the batch"
-    operate = evolve(_operate(world), read=lambda _: Contents(messages=(to_delayer(schedule, ""),), unreadable=1))
+    operate = evolve(world.operate, read=lambda _: Contents(messages=(to_delayer(schedule, ""),), unreadable=1))
     assert operate.put_back("aws/lambda/batch")["stillKept"] is True
     assert operate.put_back("aws/lambda/batch")["stillKept"] is True
     assert "aws/lambda/batch" in world.store.objects
     world.run_until(START + 2 * HOUR)
     check_fired_once("put back twice", world)
-
-
-def _operate(world: World) -> Operate:
-    return Operate(
-        clock=world.clock,
-        ledger=world.ledger,
-        store=world.store,
-        schedules=world.table,
-        delayer_queue=world.delayer_queue,
-        observer=world.observer,
-        read=schedules_in,
-        new_nonce=world._tokens,
-        period=PERIOD,
-    )

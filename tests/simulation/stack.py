@@ -22,7 +22,7 @@ from delayer.fakes.queue import Message
 from delayer.ports import Clock, Parallel, Unavailable
 from delayer.use_cases.cancel import Cancel
 from delayer.use_cases.issue import Ids
-from delayer.use_cases.operate import Contents, Impossible, Operate
+from delayer.use_cases.operate import Contents, Impossible
 from delayer.use_cases.replace import Replace
 from tests.simulation.aws import Aws
 from tests.simulation.chance import Chance
@@ -31,7 +31,7 @@ from tests.simulation.plan import Weather
 from tests.simulation.remote import Network, Remote, Service
 from tests.simulation.target import Target
 from tests.simulation.watch import Watch, WatchedLedger, WatchedQueue, WatchedTable
-from tests.world import PERIOD, World
+from tests.world import World
 
 TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "accept": 10 * SECOND,
@@ -126,17 +126,6 @@ class Stack(World):
             exchanges=self._port("replace", self.exchanges),
             ids=self.ids,
             observer=self.observer,
-        )
-        self.operate = Operate(
-            clock=self._clock("operate"),
-            ledger=self._port("operate", self.ledger),
-            store=self._port("operate", self.store),
-            schedules=self._port("operate", self.table),
-            delayer_queue=self._port("operate", self.delayer_queue),
-            observer=self.observer,
-            read=self.contents,
-            new_nonce=self._tokens,
-            period=PERIOD,
         )
 
     def _queue(self, name: str, visibility: Millis, dead: MemoryQueue | None = None) -> MemoryQueue:

@@ -262,7 +262,7 @@ class WatchedTable(MemoryScheduleTable):
 
     def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
         stack = self.watch.stack
-        if bucket.minute > edge_of(stack.kernel.now + current().invocation.skew, PERIOD):
+        if bucket.minute > edge_of(stack.kernel.now + stack.weather.skew, PERIOD):
             self.watch.fail(Invariant.COST, f"{bucket.key} is read long before anything in it is due")
         return super().page(bucket, after)
 

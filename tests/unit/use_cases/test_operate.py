@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from delayer.aws.kept_schedules import schedules_in
 from delayer.core.instants import MINUTE, SECOND, Millis, format_instant, minute_of
 from delayer.core.ledger import STALE_AFTER
 from delayer.core.lifecycle import ENDS, State, may_follow
@@ -26,20 +25,6 @@ RECORD = (GOLDEN / "stream-remove.json").read_text()
 DISCARDED = "aws/lambda/stream-enqueuer/discarded"
 
 
-def operating(world: World) -> Operate:
-    return Operate(
-        clock=world.clock,
-        ledger=world.ledger,
-        store=world.store,
-        schedules=world.table,
-        delayer_queue=world.delayer_queue,
-        observer=world.observer,
-        read=schedules_in,
-        new_nonce=world._tokens,
-        period=PERIOD,
-    )
-
-
 def set_aside(body: str = "", due: Millis = NOW) -> tuple[World, Operate, str]:
     """A world with one record set aside, and its key."""
     world = World()
@@ -48,7 +33,7 @@ def set_aside(body: str = "", due: Millis = NOW) -> tuple[World, Operate, str]:
     )
     world._set_aside("delayer-relay").keep(copy)
     [key] = world.store.objects
-    return world, operating(world), key
+    return world, world.operate, key
 
 
 def told(schedule_id: str, outcome: str, due: Millis = NOW) -> dict[str, object]:
@@ -112,7 +97,7 @@ def test_put_back_of_what_failed() -> None:
     world.ledger.put_if_absent(a_claim(state=State.FAILED, revision=9))
     kept = a_kept(shelf=Shelf.FAILED, body=encode(an_executor_message(attempt=10)))
     world.store.keep(kept)
-    operating(world).put_back(kept.key)
+    world.operate.put_back(kept.key)
     world.run_until(NOW + MINUTE)
     assert len(world.target.reached) == 1
     assert ended(world) is State.EXECUTED
@@ -125,7 +110,7 @@ def test_put_back_of_a_batch_that_lambda_discarded() -> None:
     inserted = {**removed, "eventName": "INSERT", "dynamodb": {"NewImage": removed["dynamodb"]["OldImage"]}}
     payload = json.dumps({"Records": [inserted, removed]})
     world.store.objects[DISCARDED] = json.dumps({"payload": payload}).encode()
-    operating(world).put_back(DISCARDED)
+    world.operate.put_back(DISCARDED)
     assert world.delayer_queue.sent == 1
     assert world.store.objects == {}
 
@@ -136,7 +121,7 @@ def test_a_body_that_holds_something_unreadable_stays() -> None:
     removed = json.loads(RECORD)
     garbled = {**removed, "dynamodb": {**removed["dynamodb"], "OldImage": {}}}
     world.store.objects[DISCARDED] = json.dumps({"payload": {"Records": [garbled, removed]}}).encode()
-    answer = operating(world).put_back(DISCARDED)
+    answer = world.operate.put_back(DISCARDED)
     assert (answer["unreadable"], answer["stillKept"]) == (1, True)
     assert world.delayer_queue.sent == 1
     assert DISCARDED in world.store.objects
@@ -209,7 +194,7 @@ def test_what_nobody_can_read_is_not_put_back(body: str) -> None:
     kept = a_kept(body=body, schedule_id="")
     world.store.keep(kept)
     with pytest.raises(Impossible, match="no schedule can be read"):
-        operating(world).put_back(kept.key)
+        world.operate.put_back(kept.key)
     assert kept.key in world.store.objects
 
 
@@ -261,7 +246,7 @@ def test_throw_away_of_what_the_ledger_does_not_know() -> None:
     """What Lambda discarded had no chance to write its end."""
     world = World()
     world.store.objects[DISCARDED] = json.dumps({"payload": {"Records": [json.loads(RECORD)]}}).encode()
-    operating(world).throw_away(DISCARDED)
+    world.operate.throw_away(DISCARDED)
     assert ended(world) is State.DROPPED
     assert world.store.objects == {}
 
@@ -270,7 +255,7 @@ def test_a_long_list_comes_page_by_page() -> None:
     world = World()
     for at in range(PAGE * 2 + 1):
         world.store.keep(a_kept(body=str(at)))
-    operate, after, pages = operating(world), "", []
+    operate, after, pages = world.operate, "", []
     while True:
         page = operate.list("", after)
         pages.append([line["key"] for line in page["kept"]])
@@ -285,12 +270,12 @@ def test_what_nobody_can_read_can_be_thrown_away() -> None:
     world = World()
     kept = a_kept(body="{not json", schedule_id="")
     world.store.keep(kept)
-    assert operating(world).throw_away(kept.key) == {"schedules": []}
+    assert world.operate.throw_away(kept.key) == {"schedules": []}
     assert world.store.objects == {}
 
 
 def test_a_key_that_is_not_there() -> None:
-    operate = operating(World())
+    operate = World().operate
     for command in (operate.show, operate.put_back, operate.throw_away):
         with pytest.raises(Impossible, match="list what is"):
             command("set-aside/x/y.json")
