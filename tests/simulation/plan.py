@@ -59,9 +59,17 @@ class Weather:
     @property
     def is_fair(self) -> bool:
         """Nothing goes wrong but what clients and targets bring about."""
-        return not (
-            self.rate or self.outages or self.skew or self.repeats or self.delays or self.throttled or self.ticks
+        troubles = (
+            self.rate,
+            self.outages,
+            self.skew,
+            self.repeats,
+            self.delays,
+            self.throttled,
+            self.ticks,
+            self.asleep,
         )
+        return not any(troubles)
 
 
 def weather_of(chance: Chance) -> Weather:
