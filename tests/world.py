@@ -5,12 +5,13 @@ settles nothing. `duplicated` delivers every batch twice. A FaultPlan spoils one
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from attrs import define, field
 
 from delayer.aws.kept_schedules import schedules_in
+from delayer.core.enqueueing import Change
 from delayer.core.instants import MINUTE, SECOND, Millis
 from delayer.core.ledger import LedgerRow
 from delayer.core.schedule import Schedule
@@ -23,6 +24,7 @@ from delayer.fakes import (
     MemoryQueue,
     MemoryScheduleTable,
     MemorySetAsideStore,
+    MemoryStream,
     ScriptedTarget,
     Tokens,
 )
@@ -75,7 +77,6 @@ class World:
     store: MemorySetAsideStore = field(init=False, factory=MemorySetAsideStore)
     accepted: list[Schedule] = field(init=False, factory=list)
     ticking: bool = field(init=False, default=True)
-    _position: int = field(init=False, default=0)
     _last_tick: Millis = field(init=False, default=0)
     _tokens: Tokens = field(init=False, factory=Tokens)
 
@@ -91,6 +92,7 @@ class World:
     # ------------------------------------------------------------ the functions, wired as their app.py does
 
     def _build(self) -> None:
+        self.stream = MemoryStream(self.clock, self.table.stream, self._discard, shards=self.shards)
         self.accept = Accept(
             clock=self._clock("accept"),
             schedules=self._port("accept", self.table),
@@ -239,19 +241,18 @@ class World:
                 self.observer.note("tick failed")
 
     def _stream(self) -> bool:
-        batch = self.table.stream[self._position : self._position + 100]
-        if not batch:
-            return False
-        failed = self._call(self.enqueue, batch)
-        if failed is None:
-            self.clock.move(SECOND)  # Lambda backs off, and delivers the batch again
-            return True
-        sequences = [change.sequence for change in batch]
-        first = min((sequences.index(one) for one in failed), default=len(batch))
-        self._position += first
-        if first == 0:
-            self.clock.move(SECOND)
-        return True
+        busy = self.stream.busy()
+        for shard in busy:
+            if batch := self.stream.receive(shard):
+                failed = self._call(self.enqueue, batch)
+                self.stream.settle(shard, failed)
+                if failed != []:
+                    self.clock.move(SECOND)  # Lambda backs off, and delivers again
+        return bool(busy)
+
+    def _discard(self, batch: Sequence[Change]) -> None:
+        """The failure destination of the stream: nothing here is tried for so long."""
+        raise AssertionError(f"{len(batch)} records of the stream were given up on")
 
     def _consume(self, queue: MemoryQueue, use: Callable[[Any], list[str]]) -> bool:
         batch = queue.receive()
@@ -295,4 +296,4 @@ class World:
         for queue, _ in self._consumers():
             assert queue.messages == []
         assert self.table.rows == {}
-        assert self._position == len(self.table.stream)
+        assert self.stream.unread() == []

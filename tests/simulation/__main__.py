@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from os import cpu_count
 
 from attrs import frozen
@@ -38,21 +38,31 @@ def play_some(seeds: Sequence[int]) -> Chunk:
 def play_all(first: int, number: int) -> Iterator[Chunk]:
     """On all processors; in the order of the seeds, so that the same seed is reported each time."""
     chunks = [range(start, min(start + CHUNK, first + number)) for start in range(first, first + number, CHUNK)]
-    with ProcessPoolExecutor(cpu_count()) as pool:
+    pool = ProcessPoolExecutor(cpu_count())
+    try:
         yield from pool.map(play_some, chunks)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def simulate(first: int, number: int) -> int:
     """Plays the stories, and tells the first that fails. The exit code."""
+    if number < 1:
+        print("Nothing to play: SEEDS must be 1 or more.", file=sys.stderr)
+        return 2
     began, done, steps = time.monotonic(), 0, 0
-    for chunk in play_all(first, number):
-        done, steps = done + chunk.played, steps + chunk.steps
-        if chunk.failing:
-            _progress(f"{done:,} stories; one fails, and is made short")
-            print(told(shrink(chunk.failing[0])))
-            return 1
-        _progress(f"{done:,} of {number:,} stories, {time.monotonic() - began:.0f} s")
+    with closing(play_all(first, number)) as chunks:
+        for chunk in chunks:
+            done, steps = done + chunk.played, steps + chunk.steps
+            if chunk.failing:
+                break
+            _progress(f"{done:,} of {number:,} stories, {time.monotonic() - began:.0f} s")
     _progress("")
+    if chunk.failing:
+        worst = chunk.failing[0]
+        print(f"Seed {worst.story.seed} fails: {worst.broken}. It is made short now.", flush=True)
+        print(told(shrink(worst)))
+        return 1
     print(f"{number:,} stories, {steps:,} steps, {time.monotonic() - began:.0f} s: no invariant was broken.")
     return 0
 
@@ -61,7 +71,8 @@ def replay(seed: int, bug: Bug | None) -> int:
     """Tells one story; its shortest version, if it fails."""
     with bug.switched_in() if bug else ExitStack():
         played = play(Story(seed=seed), aloud=True)
-        print(told(shrink(played) if played.broken else played))
+        again = f' ARGS="--bug {bug.name}"' if bug else ""
+        print(told(shrink(played) if played.broken else played, again))
     return 1 if played.broken else 0
 
 

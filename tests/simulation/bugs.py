@@ -18,6 +18,7 @@ from delayer.core.lifecycle import State
 from delayer.core.wire import to_delayer
 from delayer.ports import Unavailable
 from delayer.use_cases import cancel, enqueue, execute, operate, relay, set_aside, sweep
+from tests.simulation.watch import WatchedLedger
 
 Swap = tuple[Any, str, Any]  # where, what, by what
 
@@ -389,6 +390,11 @@ BUGS: tuple[Bug, ...] = (
         name="no-outcome-check",
         what="the executor does not read the ledger",
         swaps=((executing, "decide_attempt", _no_outcome_check),),
+    ),
+    Bug(
+        name="eventual-reads",
+        what="the ledger is read without `ConsistentRead`",
+        swaps=((WatchedLedger, "read", WatchedLedger.read_eventually),),
     ),
     Bug(
         name="no-fencing",

@@ -16,7 +16,7 @@ from delayer.core.instants import SECOND, Millis
 from delayer.core.schedule import Schedule
 from delayer.core.set_aside import decode
 from delayer.core.wire import to_delayer
-from delayer.fakes import MemoryExchanges, MemoryQueue, MemoryStream
+from delayer.fakes import MemoryExchanges, MemoryQueue
 from delayer.fakes.faults import Crash
 from delayer.fakes.queue import Message
 from delayer.ports import Clock, Parallel, Unavailable
@@ -103,7 +103,6 @@ class Stack(World):
             id(self.target): ("target", Service.TARGET),
             **{id(queue): (f"{queue.name}-queue", Service.SQS) for queue in self.queues()},
         }
-        self.stream = MemoryStream(self.clock, self.table.stream, self._discard, shards=self.shards)
         super()._build()
         self.ids = Ids(
             clock=self._clock("cancel"),

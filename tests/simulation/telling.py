@@ -6,8 +6,8 @@ from tests.simulation.plan import weather_of
 from tests.simulation.story import Played
 
 
-def told(played: Played) -> str:
-    """All that happened in it, one line each; what broke stands last."""
+def told(played: Played, again: str = "") -> str:
+    """All that happened in it, one line each; what broke stands last. `again`: what else to give to play it."""
     story = played.story
     weather = weather_of(Chance(story.seed, story.surprises))
     lines = [
@@ -18,5 +18,5 @@ def told(played: Played) -> str:
     ]
     for at, who, what in played.told:
         lines.append(f"{format_instant(at)[11:-1]}  {who:26} {what}".rstrip())
-    lines += ["", str(played.broken or "no invariant was broken"), f"Again: make simulate SEED={story.seed}"]
+    lines += ["", str(played.broken or "no invariant was broken"), f"Again: make simulate SEED={story.seed}{again}"]
     return "\n".join(lines)

@@ -126,7 +126,7 @@ class Watch:
             return
         self.handed[message.id].add(message.delivery)
         name = self.name(message.id)
-        if message.id in self.withdrawn:
+        if message.id in self.withdrawn - self.had_ended:  # else a send of an earlier life may arrive: it is refused
             self.fail(Invariant.CANCEL_TRUTH, f"{name} is handed over, though it was withdrawn")
         if len(self.handed[message.id]) > 1 + self.excuses[message.id]:
             self.fail(Invariant.ONCE, f"{name} is handed over again, without a reason")
@@ -239,9 +239,17 @@ class Watch:
 
 @define
 class WatchedLedger(MemoryLedger):
-    """Tells of each write."""
+    """Tells of each write, and what a read may say that is not strongly consistent."""
 
     watch: Watch = field(kw_only=True)
+    _before: dict[str, tuple[Millis, LedgerRow | None]] = field(factory=dict)  # the last write, and what it replaced
+
+    def read_eventually(self, schedule_id: str) -> LedgerRow | None:
+        """As DynamoDB without `ConsistentRead`: a replica that is a second behind. No function reads so."""
+        written_at, before = self._before.get(schedule_id, (0, None))
+        row = before if self.watch.stack.kernel.now - written_at < SECOND else self.rows.get(schedule_id)
+        current().invocation.read[schedule_id] = row
+        return row
 
     def read(self, schedule_id: str) -> LedgerRow | None:
         row = super().read(schedule_id)
@@ -251,6 +259,7 @@ class WatchedLedger(MemoryLedger):
     def write(self, row: LedgerRow) -> None:
         old = self.rows.get(row.schedule_id)
         super().write(row)
+        self._before[row.schedule_id] = (self.watch.stack.kernel.now, old)
         self.watch.wrote(old, row)
 
 

@@ -25,46 +25,48 @@ class MemoryStream:
     batch: int = 100
     max_age: Millis = 6 * HOUR
     _read: int = 0  # how many of the records are in the shards
-    _waiting: list[list[list[Change]]] = Factory(lambda self: [[] for _ in range(self.shards)], takes_self=True)
+    _waiting: list[list[Change]] = Factory(lambda self: [[] for _ in range(self.shards)], takes_self=True)
+    _formed: list[list[list[Change]]] = Factory(lambda self: [[] for _ in range(self.shards)], takes_self=True)
     _arrived: dict[str, Millis] = Factory(dict)
 
     def receive(self, shard: int) -> list[Change]:
         """The batch that is due in a shard, again and again until it is settled; empty if there is none."""
         self._take_in()
-        batches = self._waiting[shard]
-        while batches and self.clock.now() - self._arrived[batches[0][0].sequence] > self.max_age:
-            self.discard(batches.pop(0))
-        return batches[0] if batches else []
+        formed, waiting = self._formed[shard], self._waiting[shard]
+        while True:
+            if not formed and waiting:
+                formed.append(waiting[: self.batch])
+                del waiting[: self.batch]
+            if not formed or self.clock.now() - self._arrived[formed[0][0].sequence] <= self.max_age:
+                return formed[0] if formed else []
+            self.discard(formed.pop(0))
 
     def settle(self, shard: int, failed: Sequence[str] | None) -> None:
         """What became of the batch: the sequence numbers that failed; None if the function died or raised."""
-        batch = self._waiting[shard].pop(0)
+        batch = self._formed[shard].pop(0)
         if failed is None:
             half = (len(batch) + 1) // 2
             rest = [batch[:half], batch[half:]]
         else:
             lowest = min((position for position, change in enumerate(batch) if change.sequence in failed), default=None)
             rest = [] if lowest is None else [batch[lowest:]]
-        self._waiting[shard][:0] = [part for part in rest if part]
+        self._formed[shard][:0] = [part for part in rest if part]
 
     def unread(self) -> list[Change]:
-        """All that is not settled yet."""
+        """All that is not settled yet, shard by shard."""
         self._take_in()
-        return [change for shard in self._waiting for batch in shard for change in batch]
+        shards = zip(self._formed, self._waiting, strict=True)
+        return [change for formed, waiting in shards for batch in (*formed, waiting) for change in batch]
 
     def busy(self) -> list[int]:
         """The shards with something in them."""
         self._take_in()
-        return [shard for shard, batches in enumerate(self._waiting) if batches]
+        return [shard for shard in range(self.shards) if self._formed[shard] or self._waiting[shard]]
 
     def _take_in(self) -> None:
-        """New records fill up the last batch that nobody has seen yet: with one batch waiting, none is."""
         for change in self.records[self._read :]:
             self._arrived[change.sequence] = self.clock.now()
-            batches = self._waiting[self._shard_of(change)]
-            if len(batches) < 2 or len(batches[-1]) >= self.batch:
-                batches.append([])
-            batches[-1].append(change)
+            self._waiting[self._shard_of(change)].append(change)
         self._read = len(self.records)
 
     def _shard_of(self, change: Change) -> int:

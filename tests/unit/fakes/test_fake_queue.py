@@ -1,0 +1,69 @@
+"""The consumer's side of the fake of SQS; the sender's is in tests/contract/test_queue.py.
+
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
+"""
+
+from delayer.core.instants import SECOND
+from delayer.fakes import ManualClock, MemoryQueue
+from delayer.ports import Delivery, Outgoing
+from tests.samples import NOW
+
+
+def a_queue(clock: ManualClock, **settings: object) -> MemoryQueue:
+    queue = MemoryQueue(clock=clock, **settings)  # type: ignore[arg-type] # its own fields
+    queue.send([Outgoing("a", tenant="t"), Outgoing("b")])
+    return queue
+
+
+def bodies(batch: list[Delivery]) -> list[str]:
+    return [delivery.body for delivery in batch]
+
+
+def test_what_is_not_settled_comes_again() -> None:
+    clock = ManualClock(NOW)
+    queue = a_queue(clock)
+    first = queue.receive()
+    assert [(one.body, one.receives) for one in first] == [("a", 1), ("b", 1)]
+    assert queue.receive() == []
+    queue.settle(first, failed=[first[1].message_id])
+    assert queue.next_visible() == NOW + 30 * SECOND
+    clock.move(30 * SECOND)
+    assert [(one.body, one.receives) for one in queue.receive()] == [("b", 2)]
+
+
+def test_a_second_delivery_comes_beside_the_first() -> None:
+    queue = a_queue(ManualClock(NOW))
+    first = queue.receive(1)
+    queue.reveal([first[0].message_id])
+    again = queue.receive(1)
+    assert (again[0].message_id, again[0].receives) == (first[0].message_id, 2)
+    queue.settle(first, [])
+    assert bodies(queue.receive()) == ["b"]
+
+
+def test_it_is_buried_after_so_many_receives() -> None:
+    """With its tenant, and under another message id."""
+    clock = ManualClock(NOW)
+    dead = MemoryQueue(clock=clock, name="dead")
+    queue = a_queue(clock, dead_letters=dead, max_receives=2)
+    for _ in range(2):
+        assert bodies(queue.receive()) == ["a", "b"]
+        clock.move(30 * SECOND)
+    assert queue.receive() == []
+    assert queue.messages == []
+    assert [(one.body, one.tenant, one.receives) for one in dead.messages] == [("a", "t", 0), ("b", "", 0)]
+    assert [one.message_id for one in dead.messages] == ["dead-1", "dead-2"]
+
+
+def test_without_a_dead_letter_queue_it_comes_for_ever() -> None:
+    clock = ManualClock(NOW)
+    queue = a_queue(clock, max_receives=1)
+    for _ in range(5):
+        assert bodies(queue.receive()) == ["a", "b"]
+        clock.move(30 * SECOND)
+
+
+def test_who_drives_it_chooses_the_order() -> None:
+    queue = a_queue(ManualClock(NOW), choose=lambda ready, at_most: ready[::-1][:at_most])
+    assert bodies(queue.receive(1)) == ["b"]
+    assert bodies(queue.receive(1)) == ["a"]
