@@ -32,7 +32,7 @@ from delayer.fakes.faults import Crash, FaultPlan, Faulty
 from delayer.ports import Clock, Parallel, Unavailable
 from delayer.use_cases.accept import Accept
 from delayer.use_cases.drain import Drain
-from delayer.use_cases.enqueue import Enqueue
+from delayer.use_cases.enqueue import Enqueue, Sent
 from delayer.use_cases.execute import Execute
 from delayer.use_cases.operate import Contents, Operate
 from delayer.use_cases.relay import Relay
@@ -112,6 +112,7 @@ class World:
             observer=self.observer,
             new_nonce=self._tokens,
             period=PERIOD,
+            sent=Sent(0 if self.duplicated else 10_000),  # the second time another environment runs it
         )
         self.tick = Tick(
             clock=self._clock("tick"),

@@ -27,6 +27,7 @@ WHOLE: Final = SMALL | {
     "put retried, crash, cancel": _with(puts=1, crashes=1, cancels=1),
     "stream retried, crash, cancel": _with(removals=1, crashes=1, cancels=1),
     "executor's message twice, target fails": _with(deliveries=1, refusals=1),
+    "executor's message twice, both attempts fail": _with(deliveries=1, refusals=2),
     "relay's message twice, crash, cancel": _with(copies=1, crashes=1, cancels=1),
     "buried, moved back or put back, crash": _with(burials=1, redrives=1, put_backs=1, crashes=1),
     "target fails, put back, cancel": _with(refusals=1, put_backs=1, cancels=1, deliveries=1),

@@ -5,24 +5,24 @@ from collections.abc import Iterator
 from attrs import evolve
 
 from delayer.core.executing import Attempt, Hold, Orphan, SendNext, Wait
-from delayer.core.ledger import LedgerRow, ended, first_end, retried
+from delayer.core.ledger import LedgerRow, ended, first_end, may_need_body, retried
 from delayer.core.lifecycle import State
 from delayer.core.wire import next_attempt
 from tests.model.rules import Rules
-from tests.model.state import DUE, NAME_OF, Executor, World
+from tests.model.state import DUE, NAME_OF, Executor, World, in_order
 
 Step = tuple[str, World]
 
 
 def steps(world: World, rules: Rules) -> Iterator[Step]:
     """Whatever may happen next to a message of the executor's queue."""
-    for message in sorted(world.open, key=str):
+    for message in in_order(world.open):
         run = Executor(message=message, at="received", began=world.time)
         yield (
             f"an executor receives {message.delivery}",
             evolve(world, open=world.open - {message}, executors=world.executors | {run}),
         )
-    for run in sorted(world.executors, key=str):
+    for run in in_order(world.executors):
         yield from _next(world, rules, run)
         if world.budget.crashes:
             dead = evolve(world.spend("crashes"), executors=world.executors - {run}, open=world.open | {run.message})
@@ -54,7 +54,7 @@ def _answers(world: World, run: Executor, name: str) -> Iterator[Step]:
     delivery = run.message.delivery
     yield f"the target takes {delivery}", _end(world, run, State.EXECUTED)
     if world.budget.refusals:
-        refused = world.spend("refusals")
+        refused = evolve(world.spend("refusals"), failed=world.failed + 1)
         yield f"the target fails {delivery}", _retry(refused, run)
         yield (
             f"the target refuses {delivery}",
@@ -123,8 +123,11 @@ def _write(world: World, rules: Rules, run: Executor, name: str) -> Iterator[Ste
 
 
 def _decide_again(world: World, rules: Rules, run: Executor, name: str) -> World:
-    decision = rules.attempt(run.message, world.row(name))
-    if isinstance(decision, SendNext) and run.wanted and not run.wanted.ended:
+    standing = world.row(name)
+    if run.wanted and run.wanted.state is State.FAILED and standing and not may_need_body(standing):
+        world = evolve(world, kept=world.kept - {name})
+    decision = rules.attempt(run.message, standing)
+    if isinstance(decision, SendNext):
         following = next_attempt(run.message, decision.delivery, decision.attempt)
         return _move(world, run, at="sending", following=following)
     return _leave(world, run) if isinstance(decision, Wait) else _move(world, run, at="settling")

@@ -9,7 +9,7 @@ from delayer.core.lifecycle import State
 from delayer.core.withdrawing import Already, Withdraw, decide_replace
 from delayer.use_cases.operate import REOPENABLE
 from tests.model.rules import Rules
-from tests.model.state import INSTANTS, NEW, OLD, SCHEDULES, Copy, World
+from tests.model.state import INSTANTS, NEW, OLD, SCHEDULES, Copy, World, in_order
 from tests.world import LEASE
 
 Step = tuple[str, World]
@@ -59,7 +59,7 @@ def _queues(world: World) -> Iterator[Step]:
 def _dead_letters(world: World, rules: Rules) -> Iterator[Step]:
     """What was received in vain ten times is buried, and moved back, or drained (use_cases/drain.py)."""
     if world.budget.burials:
-        for copy in sorted(world.free, key=str):
+        for copy in in_order(world.free):
             yield (
                 f"{copy.nonce} goes to the dead-letter queue",
                 evolve(
@@ -69,7 +69,7 @@ def _dead_letters(world: World, rules: Rules) -> Iterator[Step]:
                     dead=world.dead | {copy},
                 ),
             )
-    for copy in sorted(world.dead, key=str):
+    for copy in in_order(world.dead):
         if world.budget.redrives:
             yield (
                 f"{copy.nonce} is moved back into its queue",

@@ -64,7 +64,7 @@ def _twice(world: World) -> str:
         if len(nonces) > 1 + world.put_back:
             return f"two copies of {name} are handed over"
         attempts = sum(attempted == name for attempted, _ in world.attempts)
-        if attempts > 1 + (1 - world.budget.refusals) + world.excused:
+        if attempts > 1 + world.failed + world.excused:
             return f"{name} reaches the target {attempts} times without a reason"
     return ""
 

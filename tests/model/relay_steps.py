@@ -9,7 +9,7 @@ from delayer.core.ledger import Claim, ComeBack, LedgerRow, first_claim
 from delayer.core.lifecycle import State
 from delayer.core.wire import to_executor
 from tests.model.rules import Rules
-from tests.model.state import DUE, Copy, Relay, World
+from tests.model.state import DUE, Copy, Relay, World, in_order
 from tests.world import LEAD, LEASE
 
 Step = tuple[str, World]
@@ -17,11 +17,11 @@ Step = tuple[str, World]
 
 def steps(world: World, rules: Rules) -> Iterator[Step]:
     """Whatever may happen next to a message of the delayer queue."""
-    for copy in sorted(world.free, key=str):
+    for copy in in_order(world.free):
         if world.time >= DUE - relaying.MAX_HOLD:
             run = Relay(copy=copy, at="received", began=world.time)
             yield f"a relay receives {copy.nonce}", evolve(world, free=world.free - {copy}, relays=world.relays | {run})
-    for run in sorted(world.relays, key=str):
+    for run in in_order(world.relays):
         yield from _next(world, rules, run)
         if world.budget.crashes:
             dead = evolve(world.spend("crashes"), relays=world.relays - {run}, free=world.free | {run.copy})

@@ -1,6 +1,7 @@
 """All there is at one moment: a value that can be compared and kept in a set."""
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, TypeVar
 
 from attrs import evolve, frozen
 
@@ -21,6 +22,7 @@ INSTANTS: Final = (  # where time stops, from the due time
     2 * VISIBILITY,
     31 * DAY,  # its ledger row has expired
 )
+Thing = TypeVar("Thing")
 OLD, NEW = "old", "new"
 SCHEDULES: Final = {
     OLD: a_schedule(DUE),
@@ -42,7 +44,7 @@ class Copy:
         return to_delayer(SCHEDULES[self.name], self.nonce)
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, cache_hash=True)
 class Relay:
     """A run of delayer-relay with one message; see use_cases/relay.py."""
 
@@ -54,7 +56,7 @@ class Relay:
     claims_at: Millis = 0  # when it began to claim
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, cache_hash=True)
 class Executor:
     """A run of an executor with one message; see use_cases/execute.py."""
 
@@ -66,7 +68,7 @@ class Executor:
     following: ExecutorMessage | None = None  # what it is about to send
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, cache_hash=True)
 class Budget:
     """How often each trouble may still happen."""
 
@@ -83,7 +85,12 @@ class Budget:
     replacements: int = 0
 
 
-@frozen(kw_only=True)
+def in_order(things: frozenset[Thing]) -> Iterable[Thing]:
+    """Always the same, so that a search is repeatable."""
+    return sorted(things, key=str) if len(things) > 1 else things
+
+
+@frozen(kw_only=True, cache_hash=True)
 class World:
     """One moment."""
 
@@ -106,6 +113,7 @@ class World:
     sends: int = 0  # to the delayer queue, so far; they number the nonces
     attempts: tuple[tuple[str, str], ...] = ()  # name and delivery, in order
     hand_overs: tuple[tuple[str, str], ...] = ()  # name and nonce, in order
+    failed: int = 0  # attempts that the target did not take
     excused: int = 0  # crashes and duplicates that may repeat an attempt
     broken: str = ""
 

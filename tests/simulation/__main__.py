@@ -3,7 +3,7 @@
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, closing
 from os import cpu_count
@@ -35,7 +35,7 @@ def play_some(seeds: Sequence[int]) -> Chunk:
     )
 
 
-def play_all(first: int, number: int) -> Iterator[Chunk]:
+def play_all(first: int, number: int) -> Generator[Chunk, None, None]:
     """On all processors; in the order of the seeds, so that the same seed is reported each time."""
     chunks = [range(start, min(start + CHUNK, first + number)) for start in range(first, first + number, CHUNK)]
     pool = ProcessPoolExecutor(cpu_count())

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 IDLE = 15  # with an empty table only each of so many ticks is played: it has nothing to do
 CONCURRENT = 5  # invocations for one queue at a time
+REPEATED = 4  # deliveries of a message that may come twice; through an outage of hours they would only multiply
+MOVES = 20  # back from the dead-letter queue: an operator who sees them fail again gives up
 LONG = (SECOND, 20 * SECOND, 3 * MINUTE, 2 * HOUR)  # how long a late delivery takes at most
 
 
@@ -32,6 +34,7 @@ class Aws:
     _waiting: set[str] = field(factory=set)  # queues that are polled again in a while
     _woken: bool = False
     _minutes: int = 0
+    _moves: int = 0
 
     # ------------------------------------------------------------ the stream
 
@@ -117,7 +120,9 @@ class Aws:
 
     def _maybe_twice(self, queue: MemoryQueue, batch: Sequence[Delivery], about: Sequence[str]) -> None:
         """At least once: the same messages again, while the first delivery is under way."""
-        if not self.stack.chance.surprise(f"{queue.name} delivered twice", self.stack.weather.repeats):
+        if batch[0].receives > REPEATED or not self.stack.chance.surprise(
+            f"{queue.name} delivered twice", self.stack.weather.repeats
+        ):
             return
         self.stack.tell("AWS", f"delivers {self._named(batch)} twice from the {queue.name} queue")
         self.stack.watch.excuses.update(about)
@@ -140,8 +145,9 @@ class Aws:
 
     def _moved_back(self, batch: Sequence[Delivery]) -> bool:
         """An operator moves what is in the dead-letter queue back to where it came from, under new message ids."""
-        if not self.stack.chance.surprise("moved back", self.stack.weather.throttled):
+        if self._moves >= MOVES or not self.stack.chance.surprise("moved back", self.stack.weather.throttled):
             return False
+        self._moves += 1
         self.stack.tell("operator", f"moves {self._named(batch)} back from the dead-letter queue")
         for one in batch:
             source = self.stack.http_queue if body_of(one.body).attempt else self.stack.delayer_queue

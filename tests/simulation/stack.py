@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from delayer.aws.kept_schedules import schedules_in
 from delayer.core.admission import Invalid
@@ -21,6 +21,7 @@ from delayer.fakes.faults import Crash
 from delayer.fakes.queue import Message
 from delayer.ports import Clock, Parallel, Unavailable
 from delayer.use_cases.cancel import Cancel
+from delayer.use_cases.enqueue import Sent
 from delayer.use_cases.issue import Ids
 from delayer.use_cases.operate import Contents, Impossible
 from delayer.use_cases.replace import Replace
@@ -184,6 +185,8 @@ class Stack(World):
     ) -> None:
         """Lambda runs a function; unless Lambda is down, then `done` hears of a Crash."""
         self._numbers += 1
+        if function == "enqueue" and self.chance.part("enqueue environment") < 0.1:
+            self.enqueue = evolve(self.enqueue, sent=Sent())  # another execution environment remembers nothing
         skew = self.chance.whole(f"clock of {function}", -self.weather.skew, self.weather.skew)
         deadline = self.kernel.now + TIMEOUTS[function]
         invocation = Invocation(NAMES.get(function, function), self._numbers, skew, deadline, frozenset(about))

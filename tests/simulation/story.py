@@ -12,7 +12,7 @@ from tests.simulation.watch import Broken, Invariant
 from tests.world import START
 
 QUIET: Millis = 3 * DAY  # by then everything has come to its end, whatever the weather was
-STEPS = 200_000  # more than any story takes; one that takes more goes round in circles
+STEPS = 500_000  # more than any story takes; one that takes more goes round in circles
 
 
 @frozen(kw_only=True)

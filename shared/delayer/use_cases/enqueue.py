@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from delayer.core import enqueueing as core
 from delayer.core.instants import Millis
@@ -18,6 +18,27 @@ def key_of(schedule: Schedule) -> RecordKey:
     return RecordKey(bucket=schedule.address.bucket.key, due=schedule.address.sort_key(schedule.id))
 
 
+@define
+class Sent:
+    """What this execution environment has sent, by sequence number and id.
+
+    While a neighbour in the batch cannot be handled, Lambda delivers the batch again and again, for hours in an outage.
+    Whoever forgets, or begins anew, sends once more: the ledger refuses the second copy, but it has its price.
+    """
+
+    at_most: int = 10_000
+    _sent: dict[tuple[str, str], None] = field(factory=dict)
+
+    def __contains__(self, change: tuple[str, str]) -> bool:
+        return change in self._sent
+
+    def add(self, change: tuple[str, str]) -> None:
+        """Remembers it, and forgets the oldest if there are too many."""
+        self._sent[change] = None
+        if len(self._sent) > self.at_most:
+            del self._sent[next(iter(self._sent))]
+
+
 @frozen(kw_only=True)
 class Enqueue:
     """One batch of the schedules table's stream."""
@@ -31,6 +52,7 @@ class Enqueue:
     observer: Observer
     new_nonce: Callable[[], str]
     period: Millis
+    sent: Sent = field(factory=Sent)
 
     def __call__(self, changes: Sequence[core.Change]) -> list[str]:
         """Handles all; returns the sequence numbers of those that must be delivered again.
@@ -39,11 +61,11 @@ class Enqueue:
         they keep the record in the stream, and the neighbours have gone on.
         """
         decisions = [(change, self._decide(change)) for change in changes]
+        self._note([d for _, d in decisions if isinstance(d, core.NoteHeartbeat)])
         return [
             *self._delete([(c, d.schedule) for c, d in decisions if isinstance(d, core.Delete)]),
             *self._send(core.side_by_side([(c, d) for c, d in decisions if isinstance(d, core.Send)])),
             *self._keep([(c, d) for c, d in decisions if isinstance(d, core.SetAside)]),
-            *self._note([(c, d) for c, d in decisions if isinstance(d, core.NoteHeartbeat)]),
             *[c.sequence for c, d in decisions if d is None],
         ]
 
@@ -66,14 +88,16 @@ class Enqueue:
         return [changes[key] for key in left]
 
     def _send(self, removed: Sequence[tuple[core.Change, core.Send]]) -> list[str]:
+        removed = [(change, send) for change, send in removed if _name(change, send) not in self.sent]
         outgoing = [
             Outgoing(encode(to_delayer(send.schedule, self.new_nonce())), send.delay_seconds, tenant_of(send.schedule))
             for _, send in removed
         ]
         unsent = set(self.delayer_queue.send(outgoing)) if outgoing else set()
         self.observer.count("Enqueued", len(removed) - len(unsent))
-        for position, (_, send) in enumerate(removed):
+        for position, (change, send) in enumerate(removed):
             if position not in unsent:
+                self.sent.add(_name(change, send))
                 self.observer.note("enqueued", send.schedule.id, delaySeconds=send.delay_seconds)
         return [change.sequence for position, (change, _) in enumerate(removed) if position in unsent]
 
@@ -94,11 +118,15 @@ class Enqueue:
                 failed.append(change.sequence)
         return failed
 
-    def _note(self, heartbeats: Sequence[tuple[core.Change, core.NoteHeartbeat]]) -> list[str]:
-        failed = []
-        for change, heartbeat in heartbeats[-1:]:
+    def _note(self, heartbeats: Sequence[core.NoteHeartbeat]) -> None:
+        """A heartbeat that is not noted holds up the sweep, as it should; it need not hold up the stream as well."""
+        for heartbeat in heartbeats[-1:]:
             try:
                 self.control.note_heartbeat(heartbeat.sent_at)
-            except Unavailable:
-                failed.append(change.sequence)
-        return failed
+            except Unavailable as error:
+                self.observer.warn("heartbeat not noted", error=str(error))
+
+
+def _name(change: core.Change, send: core.Send) -> tuple[str, str]:
+    """Sequence numbers are unique within a shard only."""
+    return change.sequence, send.schedule.id

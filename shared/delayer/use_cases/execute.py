@@ -61,9 +61,8 @@ class Execute:
         match executing.decide_attempt(message, row):
             case executing.Attempt() if row:
                 return self._attempt(message, row)
-            case executing.SendNext(following, attempt):
-                delay = executing.retry_seconds(message.id, message.attempt)
-                return self._send(next_attempt(message, following, attempt), delay)
+            case executing.SendNext() as decision:
+                return self._send_next(message, decision)
             case Refuse(reason):
                 self.observer.note("copy refused", message.id, reason=reason)
                 return True
@@ -110,18 +109,23 @@ class Execute:
         following = retried(row, self.new_delivery(), self.clock.now())
         blocker = self.ledger.swap(row, following)
         if blocker is not None:
-            return self._overtaken(message, blocker, delay)
+            return self._overtaken(message, blocker)
         self.observer.count("Retried")
         self.observer.note("attempt failed", message.id, attempt=message.attempt, retrySeconds=delay, detail=detail)
         return self._send(next_attempt(message, following.delivery, following.attempt), delay)
 
-    def _overtaken(self, message: ExecutorMessage, standing: LedgerRow, delay: int) -> bool:
-        """A twin of this delivery was faster. It may have died before it sent: one message too many is harmless."""
+    def _overtaken(self, message: ExecutorMessage, standing: LedgerRow) -> bool:
+        """A twin of this delivery was faster, whatever became of this attempt; its row decides what follows."""
         decision = executing.decide_attempt(message, standing)
         if isinstance(decision, executing.SendNext):
-            return self._send(next_attempt(message, decision.delivery, decision.attempt), delay)
+            return self._send_next(message, decision)
         self.observer.note("copy refused", message.id, reason="overtaken while it was attempted")
         return not isinstance(decision, executing.Wait)
+
+    def _send_next(self, message: ExecutorMessage, decision: executing.SendNext) -> bool:
+        """Whoever wrote the row may have died before it sent: one message too many is harmless, none is a loss."""
+        following = next_attempt(message, decision.delivery, decision.attempt)
+        return self._send(following, executing.retry_seconds(message.id, message.attempt))
 
     def _send(self, message: ExecutorMessage, delay: int) -> bool:
         return not self.queue.send([Outgoing(encode(message), delay, tenant_of(message))])
@@ -143,7 +147,7 @@ class Execute:
         if blocker is not None:
             if not may_need_body(blocker):  # a twin of this delivery failed with the same body, under the same key
                 self.set_aside.store.discard(kept.key)
-            return not isinstance(executing.decide_attempt(message, blocker), executing.Wait)
+            return self._overtaken(message, blocker)
         self.observer.count("Failed")
         self.observer.warn("failed", message.id, attempt=message.attempt, reason=reason, key=kept.key)
         return True

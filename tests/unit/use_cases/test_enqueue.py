@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from attrs import evolve
+
 from delayer.core.enqueueing import Change, Garbled, Heartbeat, Kind
 from delayer.core.instants import DAY, MINUTE, SECOND
 from delayer.core.ledger import STALE_AFTER
@@ -9,7 +11,9 @@ from delayer.core.lifecycle import State
 from delayer.core.set_aside import decode as decode_kept
 from delayer.core.wire import DelayerMessage, decode
 from delayer.fakes import MemoryQueue
+from delayer.fakes.faults import Fault, FaultPlan, Faulty
 from delayer.ports import Outgoing
+from delayer.use_cases.enqueue import Sent
 from tests.samples import NOW, a_claim, a_schedule, many_schedules
 from tests.world import START, World
 
@@ -44,8 +48,8 @@ def test_an_insert_beyond_the_period_stays() -> None:
 
 
 def test_each_send_has_a_fresh_nonce() -> None:
-    """The same REMOVE read twice makes two copies, which the ledger can tell apart."""
-    world = World()
+    """The same REMOVE read by two environments makes two copies, which the ledger can tell apart."""
+    world = World(duplicated=True)
     removal = change(Kind.REMOVE, a_schedule())
     world.enqueue([removal])
     world.enqueue([removal])
@@ -134,6 +138,35 @@ def test_the_heartbeat_is_noted_as_it_leaves() -> None:
     assert world.control.heartbeat_seen() == START + MINUTE
     world.enqueue([change(Kind.REMOVE, Heartbeat(START))])
     assert world.control.heartbeat_seen() == START + MINUTE, "forward only"
+
+
+def test_what_was_sent_is_not_sent_again_with_its_batch() -> None:
+    """The delete of a neighbour fails, and Lambda delivers the batch again; a new environment knows nothing of it."""
+    world = World()
+    [removed, nearly_due] = many_schedules(2)
+    batch = [change(Kind.INSERT, nearly_due, "1"), change(Kind.REMOVE, removed, "2")]
+    failing = evolve(world.enqueue, schedules=Faulty(world.table, FaultPlan(Fault.BEFORE, 0)))
+    assert failing(batch) == ["1"]
+    assert world.delayer_queue.sent == 1
+    assert world.enqueue(batch) == []
+    assert world.delayer_queue.sent == 1
+    assert evolve(world.enqueue, sent=Sent())(batch) == []
+    assert world.delayer_queue.sent == 2
+
+
+def test_the_memory_of_what_was_sent_is_bounded() -> None:
+    sent = Sent(at_most=2)
+    for number in "123":
+        sent.add((number, "id"))
+    assert [(number, "id") in sent for number in "123"] == [False, True, True]
+
+
+def test_a_heartbeat_that_cannot_be_noted_holds_up_nothing() -> None:
+    """It comes once a minute, and everything behind it would be delivered again."""
+    world = World(spoiled="enqueue", plan=FaultPlan(Fault.BEFORE, 0))
+    assert world.enqueue([change(Kind.REMOVE, Heartbeat(START))]) == []
+    assert world.control.heartbeat_seen() is None
+    assert "heartbeat not noted" in world.observer.warnings
 
 
 def test_one_schedule_twice_in_a_batch() -> None:

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from delayer.core.executing import Done, Refused, Result, Retry
 from delayer.core.instants import MINUTE, SECOND
-from delayer.core.ledger import LedgerRow
+from delayer.core.ledger import LedgerRow, retried
 from delayer.core.lifecycle import State
 from delayer.core.set_aside import decode as decode_kept
 from delayer.core.wire import ExecutorMessage, decode, encode
@@ -195,3 +195,19 @@ def test_the_outcome_is_written_once_for_twins() -> None:
     world.execute(delivered(an_executor_message(), an_executor_message()))
     assert the_row(world).state is State.EXECUTED
     assert the_row(world).revision == 2
+
+
+def test_a_twin_that_is_refused_sends_what_the_other_may_have_died_before() -> None:
+    """One twin has written the retry and not sent it yet; the other is turned down, and its message is deleted."""
+    world = claimed()
+
+    def meanwhile(message: ExecutorMessage) -> Result:
+        row = the_row(world)
+        assert world.ledger.swap(row, retried(row, "d2", NOW)) is None
+        return Refused("no")
+
+    assert evolve(world.execute, target=meanwhile)(delivered(an_executor_message())) == []
+    [following] = [decode(one.body, ExecutorMessage) for one in world.http_queue.messages]
+    assert (following.delivery, following.attempt) == ("d2", 2)
+    assert the_row(world).state is State.CLAIMED
+    assert world.store.objects == {}
