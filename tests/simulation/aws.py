@@ -60,8 +60,11 @@ class Aws:
 
     def _settle(self, shard: int, told: Any) -> None:
         failed = None if isinstance(told, BaseException) else told
+        if failed is None:
+            self.stack.new_environment()
         if failed == [] and self.stack.chance.surprise("stream batch repeated", self.stack.weather.repeats):
             self.stack.tell("AWS", "delivers the batch of the stream again")
+            self.stack.new_environment()
             failed = None
         self._failures[shard] = 0 if failed == [] else self._failures.get(shard, 0) + 1
         self.stack.stream.settle(shard, failed)

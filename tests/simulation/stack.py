@@ -180,13 +180,15 @@ class Stack(World):
 
     # ------------------------------------------------------------ running a function
 
+    def new_environment(self) -> None:
+        """The enqueuer runs elsewhere from now on, and remembers nothing."""
+        self.enqueue = evolve(self.enqueue, sent=Sent())
+
     def start(
         self, function: str, use: Callable[[], Any], done: Callable[[Any], None], about: Sequence[str] = ()
     ) -> None:
         """Lambda runs a function; unless Lambda is down, then `done` hears of a Crash."""
         self._numbers += 1
-        if function == "enqueue" and self.chance.part("enqueue environment") < 0.1:
-            self.enqueue = evolve(self.enqueue, sent=Sent())  # another execution environment remembers nothing
         skew = self.chance.whole(f"clock of {function}", -self.weather.skew, self.weather.skew)
         deadline = self.kernel.now + TIMEOUTS[function]
         invocation = Invocation(NAMES.get(function, function), self._numbers, skew, deadline, frozenset(about))
