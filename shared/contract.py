@@ -21,7 +21,7 @@ def contract() -> dict[str, Any]:
     request["properties"]["action"] = {"type": "object", "required": ["type"]}
     request["properties"]["action"]["properties"] = {"type": {"enum": sorted(mapping)}}
     actions = {kind: _resolved({"$ref": ref}, schemas) for kind, ref in sorted(mapping.items())}
-    return {"request": request, "actions": actions}
+    return {"request": request, "change": _resolved(schemas["ChangeRequest"], schemas), "actions": actions}
 
 
 def _resolved(node: Any, schemas: dict[str, Any]) -> Any:

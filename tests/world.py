@@ -22,6 +22,7 @@ from delayer.fakes import (
     MemoryLedger,
     MemoryObserver,
     MemoryQueue,
+    MemoryRegistry,
     MemoryScheduleTable,
     MemorySetAsideStore,
     MemoryStream,
@@ -30,10 +31,11 @@ from delayer.fakes import (
 )
 from delayer.fakes.faults import Crash, FaultPlan, Faulty
 from delayer.ports import Clock, Parallel, Unavailable
-from delayer.use_cases.accept import Accept
+from delayer.use_cases.accept import Accept, Accepted
 from delayer.use_cases.drain import Drain
 from delayer.use_cases.enqueue import Enqueue, Sent
 from delayer.use_cases.execute import Execute
+from delayer.use_cases.issue import Ids
 from delayer.use_cases.operate import Contents, Operate
 from delayer.use_cases.relay import Relay
 from delayer.use_cases.set_aside import SetAside
@@ -87,6 +89,7 @@ class World:
         self.sweep_queue = MemoryQueue(clock=self.clock, name="sweep", visibility=90 * SECOND)
         self.http_queue = MemoryQueue(clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.dead)
         self.target = ScriptedTarget(self.clock)
+        self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
         self._build()
 
     # ------------------------------------------------------------ the functions, wired as their app.py does
@@ -96,11 +99,10 @@ class World:
         self.accept = Accept(
             clock=self._clock("accept"),
             schedules=self._port("accept", self.table),
-            control=self._port("accept", self.control),
+            ledger=self._port("accept", self.ledger),
+            registry=self._port("accept", self.registry),
+            ids=self._ids("accept"),
             observer=self.observer,
-            randomness=self._bytes,
-            pick=lambda n: self._tokens.count % n,
-            shards=self.shards,
         )
         self.enqueue = Enqueue(
             clock=self._clock("enqueue"),
@@ -184,6 +186,15 @@ class World:
             source=function,
         )
 
+    def _ids(self, function: str) -> Ids:
+        return Ids(
+            clock=self._clock(function),
+            control=self._port(function, self.control),
+            randomness=self._bytes,
+            pick=lambda n: self._tokens.count % n,
+            shards=self.shards,
+        )
+
     def _bytes(self, number: int) -> bytes:
         self._tokens()
         return self._tokens.count.to_bytes(number, "big")
@@ -199,12 +210,22 @@ class World:
         }
         for _ in range(tries):
             try:
-                schedule = self.accept(json.dumps(body).encode(), "owner")
+                answer = self.accept(json.dumps(body).encode(), "owner")
             except (Unavailable, Crash):
                 continue
+            assert isinstance(answer, Accepted)
+            schedule = self.stored(answer.schedule_id)
             self.accepted.append(schedule)
             return schedule
         return None
+
+    def stored(self, schedule_id: str) -> Schedule:
+        """As its record was when it was written."""
+        return next(
+            change.row
+            for change in reversed(self.table.stream)
+            if isinstance(change.row, Schedule) and change.row.id == schedule_id
+        )
 
     # ------------------------------------------------------------ what AWS does
 

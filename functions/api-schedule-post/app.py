@@ -1,28 +1,34 @@
 """POST /schedules: one call, one schedule."""
 
-import secrets
 from typing import Any
 
-from delayer.aws import http_api, wiring
-from delayer.aws.runtime import SystemClock, number
+from delayer.aws import api_wiring, wiring
+from delayer.aws.http import answers, problems, requests
+from delayer.aws.runtime import SystemClock
 from delayer.aws.telemetry import Telemetry
-from delayer.use_cases.accept import Accept
+from delayer.core.withdrawing import NameTaken
+from delayer.use_cases.accept import Accept, Accepted, KeyReused
 
 telemetry = Telemetry("api-schedule-post")
 accept = Accept(
     clock=SystemClock(),
     schedules=wiring.schedule_table(),
-    control=wiring.control(),
+    ledger=wiring.ledger(),
+    registry=api_wiring.registry(),
+    ids=api_wiring.new_ids(),
     observer=telemetry,
-    randomness=secrets.token_bytes,
-    pick=secrets.randbelow,
-    shards=number("SHARDS"),
 )
 
 
 @telemetry.observed
-@http_api.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+@problems.answers_problems(telemetry)
+def handler(event: dict[str, Any], _context: object) -> answers.Answer:
     """One invocation."""
-    schedule = accept(http_api.body_of(event), http_api.owner_of(event))
-    return http_api.created(schedule)
+    owner = requests.owner_of(event)
+    match accept(requests.body_of(event), owner, requests.key_of(event)):
+        case Accepted(schedule_id, point_in_time):
+            return answers.created(schedule_id, point_in_time)
+        case NameTaken(schedule_id):
+            return problems.name_taken(schedule_id)
+        case KeyReused():
+            return problems.key_reused()

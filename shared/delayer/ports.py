@@ -232,8 +232,23 @@ class NameRow:
 
 
 @frozen(kw_only=True)
+class RequestRow:
+    """What was answered to a POST with an idempotency key."""
+
+    owner: str
+    key: str
+    digest: str  # of the body: the same key with another body is a mistake
+    schedule_id: str
+    point_in_time: Millis
+    expires_at: Millis  # from then on the key counts as new
+
+
+@frozen(kw_only=True)
 class Exchange:
-    """One schedule in place of another, in one transaction: all of it, or nothing (ADR 0041)."""
+    """One schedule in place of another, in one transaction: all of it, or nothing (ADR 0041).
+
+    A schedule with a group joins it in the same transaction.
+    """
 
     new: Schedule  # its record is put
     begun: LedgerRow | None = None  # the row a named schedule begins with; put only if there is none
@@ -242,13 +257,34 @@ class Exchange:
     over: LedgerRow | None = None  # the old one's row that `ending` replaces; None: only if there is none
     name: NameRow | None = None  # names the new one
     name_over: NameRow | None = None  # what `name` replaces; None: only if there is none
+    request: RequestRow | None = None  # the call that created the new one
+    request_over: RequestRow | None = None  # the expired one that it replaces; None: only if there is none
 
 
-class Exchanges(Protocol):
-    """Names, and the transaction that exchanges schedules."""
+@frozen
+class Members:
+    """A page of a group, in due order."""
+
+    ids: tuple[str, ...]
+    more: str  # the id after which the next page begins; empty: this was the last
+
+
+class Registry(Protocol):
+    """What schedules are known by besides their ids, and the transaction that keeps it true (ADR 0048)."""
 
     def named(self, owner: str, name: str) -> NameRow | None:
         """Strongly consistent."""
+        ...
+
+    def requested(self, owner: str, key: str) -> RequestRow | None:
+        """Strongly consistent; also one that has expired and was not deleted yet."""
+        ...
+
+    def members(self, owner: str, group: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
+        """Those due from `since` on and before `until`, after one of them (empty: from the first).
+
+        Strongly consistent.
+        """
         ...
 
     def exchange(self, exchange: Exchange) -> bool:

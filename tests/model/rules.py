@@ -12,11 +12,9 @@ class Rules:
     """What the functions go by."""
 
     claim: Callable[[ledger.LedgerRow, ledger.LedgerRow | None], ledger.Verdict] = ledger.decide_claim
-    relay: Callable[..., relaying.Resend | relaying.Hold | relaying.Stale] = relaying.decide
+    relay: Callable[..., object] = relaying.decide
     wait: Callable[..., executing.Hold | executing.Resend | None] = executing.decide_wait
-    attempt: Callable[
-        ..., executing.Attempt | executing.SendNext | ledger.Refuse | executing.Wait | executing.Orphan
-    ] = executing.decide_attempt
+    attempt: Callable[..., object] = executing.decide_attempt
     set_aside: Callable[..., ledger.Keep] = ledger.decide_set_aside
     may_end: Callable[..., bool] = ledger.may_end
     cancel: Callable[..., object] = withdrawing.decide_cancel

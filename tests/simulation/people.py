@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from delayer.core.admission import Invalid, admit
+from delayer.core.admission import admit
 from delayer.core.enqueueing import Garbled
 from delayer.core.instants import MINUTE, SECOND
 from delayer.core.lifecycle import State
+from delayer.core.request import Invalid
 from delayer.core.schedule import Schedule
 from delayer.core.withdrawing import Expired, TooLate
 from delayer.fakes.faults import Crash
 from delayer.ports import Outgoing, RecordKey, Unavailable
+from delayer.use_cases.accept import Accepted
 from delayer.use_cases.cancel import Cancelled
 from delayer.use_cases.enqueue import key_of
 from delayer.use_cases.operate import Impossible
@@ -72,7 +74,13 @@ class People:
         return json.dumps({"pointInTime": act.due / 1000, "action": action, "payload": act.subject}).encode()
 
     def _post(self, act: Act) -> None:
-        self._ask("accept", lambda: self.stack.accept(self._body(act), OWNER), lambda one: self._has(act, one))
+        self._ask("accept", lambda: self.stack.accept(self._body(act), OWNER), lambda one: self._was_accepted(act, one))
+
+    def _was_accepted(self, act: Act, answer: Any) -> None:
+        if isinstance(answer, Accepted):
+            self._has(act, self.stack.stored(answer.schedule_id))
+        else:
+            self.stack.watch.unexpected(AssertionError(f"a POST was answered {answer}"))
 
     def _has(self, act: Act, schedule: Schedule) -> None:
         name = self.stack.watch.name(schedule.id)

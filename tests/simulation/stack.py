@@ -10,19 +10,18 @@ from typing import Any
 from attrs import define, evolve, field
 
 from delayer.aws.kept_schedules import schedules_in
-from delayer.core.admission import Invalid
 from delayer.core.enqueueing import Change, Garbled, Kind
 from delayer.core.instants import SECOND, Millis
+from delayer.core.request import Invalid
 from delayer.core.schedule import Schedule
 from delayer.core.set_aside import decode
 from delayer.core.wire import to_delayer
-from delayer.fakes import MemoryExchanges, MemoryQueue
+from delayer.fakes import MemoryQueue, MemoryRegistry
 from delayer.fakes.faults import Crash
 from delayer.fakes.queue import Message
 from delayer.ports import Clock, Parallel, Unavailable
 from delayer.use_cases.cancel import Cancel
 from delayer.use_cases.enqueue import Sent
-from delayer.use_cases.issue import Ids
 from delayer.use_cases.operate import Contents, Impossible
 from delayer.use_cases.replace import Replace
 from tests.simulation.aws import Aws
@@ -94,37 +93,31 @@ class Stack(World):
         self.sweep_queue = self._queue("sweep", 90 * SECOND)
         self.http_queue = self._queue("http", 90 * SECOND, self.dead)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
-        self.exchanges = MemoryExchanges(schedules=self.table, ledger=self.ledger)
+        self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
         self._services = {
             id(self.table): ("schedules", Service.DYNAMODB),
             id(self.ledger): ("ledger", Service.DYNAMODB),
             id(self.control): ("control", Service.DYNAMODB),
-            id(self.exchanges): ("exchanges", Service.DYNAMODB),
+            id(self.registry): ("registry", Service.DYNAMODB),
             id(self.store): ("store", Service.S3),
             id(self.target): ("target", Service.TARGET),
             **{id(queue): (f"{queue.name}-queue", Service.SQS) for queue in self.queues()},
         }
         super()._build()
-        self.ids = Ids(
-            clock=self._clock("cancel"),
-            control=self._port("cancel", self.control),
-            randomness=self._bytes,
-            pick=lambda n: self._tokens.count % n,
-            shards=self.shards,
-        )
         self.cancel = Cancel(
             clock=self._clock("cancel"),
             ledger=self._port("cancel", self.ledger),
             schedules=self._port("cancel", self.table),
-            ids=self.ids,
+            registry=self._port("cancel", self.registry),
+            ids=self._ids("cancel"),
             observer=self.observer,
         )
         self.replace = Replace(
             clock=self._clock("replace"),
             ledger=self._port("replace", self.ledger),
             schedules=self._port("replace", self.table),
-            exchanges=self._port("replace", self.exchanges),
-            ids=self.ids,
+            registry=self._port("replace", self.registry),
+            ids=self._ids("replace"),
             observer=self.observer,
         )
 

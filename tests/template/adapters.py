@@ -6,26 +6,37 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from delayer.aws import wiring
+from delayer.aws import api_wiring, wiring
 from delayer.aws.control import DynamoControl
+from delayer.aws.http import requests
 from delayer.aws.ledger import DynamoLedger
 from delayer.aws.queue import SqsQueue
+from delayer.aws.registry import DynamoRegistry
 from delayer.aws.schedule_table import DynamoScheduleTable
 from delayer.aws.set_aside_store import S3SetAsideStore
 from delayer.use_cases.accept import Accept
+from delayer.use_cases.cancel import Cancel
 from delayer.use_cases.drain import Drain
 from delayer.use_cases.enqueue import Enqueue
 from delayer.use_cases.execute import Execute
 from delayer.use_cases.issue import Ids
+from delayer.use_cases.look import Look
 from delayer.use_cases.operate import Operate
 from delayer.use_cases.relay import Relay
+from delayer.use_cases.replace import Replace
 from delayer.use_cases.set_aside import SetAside
+from delayer.use_cases.stop import Stop
 from delayer.use_cases.sweep import Tick
 from delayer.use_cases.sweep_bucket import SweepBuckets
 from tests.cfn import ROOT
 
 USE_CASES: dict[str, tuple[type, ...]] = {
     "api-schedule-post": (Accept,),
+    "api-schedule-get": (Look,),
+    "api-schedule-delete": (Cancel,),
+    "api-schedule-put": (Replace,),
+    "api-schedule-patch": (Replace,),
+    "api-schedule-stop": (Stop,),
     "stream-enqueuer": (Enqueue, SetAside),
     "task-1minute-enqueuer": (Tick,),
     "sweep-bucket-enqueuer": (SweepBuckets,),
@@ -40,10 +51,18 @@ ADAPTERS: dict[str, type] = {
     "schedules": DynamoScheduleTable,
     "ledger": DynamoLedger,
     "control": DynamoControl,
+    "registry": DynamoRegistry,
     "store": S3SetAsideStore,
     "delayer_queue": SqsQueue,
     "sweep_queue": SqsQueue,
     "queue": SqsQueue,
+}
+
+# What one transaction writes to, by the use case that asks for it: only replacing deletes a record.
+TRANSACTIONS: dict[type, set[tuple[str, str]]] = {
+    Accept: {(port, "dynamodb:PutItem") for port in ("schedules", "ledger", "registry")},
+    Replace: {(port, "dynamodb:PutItem") for port in ("schedules", "ledger", "registry")}
+    | {("schedules", "dynamodb:DeleteItem")},
 }
 
 ACTIONS = {
@@ -133,7 +152,10 @@ def boto_calls(adapter: type, method: str) -> frozenset[str]:
 def wanted(function: str) -> set[tuple[str, str]]:
     """(port, IAM action) for all that a function may do."""
     pairs = {pair for use_case in USE_CASES[function] for pair in port_calls(use_case)}
-    return {(port, ACTIONS[call]) for port, method in pairs for call in boto_calls(ADAPTERS[port], method)}
+    calls = {(port, call) for port, method in pairs for call in boto_calls(ADAPTERS[port], method)}
+    plain = {(port, ACTIONS[call]) for port, call in calls if call != "transact_write_items"}
+    asks = ("registry", "transact_write_items") in calls
+    return plain.union(*(TRANSACTIONS[one] for one in USE_CASES[function] if asks))
 
 
 def control_rows(function: str) -> set[str]:
@@ -161,8 +183,13 @@ def _strings(tree: ast.AST, *names: str) -> set[str]:
 
 
 def _wired(name: str) -> set[str]:
-    """The settings that a function of `wiring` reads, those of what it calls included."""
-    functions = {node.name: node for node in ast.walk(_tree(wiring)) if isinstance(node, ast.FunctionDef)}
+    """The settings that a function of the wiring, or of the API's requests, reads; those of what it calls included."""
+    functions = {
+        node.name: node
+        for module in (wiring, api_wiring, requests)
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(node, ast.FunctionDef)
+    }
     if name not in functions:
         return set()
     found = _strings(functions[name], "setting", "number", "queue")
@@ -177,7 +204,7 @@ def settings(function: str) -> set[str]:
     tree = ast.parse((Path(ROOT) / f"functions/{function}/app.py").read_text())
     found = _strings(tree, "setting", "number", "queue")
     for path in _calls(tree):
-        if path[0] == "wiring" or len(path) == 1:
+        if path[0] in ("wiring", "api_wiring", "requests") or len(path) == 1:
             found |= _wired(path[-1])
     return found
 

@@ -35,6 +35,11 @@ def logical(reference: Any) -> str:
     return str(value).partition(".")[0]
 
 
+def logical_name(function: str) -> str:
+    """api-schedule-post is ApiSchedulePost."""
+    return "".join(part.capitalize() for part in function.split("-"))
+
+
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
@@ -194,9 +199,11 @@ def test_the_delayer_period_leaves_room_for_the_whole_edge_minute() -> None:
     assert period["Default"] <= period["MaxValue"] <= MAX_DELAY_SECONDS - 60
 
 
-def test_the_api_waits_for_its_function() -> None:
-    integration = resources("AWS::ApiGatewayV2::Integration")["PostScheduleIntegration"]
-    assert integration["TimeoutInMillis"] > FUNCTIONS["api-schedule-post"]["Timeout"] * 1000
+def test_the_api_waits_for_its_functions() -> None:
+    by_name = {logical_name(function): function for function in FUNCTIONS}
+    for integration in resources("AWS::ApiGatewayV2::Integration").values():
+        function = by_name[logical(integration["IntegrationUri"])]
+        assert integration["TimeoutInMillis"] > FUNCTIONS[function]["Timeout"] * 1000
 
 
 # ------------------------------------------------------------ event sources
@@ -253,20 +260,27 @@ def test_the_minute_task() -> None:
 
 def test_the_api_is_that_of_openapi_yaml() -> None:
     """Each path and method has a route, an integration and a permission."""
-    documented = {f"{method.upper()} {path}" for path, item in OPENAPI["paths"].items() for method in item}
+    documented = {
+        f"{method.upper()} {path}"
+        for path, item in OPENAPI["paths"].items()
+        for method in item
+        if method != "parameters"
+    }
     routes = resources("AWS::ApiGatewayV2::Route")
     assert {route["RouteKey"] for route in routes.values()} == documented
     integrations = resources("AWS::ApiGatewayV2::Integration")
     permissions = resources("AWS::Lambda::Permission")
     for route in routes.values():
         assert route["AuthorizationType"] == {"Ref": "ApiAuthorization"}
+        assert route["AuthorizerId"] == {"Fn::If": ["IsJwt", {"Ref": "JwtAuthorizer"}, {"Ref": "AWS::NoValue"}]}
         integration = integrations[logical(route["Target"])]
         assert integration["PayloadFormatVersion"] == "2.0"
         function = logical(integration["IntegrationUri"])
         method, path = route["RouteKey"].split(" ")
         granted = [one for one in permissions.values() if logical(one["FunctionName"]) == function]
-        assert [one["Principal"] for one in granted] == ["apigateway.amazonaws.com"]
-        assert granted[0]["SourceArn"]["Fn::Sub"].endswith(f"${{Api}}/*/{method}{path}")
+        assert {one["Principal"] for one in granted} == {"apigateway.amazonaws.com"}
+        source = f"${{Api}}/*/{method}{re.sub('{[a-z]+}', '*', path)}"
+        assert [one for one in granted if one["SourceArn"]["Fn::Sub"].endswith(source)]
 
 
 # ------------------------------------------------------------ queues
@@ -379,6 +393,7 @@ def test_tables_have_no_index_and_no_replica(table: str) -> None:
         ("SchedulesTable", {"bucket": "HASH", "due": "RANGE"}),
         ("LedgerTable", {"scheduleId": "HASH"}),
         ("ControlTable", {"name": "HASH"}),
+        ("RegistryTable", {"list": "HASH", "entry": "RANGE"}),
     ],
 )
 def test_keys(table: str, keys: dict[str, str]) -> None:
@@ -388,7 +403,7 @@ def test_keys(table: str, keys: dict[str, str]) -> None:
 
 
 def test_what_expires_and_what_does_not() -> None:
-    for table in ("SchedulesTable", "LedgerTable"):
+    for table in ("SchedulesTable", "LedgerTable", "RegistryTable"):
         assert TABLES[table]["TimeToLiveSpecification"] == {"AttributeName": "expiresAt", "Enabled": True}
     assert "TimeToLiveSpecification" not in TABLES["ControlTable"]
 
@@ -458,6 +473,7 @@ RESOURCES = {
     "schedules": "SchedulesTable",
     "ledger": "LedgerTable",
     "control": "ControlTable",
+    "registry": "RegistryTable",
     "store": "SetAsideBucket",
     "delayer_queue": "DelayerQueue",
     "sweep_queue": "SweepQueue",

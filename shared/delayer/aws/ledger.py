@@ -83,6 +83,8 @@ def to_item(row: LedgerRow) -> dict[str, Any]:
         "detail": {"S": row.detail[:DETAIL]},
         "name": {"S": row.name},
         "replacedBy": {"S": row.replaced_by},
+        "stoppedAt": {"N": str(row.stopped_at)},
+        "lateness": {"N": str(row.lateness)},
     }
     return {name: value for name, value in item.items() if value not in ({"S": ""}, {"N": "0"})}
 
@@ -117,6 +119,8 @@ def _row(item: Mapping[str, Any]) -> LedgerRow:
         detail=_text(item, "detail"),
         name=_text(item, "name"),
         replaced_by=_text(item, "replacedBy"),
+        stopped_at=_number(item, "stoppedAt"),
+        lateness=_number(item, "lateness"),
     )
 
 

@@ -20,6 +20,7 @@ HEARTBEAT = "heartbeat"  # the bucket of the heartbeat rows
 BATCH = 25  # what BatchWriteItem takes
 PAGE = 500  # records; a bucket with more is big, and handed on
 UNSENDABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # SQS would refuse it again and again
+OPTIONAL = {"group": "group", "on_late": "onLate", "tags": "tags"}
 ROUNDS = 6  # tries for UnprocessedItems, with 20, 40, 80 … ms in between
 
 
@@ -103,7 +104,8 @@ def _record_key(item: Mapping[str, Any]) -> RecordKey:
 
 
 def to_item(schedule: Schedule) -> dict[str, Any]:
-    """A schedule as DynamoDB stores it. Its id is in the sort key."""
+    """A schedule as DynamoDB stores it. Its id is in the sort key; what it does not have is left out."""
+    optional = {name: getattr(schedule, field) for field, name in OPTIONAL.items()}
     return {
         "bucket": {"S": schedule.address.bucket.key},
         "due": {"S": schedule.address.sort_key(schedule.id)},
@@ -115,6 +117,7 @@ def to_item(schedule: Schedule) -> dict[str, Any]:
         "payload": {"S": schedule.payload},
         "createdAt": {"N": str(schedule.created_at)},
         "expiresAt": {"N": str(schedule.expires_at // SECOND)},
+        **{name: {"S": value} for name, value in optional.items() if value},
     }
 
 
@@ -139,9 +142,10 @@ def _schedule(item: Mapping[str, Any]) -> Schedule:
         action=item["action"]["S"],
         payload=item["payload"]["S"],
         created_at=int(item["createdAt"]["N"]),
+        **{field: item[name]["S"] for field, name in OPTIONAL.items() if name in item},
     )
     json.loads(schedule.action)
-    if UNSENDABLE.search(schedule.payload + schedule.action):
+    if UNSENDABLE.search(schedule.payload + schedule.action + schedule.tags + schedule.on_late + schedule.group):
         raise ValueError("characters that no JSON, or no SQS message, may hold")
     if schedule.address.bucket.key != item["bucket"]["S"]:
         raise ValueError("its id holds another address than the one it stands at")

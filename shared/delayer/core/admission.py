@@ -12,11 +12,11 @@ from itertools import islice
 from typing import Any, Final
 
 import msgspec
-from attrs import frozen
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from delayer.core.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
+from delayer.core.request import Change, FieldError, Invalid, NotJson, Request, TooLarge
 
 MAX_BODY_BYTES: Final = 262_144
 MAX_PAST: Final[Millis] = 60 * SECOND
@@ -35,53 +35,16 @@ def _pattern(_validator: Any, pattern: str, text: Any, _schema: Any) -> Iterable
 _CONTRACT = json.loads(files("delayer.core").joinpath("contract.json").read_text())
 _Validator: Any = validators.extend(Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call] # jsonschema
 _REQUEST = _Validator(_CONTRACT["request"])
+_CHANGE = _Validator(_CONTRACT["change"])
+_NAME = _Validator(_CONTRACT["request"]["properties"]["name"])
 _ACTIONS = {kind: _Validator(schema) for kind, schema in _CONTRACT["actions"].items()}
 
 ACTION_TYPES: Final = tuple(sorted(_ACTIONS))
 
 
-@frozen(kw_only=True)
-class Request:
-    """A well-formed request."""
-
-    point_in_time: Millis
-    action_type: str
-    action: str  # JSON
-    payload: str  # JSON, byte for byte, or empty if there was none
-
-
-@frozen(kw_only=True)
-class FieldError:
-    """What is wrong, where, and what is allowed."""
-
-    field: str  # a path like `action.url`; empty for the body as a whole
-    problem: str
-    allowed: str = ""
-
-
-class NotJson(ValueError):
-    """The body is no JSON object in UTF-8. Its text is the reason."""
-
-
-class TooLarge(ValueError):
-    """The body is over MAX_BODY_BYTES. Its text says by how much."""
-
-
-class Invalid(ValueError):
-    """One or more fields are wrong."""
-
-    def __init__(self, errors: Iterable[FieldError]) -> None:
-        self.errors = tuple(errors)
-        super().__init__(f"{len(self.errors)} wrong field(s)")
-
-
 def admit(body: bytes, now: Millis) -> Request:
     """The request in a body. Raises NotJson, TooLarge or Invalid."""
-    if len(body) > MAX_BODY_BYTES:
-        raise TooLarge(f"The body has {len(body):,} bytes; at most {MAX_BODY_BYTES:,} are allowed.")
-    fields = _fields_of(body)
-    payload = fields.pop("payload", b"")
-    document = {name: _parse(raw) for name, raw in fields.items()}
+    document, payload = _document(body)
     errors = [*islice(_shape_errors(document), MAX_ERRORS)]
     point_in_time = _point_in_time(document, now, errors)
     if errors:
@@ -89,9 +52,58 @@ def admit(body: bytes, now: Millis) -> Request:
     return Request(
         point_in_time=point_in_time,
         action_type=document["action"]["type"],
-        action=json.dumps(document["action"], separators=(",", ":"), default=float),
-        payload=_sendable(payload),
+        action=_compact(document["action"]),
+        payload=_sendable(payload or b""),
+        name=document.get("name", ""),
+        group=document.get("group", ""),
+        on_late=_compact(document["onLate"]) if "onLate" in document else "",
+        tags=_compact(document["tags"]) if document.get("tags") else "",
     )
+
+
+def admit_named(body: bytes, name: str, now: Millis) -> Request:
+    """The request in the body of a PUT by name. Raises as `admit`, and Invalid if the body has another name."""
+    errors = [found for error in _NAME.iter_errors(name) for found in _teach(error, "name")]
+    if errors:
+        raise Invalid(errors)
+    request = admit(body, now)
+    if request.name not in ("", name):
+        raise Invalid([FieldError(field="name", problem="not the name in the path", allowed=name)])
+    return request
+
+
+def admit_change(body: bytes, now: Millis) -> Change:
+    """The change in a body. Raises NotJson, TooLarge or Invalid."""
+    document, payload = _document(body)
+    shown = document if payload is None else {**document, "payload": None}
+    errors = [found for error in islice(_CHANGE.iter_errors(shown), MAX_ERRORS) for found in _teach(error, "")]
+    is_timed = "pointInTime" in document or "delaySeconds" in document
+    if "pointInTime" in document and "delaySeconds" in document:
+        errors.append(_ONE_TIME)
+    point_in_time = _point_in_time(document, now, errors) if is_timed else None
+    if errors:
+        raise Invalid(errors)
+    return Change(point_in_time=point_in_time, payload=None if payload is None else _sendable(payload))
+
+
+_ONE_TIME: Final = FieldError(
+    field="pointInTime",
+    problem="give exactly one of pointInTime and delaySeconds",
+    allowed="pointInTime: RFC 3339 with an offset or epoch seconds; delaySeconds: a number",
+)
+
+
+def _document(body: bytes) -> tuple[dict[str, Any], bytes | None]:
+    """The fields but the payload, and the payload as it was sent."""
+    if len(body) > MAX_BODY_BYTES:
+        raise TooLarge(f"The body has {len(body):,} bytes; at most {MAX_BODY_BYTES:,} are allowed.")
+    fields = _fields_of(body)
+    payload = fields.pop("payload", None)
+    return {name: _parse(raw) for name, raw in fields.items()}, payload
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), default=float)
 
 
 def _fields_of(body: bytes) -> dict[str, bytes]:
@@ -143,11 +155,7 @@ def _shape_errors(document: Mapping[str, Any]) -> Iterable[FieldError]:
     for error in _REQUEST.iter_errors(document):
         yield from _teach(error, "")
     if ("pointInTime" in document) == ("delaySeconds" in document):
-        yield FieldError(
-            field="pointInTime",
-            problem="give exactly one of pointInTime and delaySeconds",
-            allowed="pointInTime: RFC 3339 with an offset or epoch seconds; delaySeconds: a number",
-        )
+        yield _ONE_TIME
     action = document.get("action")
     kind = action.get("type") if isinstance(action, dict) else None
     if isinstance(kind, str) and kind in _ACTIONS:

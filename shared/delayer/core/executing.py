@@ -44,6 +44,11 @@ class SendNext:
 
 
 @frozen
+class Stop:
+    """Its owner wished that no further attempt starts: it ends as dropped."""
+
+
+@frozen
 class Wait:
     """Another relay has claimed anew, and may have died before its own hand-over: look again later."""
 
@@ -102,7 +107,9 @@ def decide_wait(message: ExecutorMessage, now: Millis) -> Hold | Resend | None:
     return Resend(max(delay_seconds(message.point_in_time, now), 1))
 
 
-def decide_attempt(message: ExecutorMessage, row: LedgerRow | None) -> Attempt | SendNext | Refuse | Wait | Orphan:
+def decide_attempt(
+    message: ExecutorMessage, row: LedgerRow | None
+) -> Attempt | SendNext | Stop | Refuse | Wait | Orphan:
     """Whether this delivery may reach the target, given the ledger row read just before.
 
     A first delivery that a new claim has overtaken may be the only message there is, until the row tells that the
@@ -115,7 +122,7 @@ def decide_attempt(message: ExecutorMessage, row: LedgerRow | None) -> Attempt |
     if row.nonce != message.nonce:
         return Refuse("another copy holds the claim")
     if row.delivery == message.delivery:
-        return Attempt()
+        return Stop() if row.stopped_at else Attempt()
     if row.retry_of == message.delivery:
         return SendNext(row.delivery, row.attempt)
     if not row.retry_of:

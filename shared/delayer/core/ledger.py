@@ -36,6 +36,8 @@ class LedgerRow:
     detail: str = ""  # for people: the target's answer, or the reason of an end
     name: str = ""  # under which its owner may replace it; a named schedule has a row from the start
     replaced_by: str = ""  # the id of the schedule that took its place
+    stopped_at: Millis = 0  # when its owner wished that no further attempt starts
+    lateness: Millis = 0  # of its first attempt, once that was made
 
     @property
     def ended(self) -> bool:
@@ -97,8 +99,27 @@ def decide_claim(wanted: LedgerRow, standing: LedgerRow | None) -> Verdict:
         return Refuse("it reached its executor: an attempt was made")
     if wanted.at < standing.lease_until:
         return ComeBack()
-    again = evolve(wanted, revision=standing.revision + 1, claimed_at=standing.claimed_at, name=standing.name)
+    again = evolve(
+        wanted,
+        revision=standing.revision + 1,
+        claimed_at=standing.claimed_at,
+        name=standing.name,
+        stopped_at=standing.stopped_at,
+    )
     return Claim(again, standing)
+
+
+def decide_drop(wanted: LedgerRow, standing: LedgerRow | None, now: Millis, reason: str) -> Verdict:
+    """What a relay does with a copy that is to be dropped: the end instead of the claim.
+
+    What was claimed before is claimed anew and handed over: its first relay may have done so already.
+    """
+    verdict = decide_claim(wanted, standing)
+    if not isinstance(verdict, Claim) or (standing and standing.state is State.CLAIMED):
+        return verdict
+    row = first_end(wanted.schedule_id, wanted.owner, State.DROPPED, now, reason)
+    over = verdict.over
+    return Claim(evolve(row, revision=over.revision + 1, name=over.name) if over else row, over)
 
 
 def ended(row: LedgerRow, state: State, now: Millis, detail: str = "") -> LedgerRow:
@@ -113,8 +134,13 @@ def ended(row: LedgerRow, state: State, now: Millis, detail: str = "") -> Ledger
     )
 
 
-def retried(row: LedgerRow, following: str, now: Millis) -> LedgerRow:
-    """The row after an attempt failed, with the delivery that is to make the next one."""
+def stopped(row: LedgerRow, now: Millis) -> LedgerRow:
+    """The row of a claimed schedule after its owner wished that no further attempt starts."""
+    return evolve(row, revision=row.revision + 1, stopped_at=now)
+
+
+def retried(row: LedgerRow, following: str, now: Millis, detail: str = "") -> LedgerRow:
+    """The row after an attempt failed, with the delivery that is to make the next one; `detail` says why."""
     return evolve(
         row,
         revision=row.revision + 1,
@@ -123,6 +149,7 @@ def retried(row: LedgerRow, following: str, now: Millis) -> LedgerRow:
         attempt=row.attempt + 1,
         delivery=following,
         retry_of=row.delivery,
+        detail=detail,
     )
 
 

@@ -7,6 +7,7 @@ from attrs import frozen
 
 from delayer.core.enqueueing import delay_seconds
 from delayer.core.instants import SECOND, Millis
+from delayer.core.late import Drop, decide_late
 from delayer.core.ledger import STALE_AFTER
 from delayer.core.schedule_id import address_of
 from delayer.core.wire import DelayerMessage
@@ -32,10 +33,12 @@ class Stale:
     """A copy so late that its ledger row may be gone: set aside, never fired (ADR 0023)."""
 
 
-def decide(message: DelayerMessage, now: Millis) -> Resend | Hold | Stale:
-    """What to do with one message. Raises ValueError if its id is none."""
+def decide(message: DelayerMessage, now: Millis) -> Resend | Hold | Stale | Drop:
+    """What to do with one message. Raises ValueError if its id is none, or its rule for lateness."""
     if now - address_of(message.id).due > STALE_AFTER:
         return Stale()
+    if drop := decide_late(message.on_late, message.point_in_time, now):
+        return drop
     if message.point_in_time - now > MAX_HOLD:
         return Resend(delay_seconds(message.point_in_time, now))
     return Hold()

@@ -23,6 +23,9 @@ class Schedule:
     action: str = field(validator=instance_of(str))  # the action as JSON, its type included
     payload: str = field(validator=instance_of(str))  # JSON, kept byte for byte as the client sent it (ADR 0028)
     created_at: Millis = field(validator=instance_of(int))  # when it was accepted
+    group: str = field(default="", validator=max_len(128))  # its owner lists and cancels by it; empty for none
+    on_late: str = field(default="", validator=instance_of(str))  # the rule for a late one as JSON, see `late`
+    tags: str = field(default="", validator=instance_of(str))  # JSON, the client's own; nothing here reads them
 
     @property
     def address(self) -> Address:

@@ -13,6 +13,7 @@ from delayer.core.instants import Millis, Minute
 from delayer.core.schedule import Schedule
 
 VERSION: Final = 1
+OPTIONAL: Final = frozenset({"group", "on_late", "tags"})
 
 
 class Unreadable(ValueError):
@@ -29,6 +30,9 @@ class Carried:
     action_type: str
     action: str  # JSON
     payload: str  # JSON
+    group: str = ""
+    on_late: str = ""  # JSON
+    tags: str = ""  # JSON
 
 
 @frozen(kw_only=True)
@@ -62,8 +66,11 @@ Message = TypeVar("Message", DelayerMessage, ExecutorMessage, SweepMessage)
 
 
 def encode(message: DelayerMessage | ExecutorMessage | SweepMessage) -> str:
-    """The message as compact JSON."""
-    return msgspec.json.encode(message).decode()
+    """The message as compact JSON; what most schedules do not have is left out."""
+    content = msgspec.to_builtins(message)
+    return msgspec.json.encode(
+        {name: value for name, value in content.items() if value or name not in OPTIONAL}
+    ).decode()
 
 
 def decode(body: str, kind: type[Message]) -> Message:

@@ -4,10 +4,10 @@ tests as the AWS adapters, so that they cannot drift, and are shipped: use them 
 
 from delayer.fakes.clock import ManualClock
 from delayer.fakes.control import MemoryControl
-from delayer.fakes.exchanges import MemoryExchanges
 from delayer.fakes.ledger import MemoryLedger
 from delayer.fakes.observer import MemoryObserver
 from delayer.fakes.queue import MemoryQueue
+from delayer.fakes.registry import MemoryRegistry
 from delayer.fakes.schedule_table import MemoryScheduleTable
 from delayer.fakes.sequence import InOrder, Tokens
 from delayer.fakes.set_aside_store import MemorySetAsideStore
@@ -18,10 +18,10 @@ __all__ = [
     "InOrder",
     "ManualClock",
     "MemoryControl",
-    "MemoryExchanges",
     "MemoryLedger",
     "MemoryObserver",
     "MemoryQueue",
+    "MemoryRegistry",
     "MemoryScheduleTable",
     "MemorySetAsideStore",
     "MemoryStream",

@@ -4,8 +4,8 @@ from attrs import frozen
 
 from delayer.core.ledger import LedgerRow
 from delayer.core.schedule_id import address_of
-from delayer.core.withdrawing import Already, Expired, TooLate, Withdraw, decide_cancel
-from delayer.ports import Clock, Ledger, Observer, RecordKey, ScheduleTable, Unavailable
+from delayer.core.withdrawing import CANCELLED, Already, Expired, NotFound, TooLate, Withdraw, decide_cancel
+from delayer.ports import Clock, Ledger, Observer, RecordKey, Registry, ScheduleTable, Unavailable
 from delayer.use_cases.issue import Ids
 
 
@@ -16,9 +16,7 @@ class Cancelled:
     row: LedgerRow
 
 
-@frozen
-class NotFound:
-    """This stack never issued the id to this owner."""
+Answer = Cancelled | TooLate | Expired | NotFound
 
 
 def key_of(schedule_id: str) -> RecordKey:
@@ -34,25 +32,36 @@ class Cancel:
     clock: Clock
     ledger: Ledger
     schedules: ScheduleTable
+    registry: Registry
     ids: Ids
     observer: Observer
 
-    def __call__(self, schedule_id: str, owner: str) -> Cancelled | TooLate | Expired | NotFound:
+    def __call__(self, schedule_id: str, owner: str, detail: str = CANCELLED) -> Answer:
         """Raises Unavailable if AWS failed: then it is not known, and the call is to be repeated."""
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
-        answer = self._decide(schedule_id, owner)
+        answer = self._decide(schedule_id, owner, detail)
         if isinstance(answer, Cancelled):
             self._delete(schedule_id)
             self.observer.count("Cancelled")
             self.observer.note("cancelled", schedule_id)
         return answer
 
-    def _decide(self, schedule_id: str, owner: str) -> Cancelled | TooLate | Expired:
+    def by_name(self, name: str, owner: str) -> Answer:
+        """The schedule that bears the name; if it was replaced just now, the one that took its place."""
+        while True:
+            bearer = self.registry.named(owner, name)
+            if bearer is None:
+                return NotFound()
+            answer = self(bearer.schedule_id, owner)
+            if not (isinstance(answer, TooLate) and answer.row.replaced_by):
+                return answer
+
+    def _decide(self, schedule_id: str, owner: str, detail: str) -> Cancelled | TooLate | Expired:
         """Compare-and-set until it stands; nothing is read beforehand, as there is no row as a rule."""
         standing: LedgerRow | None = None
         while True:
-            verdict = decide_cancel(schedule_id, owner, standing, self.clock.now())
+            verdict = decide_cancel(schedule_id, owner, standing, self.clock.now(), detail)
             if isinstance(verdict, Already):
                 return Cancelled(verdict.row)
             if not isinstance(verdict, Withdraw):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import msgspec
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core import executing
 from delayer.core.ledger import LedgerRow, Refuse, ended, may_end, may_need_body, retried
@@ -63,6 +63,8 @@ class Execute:
                 return self._attempt(message, row)
             case executing.SendNext() as decision:
                 return self._send_next(message, decision)
+            case executing.Stop() if row:
+                return self._stop(message, row)
             case Refuse(reason):
                 self.observer.note("copy refused", message.id, reason=reason)
                 return True
@@ -77,6 +79,7 @@ class Execute:
         result = self._reach(message)
         if message.attempt == 1:
             self._measure(lateness)
+            row = evolve(row, lateness=lateness)
         if isinstance(result, executing.Done):
             return self._executed(message, row, result, lateness)
         match executing.decide_next(message, result, _max_attempts(message)):
@@ -106,7 +109,7 @@ class Execute:
 
     def _try_again(self, message: ExecutorMessage, row: LedgerRow, delay: int, detail: str) -> bool:
         """The ledger first: should this function die before it sends, its message finds itself in `retry_of`."""
-        following = retried(row, self.new_delivery(), self.clock.now())
+        following = retried(row, self.new_delivery(), self.clock.now(), detail)
         blocker = self.ledger.swap(row, following)
         if blocker is not None:
             return self._overtaken(message, blocker)
@@ -119,8 +122,19 @@ class Execute:
         decision = executing.decide_attempt(message, standing)
         if isinstance(decision, executing.SendNext):
             return self._send_next(message, decision)
+        if isinstance(decision, executing.Stop):
+            return self._stop(message, standing)
         self.observer.note("copy refused", message.id, reason="overtaken while it was attempted")
-        return not isinstance(decision, executing.Wait)
+        return isinstance(decision, Refuse)
+
+    def _stop(self, message: ExecutorMessage, row: LedgerRow) -> bool:
+        """Its owner's wish: no attempt follows."""
+        blocker = self._end(message, row, State.DROPPED, f"stopped by its owner, attempt {row.attempt} not made")
+        if blocker is not None:
+            return self._overtaken(message, blocker)
+        self.observer.count("Dropped")
+        self.observer.note("stopped", message.id, attempt=row.attempt)
+        return True
 
     def _send_next(self, message: ExecutorMessage, decision: executing.SendNext) -> bool:
         """Whoever wrote the row may have died before it sent: one message too many is harmless, none is a loss."""

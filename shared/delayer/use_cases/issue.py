@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from attrs import define, field
 
-from delayer.core.admission import Request
 from delayer.core.bucket import address_for
 from delayer.core.instants import minute_of
+from delayer.core.request import Request
 from delayer.core.schedule import Schedule
 from delayer.core.schedule_id import KEY_BYTES, RANDOM_BYTES, is_genuine, mint
 from delayer.core.sweeping import Shards
@@ -46,6 +46,9 @@ class Ids:
             action=request.action,
             payload=request.payload,
             created_at=now,
+            group=request.group,
+            on_late=request.on_late,
+            tags=request.tags,
         )
 
     def is_genuine(self, schedule_id: str, owner: str) -> bool:

@@ -6,7 +6,18 @@ from attrs import frozen
 
 from delayer.core import relaying
 from delayer.core.instants import Millis
-from delayer.core.ledger import Claim, ComeBack, LedgerRow, Refuse, Verdict, decide_claim, first_claim
+from delayer.core.late import Drop
+from delayer.core.ledger import (
+    Claim,
+    ComeBack,
+    LedgerRow,
+    Refuse,
+    Verdict,
+    decide_claim,
+    decide_drop,
+    first_claim,
+)
+from delayer.core.lifecycle import State
 from delayer.core.tenancy import tenant_of
 from delayer.core.wire import DelayerMessage, Unreadable, decode, encode, to_executor
 from delayer.ports import (
@@ -51,6 +62,7 @@ class Relay:
         failed: list[str] = []
         early: list[tuple[Held, int]] = []
         held: list[Held] = []
+        late: list[tuple[Held, str]] = []
         for delivery in deliveries:
             try:
                 message = decode(delivery.body, DelayerMessage)
@@ -63,11 +75,13 @@ class Relay:
                     early.append((Held(delivery, message), delay))
                 case relaying.Stale():
                     failed += self._keep(delivery, "more than 29 days past its point in time", message)
+                case Drop(reason):
+                    late.append((Held(delivery, message), reason))
                 case relaying.Hold():
                     held.append(Held(delivery, message))
-        return failed + self._resend(early) + self._fire(held, give_back)
+        return failed + self._resend(early) + self._drop(late) + self._fire(held, give_back)
 
-    def _decide(self, message: DelayerMessage) -> relaying.Resend | relaying.Hold | relaying.Stale:
+    def _decide(self, message: DelayerMessage) -> relaying.Resend | relaying.Hold | relaying.Stale | Drop:
         return relaying.decide(message, self.clock.now())
 
     def _resend(self, early: Sequence[tuple[Held, int]]) -> list[str]:
@@ -96,21 +110,29 @@ class Relay:
 
     def _hand_over(self, ready: Sequence[Held]) -> list[str]:
         """Claims each, and sends those whose claim is this message's own."""
-        verdicts = list(zip(ready, self.parallel.map(self._claim, ready), strict=True))
+        return self._settle(list(zip(ready, self.parallel.map(self._claim, ready), strict=True)))
+
+    def _drop(self, late: Sequence[tuple[Held, str]]) -> list[str]:
+        """Ends what its own rule drops; what may have been handed over before goes on."""
+        verdicts = self.parallel.map(lambda one: self._claim(one[0], one[1]), late)
+        return self._settle([(held, verdict) for (held, _), verdict in zip(late, verdicts, strict=True)])
+
+    def _settle(self, verdicts: Sequence[tuple[Held, Verdict]]) -> list[str]:
         failed = [one.delivery.message_id for one, verdict in verdicts if isinstance(verdict, ComeBack)]
-        mine = [(one, verdict.row.delivery) for one, verdict in verdicts if isinstance(verdict, Claim)]
+        claims = [(one, verdict.row) for one, verdict in verdicts if isinstance(verdict, Claim)]
+        mine = [(one, row.delivery) for one, row in claims if row.state is State.CLAIMED]
         for kind in sorted({one.message.action_type for one, _ in mine}):
             failed += self._send(kind, [pair for pair in mine if pair[0].message.action_type == kind])
         return failed
 
-    def _claim(self, held: Held) -> Verdict:
-        """The claim that was written, or why there is none."""
+    def _claim(self, held: Held, drop: str = "") -> Verdict:
+        """The claim that was written, or the end if it is to be dropped; or why there is none."""
         message, now = held.message, self.clock.now()
         wanted = first_claim(message, self.new_nonce(), now, self.lease)
         standing: LedgerRow | None = None
         try:
             while True:
-                verdict = decide_claim(wanted, standing)
+                verdict = decide_drop(wanted, standing, now, drop) if drop else decide_claim(wanted, standing)
                 if isinstance(verdict, Claim):
                     standing = self._write(verdict)
                 if standing is None or not isinstance(verdict, Claim):
@@ -124,6 +146,9 @@ class Relay:
 
     def _told(self, message: DelayerMessage, verdict: Verdict, now: Millis) -> Verdict:
         match verdict:
+            case Claim(row) if row.state is State.DROPPED:
+                self.observer.count("Dropped")
+                self.observer.note("dropped", message.id, reason=row.detail)
             case Claim():
                 self.observer.count("Claimed")
                 self.observer.note("claimed", message.id, early=message.point_in_time - now)

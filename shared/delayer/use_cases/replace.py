@@ -4,14 +4,15 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from delayer.core.admission import Request
 from delayer.core.instants import Millis
-from delayer.core.ledger import LedgerRow, named
+from delayer.core.ledger import LedgerRow
+from delayer.core.request import Request
 from delayer.core.schedule import Schedule
-from delayer.core.withdrawing import Expired, TooLate, Withdraw, decide_replace, is_live
-from delayer.ports import Clock, Exchange, Exchanges, Ledger, NameRow, Observer, ScheduleTable, Unavailable
-from delayer.use_cases.cancel import NotFound, key_of
+from delayer.core.withdrawing import Expired, NameTaken, NotFound, TooLate, Withdraw, decide_replace, is_live, is_over
+from delayer.ports import Clock, Exchange, Ledger, NameRow, Observer, Registry, ScheduleTable, Unavailable
+from delayer.use_cases.cancel import key_of
 from delayer.use_cases.issue import Ids
+from delayer.use_cases.naming import with_name
 
 ROUNDS: Final = 5  # tries against others who change the same schedule
 
@@ -39,24 +40,28 @@ class Replace:
     clock: Clock
     ledger: Ledger
     schedules: ScheduleTable
-    exchanges: Exchanges
+    registry: Registry
     ids: Ids
     observer: Observer
 
-    def by_name(self, request: Request, owner: str, name: str) -> Replaced | TooLate:
-        """Creates the schedule of that name, or replaces it. Raises Unavailable if AWS failed."""
+    def by_name(
+        self, request: Request, owner: str, name: str, *, only_new: bool = False
+    ) -> Replaced | TooLate | NameTaken:
+        """Creates the schedule of that name, or replaces it unless `only_new`. Raises Unavailable if AWS failed."""
         for _ in range(ROUNDS):
-            bearer = self.exchanges.named(owner, name)
+            bearer = self.registry.named(owner, name)
             new = self.ids.issue(request, owner)
-            exchange = self._create(new, name, bearer)
+            exchange = with_name(Exchange(new=new), name, bearer, self.clock.now())
             if bearer is not None:
                 standing = self.ledger.read(bearer.schedule_id)
                 verdict = decide_replace(bearer.schedule_id, owner, standing, new.id, self.clock.now())
+                if only_new and not is_over(bearer.schedule_id, standing, self.clock.now()):
+                    return NameTaken(bearer.schedule_id)
                 if isinstance(verdict, TooLate) and is_live(verdict.row):
                     return verdict
                 if isinstance(verdict, Withdraw):
                     exchange = _instead(exchange, verdict)
-            if self.exchanges.exchange(exchange):
+            if self.registry.exchange(exchange):
                 return self._replaced(exchange)
         raise Unavailable("others change the schedule of this name all the time; try again")
 
@@ -73,8 +78,8 @@ class Replace:
             verdict = decide_replace(schedule_id, owner, standing, new.id, self.clock.now())
             if not isinstance(verdict, Withdraw):
                 return verdict
-            exchange = _instead(self._moved(new, schedule_id, standing), verdict)
-            if self.exchanges.exchange(exchange):
+            exchange = _instead(self._moved(Exchange(new=new), schedule_id, standing), verdict)
+            if self.registry.exchange(exchange):
                 return self._replaced(exchange)
         raise Unavailable("others change this schedule all the time; try again")
 
@@ -85,21 +90,12 @@ class Replace:
             return verdict
         return TooLate(standing) if standing and standing.ended else OnItsWay()
 
-    def _create(self, new: Schedule, name: str, bearer: NameRow | None) -> Exchange:
-        """A schedule that gets the name, whoever bore it."""
-        return Exchange(
-            new=new,
-            begun=named(new.id, new.owner, name, self.clock.now()),
-            name=NameRow(owner=new.owner, name=name, schedule_id=new.id),
-            name_over=bearer,
-        )
-
-    def _moved(self, new: Schedule, schedule_id: str, standing: LedgerRow | None) -> Exchange:
+    def _moved(self, exchange: Exchange, schedule_id: str, standing: LedgerRow | None) -> Exchange:
         """If the old one has a name, the new one gets it."""
         if standing is None or not standing.name:
-            return Exchange(new=new)
-        bearer = NameRow(owner=new.owner, name=standing.name, schedule_id=schedule_id)
-        return self._create(new, standing.name, bearer)
+            return exchange
+        bearer = NameRow(owner=exchange.new.owner, name=standing.name, schedule_id=schedule_id)
+        return with_name(exchange, standing.name, bearer, self.clock.now())
 
     def _replaced(self, exchange: Exchange) -> Replaced:
         previous = exchange.ending.schedule_id if exchange.ending else None
@@ -120,4 +116,7 @@ def _changed(old: Schedule, point_in_time: Millis | None, payload: str | None) -
         action_type=old.action_type,
         action=old.action,
         payload=old.payload if payload is None else payload,
+        group=old.group,
+        on_late=old.on_late,
+        tags=old.tags,
     )

@@ -18,14 +18,10 @@ from delayer.core.admission import (
     MAX_BODY_BYTES,
     MAX_ERRORS,
     MAX_PAST,
-    FieldError,
-    Invalid,
-    NotJson,
-    Request,
-    TooLarge,
     admit,
 )
 from delayer.core.instants import format_instant
+from delayer.core.request import FieldError, Invalid, NotJson, Request, TooLarge
 from tests.samples import NOW
 
 ROOT = Path(__file__).parents[3]

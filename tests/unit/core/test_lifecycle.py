@@ -10,7 +10,7 @@ from delayer.core.lifecycle import ENDS, TRANSITIONS, State, Transition, may_fol
 ROOT = Path(__file__).parents[3]
 IN_LEDGER = set(State) - {State.SCHEDULED, State.ENQUEUED}
 BODY_KEPT = {State.FAILED, State.SET_ASIDE}
-CLIENT = {State.CANCELLED: "cancel", State.REPLACED: "replace"}  # the use case that writes this end
+CLIENT = {State.CANCELLED: "cancel", State.REPLACED: "replace", State.CLAIMED: "stop"}  # the use case behind it
 
 
 @pytest.mark.parametrize("transition", TRANSITIONS, ids=str)
@@ -42,11 +42,12 @@ def test_nothing_leaves_an_end_but_what_could_be_put_back() -> None:
 
 
 def test_what_a_client_takes_back_is_over() -> None:
-    """Never a claim, and it goes nowhere from there."""
-    taken = [t for t in TRANSITIONS if t.by == "client"]
-    assert {t.target for t in taken} == set(CLIENT)
-    assert State.CLAIMED not in {t.source for t in taken}
-    assert not {t.source for t in TRANSITIONS} & set(CLIENT)
+    """Never a claim, which it can only stop; and it goes nowhere from there."""
+    asked = [t for t in TRANSITIONS if t.by == "client"]
+    assert [t.target for t in asked if t.source is State.CLAIMED] == [State.CLAIMED]
+    taken = {t.target for t in asked if t.source is not State.CLAIMED}
+    assert taken == {State.CANCELLED, State.REPLACED}
+    assert not {t.source for t in TRANSITIONS} & taken
 
 
 def test_nothing_goes_back_before_its_claim_but_by_an_operator() -> None:

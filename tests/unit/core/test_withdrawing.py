@@ -5,10 +5,12 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delayer.core.executing import Stop, decide_attempt
 from delayer.core.instants import DAY, MINUTE, Millis
 from delayer.core.ledger import (
     ROW_LIFETIME,
     STALE_AFTER,
+    Claim,
     LedgerRow,
     Refuse,
     decide_claim,
@@ -16,10 +18,22 @@ from delayer.core.ledger import (
     first_claim,
     named,
     reopened,
+    stopped,
 )
 from delayer.core.lifecycle import ENDS, State, may_follow
-from delayer.core.withdrawing import Already, Expired, TooLate, Withdraw, decide_cancel, decide_replace, is_live
-from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, an_id
+from delayer.core.withdrawing import (
+    Already,
+    Expired,
+    TooEarly,
+    TooLate,
+    Withdraw,
+    decide_cancel,
+    decide_replace,
+    decide_stop,
+    is_live,
+    is_over,
+)
+from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id
 
 OLD, NEW = an_id(), an_id(NOW + DAY)
 BEFORE_ITS_CLAIM = evolve(a_claim(state=State.SET_ASIDE), claimed_at=0, nonce="", delivery="", attempt=0)
@@ -164,3 +178,33 @@ def test_an_end_that_a_target_may_have_seen_is_never_cancelled(state: State) -> 
     row = ended(a_claim(), state, NOW + MINUTE)
     if state is not State.CANCELLED:
         assert decide_cancel(OLD, OWNER, row, NOW + MINUTE) == TooLate(row)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_stop_against_any_row(name: str) -> None:
+    """Only what is claimed can be stopped; before, it can be cancelled; afterwards, nothing is left to stop."""
+    row = ROWS[name]
+    verdict = decide_stop(OLD, row, NOW)
+    if name == "claimed":
+        assert isinstance(verdict, Withdraw)
+        assert (verdict.row.state, verdict.row.stopped_at, verdict.over) == (State.CLAIMED, NOW, row)
+        assert decide_stop(OLD, verdict.row, NOW + 1) == Already(verdict.row)
+    elif row is None or row.state is State.SCHEDULED:
+        assert verdict == TooEarly()
+    else:
+        assert verdict == TooLate(row)
+
+
+def test_a_stop_outlives_a_claim_taken_anew() -> None:
+    """Its relay has died; the next one hands it over, and the executor sees the mark."""
+    row = stopped(a_claim(), NOW)
+    verdict = decide_claim(first_claim(a_delayer_message(), "d2", NOW + LEASE, LEASE), row)
+    assert isinstance(verdict, Claim)
+    assert verdict.row.stopped_at == NOW
+    assert decide_attempt(an_executor_message(delivery="d2"), verdict.row) == Stop()
+
+
+def test_a_name_is_free_when_its_bearer_is_over() -> None:
+    for name, row in ROWS.items():
+        assert is_over(OLD, row, NOW) == (name not in LIVE)
+        assert is_over(OLD, row, NOW + STALE_AFTER + 1)

@@ -10,11 +10,11 @@ from delayer.core.ledger import STALE_AFTER, LedgerRow, first_claim
 from delayer.core.lifecycle import State
 from delayer.core.schedule import Schedule
 from delayer.core.wire import to_delayer
-from delayer.core.withdrawing import Expired, TooLate
+from delayer.core.withdrawing import Expired, NotFound, TooLate
 from delayer.fakes import MemoryLedger, MemoryScheduleTable
 from delayer.fakes.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports import RecordKey, Unavailable
-from delayer.use_cases.cancel import Cancel, Cancelled, NotFound, key_of
+from delayer.use_cases.cancel import Cancel, Cancelled, key_of
 from delayer.use_cases.enqueue import key_of as key_of_schedule
 from tests.world import LEASE, PERIOD, START, World
 
@@ -28,7 +28,8 @@ def a_cancel(world: World, plan: FaultPlan | None = None) -> Cancel:
         clock=world.clock,
         ledger=Faulty(world.ledger, plan) if plan else world.ledger,
         schedules=Faulty(world.table, plan) if plan else world.table,
-        ids=world.accept.ids(),
+        registry=Faulty(world.registry, plan) if plan else world.registry,
+        ids=world.accept.ids,
         observer=world.observer,
     )
 

@@ -1,11 +1,12 @@
 """From the delayer queue to the queue of the action, once, at its time."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from attrs import evolve
 
-from delayer.core.instants import MINUTE, SECOND, Millis
-from delayer.core.ledger import STALE_AFTER
+from delayer.core.instants import HOUR, MINUTE, SECOND, Millis
+from delayer.core.ledger import STALE_AFTER, named
 from delayer.core.lifecycle import State
 from delayer.core.set_aside import decode as decode_kept
 from delayer.core.wire import DelayerMessage, ExecutorMessage, decode, encode
@@ -173,3 +174,52 @@ def test_the_claim_tells_how_early_it_was() -> None:
     world.relay(delivered(a_delayer_message(NOW + SECOND)))
     [facts] = [facts for event, _, facts in world.observer.lines if event == "claimed"]
     assert facts == {"early": 100}
+
+
+def late(**changes: Any) -> DelayerMessage:
+    """An hour and a second late, with a rule that drops it after an hour."""
+    rule = '{"after":"PT1H","do":"drop"}'
+    return evolve(a_delayer_message(NOW - HOUR - SECOND), on_late=rule, **changes)
+
+
+def test_what_its_rule_drops_ends_as_dropped() -> None:
+    """And its neighbours go on."""
+    world = World()
+    neighbour = a_delayer_message(NOW - 5)
+    assert world.relay(delivered(late(), neighbour)) == []
+    row = world.ledger.read(late().id)
+    assert row
+    assert (row.state, row.claimed_at, row.detail) == (State.DROPPED, 0, "3601000 ms late; to be dropped after PT1H")
+    assert [one.id for one in handed_over(world.http_queue)] == [neighbour.id]
+    assert world.observer.counts["Dropped"] == 1
+
+
+def test_a_named_one_is_dropped_over_its_row() -> None:
+    world = World()
+    world.ledger.put_if_absent(named(late().id, late().owner, "n", NOW))
+    assert world.relay(delivered(late())) == []
+    row = world.ledger.read(late().id)
+    assert row
+    assert (row.state, row.name, row.revision) == (State.DROPPED, "n", 2)
+
+
+def test_what_was_claimed_before_is_not_dropped() -> None:
+    """The relay that claimed it may have handed it over: it is claimed anew, and goes on."""
+    world = World()
+    world.ledger.put_if_absent(a_claim(NOW - HOUR - SECOND, now=NOW - HOUR))
+    assert world.relay(delivered(late())) == []
+    assert [one.id for one in handed_over(world.http_queue)] == [late().id]
+
+
+def test_a_copy_of_what_has_ended_is_not_dropped_again() -> None:
+    world = World()
+    row = a_claim(NOW - HOUR - SECOND, state=State.EXECUTED)
+    world.ledger.put_if_absent(row)
+    assert world.relay(delivered(late())) == []
+    assert world.ledger.read(late().id) == row
+
+
+def test_a_rule_that_cannot_be_read_is_set_aside() -> None:
+    world = World()
+    assert world.relay(delivered(evolve(late(), on_late="{}"))) == []
+    assert len(world.store.objects) == 1

@@ -5,17 +5,16 @@ from collections.abc import Callable
 import pytest
 from attrs import define, evolve, field
 
-from delayer.core.admission import Request
 from delayer.core.instants import HOUR, MINUTE, Millis
 from delayer.core.ledger import STALE_AFTER, LedgerRow, ended, first_claim, named
 from delayer.core.lifecycle import State
+from delayer.core.request import Request
 from delayer.core.schedule import Schedule
 from delayer.core.wire import to_delayer
-from delayer.core.withdrawing import Expired, TooLate
-from delayer.fakes import MemoryExchanges
+from delayer.core.withdrawing import Expired, NotFound, TooLate
+from delayer.fakes import MemoryRegistry
 from delayer.fakes.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports import Exchange, NameRow, Unavailable
-from delayer.use_cases.cancel import NotFound
 from delayer.use_cases.enqueue import key_of
 from delayer.use_cases.replace import ROUNDS, OnItsWay, Replace, Replaced
 from tests.world import LEASE, START, World
@@ -29,21 +28,20 @@ class Stand:
     """A world, and its names."""
 
     world: World = field(factory=World)
-    meanwhile: tuple[Callable[[], object], ...] = ()  # what others do just before the first exchanges
+    meanwhile: tuple[Callable[[], object], ...] = ()  # what others do just before the first registry
 
     def __attrs_post_init__(self) -> None:
-        self.exchanges = MemoryExchanges(schedules=self.world.table, ledger=self.world.ledger)
+        self.registry = Between(schedules=self.world.table, ledger=self.world.ledger, stand=self)
         self.replace = self.replace_under(None)
 
     def replace_under(self, plan: FaultPlan | None) -> Replace:
         world = self.world
-        exchanges = Between(self)
         return Replace(
             clock=world.clock,
             ledger=Faulty(world.ledger, plan) if plan else world.ledger,
             schedules=Faulty(world.table, plan) if plan else world.table,
-            exchanges=Faulty(exchanges, plan) if plan else exchanges,
-            ids=world.accept.ids(),
+            registry=Faulty(self.registry, plan) if plan else self.registry,
+            ids=world.accept.ids,
             observer=world.observer,
         )
 
@@ -74,7 +72,7 @@ class Stand:
         return schedule
 
     def bearer(self) -> str | None:
-        row = self.exchanges.named(OWNER, NAME)
+        row = self.registry.named(OWNER, NAME)
         return row.schedule_id if row else None
 
     def fired(self) -> list[str]:
@@ -85,21 +83,22 @@ class Stand:
         return [message.id for _, message in self.world.target.reached]
 
 
-@define
-class Between:
-    """The exchanges, with others in between."""
+@define(kw_only=True)
+class Between(MemoryRegistry):
+    """The registry, with others in between."""
 
     stand: Stand
-
-    def named(self, owner: str, name: str) -> NameRow | None:
-        return self.stand.exchanges.named(owner, name)
 
     def exchange(self, exchange: Exchange) -> bool:
         if self.stand.meanwhile:
             first, *rest = self.stand.meanwhile
             self.stand.meanwhile = tuple(rest)
             first()
-        return self.stand.exchanges.exchange(exchange)
+        return super().exchange(exchange)
+
+    def plainly(self, exchange: Exchange) -> bool:
+        """With nobody in between."""
+        return super().exchange(exchange)
 
 
 def a_request(due: Millis = START + 2 * HOUR, payload: str = "1") -> Request:
@@ -244,7 +243,7 @@ def test_it_gives_up_when_others_change_it_all_the_time() -> None:
     """The client may try again; nothing of its own was written."""
     stand = Stand()
     stand.by_name()
-    stand.meanwhile = tuple(lambda: stand.exchanges.exchange(_another(stand)) for _ in range(ROUNDS))
+    stand.meanwhile = tuple(lambda: stand.registry.plainly(_another(stand)) for _ in range(ROUNDS))
     with pytest.raises(Unavailable, match="all the time"):
         stand.replace.by_name(a_request(payload="mine"), OWNER, NAME)
     assert not [row for row in stand.world.table.rows.values() if isinstance(row, Schedule) and row.payload == "mine"]
@@ -252,8 +251,8 @@ def test_it_gives_up_when_others_change_it_all_the_time() -> None:
 
 def _another(stand: Stand) -> Exchange:
     """A bare change of the name's bearer."""
-    new = stand.world.accept.ids().issue(a_request(), OWNER)
-    bearer = stand.exchanges.named(OWNER, NAME)
+    new = stand.world.accept.ids.issue(a_request(), OWNER)
+    bearer = stand.registry.named(OWNER, NAME)
     return Exchange(
         new=new,
         begun=named(new.id, OWNER, NAME, START),
@@ -461,15 +460,15 @@ def test_a_transaction_that_the_sdk_repeats_is_done_once() -> None:
     stand = Stand()
     old = stand.by_name()
     tried: list[Exchange] = []
-    original = stand.exchanges
+    original = stand.registry
 
-    class Twice(MemoryExchanges):
+    class Twice(MemoryRegistry):
         def exchange(self, exchange: Exchange) -> bool:
             tried.append(exchange)
             return original.exchange(exchange) and original.exchange(exchange)
 
     twice = Twice(schedules=stand.world.table, ledger=stand.world.ledger, names=original.names)
-    answer = evolve(stand.replace, exchanges=twice).by_name(a_request(), OWNER, NAME)
+    answer = evolve(stand.replace, registry=twice).by_name(a_request(), OWNER, NAME)
     assert isinstance(answer, Replaced)
     assert (len(tried), answer.previous) == (1, old.id)
     assert stand.fired() == [answer.schedule.id]

@@ -1,52 +1,62 @@
 """Names, and one schedule in place of another: all of it or nothing, and a repeat is no conflict."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import define, evolve
 from botocore.exceptions import ClientError
 
-from delayer.aws.exchanges import DynamoExchanges, from_item, to_item
 from delayer.aws.ledger import DynamoLedger
+from delayer.aws.registry import (
+    DynamoRegistry,
+    member_item,
+    name_from,
+    name_item,
+    request_from,
+    request_item,
+)
 from delayer.aws.schedule_table import DynamoScheduleTable
 from delayer.core.instants import HOUR
 from delayer.core.ledger import LedgerRow, ended, named
 from delayer.core.lifecycle import State
 from delayer.core.schedule import Schedule
-from delayer.fakes import MemoryExchanges, MemoryLedger, MemoryScheduleTable
-from delayer.ports import Exchange, Exchanges, Ledger, NameRow, ScheduleTable, Unavailable
+from delayer.fakes import MemoryLedger, MemoryRegistry, MemoryScheduleTable
+from delayer.ports import Exchange, Ledger, Members, NameRow, Registry, RequestRow, ScheduleTable, Unavailable
 from delayer.use_cases.enqueue import key_of
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
-from tests.samples import NOW, OWNER, a_claim, a_schedule
+from tests.samples import NOW, OWNER, a_claim, a_schedule, many_schedules
 
 OLD = a_schedule()
 NEW = a_schedule(NOW + HOUR)
 OTHER = a_schedule(NOW + 2 * HOUR)
 NAME = "invoice 17"
+GOLDEN = Path(__file__).parents[1] / "golden/v1"
 
 
 @define
 class Stand:
     """The port, and the two others whose tables it writes to."""
 
-    exchanges: Exchanges
+    registry: Registry
     ledger: Ledger
     schedules: ScheduleTable
 
     def all_of(self, *schedules: Schedule) -> list[object]:
         """All that can be read of them."""
         rows = [self.ledger.read(one.id) for one in schedules]
-        return [*rows, *[self.schedules.read(key_of(one)) for one in schedules], self.exchanges.named(OWNER, NAME)]
+        return [*rows, *[self.schedules.read(key_of(one)) for one in schedules], self.registry.named(OWNER, NAME)]
 
 
-def adapter(dynamodb: Any) -> DynamoExchanges:
-    return DynamoExchanges(
+def adapter(dynamodb: Any) -> DynamoRegistry:
+    return DynamoRegistry(
         dynamodb=dynamodb,
         schedules_table=create_table(dynamodb, "bucket", "due"),
         ledger_table=create_table(dynamodb, "scheduleId"),
-        names_table=create_table(dynamodb, "owner", "name"),
+        registry_table=create_table(dynamodb, "list", "entry"),
     )
 
 
@@ -54,7 +64,7 @@ def adapter(dynamodb: Any) -> DynamoExchanges:
 def stand(request: pytest.FixtureRequest, dynamodb: Any) -> Stand:
     if request.param == "fake":
         ledger, schedules = MemoryLedger(), MemoryScheduleTable()
-        return Stand(MemoryExchanges(schedules=schedules, ledger=ledger), ledger, schedules)
+        return Stand(MemoryRegistry(schedules=schedules, ledger=ledger), ledger, schedules)
     port = adapter(dynamodb)
     return Stand(
         port,
@@ -97,49 +107,49 @@ def unnamed() -> Exchange:
 
 
 def test_nobody_bears_a_name_at_first(stand: Stand) -> None:
-    assert stand.exchanges.named(OWNER, NAME) is None
+    assert stand.registry.named(OWNER, NAME) is None
 
 
 def test_a_named_schedule_has_its_record_its_row_and_its_name(stand: Stand) -> None:
     """At once: whoever sees one of them sees all."""
-    assert stand.exchanges.exchange(created())
+    assert stand.registry.exchange(created())
     assert stand.all_of(OLD) == [begun(OLD), OLD, name_of(OLD)]
 
 
 def test_a_name_belongs_to_its_owner(stand: Stand) -> None:
     """The same name of somebody else is another."""
-    assert stand.exchanges.exchange(created())
-    assert stand.exchanges.named("somebody else", NAME) is None
+    assert stand.registry.exchange(created())
+    assert stand.registry.named("somebody else", NAME) is None
     other = evolve(created(OTHER), name=name_of(OTHER, owner="somebody else"))
-    assert stand.exchanges.exchange(other)
-    assert stand.exchanges.named(OWNER, NAME) == name_of(OLD)
+    assert stand.registry.exchange(other)
+    assert stand.registry.named(OWNER, NAME) == name_of(OLD)
 
 
 def test_a_namesake_takes_its_place(stand: Stand) -> None:
     """The old one has its end and no record; the new one all three."""
-    stand.exchanges.exchange(created())
+    stand.registry.exchange(created())
     exchange = replaced()
-    assert stand.exchanges.exchange(exchange)
+    assert stand.registry.exchange(exchange)
     assert stand.all_of(OLD, NEW) == [exchange.ending, begun(NEW), None, NEW, name_of(NEW)]
 
 
 def test_a_name_moves_on_from_what_has_ended(stand: Stand) -> None:
     """The row of the old one stays as it is."""
-    stand.exchanges.exchange(created())
+    stand.registry.exchange(created())
     exchange = evolve(created(NEW), name_over=name_of(OLD))
-    assert stand.exchanges.exchange(exchange)
+    assert stand.registry.exchange(exchange)
     assert stand.all_of(OLD, NEW) == [begun(OLD), begun(NEW), OLD, NEW, name_of(NEW)]
 
 
 def test_a_schedule_without_a_row_is_replaced(stand: Stand) -> None:
     stand.schedules.put(OLD)
-    assert stand.exchanges.exchange(unnamed())
+    assert stand.registry.exchange(unnamed())
     assert stand.all_of(OLD, NEW) == [unnamed().ending, None, None, NEW, None]
 
 
 def test_the_record_of_the_old_one_may_be_gone(stand: Stand) -> None:
     """It has been swept, and waits in the queue: its row alone decides."""
-    assert stand.exchanges.exchange(unnamed())
+    assert stand.registry.exchange(unnamed())
     assert stand.ledger.read(OLD.id) == unnamed().ending
 
 
@@ -150,26 +160,26 @@ def a_claim_came_first(stand: Stand) -> Exchange:
 
 
 def the_row_went_on(stand: Stand) -> Exchange:
-    stand.exchanges.exchange(created())
+    stand.registry.exchange(created())
     stand.ledger.swap(begun(OLD), a_claim(revision=2, name=NAME))
     return replaced()
 
 
 def the_row_expired(stand: Stand) -> Exchange:
-    stand.exchanges.exchange(created())
+    stand.registry.exchange(created())
     row = a_claim(OTHER.point_in_time)
     ending = evolve(ended(row, State.REPLACED, NOW), replaced_by=NEW.id)
     return evolve(replaced(), ending=ending, over=row)
 
 
 def the_name_was_given(stand: Stand) -> Exchange:
-    stand.exchanges.exchange(created())
+    stand.registry.exchange(created())
     return created(NEW)
 
 
 def the_name_moved_on(stand: Stand) -> Exchange:
-    stand.exchanges.exchange(created())
-    stand.exchanges.exchange(evolve(created(OTHER), name_over=name_of(OLD)))
+    stand.registry.exchange(created())
+    stand.registry.exchange(evolve(created(OTHER), name_over=name_of(OLD)))
     return replaced()
 
 
@@ -179,7 +189,7 @@ def the_name_is_gone(stand: Stand) -> Exchange:
 
 
 def the_new_one_has_a_row(stand: Stand) -> Exchange:
-    stand.exchanges.exchange(created())
+    stand.registry.exchange(created())
     stand.ledger.put_if_absent(evolve(begun(NEW), name="another"))
     return replaced()
 
@@ -200,7 +210,7 @@ def test_what_changed_meanwhile_stops_all_of_it(stand: Stand, obstacle: Callable
     """One condition failed: nothing is written, nothing deleted."""
     exchange = obstacle(stand)
     before = stand.all_of(OLD, NEW, OTHER)
-    assert stand.exchanges.exchange(exchange) is False
+    assert stand.registry.exchange(exchange) is False
     assert stand.all_of(OLD, NEW, OTHER) == before
 
 
@@ -208,10 +218,10 @@ def test_what_changed_meanwhile_stops_all_of_it(stand: Stand, obstacle: Callable
 def test_a_repeat_is_done_and_writes_nothing(stand: Stand, exchange: Exchange) -> None:
     """Its answer was lost, and the new schedule has moved on meanwhile: its record must not come back."""
     if exchange.over:
-        stand.exchanges.exchange(created())
-    assert stand.exchanges.exchange(exchange)
+        stand.registry.exchange(created())
+    assert stand.registry.exchange(exchange)
     stand.schedules.delete([key_of(exchange.new)])
-    assert stand.exchanges.exchange(exchange)
+    assert stand.registry.exchange(exchange)
     assert stand.schedules.read(key_of(exchange.new)) is None
 
 
@@ -219,21 +229,21 @@ def test_a_repeat_is_done_and_writes_nothing(stand: Stand, exchange: Exchange) -
 def test_a_repeat_is_done_though_the_new_one_is_claimed(stand: Stand, exchange: Exchange) -> None:
     """One of its own rows is proof enough: they were written together."""
     if exchange.over:
-        stand.exchanges.exchange(created())
-    stand.exchanges.exchange(exchange)
+        stand.registry.exchange(created())
+    stand.registry.exchange(exchange)
     row = begun(exchange.new)
     stand.ledger.swap(row, ended(row, State.CANCELLED, NOW))
-    assert stand.exchanges.exchange(exchange)
+    assert stand.registry.exchange(exchange)
     assert stand.ledger.read(exchange.new.id) == ended(row, State.CANCELLED, NOW)
 
 
 def test_of_two_namesakes_one_takes_the_place(stand: Stand) -> None:
     """Both have read the same."""
-    stand.exchanges.exchange(created())
+    stand.registry.exchange(created())
     first, second = replaced(), replaced(new=OTHER)
-    assert stand.exchanges.exchange(first)
-    assert stand.exchanges.exchange(second) is False
-    assert stand.exchanges.named(OWNER, NAME) == name_of(NEW)
+    assert stand.registry.exchange(first)
+    assert stand.registry.exchange(second) is False
+    assert stand.registry.named(OWNER, NAME) == name_of(NEW)
     assert stand.schedules.read(key_of(OTHER)) is None
 
 
@@ -241,38 +251,138 @@ def test_the_stream_sees_both() -> None:
     """The new one takes the fast track if it is due soon, and the REMOVE of the old one is looked into."""
     schedules = MemoryScheduleTable()
     schedules.put(OLD)
-    MemoryExchanges(schedules=schedules, ledger=MemoryLedger()).exchange(unnamed())
+    MemoryRegistry(schedules=schedules, ledger=MemoryLedger()).exchange(unnamed())
     assert [str(change.kind) for change in schedules.stream] == ["INSERT", "REMOVE", "INSERT"]
+
+
+# ------------------------------------------------------------ idempotency keys
+
+
+def a_request(schedule: Schedule = OLD, **changes: Any) -> RequestRow:
+    row = RequestRow(
+        owner=OWNER,
+        key="key 1",
+        digest="d1",
+        schedule_id=schedule.id,
+        point_in_time=schedule.point_in_time,
+        expires_at=NOW + HOUR,
+    )
+    return evolve(row, **changes)
+
+
+def test_a_key_is_kept_with_its_schedule(stand: Stand) -> None:
+    assert stand.registry.requested(OWNER, "key 1") is None
+    assert stand.registry.exchange(Exchange(new=OLD, request=a_request()))
+    assert stand.registry.requested(OWNER, "key 1") == a_request()
+    assert stand.registry.requested("somebody else", "key 1") is None
+    assert stand.schedules.read(key_of(OLD)) == OLD
+
+
+def test_of_two_calls_with_one_key_one_stores(stand: Stand) -> None:
+    stand.registry.exchange(Exchange(new=OLD, request=a_request()))
+    assert stand.registry.exchange(Exchange(new=NEW, request=a_request(NEW))) is False
+    assert stand.schedules.read(key_of(NEW)) is None
+    assert stand.registry.requested(OWNER, "key 1") == a_request()
+
+
+def test_an_expired_key_gives_way(stand: Stand) -> None:
+    """DynamoDB deletes it some time after it has expired."""
+    stand.registry.exchange(Exchange(new=OLD, request=a_request()))
+    later = Exchange(new=NEW, request=a_request(NEW), request_over=a_request())
+    assert stand.registry.exchange(later)
+    assert stand.registry.requested(OWNER, "key 1") == a_request(NEW)
+    other = Exchange(new=OTHER, request=a_request(OTHER), request_over=a_request())
+    assert stand.registry.exchange(other) is False, "somebody was faster"
+
+
+def test_a_repeat_with_a_key_is_done(stand: Stand) -> None:
+    exchange = Exchange(new=OLD, request=a_request())
+    stand.registry.exchange(exchange)
+    stand.schedules.delete([key_of(OLD)])
+    assert stand.registry.exchange(exchange)
+    assert stand.schedules.read(key_of(OLD)) is None
+
+
+# ------------------------------------------------------------ groups
+
+
+def members(stand: Stand, number: int, group: str = "g") -> list[str]:
+    schedules = [evolve(one, group=group) for one in many_schedules(number)]
+    for schedule in reversed(schedules):
+        assert stand.registry.exchange(Exchange(new=schedule))
+    return [schedule.id for schedule in schedules]
+
+
+@pytest.mark.parametrize(("number", "page"), [(0, 3), (1, 3), (3, 3), (7, 3), (9, 3)])
+def test_a_group_is_read_page_by_page_in_due_order(stand: Stand, number: int, page: int) -> None:
+    ids = members(stand, number)
+    members(stand, 2, "another")
+    found: list[str] = []
+    after = ""
+    while True:
+        got = stand.registry.members(OWNER, "g", 0, NOW + HOUR, after, page)
+        assert len(got.ids) <= page
+        found += got.ids
+        after = got.more
+        if not after:
+            break
+    assert found == ids
+
+
+def test_a_group_is_read_within_its_bounds(stand: Stand) -> None:
+    """From the first instant on, before the second."""
+    ids = members(stand, 5)
+    assert stand.registry.members(OWNER, "g", NOW + 1, NOW + 4, "", 10).ids == tuple(ids[1:4])
+    assert stand.registry.members(OWNER, "g", NOW + 1, NOW + 4, ids[1], 10).ids == tuple(ids[2:4])
+
+
+def test_a_group_belongs_to_its_owner(stand: Stand) -> None:
+    members(stand, 2)
+    assert stand.registry.members("somebody else", "g", 0, NOW + HOUR, "", 10) == Members((), "")
 
 
 # ------------------------------------------------------------ the adapter alone
 
 
+def golden(kind: str) -> dict[str, Any]:
+    item: dict[str, Any] = json.loads((GOLDEN / f"registry-{kind}.json").read_text())
+    return item
+
+
 def test_the_golden_name() -> None:
-    item = {
-        "owner": {"S": "arn:aws:iam::123456789012:user/somebody"},
-        "name": {"S": "invoice 17"},
-        "v": {"N": "1"},
-        "scheduleId": {"S": OLD.id},
-    }
-    assert from_item(item) == name_of(OLD)
-    assert to_item(name_of(OLD)) == item, "the format changed: give it a new version"
+    assert name_from(OWNER, NAME, golden("name")) == name_of(OLD)
+    assert name_item(name_of(OLD)) == golden("name"), "the format changed: give it a new version"
+
+
+def test_the_golden_request() -> None:
+    assert request_from(OWNER, "key 1", golden("request")) == a_request()
+    assert request_item(a_request()) == golden("request"), "the format changed: give it a new version"
+
+
+def test_the_golden_member() -> None:
+    assert member_item(a_schedule(group="g")) == golden("member"), "the format changed: give it a new version"
 
 
 @pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"v": None}, {"scheduleId": None}], ids=str)
-def test_a_name_that_cannot_be_read_names_nothing(dynamodb: Any, change: dict[str, Any]) -> None:
-    """Written by a later version: nobody may act as if it were free."""
+def test_what_cannot_be_read_says_nothing(dynamodb: Any, change: dict[str, Any]) -> None:
+    """Written by a later version: nobody may act as if there were none."""
     port = adapter(dynamodb)
-    item = {name: value for name, value in {**to_item(name_of(OLD)), **change}.items() if value is not None}
-    dynamodb.put_item(TableName=port.names_table, Item=item)
+    for item in (name_item(name_of(OLD)), request_item(a_request())):
+        changed = {name: value for name, value in {**item, **change}.items() if value is not None}
+        dynamodb.put_item(TableName=port.registry_table, Item=changed)
     with pytest.raises(Unavailable, match="cannot be read"):
         port.named(OWNER, NAME)
+    with pytest.raises(Unavailable, match="cannot be read"):
+        port.requested(OWNER, "key 1")
 
 
-def test_names_are_read_strongly_consistent(dynamodb: Any) -> None:
+def test_all_is_read_strongly_consistent(dynamodb: Any) -> None:
     client = Wrapped(dynamodb)
-    evolve(adapter(dynamodb), dynamodb=client).named(OWNER, NAME)
-    assert client.calls[0][1]["ConsistentRead"] is True
+    port = evolve(adapter(dynamodb), dynamodb=client)
+    port.named(OWNER, NAME)
+    port.requested(OWNER, "key 1")
+    port.members(OWNER, "g", 0, NOW, "", 10)
+    assert [arguments["ConsistentRead"] for _, arguments in client.calls] == [True] * 3
 
 
 def test_an_exchange_is_one_request(dynamodb: Any) -> None:
@@ -304,7 +414,7 @@ OTHER_REASONS = {
 @pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=[*ERRORS, *OTHER_REASONS])
 def test_what_failed_is_unavailable(error: Exception) -> None:
     """Whether it took place is not known: never taken for a condition that failed, nor for success."""
-    port = DynamoExchanges(dynamodb=Failing(error), schedules_table="s", ledger_table="l", names_table="n")
+    port = DynamoRegistry(dynamodb=Failing(error), schedules_table="s", ledger_table="l", registry_table="n")
     with pytest.raises(Unavailable):
         port.exchange(replaced())
     with pytest.raises(Unavailable):
@@ -313,5 +423,5 @@ def test_what_failed_is_unavailable(error: Exception) -> None:
 
 def test_a_condition_that_failed_beside_a_conflict_has_failed() -> None:
     client = Failing(cancelled("None", "TransactionConflict", "None", "ConditionalCheckFailed", "None"))
-    port = DynamoExchanges(dynamodb=client, schedules_table="s", ledger_table="l", names_table="n")
+    port = DynamoRegistry(dynamodb=client, schedules_table="s", ledger_table="l", registry_table="n")
     assert port.exchange(replaced()) is False

@@ -1,22 +1,39 @@
-"""Names, and the transaction that exchanges schedules."""
+"""The registry."""
 
 from attrs import Factory, define
 
+from delayer.core.instants import Millis
+from delayer.core.schedule import Schedule
+from delayer.core.schedule_id import address_of
 from delayer.fakes.ledger import MemoryLedger
 from delayer.fakes.schedule_table import MemoryScheduleTable
-from delayer.ports import Exchange, NameRow
+from delayer.ports import Exchange, Members, NameRow, RequestRow
 
 
 @define(kw_only=True)
-class MemoryExchanges:
-    """Port Exchanges."""
+class MemoryRegistry:
+    """Port Registry."""
 
     schedules: MemoryScheduleTable
     ledger: MemoryLedger
     names: dict[tuple[str, str], NameRow] = Factory(dict)
+    requests: dict[tuple[str, str], RequestRow] = Factory(dict)
+    groups: dict[tuple[str, str], set[str]] = Factory(dict)
 
     def named(self, owner: str, name: str) -> NameRow | None:
         return self.names.get((owner, name))
+
+    def requested(self, owner: str, key: str) -> RequestRow | None:
+        return self.requests.get((owner, key))
+
+    def members(self, owner: str, group: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
+        ids = sorted(self.groups.get((owner, group), ()), key=_place)
+        rest = [
+            schedule_id
+            for schedule_id in ids
+            if since <= address_of(schedule_id).due < until and (not after or _place(schedule_id) > _place(after))
+        ]
+        return Members(tuple(rest[:at_most]), rest[at_most - 1] if len(rest) > at_most else "")
 
     def exchange(self, exchange: Exchange) -> bool:
         if self._is_done(exchange):
@@ -31,6 +48,8 @@ class MemoryExchanges:
         rows = [row for row in (exchange.begun, exchange.ending) if row]
         if any(self.ledger.rows.get(row.schedule_id) == row for row in rows):
             return True
+        if exchange.request and self._answered(exchange.request) == exchange.request:
+            return True
         return exchange.name is not None and self._bears(exchange.name) == exchange.name
 
     def _may(self, exchange: Exchange) -> bool:
@@ -41,10 +60,15 @@ class MemoryExchanges:
             standing = ledger.get(exchange.ending.schedule_id)
             if (standing and standing.revision) != (exchange.over and exchange.over.revision):
                 return False
+        if exchange.request and self._answered(exchange.request) != exchange.request_over:
+            return False
         return not exchange.name or self._bears(exchange.name) == exchange.name_over
 
     def _bears(self, row: NameRow) -> NameRow | None:
         return self.names.get((row.owner, row.name))
+
+    def _answered(self, row: RequestRow) -> RequestRow | None:
+        return self.requests.get((row.owner, row.key))
 
     def _write(self, exchange: Exchange) -> None:
         for row in (exchange.begun, exchange.ending):
@@ -52,6 +76,17 @@ class MemoryExchanges:
                 self.ledger.write(row)
         if exchange.name:
             self.names[exchange.name.owner, exchange.name.name] = exchange.name
+        if exchange.request:
+            self.requests[exchange.request.owner, exchange.request.key] = exchange.request
         if exchange.gone:
             self.schedules.delete([exchange.gone])
+        self._join(exchange.new)
         self.schedules.put(exchange.new)
+
+    def _join(self, schedule: Schedule) -> None:
+        if schedule.group:
+            self.groups.setdefault((schedule.owner, schedule.group), set()).add(schedule.id)
+
+
+def _place(schedule_id: str) -> tuple[Millis, str]:
+    return address_of(schedule_id).due, schedule_id

@@ -1,0 +1,39 @@
+"""The adapters of the API's functions, from the environment variables that the template sets."""
+
+import secrets
+
+from delayer.aws.clients import client
+from delayer.aws.registry import DynamoRegistry
+from delayer.aws.runtime import SystemClock, number, setting
+from delayer.aws.wiring import control
+from delayer.use_cases.issue import Ids
+
+
+def registry() -> DynamoRegistry:
+    """The table in REGISTRY_TABLE, and the two that its transaction writes to."""
+    return DynamoRegistry(
+        dynamodb=client("dynamodb"),
+        schedules_table=setting("SCHEDULES_TABLE"),
+        ledger_table=setting("LEDGER_TABLE"),
+        registry_table=setting("REGISTRY_TABLE"),
+    )
+
+
+def ids() -> Ids:
+    """The ids of this stack, for a function that issues none."""
+    return _ids(1)
+
+
+def new_ids() -> Ids:
+    """The ids of this stack, spread over as many shards as SHARDS says."""
+    return _ids(number("SHARDS"))
+
+
+def _ids(shards: int) -> Ids:
+    return Ids(
+        clock=SystemClock(),
+        control=control(),
+        randomness=secrets.token_bytes,
+        pick=secrets.randbelow,
+        shards=shards,
+    )

@@ -1,0 +1,109 @@
+"""Answers that are 2xx, and how a schedule is shown in all of them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from delayer.core.instants import Millis, format_instant
+from delayer.core.ledger import LedgerRow
+from delayer.core.lifecycle import State
+from delayer.core.schedule import Schedule
+from delayer.core.schedule_id import address_of
+from delayer.core.whereabouts import Found
+
+Answer = dict[str, Any]
+
+
+def answer(
+    status: int, body: object, headers: Mapping[str, str] | None = None, content_type: str = "application/json"
+) -> Answer:
+    """As API Gateway takes it."""
+    return {
+        "statusCode": status,
+        "headers": {"Content-Type": content_type, **(headers or {})},
+        "body": _encoded(body),
+    }
+
+
+def _encoded(body: object) -> str:
+    """A payload stays the bytes it was. Text that is no Unicode, which a client may have sent, is escaped."""
+    try:
+        return msgspec.json.encode(body).decode()
+    except UnicodeEncodeError:
+        return json.dumps(body)
+
+
+def created(schedule_id: str, point_in_time: Millis) -> Answer:
+    """201."""
+    headers = {"Location": f"/schedules/{schedule_id}"}
+    return answer(201, shown_new(schedule_id, point_in_time), headers)
+
+
+def replaced(schedule: Schedule, previous: str) -> Answer:
+    """200, with the id that is live now."""
+    body = {**shown_new(schedule.id, schedule.point_in_time), "replaces": previous}
+    return answer(200, body, {"Content-Location": f"/schedules/{schedule.id}"})
+
+
+def shown_new(schedule_id: str, point_in_time: Millis) -> dict[str, object]:
+    """A schedule that was stored just now."""
+    return {"scheduleId": schedule_id, "pointInTime": format_instant(point_in_time), "state": State.SCHEDULED}
+
+
+def shown(found: Found) -> dict[str, object]:
+    """A schedule, with all that is known of it where it was found."""
+    body: dict[str, object] = {
+        "scheduleId": found.schedule_id,
+        "pointInTime": format_instant(address_of(found.schedule_id).due),
+        "state": found.state,
+    }
+    if found.overdue:
+        body["overdue"] = True
+    if found.row:
+        body |= {name: value for name, value in shown_row(found.row).items() if name != "state"}
+    if found.record:
+        body |= shown_definition(found.record)
+    return body
+
+
+def shown_row(row: LedgerRow) -> dict[str, object]:
+    """What the ledger says of it."""
+    is_claimed = bool(row.claimed_at)
+    known: dict[str, object] = {
+        "state": row.state,
+        "since": format_instant(row.at) if row.state is not State.SCHEDULED else None,
+        "name": row.name,
+        "claimedAt": format_instant(row.claimed_at) if is_claimed else None,
+        "attempt": row.attempt if is_claimed else None,
+        "latenessMs": row.lateness if row.state is State.EXECUTED or row.retry_of else None,
+        "detail": row.detail,
+        "replacedBy": row.replaced_by,
+        "stoppedAt": format_instant(row.stopped_at) if row.stopped_at else None,
+    }
+    return {name: value for name, value in known.items() if value not in (None, "")}
+
+
+def shown_definition(schedule: Schedule) -> dict[str, object]:
+    """What its client sent; the payload as the bytes it was sent in."""
+    known = {
+        "pointInTime": format_instant(schedule.point_in_time),
+        "createdAt": format_instant(schedule.created_at),
+        "group": schedule.group,
+        "action": msgspec.Raw(schedule.action.encode()),
+        "payload": msgspec.Raw(schedule.payload.encode()) if schedule.payload else None,
+        "onLate": msgspec.Raw(schedule.on_late.encode()) if schedule.on_late else None,
+        "tags": msgspec.Raw(schedule.tags.encode()) if schedule.tags else None,
+    }
+    return {name: value for name, value in known.items() if value not in (None, "")}
+
+
+def ended(row: LedgerRow) -> Answer:
+    """200, for a schedule that was cancelled."""
+    return answer(200, shown(Found(schedule_id=row.schedule_id, state=row.state, row=row)))
+
+
+def stopping(row: LedgerRow) -> Answer:
+    """202: an attempt that runs already may still succeed."""
+    return answer(202, shown(Found(schedule_id=row.schedule_id, state=row.state, row=row)))

@@ -1,0 +1,137 @@
+"""Answers that are not 2xx: RFC 9457 problems, each with what to do (ADR 0028)."""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from delayer.aws.http.answers import Answer, answer, shown_row
+from delayer.aws.http.requests import Unknown
+from delayer.core.instants import format_instant
+from delayer.core.ledger import LedgerRow
+from delayer.core.lifecycle import State
+from delayer.core.request import FieldError, Invalid, NotJson, TooLarge
+from delayer.ports import Observer, Unavailable
+
+Handler = Callable[[dict[str, Any], Any], Answer]
+
+
+def answers_problems(observer: Observer) -> Callable[[Handler], Handler]:
+    """Turns what a use case raises into a problem that says what to do."""
+
+    def wrap(handler: Handler) -> Handler:
+        @wraps(handler)
+        def call(event: dict[str, Any], context: Any) -> Answer:
+            try:
+                told = handler(event, context)
+            except Unavailable as error:
+                observer.warn("not known", error=str(error))
+                return unavailable()
+            except (NotJson, TooLarge, Invalid, Unknown) as error:
+                told = refused(error)
+            if told["statusCode"] >= 400:
+                observer.count("Refused")
+                observer.note("refused", status=told["statusCode"], fields=_fields(told))
+            return told
+
+        return call
+
+    return wrap
+
+
+def refused(error: NotJson | TooLarge | Invalid | Unknown) -> Answer:
+    """The client's mistake."""
+    match error:
+        case NotJson():
+            return problem(400, "not-json", "The body is not a JSON object", str(error))
+        case TooLarge():
+            return problem(413, "body-too-large", "The body is too large", str(error))
+        case Unknown():
+            return problem(403, "unknown-caller", "The caller is not known", str(error))
+    detail = "; ".join(f"{one.field or 'the body'}: {one.problem}" for one in error.errors[:3])
+    more = len(error.errors) - 3
+    detail += f"; and {more} more" if more > 0 else ""
+    errors = [_shown(one) for one in error.errors]
+    return problem(422, "invalid-fields", "One or more fields are wrong", detail, errors=errors)
+
+
+def unavailable() -> Answer:
+    """503."""
+    detail = "Whether it was done is not known. Try again."
+    return problem(503, "unavailable", "The store did not answer", detail, {"Retry-After": "1"})
+
+
+def not_found() -> Answer:
+    """404: never issued here, or to somebody else; which of the two, is not told."""
+    return problem(404, "not-found", "No such schedule", "There is no schedule of this id or name.")
+
+
+def expired() -> Answer:
+    """410."""
+    detail = "It was due more than 29 days ago. What became of it is not kept that long."
+    return problem(410, "expired", "The schedule is too old", detail)
+
+
+def too_late(row: LedgerRow) -> Answer:
+    """409: its claim is taken, or it has another end. Which, and since when, is told."""
+    known = {name: value for name, value in shown_row(row).items() if name != "detail"}
+    if row.state is State.CLAIMED:
+        detail = f"It was claimed at {format_instant(row.claimed_at)}, and has been or will be handed over."
+        return problem(409, "handed-over", "The schedule is handed over", detail, None, **known)
+    why = f": {row.detail}" if row.detail else ""
+    detail = f"It is {row.state} since {format_instant(row.at)}{why}."
+    return problem(409, "ended", "The schedule has ended", detail, None, **known)
+
+
+def too_early() -> Answer:
+    """409."""
+    detail = "There is no attempt to stop yet. Cancel it instead."
+    return problem(409, "not-handed-over", "The schedule still waits", detail)
+
+
+def on_its_way() -> Answer:
+    """409."""
+    detail = "It has left the table on its way to its executor. Cancel it, and POST it anew."
+    return problem(409, "on-its-way", "The schedule is on its way", detail)
+
+
+def name_taken(schedule_id: str) -> Answer:
+    """409."""
+    detail = "A live schedule bears this name. PUT replaces it."
+    return problem(409, "name-taken", "The name is taken", detail, scheduleId=schedule_id)
+
+
+def name_exists(schedule_id: str) -> Answer:
+    """412, for `If-None-Match: *`."""
+    detail = "A live schedule bears this name, and the call was to create only."
+    return problem(412, "name-taken", "The name is taken", detail, scheduleId=schedule_id)
+
+
+def key_reused() -> Answer:
+    """422."""
+    detail = "This Idempotency-Key came with another body before. Use a new key for a new schedule."
+    error = {"field": "Idempotency-Key", "problem": "used with another body"}
+    return problem(422, "key-reused", "The idempotency key was used before", detail, errors=[error])
+
+
+def problem(
+    status: int,
+    kind: str,
+    title: str,
+    detail: str,
+    headers: Mapping[str, str] | None = None,
+    **more: object,
+) -> Answer:
+    """Any of them."""
+    body = {"type": f"urn:delayer:problem:{kind}", "title": title, "status": status, "detail": detail, **more}
+    return answer(status, body, headers, "application/problem+json")
+
+
+def _fields(told: Answer) -> list[str]:
+    """The names of the wrong fields. Their values are the client's, and may be secrets."""
+    return [error["field"] for error in json.loads(told["body"]).get("errors", [])]
+
+
+def _shown(error: FieldError) -> dict[str, str]:
+    shown = {"field": error.field, "problem": error.problem}
+    return {**shown, "allowed": error.allowed} if error.allowed else shown

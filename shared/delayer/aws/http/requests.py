@@ -1,0 +1,96 @@
+"""What a client sent: who, what, with which conditions."""
+
+import base64
+from collections.abc import Mapping
+from typing import Any, Final
+
+from delayer.aws.runtime import setting
+from delayer.core.request import FieldError, Invalid
+
+ANONYMOUS: Final = "anonymous"  # the owner where the API is open and the client names none
+OWNER_HEADER: Final = "delayer-owner"  # heard only where the API is open, on one machine
+MAX_OWNER: Final = 256
+MAX_KEY: Final = 255
+
+Event = Mapping[str, Any]
+
+
+class Unknown(Exception):
+    """The API is not open, and the caller is not known. The gateway lets nobody through so: nothing is done."""
+
+
+def body_of(event: Event) -> bytes:
+    """The body as the client sent it."""
+    body = event.get("body") or ""
+    return base64.b64decode(body) if event.get("isBase64Encoded") else body.encode()
+
+
+def owner_of(event: Event, authorization: str | None = None) -> str:
+    """Whose schedules the call is about (ADR 0050). Raises Unknown, or Invalid for a header that cannot be an owner.
+
+    `authorization` is the template's parameter ApiAuthorization. AWS_IAM: the user or role, without a role's session,
+    so that the next session is the same owner. JWT: issuer and subject of the token. NONE: the header Delayer-Owner.
+    """
+    authorizer = event.get("requestContext", {}).get("authorizer") or {}
+    match authorization or setting("API_AUTHORIZATION"):
+        case "AWS_IAM":
+            return _of_iam(str((authorizer.get("iam") or {}).get("userArn") or ""))
+        case "JWT":
+            claims = (authorizer.get("jwt") or {}).get("claims") or {}
+            return _of_jwt(str(claims.get("iss") or ""), str(claims.get("sub") or ""))
+        case "NONE":
+            return _of_header(header_of(event, OWNER_HEADER))
+    raise Unknown("no such authorization")
+
+
+def _of_iam(arn: str) -> str:
+    if not arn:
+        raise Unknown("no caller in the request")
+    return arn.rpartition("/")[0] if ":assumed-role/" in arn else arn
+
+
+def _of_jwt(issuer: str, subject: str) -> str:
+    if not (issuer and subject):
+        raise Unknown("no issuer or no subject in the token")
+    return f"{issuer} {subject}"
+
+
+def _of_header(owner: str) -> str:
+    if len(owner) > MAX_OWNER:
+        raise Invalid([_too_long("Delayer-Owner", MAX_OWNER)])
+    return owner or ANONYMOUS
+
+
+def _too_long(header: str, at_most: int) -> FieldError:
+    return FieldError(field=header, problem="too long", allowed=f"at most {at_most} characters")
+
+
+def header_of(event: Event, name: str) -> str:
+    """A header by its name in lower case, empty if it was not sent."""
+    return str((event.get("headers") or {}).get(name) or "").strip()
+
+
+def key_of(event: Event) -> str:
+    """The idempotency key, empty for none. Raises Invalid if it is too long."""
+    key = header_of(event, "idempotency-key")
+    if len(key) > MAX_KEY:
+        raise Invalid([_too_long("Idempotency-Key", MAX_KEY)])
+    return key
+
+
+def parameter(event: Event, name: str) -> str:
+    """A parameter of the path, decoded."""
+    return str((event.get("pathParameters") or {}).get(name) or "")
+
+
+def query(event: Event) -> dict[str, str]:
+    """The parameters of the query."""
+    return dict(event.get("queryStringParameters") or {})
+
+
+def creates_only(event: Event) -> bool:
+    """Whether the call must not replace anything. Raises Invalid for a condition that is not understood."""
+    condition = header_of(event, "if-none-match")
+    if condition not in ("", "*"):
+        raise Invalid([FieldError(field="If-None-Match", problem="not understood", allowed="*")])
+    return condition == "*"

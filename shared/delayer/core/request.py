@@ -1,0 +1,54 @@
+"""What a client asks for, and what can be wrong with it. Who admits it is `admission`."""
+
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from delayer.core.instants import Millis
+
+
+@frozen(kw_only=True)
+class Request:
+    """A well-formed request."""
+
+    point_in_time: Millis
+    action_type: str
+    action: str  # JSON
+    payload: str  # JSON, byte for byte, or empty if there was none
+    name: str = ""
+    group: str = ""
+    on_late: str = ""  # JSON
+    tags: str = ""  # JSON
+
+
+@frozen(kw_only=True)
+class Change:
+    """A well-formed change of a schedule; what is None stays as it is."""
+
+    point_in_time: Millis | None
+    payload: str | None  # JSON
+
+
+@frozen(kw_only=True)
+class FieldError:
+    """What is wrong, where, and what is allowed."""
+
+    field: str  # a path like `action.url`; empty for the body as a whole
+    problem: str
+    allowed: str = ""
+
+
+class NotJson(ValueError):
+    """The body is no JSON object in UTF-8. Its text is the reason."""
+
+
+class TooLarge(ValueError):
+    """The body is over MAX_BODY_BYTES. Its text says by how much."""
+
+
+class Invalid(ValueError):
+    """One or more fields are wrong."""
+
+    def __init__(self, errors: Iterable[FieldError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__(f"{len(self.errors)} wrong field(s)")

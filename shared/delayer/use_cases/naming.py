@@ -1,0 +1,18 @@
+"""Gives a schedule a name: what creating and replacing share (ADR 0042)."""
+
+from attrs import evolve
+
+from delayer.core.instants import Millis
+from delayer.core.ledger import named
+from delayer.ports import Exchange, NameRow
+
+
+def with_name(exchange: Exchange, name: str, bearer: NameRow | None, now: Millis) -> Exchange:
+    """The new schedule gets the name, whoever bore it, and a ledger row from the start (ADR 0042)."""
+    new = exchange.new
+    return evolve(
+        exchange,
+        begun=named(new.id, new.owner, name, now),
+        name=NameRow(owner=new.owner, name=name, schedule_id=new.id),
+        name_over=bearer,
+    )
