@@ -14,6 +14,7 @@ from local.packaging import Package, package
 
 STACK_NAME = "delayer"
 CODE_BUCKET = "delayer-code"
+TEMPLATE_KEY = "template.json"
 PARAMETERS_ON_ONE_MACHINE = {
     # One machine calls its own receiver over loopback, and nobody else reaches its API.
     "AllowPrivateTargets": "true",
@@ -24,6 +25,7 @@ PARAMETERS_ON_ONE_MACHINE = {
 }
 CREATION_SECONDS = 120
 POLL_SECONDS = 0.05
+LONGEST = 400  # characters of a message
 
 
 def deploy(clients: AwsClients, template_file: Path, parameters: Mapping[str, str]) -> dict[str, str]:
@@ -36,7 +38,7 @@ def deploy(clients: AwsClients, template_file: Path, parameters: Mapping[str, st
     arguments = parameters_for(declared, parameters)
     try:
         upload(clients.client("s3"), packaged)
-        create(clients.client("cloudformation"), packaged.template, arguments)
+        create(clients.client("cloudformation"), arguments)
         return outputs_of(wait_for(clients.client("cloudformation")))
     except (ClientError, BotoCoreError) as error:
         said = error.response["Error"].get("Message") if isinstance(error, ClientError) else None
@@ -54,17 +56,18 @@ def parameters_for(declared: Mapping[str, Any], wanted: Mapping[str, str]) -> li
 
 
 def upload(s3: Any, packaged: Package) -> None:
-    """Put the archives into a bucket of the embedded AWS."""
+    """Put the archives and the template, which is too long for a request, into a bucket of the embedded AWS."""
     s3.create_bucket(Bucket=CODE_BUCKET)
+    s3.put_object(Bucket=CODE_BUCKET, Key=TEMPLATE_KEY, Body=json.dumps(packaged.template, default=str))
     for key, archive in packaged.archives.items():
         s3.put_object(Bucket=CODE_BUCKET, Key=key, Body=archive)
 
 
-def create(cloudformation: Any, template: dict[str, Any], parameters: list[dict[str, str]]) -> None:
+def create(cloudformation: Any, parameters: list[dict[str, str]]) -> None:
     """Ask for the stack."""
     cloudformation.create_stack(
         StackName=STACK_NAME,
-        TemplateBody=json.dumps(template, default=str),
+        TemplateURL=f"https://s3.amazonaws.com/{CODE_BUCKET}/{TEMPLATE_KEY}",
         Parameters=parameters,
         Capabilities=["CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
     )
@@ -98,5 +101,6 @@ def outputs_of(stack: dict[str, Any]) -> dict[str, str]:
 
 
 def one_line(text: object) -> str:
-    """A message of any length on one line."""
-    return " ".join(str(text).split())
+    """A message of any length on one line; the middle of one that quotes a whole template is left out."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
