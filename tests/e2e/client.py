@@ -3,6 +3,7 @@
 import http.client
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from attrs import define, field
@@ -13,6 +14,8 @@ from local.receiver import Delivery, Receiver
 from local.stack import LocalStack
 
 PERIOD = MINUTE
+
+Answer = tuple[int, dict[str, str], dict[str, Any]]
 
 
 def now() -> Millis:
@@ -27,11 +30,15 @@ class Client:
     receiver: Receiver
     posted: dict[str, dict[str, Any]] = field(factory=dict)  # by path of the target
 
-    def post(self, body: object) -> tuple[int, dict[str, str], dict[str, Any]]:
+    def post(self, body: object) -> Answer:
+        """Status, headers and body of the answer to a POST."""
+        return self.call("POST", "/schedules", body)
+
+    def call(self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None) -> Answer:
         """Status, headers and body of the answer."""
         connection = http.client.HTTPConnection("localhost", self.stack.port, timeout=30)
-        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
-        connection.request("POST", "/schedules", sent, {"Content-Type": "application/json"})
+        sent = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        connection.request(method, path, sent, {"Content-Type": "application/json", **(headers or {})})
         answer = connection.getresponse()
         content = json.loads(answer.read())
         connection.close()
@@ -100,6 +107,11 @@ class Client:
             full = scheduler.get_schedule(Name=summary["Name"], GroupName=summary["GroupName"])
             names = ("Name", "GroupName", "ScheduleExpression", "FlexibleTimeWindow", "Target")
             scheduler.update_schedule(**{name: full[name] for name in names}, State=state)
+
+
+def sleep_until(instant: Millis) -> None:
+    """The moments of a race are real ones."""
+    time.sleep(max(instant - now(), 0) / 1000)
 
 
 def lateness(delivery: Delivery, due: Millis) -> Millis:

@@ -1,0 +1,158 @@
+"""Taking back, changing, looking up: over HTTP, under the roles of the template, on the embedded AWS."""
+
+import json
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from delayer.core.instants import HOUR, SECOND, Millis, format_instant
+from tests.e2e.client import Client, now, sleep_until
+
+RACES = 100
+SIDE_BY_SIDE = 16
+AHEAD: Millis = 1500  # of a race's POST
+
+
+def request(client: Client, path: str, due: Millis, **more: object) -> dict[str, Any]:
+    return {
+        "pointInTime": format_instant(due),
+        "action": {"type": "http-request", "url": client.receiver.url + path},
+        **more,
+    }
+
+
+def test_a_schedule_is_looked_up_and_cancelled(client: Client) -> None:
+    posted = client.schedule("/cancelled", now() + HOUR, payload={"a": 1})
+    path = f"/schedules/{posted['scheduleId']}"
+    status, _, found = client.call("GET", path)
+    assert (status, found["state"], found["payload"]) == (200, "scheduled", {"a": 1})
+    for _ in range(2):
+        status, _, cancelled = client.call("DELETE", path)
+        assert (status, cancelled["state"]) == (200, "cancelled")
+    assert client.call("GET", path)[2]["state"] == "cancelled"
+    assert posted["scheduleId"] not in str(client.rows())
+
+
+def test_what_was_executed_cannot_be_cancelled(client: Client) -> None:
+    posted = client.schedule("/executed", now())
+    client.delivered("/executed")
+    client.ledger_state(posted["scheduleId"], "executed")
+    status, headers, body = client.call("DELETE", f"/schedules/{posted['scheduleId']}")
+    assert (status, headers["content-type"]) == (409, "application/problem+json")
+    assert (body["type"], body["state"]) == ("urn:delayer:problem:ended", "executed")
+    assert body["claimedAt"]
+
+
+def test_a_change_takes_the_place_of_the_old_one(client: Client) -> None:
+    posted = client.schedule("/patched", now() + HOUR, payload="old")
+    body = {"pointInTime": format_instant(now()), "payload": "new"}
+    status, _, changed = client.call("PATCH", f"/schedules/{posted['scheduleId']}", body)
+    assert (status, changed["replaces"]) == (200, posted["scheduleId"])
+    [delivery] = client.delivered("/patched")
+    assert (json.loads(delivery.body), delivery.headers["delayer-schedule-id"]) == ("new", changed["scheduleId"])
+    old = client.call("GET", f"/schedules/{posted['scheduleId']}")[2]
+    assert (old["state"], old["replacedBy"]) == ("replaced", changed["scheduleId"])
+
+
+def test_one_of_a_name(client: Client) -> None:
+    path = "/schedules/by-name/one-of-a-name"
+    first = client.call("PUT", path, request(client, "/name-1", now() + HOUR))
+    assert first[0] == 201
+    assert client.call("PUT", path, request(client, "/name", now()), {"If-None-Match": "*"})[0] == 412
+    assert client.call("POST", "/schedules", request(client, "/name", now(), name="one-of-a-name"))[0] == 409
+    second = client.call("PUT", path, request(client, "/name-2", now() + 2 * SECOND))
+    assert (second[0], second[2]["replaces"]) == (200, first[2]["scheduleId"])
+    assert client.call("GET", path)[2]["scheduleId"] == second[2]["scheduleId"]
+    assert len(client.delivered("/name-2")) == 1
+    client.ledger_state(second[2]["scheduleId"], "executed")
+    assert client.call("PUT", path, request(client, "/name-3", now() + HOUR))[0] == 201
+    assert client.call("DELETE", path)[2]["state"] == "cancelled"
+
+
+def test_the_same_key_is_the_same_schedule(client: Client) -> None:
+    body = {"delaySeconds": 3600, "action": {"type": "http-request", "url": client.receiver.url}, "group": "keyed"}
+    headers = {"Idempotency-Key": "e2e 1"}
+    answers = [client.call("POST", "/schedules", body, headers) for _ in range(2)]
+    assert [answer[0] for answer in answers] == [201, 201]
+    assert answers[0][2] == answers[1][2]
+    assert client.call("POST", "/schedules", {**body, "delaySeconds": 1}, headers)[0] == 422
+
+
+def test_another_owner_finds_nothing(client: Client) -> None:
+    posted = client.call("POST", "/schedules", request(client, "/alice", now() + HOUR, name="hers"), owner("alice"))[2]
+    path = f"/schedules/{posted['scheduleId']}"
+    for method in ("GET", "DELETE"):
+        for where in (path, "/schedules/by-name/hers"):
+            assert client.call(method, where, headers=owner("bob"))[0] == 404
+    assert client.call("PATCH", path, {"payload": 1}, owner("bob"))[0] == 404
+    assert client.call("POST", f"{path}/stop", headers=owner("bob"))[0] == 404
+    put = client.call("PUT", "/schedules/by-name/hers", request(client, "/bob", now() + HOUR), owner("bob"))
+    assert put[0] == 201, "his own of that name"
+    assert (
+        client.call("DELETE", "/schedules/by-name/hers", headers=owner("alice"))[2]["scheduleId"]
+        == posted["scheduleId"]
+    )
+
+
+def owner(name: str) -> dict[str, str]:
+    return {"Delayer-Owner": name}
+
+
+def test_a_stop_ends_the_attempts(client: Client) -> None:
+    client.receiver.answer("/stopped", 503)
+    posted = client.schedule("/stopped", now())
+    client.delivered("/stopped")
+    path = f"/schedules/{posted['scheduleId']}"
+    assert client.call("POST", f"{path}/stop")[0] == 202
+    client.ledger_state(posted["scheduleId"], "dropped", seconds=20)
+    assert client.call("GET", path)[2]["detail"].startswith("stopped by its owner")
+
+
+def test_what_is_late_is_dropped_by_its_rule(client: Client) -> None:
+    rule = {"after": "PT1S", "do": "drop"}
+    answer = client.call("POST", "/schedules", request(client, "/dropped", now() - 10 * SECOND, onLate=rule))
+    client.ledger_state(answer[2]["scheduleId"], "dropped")
+
+
+@pytest.mark.parametrize("call", ["cancel", "patch", "put"])
+def test_whoever_is_told_is_told_the_truth(client: Client, call: str) -> None:
+    """Over and over: 200 and delivered never happens, nor 409 and not delivered."""
+    draws = random.Random(call)
+    moments = [moment(draws, call) for _ in range(RACES)]
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        told = list(pool.map(lambda number: race(client, call, number, moments[number]), range(RACES)))
+    in_time = [path for path, status in told if status == 200]
+    too_late = [path for path, status in told if status == 409]
+    assert len(in_time) + len(too_late) == RACES, told
+    assert in_time, "some were in time"
+    assert too_late, "and some were not"
+    for path in too_late:
+        assert len(client.delivered(path)) == 1
+    sleep_until(now() + 2 * SECOND)
+    assert [path for path in in_time if client.receiver.of(path)] == []
+
+
+def moment(draws: random.Random, call: str) -> Millis:
+    """Milliseconds after the POST: about the claim; a change by id also while the record leaves the table."""
+    if call == "patch" and draws.random() < 0.7:
+        return draws.randint(0, 120)
+    return AHEAD + draws.randint(-800, 200)
+
+
+def race(client: Client, call: str, number: int, after: Millis) -> tuple[str, int]:
+    """A schedule, and somebody who takes it back. The path it would reach, and the answer."""
+    path, name, began = f"/race-{call}-{number}", f"race-{call}-{number}", now()
+    named = {"name": name} if call == "put" else {}
+    posted = client.call("POST", "/schedules", request(client, path, began + AHEAD, **named))[2]
+    sleep_until(began + after)
+    where = f"/schedules/{posted['scheduleId']}"
+    match call:
+        case "cancel":
+            status = client.call("DELETE", where)[0]
+        case "patch":
+            status = client.call("PATCH", where, {"delaySeconds": 3600})[0]
+        case _:
+            status = client.call("PUT", f"/schedules/by-name/{name}", request(client, path, now() + HOUR))[0]
+    return path, 409 if status == 201 else status  # a name that moved on from what was executed
