@@ -15,13 +15,32 @@ TARGET = ROOT / "shared/delayer/core/contract.json"
 
 def contract() -> dict[str, Any]:
     """The schema of the request with its action left open, and each action's schema by type."""
-    schemas = yaml.safe_load((ROOT / "openapi.yaml").read_text())["components"]["schemas"]
+    openapi = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+    schemas = openapi["components"]["schemas"]
     request = _resolved(schemas["ScheduleRequest"], schemas)
     mapping = schemas["ScheduleRequest"]["properties"]["action"]["discriminator"]["mapping"]
     request["properties"]["action"] = {"type": "object", "required": ["type"]}
     request["properties"]["action"]["properties"] = {"type": {"enum": sorted(mapping)}}
     actions = {kind: _resolved({"$ref": ref}, schemas) for kind, ref in sorted(mapping.items())}
-    return {"request": request, "change": _resolved(schemas["ChangeRequest"], schemas), "actions": actions}
+    return {
+        "request": request,
+        "change": _resolved(schemas["ChangeRequest"], schemas),
+        "listing": _query(openapi, "/schedules", "get"),
+        "group": _query(openapi, "/schedules", "delete"),
+        "actions": actions,
+    }
+
+
+def _query(openapi: dict[str, Any], path: str, method: str) -> dict[str, Any]:
+    """The parameters of a query as an object."""
+    parameters = openapi["paths"][path][method]["parameters"]
+    known = [one for one in parameters if one.get("in") == "query"]
+    return {
+        "type": "object",
+        "required": [one["name"] for one in known if one.get("required")],
+        "additionalProperties": False,
+        "properties": {one["name"]: _resolved(one["schema"], openapi["components"]["schemas"]) for one in known},
+    }
 
 
 def _resolved(node: Any, schemas: dict[str, Any]) -> Any:

@@ -262,11 +262,56 @@ class Exchange:
 
 
 @frozen
+class Member:
+    """One of a group."""
+
+    schedule_id: str
+    created_at: Millis
+
+
+@frozen
 class Members:
     """A page of a group, in due order."""
 
-    ids: tuple[str, ...]
+    members: tuple[Member, ...]
     more: str  # the id after which the next page begins; empty: this was the last
+
+
+@frozen(kw_only=True)
+class JobRow:
+    """The cancelling of a group: how far it has come, and what it came to. Each change is a compare-and-set."""
+
+    owner: str
+    job_id: str
+    group: str
+    created_at: Millis
+    revision: int = 1
+    after: str = ""  # the member that was looked at last
+    cancelled: int = 0
+    handed_over: int = 0
+    ended: int = 0
+    finished_at: Millis = 0
+
+    @property
+    def found(self) -> int:
+        """All that were looked at."""
+        return self.cancelled + self.handed_over + self.ended
+
+
+class Jobs(Protocol):
+    """The jobs, in the registry."""
+
+    def read(self, owner: str, job_id: str) -> JobRow | None:
+        """Strongly consistent."""
+        ...
+
+    def put(self, row: JobRow) -> None:
+        """Stores a new one; once more is no change."""
+        ...
+
+    def swap(self, old: JobRow, new: JobRow) -> bool:
+        """Writes `new` if the standing row has the revision of `old`; a repeat is no conflict."""
+        ...
 
 
 class Registry(Protocol):

@@ -24,7 +24,7 @@ from delayer.core.ledger import LedgerRow, ended, named
 from delayer.core.lifecycle import State
 from delayer.core.schedule import Schedule
 from delayer.fakes import MemoryLedger, MemoryRegistry, MemoryScheduleTable
-from delayer.ports import Exchange, Ledger, Members, NameRow, Registry, RequestRow, ScheduleTable, Unavailable
+from delayer.ports import Exchange, Ledger, Member, Members, NameRow, Registry, RequestRow, ScheduleTable, Unavailable
 from delayer.use_cases.enqueue import key_of
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
@@ -321,8 +321,8 @@ def test_a_group_is_read_page_by_page_in_due_order(stand: Stand, number: int, pa
     after = ""
     while True:
         got = stand.registry.members(OWNER, "g", 0, NOW + HOUR, after, page)
-        assert len(got.ids) <= page
-        found += got.ids
+        assert len(got.members) <= page
+        found += [member.schedule_id for member in got.members]
         after = got.more
         if not after:
             break
@@ -332,8 +332,10 @@ def test_a_group_is_read_page_by_page_in_due_order(stand: Stand, number: int, pa
 def test_a_group_is_read_within_its_bounds(stand: Stand) -> None:
     """From the first instant on, before the second."""
     ids = members(stand, 5)
-    assert stand.registry.members(OWNER, "g", NOW + 1, NOW + 4, "", 10).ids == tuple(ids[1:4])
-    assert stand.registry.members(OWNER, "g", NOW + 1, NOW + 4, ids[1], 10).ids == tuple(ids[2:4])
+    created = a_schedule().created_at
+    expected = tuple(Member(schedule_id, created) for schedule_id in ids)
+    assert stand.registry.members(OWNER, "g", NOW + 1, NOW + 4, "", 10).members == expected[1:4]
+    assert stand.registry.members(OWNER, "g", NOW + 1, NOW + 4, ids[1], 10).members == expected[2:4]
 
 
 def test_a_group_belongs_to_its_owner(stand: Stand) -> None:

@@ -16,7 +16,7 @@ from delayer.core.instants import DAY, SECOND, Millis
 from delayer.core.ledger import ROW_LIFETIME, LedgerRow
 from delayer.core.schedule import Schedule
 from delayer.core.schedule_id import address_of
-from delayer.ports import Exchange, Members, NameRow, RecordKey, RequestRow, Unavailable
+from delayer.ports import Exchange, Member, Members, NameRow, RecordKey, RequestRow, Unavailable
 
 VERSION: Final = 1
 ONLY: Final = "-"  # the entry of a list that has one
@@ -59,7 +59,7 @@ class DynamoRegistry:
         except AWS_ERRORS as error:
             raise Unavailable(f"query group: {error}") from error
         more = answer.get("LastEvaluatedKey")
-        return Members(tuple(_id_in(item) for item in answer["Items"]), _id_in(more) if more else "")
+        return Members(tuple(member_from(item) for item in answer["Items"]), _id_in(more) if more else "")
 
     def exchange(self, exchange: Exchange) -> bool:
         writes = self._writes(exchange)
@@ -195,12 +195,18 @@ def member_item(schedule: Schedule) -> dict[str, Any]:
     expires = schedule.address.due + ROW_LIFETIME
     return {
         **_entry(group_list(schedule.owner, schedule.group), _member(schedule.id)),
+        "createdAt": {"N": str(schedule.created_at)},
         "expiresAt": {"N": str(expires // SECOND)},
     }
 
 
 def _member(schedule_id: str) -> str:
     return f"{address_of(schedule_id).due:015d}#{schedule_id}"
+
+
+def member_from(item: Mapping[str, Any]) -> Member:
+    """The inverse of member_item."""
+    return Member(_id_in(item), int(item["createdAt"]["N"]))
 
 
 def _id_in(item: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 The shape is checked against the JSON Schemas of `openapi.yaml`; the instants, which need a clock, here.
 """
 
+import base64
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -16,9 +17,15 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from delayer.core.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
-from delayer.core.request import Change, FieldError, Invalid, NotJson, Request, TooLarge
+from delayer.core.lifecycle import State
+from delayer.core.request import Change, FieldError, Invalid, Listing, NotJson, Request, TooLarge
+from delayer.core.schedule_id import address_of
 
 MAX_BODY_BYTES: Final = 262_144
+MAX_BATCH: Final = 100  # schedules in one call
+MAX_BATCH_BYTES: Final = 4_194_304  # Lambda takes six MiB, with its envelope and base64
+DEFAULT_LIMIT: Final = 50
+FAR: Final[Millis] = 2**48  # no id holds a later instant
 MAX_PAST: Final[Millis] = 60 * SECOND
 MAX_AHEAD: Final[Millis] = 10 * YEAR
 MAX_SECONDS: Final = 10**15  # of an epoch; what is beyond is not worth arithmetic
@@ -36,6 +43,8 @@ _CONTRACT = json.loads(files("delayer.core").joinpath("contract.json").read_text
 _Validator: Any = validators.extend(Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call] # jsonschema
 _REQUEST = _Validator(_CONTRACT["request"])
 _CHANGE = _Validator(_CONTRACT["change"])
+_LISTING = _Validator(_CONTRACT["listing"])
+_GROUP = _Validator(_CONTRACT["group"])
 _NAME = _Validator(_CONTRACT["request"]["properties"]["name"])
 _ACTIONS = {kind: _Validator(schema) for kind, schema in _CONTRACT["actions"].items()}
 
@@ -70,6 +79,75 @@ def admit_named(body: bytes, name: str, now: Millis) -> Request:
     if request.name not in ("", name):
         raise Invalid([FieldError(field="name", problem="not the name in the path", allowed=name)])
     return request
+
+
+def admit_batch(body: bytes) -> list[bytes]:
+    """The bodies in the body of a batch, each to be admitted by itself. Raises NotJson, TooLarge or Invalid."""
+    if len(body) > MAX_BATCH_BYTES:
+        raise TooLarge(f"The body has {len(body):,} bytes; at most {MAX_BATCH_BYTES:,} are allowed.")
+    fields = _fields_of(body)
+    unknown = sorted(set(fields) - {"schedules"})
+    errors = [FieldError(field=_join("", name), problem="unknown field", allowed="schedules") for name in unknown]
+    try:
+        bodies = msgspec.json.decode(fields.get("schedules", b"[]"), type=list[msgspec.Raw])
+    except msgspec.MsgspecError:
+        bodies = []
+    if not 1 <= len(bodies) <= MAX_BATCH:
+        errors.append(FieldError(field="schedules", problem="wrong", allowed=f"an array of 1 to {MAX_BATCH} schedules"))
+    if errors:
+        raise Invalid(errors[:MAX_ERRORS])
+    return [bytes(one) for one in bodies]
+
+
+def admit_group(query: Mapping[str, str]) -> str:
+    """The group in the query of a call that is about a whole group. Raises Invalid."""
+    errors = [found for error in _GROUP.iter_errors(dict(query)) for found in _teach(error, "")]
+    if errors:
+        raise Invalid(errors)
+    return query["group"]
+
+
+def admit_listing(query: Mapping[str, str]) -> Listing:
+    """The listing that a query asks for. Raises Invalid."""
+    document: dict[str, Any] = {**query}
+    if document.get("limit", "").isascii() and document.get("limit", "").isdigit():
+        document["limit"] = _integer(document["limit"])
+    errors = [found for error in _LISTING.iter_errors(document) for found in _teach(error, "")]
+    since, until = (_bound(document, name, errors) for name in ("from", "to"))
+    after = _after(document.get("cursor", ""), errors)
+    if errors:
+        raise Invalid(errors[:MAX_ERRORS])
+    state = State(document["state"]) if "state" in document else None
+    limit = document.get("limit", DEFAULT_LIMIT)
+    return Listing(group=document["group"], state=state, since=since or 0, until=until or FAR, limit=limit, after=after)
+
+
+def _bound(document: Mapping[str, Any], name: str, errors: list[FieldError]) -> Millis | None:
+    """An instant, rounded up: a schedule's is, too."""
+    if name not in document:
+        return None
+    try:
+        return parse_instant(str(document[name]))
+    except (ValueError, OverflowError) as error:
+        errors.append(FieldError(field=name, problem=str(error) or "not an instant", allowed="RFC 3339 with an offset"))
+        return None
+
+
+def cursor_after(schedule_id: str) -> str:
+    """What brings the page after this schedule; nobody else's business what it holds."""
+    return base64.urlsafe_b64encode(f"1{schedule_id}".encode()).decode().rstrip("=")
+
+
+def _after(cursor: str, errors: list[FieldError]) -> str:
+    """The inverse of cursor_after."""
+    try:
+        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+        if not cursor or (text[0] == "1" and address_of(text[1:]) and cursor_after(text[1:]) == cursor):
+            return text[1:]
+    except (ValueError, IndexError):
+        pass
+    errors.append(FieldError(field="cursor", problem="not one of ours", allowed="the nextCursor of the page before"))
+    return ""
 
 
 def admit_change(body: bytes, now: Millis) -> Change:

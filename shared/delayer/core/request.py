@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from delayer.core.instants import Millis
+from delayer.core.lifecycle import State
 
 
 @frozen(kw_only=True)
@@ -27,6 +28,18 @@ class Change:
 
     point_in_time: Millis | None
     payload: str | None  # JSON
+
+
+@frozen(kw_only=True)
+class Listing:
+    """A well-formed wish to see schedules, in due order."""
+
+    group: str
+    state: State | None  # None: of any
+    since: Millis  # due from then on
+    until: Millis  # and before then
+    limit: int
+    after: str  # the id that the last page ended with; empty for the first page
 
 
 @frozen(kw_only=True)

@@ -7,7 +7,7 @@ from delayer.fakes.control import MemoryControl
 from delayer.fakes.ledger import MemoryLedger
 from delayer.fakes.observer import MemoryObserver
 from delayer.fakes.queue import MemoryQueue
-from delayer.fakes.registry import MemoryRegistry
+from delayer.fakes.registry import MemoryJobs, MemoryRegistry
 from delayer.fakes.schedule_table import MemoryScheduleTable
 from delayer.fakes.sequence import InOrder, Tokens
 from delayer.fakes.set_aside_store import MemorySetAsideStore
@@ -18,6 +18,7 @@ __all__ = [
     "InOrder",
     "ManualClock",
     "MemoryControl",
+    "MemoryJobs",
     "MemoryLedger",
     "MemoryObserver",
     "MemoryQueue",

@@ -7,7 +7,7 @@ from delayer.core.schedule import Schedule
 from delayer.core.schedule_id import address_of
 from delayer.fakes.ledger import MemoryLedger
 from delayer.fakes.schedule_table import MemoryScheduleTable
-from delayer.ports import Exchange, Members, NameRow, RequestRow
+from delayer.ports import Exchange, JobRow, Member, Members, NameRow, RequestRow
 
 
 @define(kw_only=True)
@@ -18,7 +18,7 @@ class MemoryRegistry:
     ledger: MemoryLedger
     names: dict[tuple[str, str], NameRow] = Factory(dict)
     requests: dict[tuple[str, str], RequestRow] = Factory(dict)
-    groups: dict[tuple[str, str], set[str]] = Factory(dict)
+    groups: dict[tuple[str, str], dict[str, Member]] = Factory(dict)
 
     def named(self, owner: str, name: str) -> NameRow | None:
         return self.names.get((owner, name))
@@ -33,7 +33,9 @@ class MemoryRegistry:
             for schedule_id in ids
             if since <= address_of(schedule_id).due < until and (not after or _place(schedule_id) > _place(after))
         ]
-        return Members(tuple(rest[:at_most]), rest[at_most - 1] if len(rest) > at_most else "")
+        group_of = self.groups.get((owner, group), {})
+        page = tuple(group_of[schedule_id] for schedule_id in rest[:at_most])
+        return Members(page, rest[at_most - 1] if len(rest) > at_most else "")
 
     def exchange(self, exchange: Exchange) -> bool:
         if self._is_done(exchange):
@@ -85,8 +87,31 @@ class MemoryRegistry:
 
     def _join(self, schedule: Schedule) -> None:
         if schedule.group:
-            self.groups.setdefault((schedule.owner, schedule.group), set()).add(schedule.id)
+            members = self.groups.setdefault((schedule.owner, schedule.group), {})
+            members[schedule.id] = Member(schedule.id, schedule.created_at)
 
 
 def _place(schedule_id: str) -> tuple[Millis, str]:
     return address_of(schedule_id).due, schedule_id
+
+
+@define
+class MemoryJobs:
+    """Port Jobs."""
+
+    rows: dict[tuple[str, str], JobRow] = Factory(dict)
+
+    def read(self, owner: str, job_id: str) -> JobRow | None:
+        return self.rows.get((owner, job_id))
+
+    def put(self, row: JobRow) -> None:
+        self.rows[row.owner, row.job_id] = row
+
+    def swap(self, old: JobRow, new: JobRow) -> bool:
+        standing = self.rows.get((old.owner, old.job_id))
+        if standing == new:
+            return True
+        if standing is None or standing.revision != old.revision:
+            return False
+        self.rows[new.owner, new.job_id] = new
+        return True

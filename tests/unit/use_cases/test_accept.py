@@ -18,7 +18,7 @@ from delayer.core.sweeping import Shards
 from delayer.core.withdrawing import NameTaken
 from delayer.fakes import MemoryRegistry
 from delayer.fakes.faults import Crash, Fault, FaultPlan
-from delayer.ports import Exchange, Unavailable
+from delayer.ports import Exchange, Member, Unavailable
 from delayer.use_cases.accept import KEY_LIFETIME, ROUNDS, Accepted, KeyReused
 from delayer.use_cases.enqueue import key_of
 from tests.samples import ACTION, OWNER
@@ -176,7 +176,7 @@ def test_a_crash_anywhere_and_a_retry_make_one_schedule(fault: Fault, at: int) -
     world.clock.move(SECOND)
     schedule = accepted(world, given_body, "k1")
     assert list(world.table.rows) == [key_of(schedule)]
-    assert world.registry.groups == {(OWNER, "customer-1"): {schedule.id}}
+    assert [*world.registry.groups[OWNER, "customer-1"]] == [schedule.id]
     bearer = world.registry.named(OWNER, "invoice-17")
     assert bearer
     assert bearer.schedule_id == schedule.id
@@ -198,7 +198,7 @@ def test_a_name_is_taken_while_its_bearer_lives() -> None:
 def test_a_member_joins_its_group_in_the_same_transaction() -> None:
     world = World()
     schedule = accepted(world, body(group="g", tags={"team": "a"}, onLate={"after": "PT1H", "do": "drop"}))
-    assert world.registry.members(OWNER, "g", 0, 2**48, "", 10).ids == (schedule.id,)
+    assert world.registry.members(OWNER, "g", 0, 2**48, "", 10).members == (Member(schedule.id, START),)
     assert world.ledger.rows == {}, "a group costs no ledger row"
     assert (schedule.group, schedule.tags) == ("g", '{"team":"a"}')
     assert schedule.on_late == '{"after":"PT1H","do":"drop"}'

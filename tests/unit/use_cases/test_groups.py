@@ -1,0 +1,272 @@
+"""Many schedules at a time: listed page by page, and cancelled in the background."""
+
+import json
+
+import pytest
+from attrs import define, evolve
+
+from delayer.core.admission import admit_listing, cursor_after
+from delayer.core.instants import DAY, MINUTE, SECOND
+from delayer.core.ledger import STALE_AFTER
+from delayer.core.lifecycle import State
+from delayer.core.request import Invalid, Listing
+from delayer.fakes import InOrder, MemoryJobs, MemoryQueue
+from delayer.fakes.faults import Crash, Fault, FaultPlan, Faulty
+from delayer.ports import Delivery, JobRow, Unavailable
+from delayer.use_cases.cancel import Cancel
+from delayer.use_cases.cancel_group import BeginCancelGroup, CancelGroup, outgoing
+from delayer.use_cases.list_group import ListGroup
+from tests.unit.use_cases.test_accept import accepted, body
+from tests.world import START, World
+
+OWNER = "owner"
+GROUP = "g"
+
+
+@define(slots=False)
+class Stand:
+    """A world, and the use cases of groups."""
+
+    world: World
+    plan: FaultPlan
+
+    def __attrs_post_init__(self) -> None:
+        world, plan = self.world, self.plan
+        self.jobs, self.queue = MemoryJobs(), MemoryQueue(clock=world.clock)
+        self.list = ListGroup(
+            clock=world.clock,
+            ledger=world.ledger,
+            schedules=world.table,
+            registry=world.registry,
+            ids=world.accept.ids,
+            parallel=InOrder(),
+        )
+        cancel = Cancel(
+            clock=world.clock,
+            ledger=Faulty(world.ledger, plan),
+            schedules=world.table,
+            registry=world.registry,
+            ids=world.accept.ids,
+            observer=world.observer,
+        )
+        self.begin = BeginCancelGroup(
+            clock=world.clock, jobs=self.jobs, queue=self.queue, observer=world.observer, new_job=world._tokens
+        )
+        self.work = CancelGroup(
+            clock=world.clock,
+            registry=Faulty(world.registry, plan),
+            jobs=Faulty(self.jobs, plan),
+            cancel=cancel,
+            queue=Faulty(self.queue, plan),
+            parallel=InOrder(),
+            observer=world.observer,
+        )
+
+    def members(self, number: int, seconds: int = 3600, group: str = GROUP) -> list[str]:
+        """So many, due a second apart."""
+        bodies = [body(delaySeconds=seconds + at, group=group) for at in range(number)]
+        return [accepted(self.world, one, owner=OWNER).id for one in bodies]
+
+    def run(self) -> JobRow:
+        """Until no message is left."""
+        while True:
+            self.world.clock.move(90 * SECOND)
+            if not (batch := self.queue.receive()):
+                [job] = self.jobs.rows.values()
+                return job
+            try:
+                self.queue.settle(batch, self.work(batch))
+            except Crash:
+                continue
+
+    def states(self, ids: list[str]) -> list[State]:
+        return [self.world.ledger.rows[one].state for one in ids]
+
+
+def a_stand(fault: Fault | None = None, at: int = -1) -> Stand:
+    return Stand(World(), FaultPlan(fault, at))
+
+
+def a_listing(**query: str) -> Listing:
+    return admit_listing({"group": GROUP, **query})
+
+
+# ------------------------------------------------------------ listing
+
+
+@pytest.mark.parametrize(("number", "limit"), [(0, 3), (1, 3), (3, 3), (7, 3), (250, 100), (101, 100)])
+def test_all_are_listed_page_by_page_in_due_order(number: int, limit: int) -> None:
+    stand = a_stand()
+    ids = stand.members(number)
+    stand.members(2, group="another")
+    listed: list[str] = []
+    query = {"limit": str(limit)}
+    while True:
+        page = stand.list(a_listing(**query), OWNER)
+        assert len(page.schedules) <= limit
+        listed += [found.schedule_id for found in page.schedules]
+        if not page.after:
+            break
+        query["cursor"] = cursor_after(page.after)
+    assert listed == ids
+
+
+def test_each_has_its_state_of_the_moment() -> None:
+    stand = a_stand()
+    waiting = stand.members(1)
+    soon = stand.members(1, seconds=60)
+    stand.world.run_until(START + 2 * MINUTE)
+    page = stand.list(a_listing(), OWNER)
+    states = [(found.schedule_id, found.state) for found in page.schedules]
+    assert states == [(soon[0], State.EXECUTED), (waiting[0], State.SCHEDULED)]
+    only = stand.list(a_listing(state="executed"), OWNER)
+    assert [found.schedule_id for found in only.schedules] == soon
+
+
+def test_bounds_are_from_and_before() -> None:
+    stand = a_stand()
+    ids = stand.members(4)
+    page = stand.list(a_listing(**{"from": "2026-11-21T10:00:01Z", "to": "2026-11-21T10:00:03Z"}), OWNER)
+    assert [found.schedule_id for found in page.schedules] == ids[1:3]
+
+
+def test_a_filter_that_nothing_passes_comes_back_with_a_cursor() -> None:
+    """A thousand are looked at for one page: the next one goes on from there."""
+    stand = a_stand()
+    ids = stand.members(1002)
+    page = stand.list(a_listing(state="executed"), OWNER)
+    assert (page.schedules, page.after) == ((), ids[999])
+    assert stand.list(a_listing(state="executed", cursor=cursor_after(page.after)), OWNER).after == ""
+
+
+def test_none_twice_and_none_missing_while_others_fire() -> None:
+    """Ten thousand; between the pages some fire, and some are added."""
+    stand = a_stand()
+    there = stand.members(10_000)
+    soon = stand.members(50, seconds=1000)
+    listed: list[str] = []
+    query = {"limit": "100"}
+    while True:
+        page = stand.list(a_listing(**query), OWNER)
+        listed += [found.schedule_id for found in page.schedules]
+        if not page.after:
+            break
+        query["cursor"] = cursor_after(page.after)
+        stand.world.clock.move(20 * SECOND)
+        if len(listed) % 1000 == 0:
+            stand.world.run_until(stand.world.clock.now() + SECOND)
+            stand.members(1, seconds=1500)
+    assert len(listed) == len(set(listed))
+    assert set(there) | set(soon) <= set(listed)
+
+
+def test_another_owner_lists_nothing() -> None:
+    stand = a_stand()
+    ids = stand.members(3)
+    assert stand.list(a_listing(), "another").schedules == ()
+    with pytest.raises(Invalid):
+        stand.list(a_listing(cursor=cursor_after(ids[0])), "another")
+
+
+# ------------------------------------------------------------ cancelling
+
+
+def test_a_group_is_cancelled_and_counted() -> None:
+    stand = a_stand()
+    ids = stand.members(120)
+    others = stand.members(2, group="another")
+    job = stand.begin(GROUP, OWNER)
+    assert (job.found, job.finished_at) == (0, 0)
+    done = stand.run()
+    assert (done.found, done.cancelled, done.handed_over, done.ended) == (120, 120, 0, 0)
+    assert done.finished_at
+    assert stand.states(ids) == [State.CANCELLED] * 120
+    assert not any(one in stand.world.ledger.rows for one in others)
+
+
+def test_what_was_handed_over_or_has_ended_is_told_apart() -> None:
+    stand = a_stand()
+    [fired] = stand.members(1, seconds=60)
+    [taken_back] = stand.members(1)
+    stand.members(3)
+    stand.work.cancel(taken_back, OWNER)
+    stand.world.run_until(START + 2 * MINUTE)
+    stand.begin(GROUP, OWNER)
+    done = stand.run()
+    assert (done.found, done.cancelled, done.handed_over, done.ended) == (5, 3, 1, 1)
+    assert stand.world.ledger.rows[fired].state is State.EXECUTED
+
+
+def test_what_joins_afterwards_is_left_alone() -> None:
+    stand = a_stand()
+    stand.members(2)
+    stand.begin(GROUP, OWNER)
+    stand.world.clock.move(1)
+    [late] = stand.members(1, seconds=7200)
+    assert stand.run().found == 2
+    assert late not in stand.world.ledger.rows
+
+
+def test_what_is_too_old_is_not_looked_at() -> None:
+    stand = a_stand()
+    stand.members(1, seconds=60)
+    stand.world.clock.move(STALE_AFTER + DAY)
+    stand.begin(GROUP, OWNER)
+    assert stand.run().found == 0
+
+
+def test_a_long_job_goes_on_with_the_next_message() -> None:
+    stand = a_stand()
+    stand.members(120)
+    stand.work = evolve(stand.work, budget=-1)
+    stand.begin(GROUP, OWNER)
+    [message] = stand.queue.messages
+    assert stand.work([Delivery("m", message.body)]) == []
+    assert len(stand.queue.messages) == 2, "nothing was done, and the job was sent on"
+    stand.work = evolve(stand.work, budget=0)
+    assert stand.run().cancelled == 120
+
+
+@pytest.mark.parametrize("fault", list(Fault))
+@pytest.mark.parametrize("at", range(0, 140, 7))
+def test_a_crash_anywhere_and_the_counts_are_exact(fault: Fault, at: int) -> None:
+    stand = a_stand(fault, at)
+    ids = stand.members(60)
+    [fired] = stand.members(1, seconds=60)
+    stand.world.run_until(START + 2 * MINUTE)
+    stand.begin(GROUP, OWNER)
+    done = stand.run()
+    assert (done.found, done.cancelled, done.handed_over, done.ended) == (61, 60, 1, 0)
+    assert stand.states([*ids, fired]) == [State.CANCELLED] * 60 + [State.EXECUTED]
+
+
+def test_two_deliveries_of_a_job_count_once() -> None:
+    stand = a_stand()
+    stand.members(120)
+    job = stand.begin(GROUP, OWNER)
+    other = evolve(stand.work, budget=0)
+    other([Delivery("twin", outgoing(job).body)])
+    stand.queue.send([outgoing(job)])
+    done = stand.run()
+    assert (done.found, done.cancelled) == (120, 120)
+
+
+@pytest.mark.parametrize("text", ["{", "{}", json.dumps({"v": 2, "owner": "o", "job": "j"})])
+def test_a_message_that_is_no_job_is_dropped(text: str) -> None:
+    stand = a_stand()
+    assert stand.work([Delivery("m", text)]) == []
+    assert stand.world.observer.warnings == ["not a job"]
+
+
+def test_a_job_that_cannot_be_sent_is_no_promise() -> None:
+    stand = a_stand()
+    begin = evolve(stand.begin, queue=Faulty(stand.queue, FaultPlan(Fault.BEFORE, 0)))
+    with pytest.raises(Unavailable):
+        begin(GROUP, OWNER)
+
+
+def test_an_empty_group_is_done_at_once() -> None:
+    stand = a_stand()
+    stand.begin(GROUP, OWNER)
+    done = stand.run()
+    assert (done.found, bool(done.finished_at)) == (0, True)
