@@ -1,11 +1,15 @@
 """dlq-set-aside: what comes to a dead-letter queue is kept, marked, and can be put back."""
 
 import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import pytest
-from attrs import evolve
+from attrs import define, evolve, field
 
-from delayer.core.executing import Retry
+from delayer.core.enqueueing import Kind
+from delayer.core.executing import Refused, Retry
 from delayer.core.instants import HOUR, MINUTE, SECOND
 from delayer.core.lifecycle import State
 from delayer.core.schedule import Schedule
@@ -74,10 +78,11 @@ def test_two_put_backs_at_a_time_fire_once() -> None:
     (key,) = [entry["key"] for entry in operate.list()["kept"] if entry["scheduleId"]]
     seen = world.ledger.read(world.accepted[0].id)
     assert seen is not None
+    [message] = operate.read(world.store.objects[key]).messages
     operate.put_back(key)
     world.run_until(world.clock.now() + HOUR)
     with pytest.raises(Impossible, match="became executed in the meantime"):
-        operate._reopen(seen, "n-late")
+        operate._reopen(message, seen, "n-late")
     check_fired_once("two put-backs", world)
 
 
@@ -147,3 +152,71 @@ def test_a_body_that_is_not_settled_stays_kept() -> None:
     assert "aws/lambda/batch" in world.store.objects
     world.run_until(START + 2 * HOUR)
     check_fired_once("put back twice", world)
+
+
+@define
+class Interrupted:
+    """A store in which somebody else is at work just before or after one call."""
+
+    store: Any
+    before: dict[str, Callable[[], object]] = field(factory=dict)
+    after: dict[str, Callable[[], object]] = field(factory=dict)
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: Any) -> Any:
+            self.before.pop(name, lambda: None)()
+            told = getattr(self.store, name)(*arguments)
+            self.after.pop(name, lambda: None)()
+            return told
+
+        return call
+
+
+@pytest.mark.parametrize("moment", ["between body and mark", "between mark and the second look"])
+def test_a_put_back_while_the_same_record_is_set_aside_once_more(moment: str) -> None:
+    """Far ahead, removed by hand, and delivered again by the stream: whoever wins, it fires or its body is kept."""
+    world = World()
+    schedule = world.post(START + 2 * HOUR)
+    assert schedule is not None
+    world.table.delete(list(world.table.rows))
+    world.run_until(START + MINUTE)
+    operate = evolve(world.operate, read=lambda content: Contents(messages=(to_delayer(schedule, ""),)))
+    (key,) = [entry["key"] for entry in operate.list()["kept"]]
+    removal = [change for change in world.table.stream if change.kind is Kind.REMOVE][-1:]
+    store = Interrupted(world.store)
+
+    def put_back() -> object:
+        return operate.put_back(key)
+
+    (store.after if moment == "between body and mark" else store.before)["keep"] = put_back
+    again = evolve(world.enqueue.set_aside, store=store)
+    with suppress(Impossible):
+        evolve(world.enqueue, set_aside=again)(removal)
+    world.run_until(START + 3 * HOUR)
+    row = world.row(schedule)
+    assert row
+    fired = row.state is State.EXECUTED and world.reached(schedule) == [schedule.point_in_time]
+    kept = row.state is State.SET_ASIDE and bool(world.store.objects)
+    assert fired or kept, row
+
+
+def test_a_put_back_while_an_executor_gives_up() -> None:
+    """The body is kept, the end is not written yet: the put-back leaves both alone."""
+    world = World()
+    world.target.answers = [Refused("HTTP 404")]
+    schedule = world.post(START + SECOND)
+    assert schedule is not None
+    operate = world.operate
+    store = Interrupted(world.store)
+
+    def put_back() -> object:
+        (key,) = world.store.objects
+        return operate.put_back(key)
+
+    store.after["keep"] = put_back
+    world.execute = evolve(world.execute, set_aside=evolve(world.execute.set_aside, store=store))
+    world.run_until(START + MINUTE)
+    row = world.row(schedule)
+    assert row
+    assert row.state is State.FAILED
+    assert len(world.store.objects) == 1

@@ -58,7 +58,7 @@ def _answers(world: World, run: Executor, name: str) -> Iterator[Step]:
         yield f"the target fails {delivery}", _retry(refused, run)
         yield (
             f"the target refuses {delivery}",
-            _end(evolve(refused, kept=world.kept | {name}), run, State.FAILED),
+            _end(evolve(refused, kept=world.kept | {(name, f"failed {delivery}")}), run, State.FAILED),
         )
 
 
@@ -73,7 +73,7 @@ def _decide(world: World, rules: Rules, run: Executor, name: str) -> World:
             return _leave(world, run)
         case Orphan():
             row = first_end(run.message.id, run.message.owner, State.SET_ASIDE, world.time, "")
-            return evolve(_settle(world, run), kept=world.kept | {name}).with_row(name, row)
+            return evolve(_settle(world, run), kept=world.kept | {(name, run.message.delivery)}).with_row(name, row)
     return _move(world, run, at="settling")
 
 
@@ -125,7 +125,7 @@ def _write(world: World, rules: Rules, run: Executor, name: str) -> Iterator[Ste
 def _decide_again(world: World, rules: Rules, run: Executor, name: str) -> World:
     standing = world.row(name)
     if run.wanted and run.wanted.state is State.FAILED and standing and not may_need_body(standing):
-        world = evolve(world, kept=world.kept - {name})
+        world = evolve(world, kept=world.kept - {(name, f"failed {run.message.delivery}")})
     decision = rules.attempt(run.message, standing)
     if isinstance(decision, SendNext):
         following = next_attempt(run.message, decision.delivery, decision.attempt)

@@ -71,6 +71,11 @@ def _no_repair(message: Any, row: LedgerRow | None) -> Any:
     return ledger.Refuse("retried") if isinstance(decision, executing.SendNext) else decision
 
 
+def _any_after_put_back(wanted: LedgerRow, standing: LedgerRow | None) -> ledger.Verdict:
+    opened = standing and standing.state is State.SCHEDULED
+    return ledger.decide_claim(wanted, evolve(standing, nonce="") if standing and opened else standing)
+
+
 GUARDS: Final = (
     Guard(
         name="lease",
@@ -131,6 +136,18 @@ GUARDS: Final = (
         what="the ledger says `set-aside` before the body is kept",
         without=evolve(REAL, body_first=False),
         budget=evolve(SMALL["buried, moved back or put back"], crashes=1),
+    ),
+    Guard(
+        name="claimed-is-spared",
+        what="a put-back deletes the body of what is claimed",
+        without=evolve(REAL, spares_claimed=False),
+        budget=evolve(SMALL["crash, target fails"], put_backs=1),
+    ),
+    Guard(
+        name="own-copy-after-a-put-back",
+        what="any older copy may claim what was put back",
+        without=evolve(REAL, claim=_any_after_put_back),
+        budget=evolve(SMALL["relay's message twice, crash"], burials=1, put_backs=1),
     ),
     Guard(
         name="cancel-condition",

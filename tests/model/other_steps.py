@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from delayer.core.ledger import Keep, LedgerRow, ended, first_end, reopened
+from delayer.core.ledger import Keep, LedgerRow, ended, first_end, first_opened, reopened
 from delayer.core.lifecycle import State
 from delayer.core.withdrawing import Already, Withdraw, decide_replace
 from delayer.use_cases.operate import REOPENABLE
 from tests.model.rules import Rules
-from tests.model.state import INSTANTS, NEW, OLD, SCHEDULES, Copy, World, in_order
+from tests.model.state import INSTANTS, NEW, OLD, SCHEDULES, Copy, Drain, PutBack, World, in_order
 from tests.world import LEASE
 
 Step = tuple[str, World]
@@ -22,7 +22,7 @@ def steps(world: World, rules: Rules) -> Iterator[Step]:
     yield from _queues(world)
     yield from _dead_letters(world, rules)
     yield from _client(world, rules)
-    yield from _operator(world)
+    yield from _operator(world, rules)
     yield from _time(world)
 
 
@@ -69,7 +69,7 @@ def _dead_letters(world: World, rules: Rules) -> Iterator[Step]:
                     dead=world.dead | {copy},
                 ),
             )
-    for copy in in_order(world.dead):
+    for copy in in_order(world.dead - {run.copy for run in world.drains}):
         if world.budget.redrives:
             yield (
                 f"{copy.nonce} is moved back into its queue",
@@ -80,21 +80,44 @@ def _dead_letters(world: World, rules: Rules) -> Iterator[Step]:
                     copies=world.copies | {copy},
                 ),
             )
-        yield f"{copy.nonce} is set aside", _set_aside(world, rules, copy)
-        if not rules.body_first and world.budget.crashes:
-            marked = evolve(_set_aside(world, rules, copy), kept=world.kept, dead=world.dead)
-            yield f"{copy.nonce} is marked, and the function dies", marked.spend("crashes")
+        yield (
+            f"dlq-set-aside receives {copy.nonce}",
+            evolve(world, drains=world.drains | {Drain(copy=copy, at="received")}),
+        )
+    for run in in_order(world.drains):
+        yield from _drain(world, rules, run)
+        if world.budget.crashes:
+            yield (
+                f"dlq-set-aside dies with {run.copy.nonce}, {run.at}",
+                evolve(world.spend("crashes"), drains=world.drains - {run}),
+            )
 
 
-def _set_aside(world: World, rules: Rules, copy: Copy) -> World:
-    """The body, then the row; a crash in between repeats both, and changes nothing."""
+def _drain(world: World, rules: Rules, run: Drain) -> Iterator[Step]:
+    """The body, the row, the body once more: a put-back may have deleted it just before the mark."""
+    copy = run.copy
+    body = (copy.name, copy.nonce)
+    away = evolve(world, drains=world.drains - {run})
+    kept = evolve(away, kept=world.kept | {body})
+    match run.at:
+        case "received" if rules.body_first:
+            yield f"the body of {copy.nonce} is kept", evolve(kept, drains=away.drains | {evolve(run, at="kept")})
+        case "marked":
+            yield f"the body of {copy.nonce} is kept once more", evolve(kept, dead=world.dead - {copy})
+        case _:
+            yield f"the ledger is asked about {copy.nonce}", _mark(away, rules, copy, body)
+
+
+def _mark(world: World, rules: Rules, copy: Copy, body: tuple[str, str]) -> World:
+    """One compare-and-set; whoever comes in between makes it decide anew, so that read and write are one step here."""
     row = world.row(copy.name)
-    gone = evolve(world, dead=world.dead - {copy})
-    verdict = rules.set_aside(row, copy.nonce)
-    if verdict is Keep.NEEDLESS:
-        return gone
-    kept = evolve(gone, kept=world.kept | {copy.name})
-    return kept.with_row(copy.name, _ended(world, copy.name, row)) if verdict is Keep.MARK else kept
+    match rules.set_aside(row, copy.nonce):
+        case Keep.MARK:
+            marked = evolve(world, drains=world.drains | {Drain(copy=copy, at="marked")})
+            return marked.with_row(copy.name, _ended(world, copy.name, row))
+        case Keep.NEEDLESS:
+            return evolve(world, dead=world.dead - {copy}, kept=world.kept - {body})
+    return evolve(world, dead=world.dead - {copy})
 
 
 def _ended(world: World, name: str, row: LedgerRow | None) -> LedgerRow:
@@ -123,19 +146,43 @@ def _client(world: World, rules: Rules) -> Iterator[Step]:
             yield "new takes the place of old", after.with_row(OLD, decision.row)
 
 
-def _operator(world: World) -> Iterator[Step]:
-    """Put back: the row first, then the copy (use_cases/operate.py)."""
-    if not world.budget.put_backs:
+def _operator(world: World, rules: Rules) -> Iterator[Step]:
+    """Put back: the row is read, then written, the copy is sent, the body deleted (use_cases/operate.py)."""
+    run = world.putting_back
+    if run is None:
+        if world.budget.put_backs and INSTANTS[world.now] < LEASE * 100:
+            for body in sorted(world.kept):
+                begun = PutBack(body=body, at="read", row=world.row(body[0]))
+                yield f"an operator puts {body[0]} back", evolve(world.spend("put_backs"), putting_back=begun)
         return
-    for name in sorted(world.kept):
-        row = world.row(name)
-        if row is not None and row.state in REOPENABLE and INSTANTS[world.now] < LEASE * 100:
-            sent, copy = world.spend("put_backs").send(name)
-            opened = sent.with_row(name, reopened(row, copy.nonce, world.time))
-            yield (
-                f"{name} is put back as {copy.nonce}",
-                evolve(opened, kept=opened.kept - {name}, excused=world.excused + 1, put_back=True),
-            )
+    over = evolve(world, putting_back=None)
+    match run.at:
+        case "read":
+            yield f"the put-back of {run.body[0]} goes by the row", _reopen(world, rules, run)
+        case "reopened":
+            sent, copy = world.send(run.body[0], run.nonce)
+            yield f"it is sent as {copy.nonce}", evolve(sent, putting_back=evolve(run, at="sent"))
+        case "sent":
+            yield f"the body of {run.body[0]} is deleted", evolve(over, kept=world.kept - {run.body})
+    if world.budget.crashes:
+        yield f"the operator's command dies, {run.at}", over.spend("crashes")
+
+
+def _reopen(world: World, rules: Rules, run: PutBack) -> World:
+    name, over = run.body[0], evolve(world, putting_back=None)
+    if run.row is not None and run.row.state not in REOPENABLE:
+        is_settled = run.row.ended or not rules.spares_claimed
+        return evolve(over, kept=world.kept - {run.body}) if is_settled else over
+    standing = world.row(name)
+    if (standing and standing.revision) != (run.row and run.row.revision):
+        return over  # the compare-and-set fails
+    nonce = world.next_nonce()
+    old = SCHEDULES[name]
+    opened = reopened(run.row, nonce, world.time) if run.row else first_opened(old.id, old.owner, nonce, world.time)
+    after = evolve(
+        world, putting_back=evolve(run, at="reopened", row=None, nonce=nonce), excused=world.excused + 1, put_back=True
+    )
+    return after.with_row(name, opened)
 
 
 def _time(world: World) -> Iterator[Step]:
@@ -144,7 +191,9 @@ def _time(world: World) -> Iterator[Step]:
         later = evolve(world, now=world.now + 1)
         outlived = [run for run in world.relays if run.began + LEASE < later.time]
         overdue = [run for run in world.executors if run.began + EXECUTOR_TIMEOUT < later.time]
-        if not outlived and not overdue:
+        at_rest = not world.drains and not world.putting_back
+        kept_too_long = world.handed and later.now == len(INSTANTS) - 1  # SQS keeps a message for 14 days
+        if not outlived and not overdue and at_rest and not kept_too_long:
             yield "time passes", later
     for name, row in world.rows:
         if world.time >= row.expires_at:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from delayer.core.lifecycle import State
-from tests.model.state import INSTANTS, NAME_OF, NEW, OLD, World
+from tests.model.state import NAME_OF, NEW, OLD, World
 
 KEPT: Final = (State.SET_ASIDE, State.FAILED)
 
@@ -32,9 +32,9 @@ def _there(world: World) -> list[str]:
 def _lost(world: World) -> str:
     for name in _there(world):
         row = world.row(name)
-        if row is not None and row.state in KEPT and name not in world.kept:
+        if row is not None and row.state in KEPT and name not in _bodies(world) and not _comes_again(world, name):
             return f"{name} is {row.state}, and its body is not kept"
-        if row is None and world.now == len(INSTANTS) - 1:
+        if row is None and name in world.over:
             continue  # its row has expired: it ended long ago
         if not (row and row.ended) and name not in _copies(world):
             return f"no copy of {name} is left"
@@ -44,7 +44,16 @@ def _lost(world: World) -> str:
 def _copies(world: World) -> set[str]:
     queued = {copy.name for copy in world.copies | world.dead}
     handed = {NAME_OF[message.id] for message in world.handed}
-    return {*world.table, *world.removed, *queued, *handed, *world.kept}
+    return {*world.table, *world.removed, *queued, *handed, *_bodies(world)}
+
+
+def _bodies(world: World) -> set[str]:
+    return {name for name, _ in world.kept}
+
+
+def _comes_again(world: World, name: str) -> bool:
+    """Whoever marked it keeps its body once more, or its message comes again."""
+    return any(copy.name == name for copy in world.dead)
 
 
 def _untrue(world: World) -> str:

@@ -19,6 +19,7 @@ class Rules:
     may_end: Callable[..., bool] = ledger.may_end
     cancel: Callable[..., object] = withdrawing.decide_cancel
     hold_first: bool = True  # the claim comes after the hold
+    spares_claimed: bool = True  # a put-back leaves the body of what is claimed alone
     body_first: bool = True  # the body is kept before the ledger says so
 
 

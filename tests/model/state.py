@@ -69,6 +69,24 @@ class Executor:
 
 
 @frozen(kw_only=True, cache_hash=True)
+class Drain:
+    """A run of dlq-set-aside with one message; see use_cases/set_aside.py."""
+
+    copy: Copy
+    at: str  # received, kept, marked
+
+
+@frozen(kw_only=True, cache_hash=True)
+class PutBack:
+    """An operator's command under way; see use_cases/operate.py."""
+
+    body: tuple[str, str]
+    at: str  # read, reopened, sent
+    row: LedgerRow | None = None  # what it read
+    nonce: str = ""  # of the copy that it sends
+
+
+@frozen(kw_only=True, cache_hash=True)
 class Budget:
     """How often each trouble may still happen."""
 
@@ -106,7 +124,10 @@ class World:
     open: frozenset[ExecutorMessage] = frozenset()  # those of them that can be received
     executors: frozenset[Executor] = frozenset()
     rows: tuple[tuple[str, LedgerRow], ...] = ()
-    kept: frozenset[str] = frozenset()
+    kept: frozenset[tuple[str, str]] = frozenset()  # bodies: name, and what tells its key from others of the name
+    drains: frozenset[Drain] = frozenset()
+    putting_back: PutBack | None = None
+    over: frozenset[str] = frozenset()  # an end of theirs was written
     withdrawn: tuple[int, int] | None = None  # hand-overs and attempts of old, when it was cancelled or replaced
     replaced: bool = False
     put_back: bool = False
@@ -131,7 +152,8 @@ class World:
         rows = {key: value for key, value in self.rows if key != name}
         if row is not None:
             rows[name] = evolve(row, at=0, detail="", claimed_at=min(row.claimed_at, 1))
-        return evolve(self, rows=tuple(sorted(rows.items(), key=lambda pair: pair[0])))
+        over = self.over | {name} if row is not None and row.ended else self.over
+        return evolve(self, rows=tuple(sorted(rows.items(), key=lambda pair: pair[0])), over=over)
 
     def withdraw(self) -> "World":
         """From here on old may not be handed over, nor attempted."""
@@ -148,7 +170,11 @@ class World:
         """One trouble less to come."""
         return evolve(self, budget=evolve(self.budget, **{what: getattr(self.budget, what) - 1}))
 
-    def send(self, name: str) -> tuple["World", Copy]:
-        """A message in the delayer queue, with a fresh nonce."""
-        copy = Copy(name, f"n{self.sends + 1}")
+    def next_nonce(self) -> str:
+        """That of the next send."""
+        return f"n{self.sends + 1}"
+
+    def send(self, name: str, nonce: str = "") -> tuple["World", Copy]:
+        """A message in the delayer queue, with a fresh nonce unless one is given."""
+        copy = Copy(name, nonce or self.next_nonce())
         return evolve(self, sends=self.sends + 1, copies=self.copies | {copy}, free=self.free | {copy}), copy

@@ -11,13 +11,13 @@ from unittest.mock import patch
 
 from attrs import evolve, field, frozen
 
-from delayer.core import enqueueing, executing, ledger, relaying, sweeping, withdrawing
-from delayer.core.instants import MINUTE, Millis, minute_of
+from delayer.core import enqueueing, executing, late, ledger, relaying, sweeping, wire, withdrawing
+from delayer.core.instants import MINUTE, SECOND, Millis, minute_of
 from delayer.core.ledger import LedgerRow
 from delayer.core.lifecycle import State
 from delayer.core.wire import to_delayer
 from delayer.ports import Unavailable
-from delayer.use_cases import cancel, enqueue, execute, operate, relay, set_aside, sweep
+from delayer.use_cases import cancel, enqueue, execute, operate, relay, replace, set_aside, sweep
 from tests.simulation.watch import WatchedLedger
 
 Swap = tuple[Any, str, Any]  # where, what, by what
@@ -256,6 +256,52 @@ def _mark_before_body(self: Any, copy: Any) -> None:
 _keep = set_aside.SetAside.keep
 
 
+def _always_too_old(*_: Any) -> Any:
+    return withdrawing.Expired()
+
+
+def _always_on_its_way(self: Any, schedule_id: str, owner: str, **_: Any) -> Any:
+    return replace.OnItsWay()
+
+
+def _old_one_lives_on(exchange: Any, verdict: Any) -> Any:
+    return exchange
+
+
+# ---------------------------------------------------------------- reasons
+
+
+def _drops_what_is_late(on_late: str, point_in_time: Millis, now: Millis) -> Any:
+    return late.Drop("late") if now - point_in_time > 2 * SECOND else None
+
+
+def _gives_up_at_once(message: Any, result: Any, max_attempts: int) -> Any:
+    return executing.GiveUp(result.detail)
+
+
+def _takes_it_for_done(self: Any, message: Any) -> Any:
+    return executing.Done(_reach(self, message).detail)
+
+
+_reach = execute.Execute._reach
+
+
+def _without_payload(message: Any, delivery: str) -> Any:
+    return evolve(_to_executor(message, delivery), payload="")
+
+
+_to_executor = wire.to_executor
+
+
+def _put_back_is_done_with(self: Any, message: Any) -> Any:
+    """The body of what is claimed is deleted."""
+    told, row = _put_back(self, message)
+    return ({**told, "settled": True}, row) if "it is claimed" in told["outcome"] else (told, row)
+
+
+_put_back = operate.Operate._put_back
+
+
 BUGS: tuple[Bug, ...] = (
     Bug(
         name="overdue-filtered",
@@ -437,6 +483,49 @@ BUGS: tuple[Bug, ...] = (
         name="cancel-over-claims",
         what="a cancel overwrites a claim",
         swaps=((cancel, "decide_cancel", _cancel_over_claims),),
+    ),
+    Bug(
+        name="cancel-says-too-old",
+        what="a cancel is answered 410, whatever is the case",
+        swaps=((cancel, "decide_cancel", _always_too_old),),
+    ),
+    Bug(
+        name="change-says-on-its-way",
+        what="a change is answered 409, though the record is in the table",
+        swaps=((replace.Replace, "by_id", _always_on_its_way),),
+    ),
+    Bug(
+        name="namesake-lives-on",
+        what="a replacement does not end the old one",
+        swaps=((replace, "_instead", _old_one_lives_on),),
+    ),
+    Bug(
+        name="late-dropped",
+        what="the relay drops what is two seconds late, without being asked to",
+        whose="delayer-aws, one function earlier",
+        swaps=((relaying, "decide_late", _drops_what_is_late),),
+    ),
+    Bug(
+        name="gives-up-at-once",
+        what="the first attempt that fails is the last",
+        swaps=((executing, "decide_next", _gives_up_at_once),),
+    ),
+    Bug(
+        name="failure-is-success",
+        what="an attempt that the target did not take counts as executed",
+        whose="delayer-aws, whose executors only log",
+        swaps=((execute.Execute, "_reach", _takes_it_for_done),),
+    ),
+    Bug(
+        name="payload-lost",
+        what="the hand-over leaves the payload behind",
+        swaps=((relay, "to_executor", _without_payload),),
+    ),
+    Bug(
+        name="put-back-deletes-early",
+        what="a put-back deletes the body of what is claimed, whose end is about to be written",
+        whose="this one, until a review found it",
+        swaps=((operate.Operate, "_put_back", _put_back_is_done_with),),
     ),
     Bug(
         name="no-stale-margin",

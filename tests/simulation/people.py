@@ -19,7 +19,7 @@ from delayer.use_cases.accept import Accepted
 from delayer.use_cases.cancel import Cancelled
 from delayer.use_cases.enqueue import key_of
 from delayer.use_cases.operate import Impossible
-from delayer.use_cases.replace import Replaced
+from delayer.use_cases.replace import OnItsWay, Replaced
 from tests.simulation.plan import Act, Do
 from tests.world import ACTION
 
@@ -38,6 +38,9 @@ class People:
     ids: dict[int, str] = field(factory=dict)  # the schedule that a subject is, by its number
     _in_hand: set[str] = field(factory=set)  # keys whose command was not answered yet
     _backups: dict[str, bytes] = field(factory=dict)  # what an operator may have copied from the store
+
+    def __attrs_post_init__(self) -> None:
+        self.stack.watch.on_kept = self._look_at_once
 
     def act(self, act: Act) -> None:
         """Somebody does something."""
@@ -92,6 +95,7 @@ class People:
     def _cancel(self, act: Act) -> None:
         if schedule_id := self.ids.get(act.subject):
             self.stack.tell("client", f"cancels {self.stack.watch.name(schedule_id)}")
+            self.stack.watch.asked.add(schedule_id)
             self._ask(
                 "cancel",
                 lambda: self.stack.cancel(schedule_id, OWNER),
@@ -105,16 +109,18 @@ class People:
             case Cancelled():
                 watch.withdraw(schedule_id)
             case TooLate(row):
+                watch.told_too_late(row)
                 if row.state is not State.REPLACED:
                     watch.refused[schedule_id] = row
             case Expired():
-                pass
+                watch.told_too_old(schedule_id)
             case _:
                 watch.unexpected(AssertionError(f"a cancel was answered {answer}"))
 
     def _patch(self, act: Act) -> None:
         if schedule_id := self.ids.get(act.subject):
             self.stack.tell("client", f"moves {self.stack.watch.name(schedule_id)}")
+            self.stack.watch.asked.add(schedule_id)
             self._ask(
                 "replace",
                 lambda: self.stack.replace.by_id(schedule_id, OWNER, point_in_time=act.due, payload=None),
@@ -122,9 +128,11 @@ class People:
             )
 
     def _name(self, act: Act) -> None:
+        self.stack.watch.asked_names.add(_name_of(act))
+
         def use() -> Any:
             request = admit(self._body(act), self.stack.kernel.now)
-            return self.stack.replace.by_name(request, OWNER, f"name-{act.subject}")
+            return self.stack.replace.by_name(request, OWNER, _name_of(act))
 
         self._ask(
             "replace",
@@ -141,6 +149,13 @@ class People:
                 watch.withdraw(old)
         else:
             self.stack.tell("client", f"is told: {type(answer).__name__}")
+        match answer:
+            case TooLate(row):
+                watch.told_too_late(row)
+            case Expired() if old:
+                watch.told_too_old(old)
+            case OnItsWay() if old:
+                watch.told_on_its_way(old)
 
     # ------------------------------------------------------------ whoever should not
 
@@ -148,6 +163,7 @@ class People:
         """An operator deletes a record in the console."""
         schedule = self.stack.watch.accepted.get(self.ids.get(act.subject, ""))
         if schedule and key_of(schedule) in self.stack.table.rows:
+            self.stack.watch.struck.add(schedule.id)
             self.stack.tell("operator", f"deletes the record of {self.stack.watch.name(schedule.id)} by hand")
             self.stack.table.delete([key_of(schedule)])
 
@@ -171,6 +187,18 @@ class People:
             if gave_up or chance.surprise("operator", stack.weather.operator):
                 self._operate(key, throw_away=not gave_up and chance.part("operator throws away") < 0.15)
         stack.kernel.at(stack.kernel.now + chance.whole("operator again", MINUTE, 20 * MINUTE), self.look_after)
+
+    def _look_at_once(self, key: str) -> None:
+        """An operator has an alarm, and is quick: whoever keeps this body is still at it."""
+        chance, kernel = self.stack.chance, self.stack.kernel
+        if key in self._in_hand or not chance.surprise("operator at once", 0.25 * self.stack.weather.operator):
+            return
+
+        def put_back() -> None:
+            if key in self.stack.store.objects and key not in self._in_hand:
+                self._operate(key, throw_away=False)
+
+        kernel.at(kernel.now + chance.whole("operator how soon", 0, 25), put_back)
 
     def _operate(self, key: str, *, throw_away: bool) -> None:
         use = self.stack.operate.throw_away if throw_away else self.stack.operate.put_back
@@ -207,5 +235,10 @@ class People:
             self.stack.store.objects.setdefault(key, content)
             self._operate(key, throw_away=False)
         for schedule in self.stack.watch.accepted.values():
+            self.stack.watch.struck.add(schedule.id)
             self.stack.tell("operator", f"restores the record of {self.stack.watch.name(schedule.id)}")
             self.stack.table.put(schedule)
+
+
+def _name_of(act: Act) -> str:
+    return f"name-{act.subject}"

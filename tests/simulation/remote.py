@@ -61,6 +61,7 @@ class Network:
     outages: Sequence[Outage]
     tell: Callable[[str, str], None]  # who, what; for the story
     on_fault: Callable[[Invocation], None]
+    on_twin: Callable[[Invocation], None]  # one message became two
     calls: int = field(default=0, init=False)
 
     def is_down(self, service: Service) -> bool:
@@ -77,19 +78,23 @@ class Network:
         self.kernel.wait_until(self.kernel.now + self.chance.whole(f"{label} takes", 1, 12))
         method = name.rpartition(".")[2]
         if self.is_down(service):
-            self._hit(invocation, f"{name}: {service} is down")
+            self._hit(invocation, f"{name}: {service} is down", method, undone=True)
             return failed(method, arguments)
         if self.chance.surprise(f"{label} fault", self.rate):
             fault = self.chance.one_of(f"{label} which fault", self.faults)
             if service is Service.TARGET and fault in (Fault.LATE, Fault.TWICE):
                 fault = Fault.AFTER  # to the target it makes no difference
-            self._hit(invocation, f"{name} {fault}")
+            self._hit(invocation, f"{name} {fault}", method, undone=fault in (Fault.BEFORE, Fault.PARTLY))
+            if fault is Fault.TWICE and method == "send":
+                self.on_twin(invocation)
             return self._spoil(fault, label, method, do, arguments)
         return do(*arguments)
 
-    def _hit(self, invocation: Invocation, what: str) -> None:
+    def _hit(self, invocation: Invocation, what: str, method: str, *, undone: bool) -> None:
+        """An attempt is repeated if its outcome is not written; a hand-over, only if nobody heard that it was made."""
         invocation.disturbed = True
-        self.on_fault(invocation)
+        if method not in READS and (not undone or invocation.function.startswith("executor")):
+            self.on_fault(invocation)
         self.tell(str(invocation), what)
 
     def _spoil(self, fault: Fault, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -30,7 +30,7 @@ from tests.simulation.kernel import FunctionClock, Invocation, Kernel, SideBySid
 from tests.simulation.plan import Weather
 from tests.simulation.remote import Network, Remote, Service
 from tests.simulation.target import Target
-from tests.simulation.watch import Watch, WatchedLedger, WatchedQueue, WatchedTable
+from tests.simulation.watch import Watch, WatchedLedger, WatchedQueue, WatchedStore, WatchedTable
 from tests.world import World
 
 TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
@@ -79,6 +79,7 @@ class Stack(World):
             self.weather.outages,
             self.tell,
             self.watch.disturbed,
+            self.watch.twinned,
         )
         self._numbers = 0
         super().__attrs_post_init__()
@@ -87,6 +88,7 @@ class Stack(World):
 
     def _build(self) -> None:
         self.ledger = WatchedLedger(watch=self.watch)
+        self.store = WatchedStore(watch=self.watch)
         self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
         self.dead = self._queue("dead", 60 * SECOND)
         self.delayer_queue = self._queue("delayer", 30 * SECOND, self.dead)

@@ -28,7 +28,7 @@ class Target:
         if chance.surprise(f"{label} fails", self.stack.weather.target):
             self.stack.tell("target", f"does not take attempt {message.attempt} of {self.stack.watch.name(message.id)}")
             kind = chance.part(f"{label} how")
-            self.stack.watch.turned_down(message)
+            self.stack.watch.turned_down(message, for_good=kind < 0.15)
             if kind < 0.15:
                 return Refused("HTTP 404")
             if kind < 0.3:

@@ -1,6 +1,8 @@
 """Sees all that takes effect, and says when an invariant is broken: at that step, not at the end."""
 
+import json
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -8,13 +10,17 @@ from attrs import define, field
 
 from delayer.core.bucket import Bucket
 from delayer.core.enqueueing import edge_of
-from delayer.core.instants import SECOND, Millis
-from delayer.core.ledger import LedgerRow
+from delayer.core.instants import DAY, SECOND, Millis
+from delayer.core.ledger import STALE_AFTER, LedgerRow
 from delayer.core.lifecycle import State, may_follow
 from delayer.core.schedule import Schedule
+from delayer.core.schedule_id import address_of
+from delayer.core.set_aside import Kept
 from delayer.core.wire import ExecutorMessage
-from delayer.fakes import MemoryLedger, MemoryQueue, MemoryScheduleTable
+from delayer.core.withdrawing import is_live
+from delayer.fakes import MemoryLedger, MemoryQueue, MemoryScheduleTable, MemorySetAsideStore
 from delayer.ports import Page, RecordKey
+from delayer.use_cases.cancel import key_of
 from tests.simulation.bodies import body_of
 from tests.simulation.kernel import Invocation, current
 from tests.world import LEAD, PERIOD
@@ -23,6 +29,7 @@ if TYPE_CHECKING:
     from tests.simulation.stack import Stack
 
 LATE: Millis = 2 * SECOND  # more than everything takes when nothing goes wrong
+REPEATING = frozenset({"delayer-relay", "executor-http-request"})
 KEPT = frozenset({State.SET_ASIDE, State.FAILED})
 
 
@@ -65,10 +72,16 @@ class Watch:
     handed: dict[str, set[str]] = field(factory=lambda: defaultdict(set))  # first deliveries in the executor's queue
     reaches: Counter[str] = field(factory=Counter)  # how often the target was reached
     retries: Counter[str] = field(factory=Counter)  # how often it did not take it
+    refused_for_good: set[str] = field(factory=set)  # by the target
+    asked: set[str] = field(factory=set)  # a client has asked to cancel or replace them
+    asked_names: set[str] = field(factory=set)  # which they have asked to create or replace
+    struck: set[str] = field(factory=set)  # a vandal has deleted their record
+    discarded: set[str] = field(factory=set)  # a body of theirs was deleted after a put-back
     excuses: Counter[str] = field(factory=Counter)  # crashes, lost answers and duplicates that may repeat an attempt
     had_ended: set[str] = field(factory=set)  # put back, or replaced, after an end of another kind
     thrown_away: set[str] = field(factory=set)  # their bodies were deleted by command
     broken: Broken | None = None
+    on_kept: Callable[[str], None] = field(default=lambda key: None)  # somebody sees what is kept, and acts
     _names: dict[str, str] = field(factory=dict)
     _read: dict[bytes, set[str]] = field(factory=dict)  # what is in an object of the store
 
@@ -87,7 +100,12 @@ class Watch:
     # ------------------------------------------------------------ what happens
 
     def disturbed(self, invocation: Invocation) -> None:
-        """A crash, an error or a delay hit this one: what is in its hands may be repeated."""
+        """What took effect, and was not told so, may be repeated: by those who hand over and attempt."""
+        if invocation.function in REPEATING:
+            self.excuses.update(invocation.about)
+
+    def twinned(self, invocation: Invocation) -> None:
+        """One message became two, with one nonce: when the lease has lapsed, the second is taken for a redelivery."""
         self.excuses.update(invocation.about)
 
     def reached(self, message: ExecutorMessage, invocation: Invocation) -> None:
@@ -99,6 +117,7 @@ class Watch:
             self.fail(Invariant.NEVER_EARLY, f"{name} reaches the target {early} ms before its point in time")
         if message.id in self.withdrawn:
             self.fail(Invariant.CANCEL_TRUTH, f"{name} reaches the target, though it was withdrawn")
+        self._check_same(name, message)
         late = now - max(message.point_in_time, self.accepted_at.get(message.id, now))
         if self.stack.weather.is_fair and message.attempt == 1 and late > LATE and message.id not in self.had_ended:
             self.fail(Invariant.HARMLESS, f"{name} is {late} ms late, in fair weather")
@@ -115,9 +134,21 @@ class Watch:
         elif row.delivery != message.delivery:
             self.fail(Invariant.ONCE, f"{name} is attempted by a delivery that was overtaken")
 
-    def turned_down(self, message: ExecutorMessage) -> None:
-        """The target did not take it; one more attempt may follow."""
+    def _check_same(self, name: str, message: ExecutorMessage) -> None:
+        """It is what the client was told to have."""
+        schedule = self.accepted.get(message.id)
+        if schedule is None:
+            return
+        if message.point_in_time != schedule.point_in_time:
+            self.fail(Invariant.NEVER_EARLY, f"{name} has another point in time than its client was told")
+        if (message.payload, message.action) != (schedule.payload, schedule.action):
+            self.fail(Invariant.NOTHING_LOST, f"{name} has another payload or action than its client sent")
+
+    def turned_down(self, message: ExecutorMessage, *, for_good: bool) -> None:
+        """The target did not take it; one more attempt may follow, unless it refused."""
         self.retries[message.id] += 1
+        if for_good:
+            self.refused_for_good.add(message.id)
 
     def sent_to_executor(self, body: str) -> None:
         """A message is in the executor's queue."""
@@ -138,15 +169,62 @@ class Watch:
         if new.revision != (old.revision + 1 if old else 1):
             self.fail(Invariant.LEGAL, f"{name}: revision {new.revision} after {old.revision if old else 0}")
         sources = [old.state] if old and old.state is not State.SCHEDULED else [State.SCHEDULED, State.ENQUEUED]
-        if new.state is not State.SCHEDULED and not any(may_follow(source, new.state) for source in sources):
+        if new.state is State.SCHEDULED:
+            if old and old.state not in (State.SCHEDULED, State.SET_ASIDE, State.FAILED):
+                self.fail(Invariant.LEGAL, f"{name}: put back after {old.state}")
+        elif not any(may_follow(source, new.state) for source in sources):
             self.fail(Invariant.LEGAL, f"{name}: {new.state} after {sources[0]}")
         if new.state is State.CLAIMED and not new.retry_of:
             self._claimed(name, old, new)
         if old and old.ended:
             self.had_ended.add(new.schedule_id)
-        if old and new.state is State.SCHEDULED:
+        if old and old.ended and new.state is State.SCHEDULED:
             self.excuses[new.schedule_id] += 1 + old.attempt
+        self._check_cause(name, new)
         self.check_bodies()
+
+    def _check_cause(self, name: str, row: LedgerRow) -> None:
+        """No end without a reason for it."""
+        schedule_id = row.schedule_id
+        taken = self.reaches[schedule_id] - self.retries[schedule_id]
+        missing = {
+            State.EXECUTED: taken < 1,
+            State.FAILED: schedule_id not in self.refused_for_good and row.attempt < self._tries(row),
+            State.CANCELLED: schedule_id not in self.asked,
+            State.REPLACED: schedule_id not in self.asked and row.name not in self.asked_names,
+            State.DROPPED: schedule_id not in self.thrown_away,
+            State.SET_ASIDE: self.stack.weather.is_fair and schedule_id not in self.struck,
+        }
+        if schedule_id in self.accepted and missing.get(row.state):
+            self.fail(Invariant.ONE_END, f"{name} is {row.state}, for no reason")
+
+    def _tries(self, row: LedgerRow) -> int:
+        """How many attempts its client wants."""
+        return int(json.loads(self.accepted[row.schedule_id].action)["maxAttempts"]) if self._known(row) else 0
+
+    def _known(self, row: LedgerRow) -> bool:
+        return row.schedule_id in self.accepted
+
+    def check_names(self) -> None:
+        """One live schedule of a name."""
+        live = Counter(row.name for row in self.stack.ledger.rows.values() if row.name and is_live(row))
+        if twice := [name for name, number in live.items() if number > 1]:
+            self.fail(Invariant.ONE_NAME, f"{live[twice[0]]} schedules of the name {twice[0]!r} are live")
+
+    def told_too_old(self, schedule_id: str) -> None:
+        """A client was told that it is more than 29 days overdue."""
+        if self.stack.kernel.now - address_of(schedule_id).due < STALE_AFTER - DAY:
+            self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is said to be too old, and is not")
+
+    def told_too_late(self, row: LedgerRow) -> None:
+        """A client was told that its claim is taken, or that it has ended."""
+        if row.state is not State.CLAIMED and not row.ended:
+            self.fail(Invariant.CANCEL_TRUTH, f"it is said to be too late for {self.name(row.schedule_id)}, and is not")
+
+    def told_on_its_way(self, schedule_id: str) -> None:
+        """A client was told that it has left the table."""
+        if key_of(schedule_id) in self.stack.table.rows and schedule_id not in self.had_ended:
+            self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is said to be on its way, and is in the table")
 
     def _claimed(self, name: str, old: LedgerRow | None, new: LedgerRow) -> None:
         """A cancel is possible until the lead begins: that is promised (ADR 0017). One copy claims."""
@@ -173,6 +251,7 @@ class Watch:
     def check_copies(self) -> None:
         """What has not ended is somewhere, after whatever was removed from anywhere."""
         self.check_bodies()
+        self.check_names()
         waiting = {
             schedule_id
             for schedule_id in self.accepted
@@ -185,8 +264,12 @@ class Watch:
         """What was set aside or failed has its whole body kept."""
         for schedule_id in self.accepted.keys() - self.thrown_away:
             row = self.stack.ledger.rows.get(schedule_id)
-            if row and row.state in KEPT and schedule_id not in self._kept():
+            if row and row.state in KEPT and schedule_id not in self._kept() and not self._comes_again(schedule_id):
                 self.fail(Invariant.NOTHING_LOST, f"{self.name(schedule_id)} is {row.state}, and its body is not kept")
+
+    def _comes_again(self, schedule_id: str) -> bool:
+        """Whoever marks it keeps its body once more, as a put-back may have deleted it in between (ADR 0021)."""
+        return schedule_id in self.discarded and schedule_id in self.copies()
 
     def copies(self) -> set[str]:
         """All schedules of which there is a copy."""
@@ -233,8 +316,6 @@ class Watch:
             self.fail(Invariant.CANCEL_TRUTH, f"{name} was withdrawn, and is {row.state}")
         if schedule_id in self.refused and not (self.handed[schedule_id] or row.state in KEPT | {State.DROPPED}):
             self.fail(Invariant.CANCEL_TRUTH, f"{name} could not be cancelled, and was never handed over")
-        if row.state is State.EXECUTED and not self.reaches[schedule_id]:
-            self.fail(Invariant.NOTHING_LOST, f"{name} is executed, and never reached the target")
 
 
 @define
@@ -291,3 +372,19 @@ class WatchedQueue(MemoryQueue):
         if self.name == "http":
             self.watch.sent_to_executor(body)
         self.watch.stack.aws.wake_queue(self, visible_at)
+
+
+@define
+class WatchedStore(MemorySetAsideStore):
+    """Tells what is kept, and whose bodies are deleted."""
+
+    watch: Watch = field(kw_only=True)
+
+    def keep(self, kept: Kept) -> None:
+        super().keep(kept)
+        self.watch.on_kept(kept.key)
+
+    def discard(self, key: str) -> None:
+        if key in self.objects:
+            self.watch.discarded |= self.watch.ids_in(key)
+        super().discard(key)

@@ -53,7 +53,7 @@ class DynamoJobs:
 
 
 def job_list(owner: str, job_id: str) -> str:
-    """The list of one job. An id of a client's own making may hold a `#`: then it is another list, and there is none."""
+    """The list of one job. An id with a `#`, of a client's own making, leads to a list that nobody wrote."""
     return f"job#{owner}#{job_id}"
 
 

@@ -14,6 +14,7 @@ from delayer.core.schedule_id import address_of
 from delayer.core.wire import DelayerMessage, ExecutorMessage
 
 ROW_LIFETIME: Final[Millis] = 30 * DAY  # after the later of due and the write (ADR 0023)
+PUT_BACK: Final = "put back"  # in place of a delivery, while the body that was put back is about to be deleted
 STALE_AFTER: Final[Millis] = 29 * DAY  # a copy this late is set aside: its row may be about to expire
 
 
@@ -92,6 +93,8 @@ def decide_claim(wanted: LedgerRow, standing: LedgerRow | None) -> Verdict:
     if standing.ended:
         return Refuse(f"already {standing.state}")
     if standing.state is State.SCHEDULED:
+        if standing.nonce not in ("", wanted.nonce):
+            return Refuse("a second copy: another one was put back")
         return Claim(evolve(wanted, revision=standing.revision + 1, name=standing.name), standing)
     if standing.nonce != wanted.nonce:
         return Refuse("a second copy: another one holds the claim")
@@ -156,33 +159,44 @@ def retried(row: LedgerRow, following: str, now: Millis, detail: str = "") -> Le
 def may_end(standing: LedgerRow, message: ExecutorMessage, state: State) -> bool:
     """Whether an executor may write its outcome over a row that is not the one it read.
 
-    That the target took it is true whoever claims it now, and truer than `set-aside`; that it failed is only this
-    delivery's own word.
+    That the target took it is true whoever claims it now, and truer than that a twin failed, was stopped or was set
+    aside; that it failed is only this delivery's own word.
     """
     if standing.nonce != message.nonce:
         return False
     if state is State.EXECUTED:
-        return not standing.ended or standing.state is State.SET_ASIDE
+        return not standing.ended or standing.state in (State.SET_ASIDE, State.FAILED, State.DROPPED)
     return not standing.ended and standing.delivery == message.delivery
 
 
 def reopened(row: LedgerRow, nonce: str, now: Millis) -> LedgerRow:
     """The row of a schedule that is put back: it can be claimed, and cancelled, as if there were none.
 
-    `nonce` is that of the copy sent to the delayer queue, empty if it went to the table. The row stays, and
-    its revision goes on: what was decided by an older revision cannot be repeated.
+    `nonce` is that of the copy sent to the delayer queue, which alone may claim it; empty if it went to the table. The
+    row stays, and its revision goes on: what was decided by an older revision cannot be repeated.
     """
+    first = first_opened(row.schedule_id, row.owner, nonce, now)
+    return evolve(first, revision=row.revision + 1, name=row.name)
+
+
+def first_opened(schedule_id: str, owner: str, nonce: str, now: Millis) -> LedgerRow:
+    """The same for a schedule without a row: a mark that comes late has something to lose against."""
     return LedgerRow(
-        schedule_id=row.schedule_id,
-        owner=row.owner,
+        schedule_id=schedule_id,
+        owner=owner,
         state=State.SCHEDULED,
-        revision=row.revision + 1,
+        revision=1,
         at=now,
-        expires_at=max(address_of(row.schedule_id).due, now) + ROW_LIFETIME,
+        expires_at=max(address_of(schedule_id).due, now) + ROW_LIFETIME,
         nonce=nonce,
+        delivery="" if nonce else PUT_BACK,
         detail="put back",
-        name=row.name,
     )
+
+
+def settled(row: LedgerRow) -> LedgerRow:
+    """The row of what was put back into the table, once no kept body of it is left: it may be set aside again."""
+    return evolve(row, revision=row.revision + 1, delivery="")
 
 
 def named(schedule_id: str, owner: str, name: str, now: Millis) -> LedgerRow:
@@ -223,7 +237,7 @@ def decide_set_aside(standing: LedgerRow | None, nonce: str, delivery: str = "")
         return Keep.ALREADY
     if standing.state is State.SCHEDULED:
         # The put-back may not have sent its copy yet, and this body may be the very object that it reads.
-        return Keep.MARK if standing.nonce in ("", nonce) else Keep.ALREADY
+        return Keep.MARK if standing.nonce in ("", nonce) and not standing.delivery else Keep.ALREADY
     if standing.ended or standing.nonce != nonce:
         return Keep.NEEDLESS
     if delivery and standing.retry_of:

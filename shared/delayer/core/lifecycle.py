@@ -51,6 +51,8 @@ TRANSITIONS: Final = (
     Transition(State.CLAIMED, State.SET_ASIDE, "delayer-relay", 21),
     Transition(State.CLAIMED, State.SET_ASIDE, "dlq-set-aside", 21),
     Transition(State.SET_ASIDE, State.EXECUTED, "executor", 21),
+    Transition(State.FAILED, State.EXECUTED, "executor", 20),
+    Transition(State.DROPPED, State.EXECUTED, "executor", 47),
     Transition(State.SET_ASIDE, State.SCHEDULED, "operator-set-aside", 21),
     Transition(State.SET_ASIDE, State.ENQUEUED, "operator-set-aside", 21),
     Transition(State.FAILED, State.ENQUEUED, "operator-set-aside", 21),

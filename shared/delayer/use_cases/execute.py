@@ -102,7 +102,8 @@ class Execute:
             self.observer.count("Late")
 
     def _executed(self, message: ExecutorMessage, row: LedgerRow, result: executing.Done, lateness: int) -> bool:
-        self._end(message, row, State.EXECUTED, result.detail)
+        if self._end(message, row, State.EXECUTED, result.detail) is not None:
+            return True
         self.observer.count("Executed")
         self.observer.note("executed", message.id, attempt=message.attempt, latenessMs=lateness, detail=result.detail)
         return True
@@ -112,7 +113,7 @@ class Execute:
         following = retried(row, self.new_delivery(), self.clock.now(), detail)
         blocker = self.ledger.swap(row, following)
         if blocker is not None:
-            return self._overtaken(message, blocker)
+            return self._overtaken(message, evolve(blocker, lateness=row.lateness, detail=detail))
         self.observer.count("Retried")
         self.observer.note("attempt failed", message.id, attempt=message.attempt, retrySeconds=delay, detail=detail)
         return self._send(next_attempt(message, following.delivery, following.attempt), delay)
@@ -128,8 +129,9 @@ class Execute:
         return isinstance(decision, Refuse)
 
     def _stop(self, message: ExecutorMessage, row: LedgerRow) -> bool:
-        """Its owner's wish: no attempt follows."""
-        blocker = self._end(message, row, State.DROPPED, f"stopped by its owner, attempt {row.attempt} not made")
+        """Its owner's wish: no further attempt."""
+        last = f"; before that: {row.detail}" if row.detail else ""
+        blocker = self._end(message, row, State.DROPPED, f"stopped by its owner{last}")
         if blocker is not None:
             return self._overtaken(message, blocker)
         self.observer.count("Dropped")

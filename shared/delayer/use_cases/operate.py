@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from delayer.core.enqueueing import delay_seconds, within_period
 from delayer.core.instants import Millis, format_instant
-from delayer.core.ledger import STALE_AFTER, LedgerRow, ended, first_end, reopened
+from delayer.core.ledger import STALE_AFTER, LedgerRow, ended, first_end, first_opened, reopened, settled
 from delayer.core.lifecycle import State
 from delayer.core.set_aside import Kept, decode
 from delayer.core.tenancy import tenant_of
@@ -66,10 +66,12 @@ class Operate:
         if not contents.messages:
             raise Impossible("no schedule can be read from it: show it, POST the schedule anew, and throw it away")
         told = [self._put_back(message) for message in contents.messages]
-        is_settled = contents.unreadable == 0 and all(one["settled"] for one in told)
+        is_settled = contents.unreadable == 0 and all(one["settled"] for one, _ in told)
         if is_settled:
             self.store.discard(key)
-        return {"schedules": told, "unreadable": contents.unreadable, "stillKept": not is_settled}
+            for _, row in told:
+                self._settle(row)
+        return {"schedules": [one for one, _ in told], "unreadable": contents.unreadable, "stillKept": not is_settled}
 
     def throw_away(self, key: str) -> dict[str, Any]:
         """Ends as dropped what has no other end, and deletes the body."""
@@ -77,34 +79,49 @@ class Operate:
         self.store.discard(key)
         return {"schedules": told}
 
-    def _put_back(self, message: DelayerMessage) -> dict[str, Any]:
+    def _put_back(self, message: DelayerMessage) -> tuple[dict[str, Any], LedgerRow | None]:
+        """What came of it; and the row of one that went into the table, which is to be settled afterwards."""
         row = self.ledger.read(message.id)
+        if row and not row.ended and row.state is not State.SCHEDULED:
+            # Whoever keeps this body may not have written its end yet: it must not be deleted.
+            return _told(message, f"not put back: it is {row.state}; look again later", settled=False), None
         if row and row.state not in REOPENABLE:
-            return _told(message, f"not put back: it is {row.state}", settled=True)
+            return _told(message, f"not put back: it is {row.state}", settled=True), None
+        if row and row.stopped_at:
+            return _told(message, "not put back: its owner has stopped it; throw it away", settled=False), None
         if self.clock.now() - message.point_in_time > STALE_AFTER:
-            return _told(message, "not put back: it is more than 29 days late; POST it anew", settled=False)
-        self._move(message, row)
+            return _told(message, "not put back: it is more than 29 days late; POST it anew", settled=False), None
+        opened = self._move(message, row)
         self.observer.note("put back", message.id)
-        return _told(message, "put back", settled=True)
+        return _told(message, "put back", settled=True), opened
 
-    def _move(self, message: DelayerMessage, row: LedgerRow | None) -> None:
-        """Into the table if it is far ahead, else into the delayer queue."""
+    def _move(self, message: DelayerMessage, row: LedgerRow | None) -> LedgerRow | None:
+        """Into the table if it is far ahead, else into the delayer queue. The row of the former."""
         now = self.clock.now()
         schedule = to_schedule(message, created_at=now)
         if not within_period(schedule.address.bucket.minute, now, self.period):
-            self._reopen(row, "")
+            opened = self._reopen(message, row, "")
             self.schedules.put(schedule)
-            return
+            return opened
         nonce = self.new_nonce()
-        self._reopen(row, nonce)
+        self._reopen(message, row, nonce)
         body = encode(evolve(message, nonce=nonce))
         if self.delayer_queue.send([Outgoing(body, delay_seconds(message.point_in_time, now), tenant_of(message))]):
             raise Unavailable("the delayer queue did not take it; it is still kept: put it back again")
+        return None
 
-    def _reopen(self, row: LedgerRow | None, nonce: str) -> None:
-        blocker = self.ledger.swap(row, reopened(row, nonce, self.clock.now())) if row else None
+    def _reopen(self, message: DelayerMessage, row: LedgerRow | None, nonce: str) -> LedgerRow:
+        now = self.clock.now()
+        opened = reopened(row, nonce, now) if row else first_opened(message.id, message.owner, nonce, now)
+        blocker = self.ledger.swap(row, opened) if row else self.ledger.put_if_absent(opened)
         if blocker:
             raise Impossible(f"{blocker.schedule_id} became {blocker.state} in the meantime: look again")
+        return opened
+
+    def _settle(self, row: LedgerRow | None) -> None:
+        """From here on its record may be set aside again. If its claim was faster, there is nothing to do."""
+        if row:
+            self.ledger.swap(row, settled(row))
 
     def _drop(self, message: DelayerMessage) -> dict[str, Any]:
         row, now, reason = self.ledger.read(message.id), self.clock.now(), "thrown away by an operator"

@@ -61,10 +61,13 @@ class SetAside:
             body=copy.body,
         )
         self.store.keep(kept)
-        if copy.schedule_id and self._mark(copy) is Keep.NEEDLESS:
+        verdict = self._mark(copy) if copy.schedule_id else Keep.ALREADY
+        if verdict is Keep.NEEDLESS:
             self.store.discard(kept.key)
             self.observer.note("needless copy thrown away", copy.schedule_id, reason=copy.reason)
             return
+        if verdict is Keep.MARK:
+            self.store.keep(kept)  # a put-back of the same body may have deleted it just before the mark
         self.observer.count("SetAside")
         self.observer.warn("set aside", copy.schedule_id, reason=copy.reason, key=kept.key)
 

@@ -26,6 +26,7 @@ from delayer.core.ledger import (
     may_end,
     reopened,
     retried,
+    settled,
 )
 from delayer.core.lifecycle import ENDS, State, may_follow
 from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id
@@ -129,7 +130,7 @@ PUT_BACK = reopened(a_claim(state=State.SET_ASIDE), "n5", NOW)
         (RETRIED, "n1", "", Keep.NEEDLESS),
         (PUT_BACK, "n5", "", Keep.MARK),
         (PUT_BACK, "n1", "", Keep.ALREADY),
-        (reopened(a_claim(), "", NOW), "n1", "", Keep.MARK),
+        (settled(reopened(a_claim(), "", NOW)), "n1", "", Keep.MARK),
         (a_claim(state=State.SET_ASIDE), "n1", "", Keep.ALREADY),
         (a_claim(state=State.SET_ASIDE), "n2", "d7", Keep.ALREADY),
         *[(a_claim(state=state), "n1", "", Keep.NEEDLESS) for state in sorted(ENDS - {State.SET_ASIDE})],
@@ -146,16 +147,25 @@ def test_an_end_without_a_claim() -> None:
     assert row.ended
 
 
-def test_what_is_put_back_can_be_claimed_by_any_copy_once() -> None:
-    """The row stays, its revision goes on: what was decided on an older one cannot be written any more."""
-    standing = a_claim(state=State.FAILED, revision=7, attempt=10, retry_of="d9")
+def test_what_is_put_back_into_the_queue_is_claimed_by_its_own_copy_only() -> None:
+    """An older copy may have lost its message meanwhile: if its relay died after the claim, nothing would be left."""
+    standing = a_claim(state=State.SET_ASIDE, revision=7, attempt=3, retry_of="d2")
     row = reopened(standing, "n5", NOW + 1)
     assert (row.state, row.revision, row.attempt, row.retry_of) == (State.SCHEDULED, 8, 0, "")
     assert not row.ended
-    verdict = decide_claim(a_wanted("n6", NOW + 2), row)
+    assert isinstance(decide_claim(a_wanted("n1", NOW + 2), row), Refuse)
+    verdict = decide_claim(a_wanted("n5", NOW + 2), row)
     assert isinstance(verdict, Claim)
-    assert (verdict.over, verdict.row.revision, verdict.row.nonce) == (row, 9, "n6")
-    assert isinstance(decide_claim(a_wanted("n5", NOW + 20 * DAY), verdict.row), Refuse)
+    assert (verdict.over, verdict.row.revision, verdict.row.nonce) == (row, 9, "n5")
+    assert isinstance(decide_claim(a_wanted("n6", NOW + 20 * DAY), verdict.row), Refuse)
+
+
+def test_what_is_put_back_into_the_table_is_claimed_by_any_copy() -> None:
+    """The sweep gives it its nonce. Until its body is deleted it is not set aside again."""
+    row = reopened(a_claim(state=State.SET_ASIDE), "", NOW)
+    assert isinstance(decide_claim(a_wanted("n6", NOW + 2), row), Claim)
+    assert decide_set_aside(row, "") is Keep.ALREADY
+    assert decide_set_aside(settled(row), "") is Keep.MARK
 
 
 @pytest.mark.parametrize("state", [State.EXECUTED, State.FAILED])
@@ -165,7 +175,7 @@ def test_what_is_put_back_can_be_claimed_by_any_copy_once() -> None:
 def test_an_outcome_over_a_row_that_has_changed(state: State, standing: State, nonce: str, delivery: str) -> None:
     """That the target took it is true whoever holds the claim now; that it failed is this delivery's own word."""
     allowed = may_end(a_claim(nonce=nonce, delivery=delivery, state=standing), an_executor_message(), state)
-    if nonce != "n1" or standing in ENDS - {State.SET_ASIDE}:
+    if nonce != "n1" or standing in (State.EXECUTED, State.CANCELLED, State.REPLACED):
         assert not allowed
     elif state is State.EXECUTED:
         assert allowed

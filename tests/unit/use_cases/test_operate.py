@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from delayer.core.instants import MINUTE, SECOND, Millis, format_instant, minute_of
-from delayer.core.ledger import STALE_AFTER
+from delayer.core.ledger import STALE_AFTER, Keep, decide_set_aside
 from delayer.core.lifecycle import ENDS, State, may_follow
 from delayer.core.set_aside import Shelf
 from delayer.core.sweeping import Shards
@@ -154,8 +154,36 @@ def test_put_back_twice_after_a_crash_fires_once() -> None:
     assert len(world.target.reached) == 1
 
 
-@pytest.mark.parametrize("state", sorted(set(State) - REOPENABLE))
-def test_what_ended_otherwise_or_is_on_its_way_is_not_put_back(state: State) -> None:
+def test_the_body_of_what_is_claimed_is_not_deleted() -> None:
+    """Whoever keeps it may be about to write the end: then it is the only copy."""
+    world, operate, key = set_aside()
+    world.ledger.rows[an_id()] = a_claim()
+    told_of = operate.put_back(key)
+    assert [one["outcome"] for one in told_of["schedules"]] == ["not put back: it is claimed; look again later"]
+    assert told_of["stillKept"] is True
+    assert list(world.store.objects) == [key]
+
+
+def test_what_its_owner_has_stopped_is_not_put_back() -> None:
+    world, operate, key = set_aside()
+    world.ledger.rows[an_id()] = a_claim(state=State.SET_ASIDE, stopped_at=NOW)
+    assert operate.put_back(key)["stillKept"] is True
+    assert world.delayer_queue.sent == 0
+    assert operate.throw_away(key)["schedules"] == [told(an_id(), "dropped")]
+
+
+def test_what_has_no_row_gets_one() -> None:
+    """Its set-aside may have died before the mark; one that comes late loses against the row."""
+    world, operate, key = set_aside()
+    world.ledger.rows.clear()
+    operate.put_back(key)
+    row = world.ledger.rows[an_id()]
+    assert (row.state, row.revision, bool(row.nonce)) == (State.SCHEDULED, 1, True)
+    assert decide_set_aside(row, "another") is Keep.ALREADY
+
+
+@pytest.mark.parametrize("state", sorted(set(State) - REOPENABLE - {State.CLAIMED, State.ENQUEUED}))
+def test_what_ended_otherwise_is_not_put_back(state: State) -> None:
     """Nor is its body needed any more."""
     world, operate, key = set_aside()
     world.ledger.rows[an_id()] = a_claim(state=state)

@@ -43,7 +43,7 @@ def test_no_further_attempt_starts() -> None:
     assert len(world.reached(schedule)) == 1
     row = world.row(schedule)
     assert row
-    assert (row.state, row.detail) == (State.DROPPED, "stopped by its owner, attempt 2 not made")
+    assert (row.state, row.detail) == (State.DROPPED, "stopped by its owner; before that: HTTP 500")
     assert world.store.objects == {}, "nobody has to look at it"
     world.check_nothing_left()
 
