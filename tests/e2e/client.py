@@ -74,6 +74,14 @@ class Client:
             assert time.monotonic() < deadline, f"{schedule_id} is {row.get('state')}, not {wanted}"
             time.sleep(0.05)
 
+    def job_done(self, job_id: str, seconds: float = 30) -> dict[str, Any]:
+        """The job, once it is done."""
+        deadline = time.monotonic() + seconds
+        while (job := self.call("GET", f"/jobs/{job_id}")[2])["state"] != "done":
+            assert time.monotonic() < deadline, job
+            time.sleep(0.1)
+        return job
+
     def ledger_row(self, schedule_id: str) -> dict[str, Any]:
         answer = self.stack.client("dynamodb").get_item(
             TableName=self.stack.outputs["LedgerTable"], Key={"scheduleId": {"S": schedule_id}}, ConsistentRead=True

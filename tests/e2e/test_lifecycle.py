@@ -100,6 +100,39 @@ def owner(name: str) -> dict[str, str]:
     return {"Delayer-Owner": name}
 
 
+def test_many_in_one_call(client: Client) -> None:
+    bodies = [request(client, "/batch", now() + HOUR), {"delaySeconds": 1}, request(client, "/batch", now())]
+    status, _, body = client.call("POST", "/schedules/batch", {"schedules": bodies})
+    assert (status, [one["status"] for one in body["results"]]) == (200, [201, 422, 201])
+    assert body["results"][1]["problem"]["errors"][0]["field"] == "action"
+    assert len(client.delivered("/batch")) == 1
+
+
+def test_a_group_is_listed_and_cancelled(client: Client) -> None:
+    """Two pages, one of them fired before; then none is left to fire."""
+    group = "e2e-group"
+    bodies = [request(client, "/group", now() + HOUR + at, group=group) for at in range(70)]
+    client.call(
+        "POST", "/schedules/batch", {"schedules": [*bodies, request(client, "/group-fired", now(), group=group)]}
+    )
+    client.delivered("/group-fired")
+    states: list[str] = []
+    path = f"/schedules?group={group}&limit=50"
+    cursor = ""
+    while True:
+        page = client.call("GET", path + cursor)[2]
+        states += [one["state"] for one in page["schedules"]]
+        if "nextCursor" not in page:
+            break
+        cursor = f"&cursor={page['nextCursor']}"
+    assert (len(states), states.count("scheduled")) == (71, 70)
+    status, headers, job = client.call("DELETE", f"/schedules?group={group}")
+    assert (status, headers["location"]) == (202, f"/jobs/{job['jobId']}")
+    done = client.job_done(job["jobId"])
+    assert [done[name] for name in ("found", "cancelled", "handedOver", "ended")] == [71, 70, 1, 0]
+    assert client.call("GET", f"/jobs/{job['jobId']}", headers=owner("bob"))[0] == 404
+
+
 def test_a_stop_ends_the_attempts(client: Client) -> None:
     client.receiver.answer("/stopped", 503)
     posted = client.schedule("/stopped", now())

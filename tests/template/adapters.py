@@ -9,6 +9,7 @@ from pathlib import Path
 from delayer.aws import api_wiring, wiring
 from delayer.aws.control import DynamoControl
 from delayer.aws.http import requests
+from delayer.aws.jobs import DynamoJobs
 from delayer.aws.ledger import DynamoLedger
 from delayer.aws.queue import SqsQueue
 from delayer.aws.registry import DynamoRegistry
@@ -16,10 +17,12 @@ from delayer.aws.schedule_table import DynamoScheduleTable
 from delayer.aws.set_aside_store import S3SetAsideStore
 from delayer.use_cases.accept import Accept
 from delayer.use_cases.cancel import Cancel
+from delayer.use_cases.cancel_group import BeginCancelGroup, CancelGroup, LookAtJob
 from delayer.use_cases.drain import Drain
 from delayer.use_cases.enqueue import Enqueue
 from delayer.use_cases.execute import Execute
 from delayer.use_cases.issue import Ids
+from delayer.use_cases.list_group import ListGroup
 from delayer.use_cases.look import Look
 from delayer.use_cases.operate import Operate
 from delayer.use_cases.relay import Relay
@@ -37,6 +40,11 @@ USE_CASES: dict[str, tuple[type, ...]] = {
     "api-schedule-put": (Replace,),
     "api-schedule-patch": (Replace,),
     "api-schedule-stop": (Stop,),
+    "api-schedule-list": (ListGroup,),
+    "api-batch-post": (Accept,),
+    "api-group-delete": (BeginCancelGroup,),
+    "api-job-get": (LookAtJob,),
+    "job-group-canceller": (CancelGroup, Cancel),
     "stream-enqueuer": (Enqueue, SetAside),
     "task-1minute-enqueuer": (Tick,),
     "sweep-bucket-enqueuer": (SweepBuckets,),
@@ -52,6 +60,7 @@ ADAPTERS: dict[str, type] = {
     "ledger": DynamoLedger,
     "control": DynamoControl,
     "registry": DynamoRegistry,
+    "jobs": DynamoJobs,
     "store": S3SetAsideStore,
     "delayer_queue": SqsQueue,
     "sweep_queue": SqsQueue,

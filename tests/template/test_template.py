@@ -92,7 +92,7 @@ def test_each_folder_is_a_function_and_each_function_a_folder() -> None:
 def test_names(function: str) -> None:
     """`<source>-<classifier>-<name>`, the same in AWS, in the folder and in the logs."""
     assert FUNCTIONS[function]["FunctionName"] == {"Fn::Sub": f"${{AWS::StackName}}-{function}"}
-    assert re.fullmatch(r"(api|stream|task|sweep|delayer|executor|dlq|operator)(-[a-z0-9]+)+", function)
+    assert re.fullmatch(r"(api|stream|task|sweep|delayer|executor|dlq|job|operator)(-[a-z0-9]+)+", function)
     assert variables(function)["AWS_SDK_UA_APP_ID"] == function
     assert f'"{function}"' in (ROOT / f"functions/{function}/app.py").read_text()
 
@@ -307,8 +307,8 @@ def test_every_consumed_queue_works_or_is_a_dead_letter_queue() -> None:
 
 
 def test_dead_letters_that_are_schedules_are_set_aside() -> None:
-    """A message of the sweep is none: the next tick writes it again."""
-    schedules = {dead_letter_queues()[queue] for queue in WORKING if queue != "SweepQueue"}
+    """A message of the sweep is none: the next tick writes it again. Nor is a job."""
+    schedules = {dead_letter_queues()[queue] for queue in WORKING if queue not in ("SweepQueue", "GroupQueue")}
     assert {queue for queue, function in consumed().items() if function == "dlq-set-aside"} == schedules
 
 
@@ -474,6 +474,7 @@ RESOURCES = {
     "ledger": "LedgerTable",
     "control": "ControlTable",
     "registry": "RegistryTable",
+    "jobs": "RegistryTable",
     "store": "SetAsideBucket",
     "delayer_queue": "DelayerQueue",
     "sweep_queue": "SweepQueue",
@@ -484,7 +485,7 @@ STREAMING = {"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShar
 
 def needed(function: str) -> set[tuple[str, str]]:
     """(logical name, action) for what the code calls, and what its log group and event sources need."""
-    own = variables(function).get("OWN_QUEUE")
+    own = variables(function).get("OWN_QUEUE") or variables(function).get("GROUP_QUEUE")
     names = RESOURCES | ({"queue": logical(own)} if own else {})
     wanted = {(names[port], action) for port, action in adapters.wanted(function)}
     logs = logical(FUNCTIONS[function]["LoggingConfig"]["LogGroup"])

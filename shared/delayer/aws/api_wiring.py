@@ -3,6 +3,7 @@
 import secrets
 
 from delayer.aws.clients import client
+from delayer.aws.jobs import DynamoJobs
 from delayer.aws.registry import DynamoRegistry
 from delayer.aws.runtime import SystemClock, number, setting
 from delayer.aws.wiring import control
@@ -37,3 +38,8 @@ def _ids(shards: int) -> Ids:
         pick=secrets.randbelow,
         shards=shards,
     )
+
+
+def jobs() -> DynamoJobs:
+    """The jobs in REGISTRY_TABLE."""
+    return DynamoJobs(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))

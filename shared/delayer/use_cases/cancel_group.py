@@ -59,6 +59,17 @@ class BeginCancelGroup:
 
 
 @frozen(kw_only=True)
+class LookAtJob:
+    """One call of the API."""
+
+    jobs: Jobs
+
+    def __call__(self, job_id: str, owner: str) -> JobRow | None:
+        """None: there is no such job of this owner. Raises Unavailable if AWS failed."""
+        return self.jobs.read(owner, job_id)
+
+
+@frozen(kw_only=True)
 class CancelGroup:
     """Jobs, one message each."""
 

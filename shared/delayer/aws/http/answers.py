@@ -1,7 +1,7 @@
 """Answers that are 2xx, and how a schedule is shown in all of them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from delayer.core.lifecycle import State
 from delayer.core.schedule import Schedule
 from delayer.core.schedule_id import address_of
 from delayer.core.whereabouts import Found
+from delayer.ports import JobRow
 
 Answer = dict[str, Any]
 
@@ -107,3 +108,39 @@ def ended(row: LedgerRow) -> Answer:
 def stopping(row: LedgerRow) -> Answer:
     """202: an attempt that runs already may still succeed."""
     return answer(202, shown(Found(schedule_id=row.schedule_id, state=row.state, row=row)))
+
+
+def page(schedules: Sequence[Found], cursor: str) -> Answer:
+    """200, with the cursor of the next page if there is one."""
+    body: dict[str, object] = {"schedules": [shown(found) for found in schedules]}
+    return answer(200, {**body, "nextCursor": cursor} if cursor else body)
+
+
+def results(told: Sequence[Answer]) -> Answer:
+    """200, with what a POST of each would have been answered."""
+    return answer(200, {"results": [_result(one) for one in told]})
+
+
+def _result(told: Answer) -> dict[str, object]:
+    kind = "schedule" if told["statusCode"] == 201 else "problem"
+    return {"status": told["statusCode"], kind: msgspec.Raw(told["body"].encode())}
+
+
+def begun(job: JobRow) -> Answer:
+    """202."""
+    return answer(202, shown_job(job), {"Location": f"/jobs/{job.job_id}"})
+
+
+def shown_job(job: JobRow) -> dict[str, object]:
+    """A job with its counts so far."""
+    body: dict[str, object] = {
+        "jobId": job.job_id,
+        "group": job.group,
+        "state": "done" if job.finished_at else "running",
+        "found": job.found,
+        "cancelled": job.cancelled,
+        "handedOver": job.handed_over,
+        "ended": job.ended,
+        "createdAt": format_instant(job.created_at),
+    }
+    return {**body, "finishedAt": format_instant(job.finished_at)} if job.finished_at else body

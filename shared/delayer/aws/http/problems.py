@@ -66,6 +66,11 @@ def not_found() -> Answer:
     return problem(404, "not-found", "No such schedule", "There is no schedule of this id or name.")
 
 
+def no_job() -> Answer:
+    """404."""
+    return problem(404, "not-found", "No such job", "There is no job of this id, or it is more than 30 days old.")
+
+
 def expired() -> Answer:
     """410."""
     detail = "It was due more than 29 days ago. What became of it is not kept that long."
