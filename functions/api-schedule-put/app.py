@@ -29,10 +29,8 @@ def handler(event: dict[str, Any], _context: object) -> answers.Answer:
     owner, name = requests.owner_of(event), requests.parameter(event, "name")
     request = admit_named(requests.body_of(event), name, clock.now())
     match replace.by_name(request, owner, name, only_new=requests.creates_only(event)):
-        case Replaced(schedule, None):
-            return answers.created(schedule.id, schedule.point_in_time)
-        case Replaced(schedule, str(previous)):
-            return answers.replaced(schedule, previous)
+        case Replaced(schedule, previous):
+            return answers.put(schedule, previous)
         case NameTaken(schedule_id):
             return problems.name_exists(schedule_id)
         case TooLate(row):

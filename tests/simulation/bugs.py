@@ -238,10 +238,10 @@ def _cancel_unmarked(self: Any, schedule_id: str, owner: str) -> Any:
     return cancel.Cancelled(row)
 
 
-def _cancel_over_claims(schedule_id: str, owner: str, standing: LedgerRow | None, now: Millis) -> Any:
+def _cancel_over_claims(schedule_id: str, owner: str, standing: LedgerRow | None, now: Millis, detail: str) -> Any:
     if standing and standing.state is State.CLAIMED:
-        return withdrawing.Withdraw(ledger.ended(standing, State.CANCELLED, now), standing)
-    return _decide_cancel(schedule_id, owner, standing, now)
+        return withdrawing.Withdraw(ledger.ended(standing, State.CANCELLED, now, detail), standing)
+    return _decide_cancel(schedule_id, owner, standing, now, detail)
 
 
 _decide_cancel = withdrawing.decide_cancel

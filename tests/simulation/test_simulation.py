@@ -27,6 +27,7 @@ def test_each_deliberate_bug_is_found(bug: Bug) -> None:
     """A simulation that cannot fail shows nothing."""
     found = find(bug.name, SEEDS)
     assert found.seed is not None, f"not found in {SEEDS} stories"
+    assert "raised TypeError" not in found.broken, "the bug itself is broken"
 
 
 def test_the_same_seed_is_the_same_story() -> None:

@@ -21,10 +21,9 @@ from delayer.ports import (
     Unavailable,
 )
 from delayer.use_cases.issue import Ids
-from delayer.use_cases.naming import with_name
+from delayer.use_cases.naming import ROUNDS, with_name
 
 KEY_LIFETIME: Final[Millis] = DAY  # how long the same idempotency key brings the same answer (ADR 0049)
-ROUNDS: Final = 5  # tries against others who take the same name or key
 
 
 @frozen

@@ -7,6 +7,7 @@ from delayer.core.schedule_id import address_of
 from delayer.core.withdrawing import CANCELLED, Already, Expired, NotFound, TooLate, Withdraw, decide_cancel
 from delayer.ports import Clock, Ledger, Observer, RecordKey, Registry, ScheduleTable, Unavailable
 from delayer.use_cases.issue import Ids
+from delayer.use_cases.naming import ROUNDS
 
 
 @frozen
@@ -49,13 +50,14 @@ class Cancel:
 
     def by_name(self, name: str, owner: str) -> Answer:
         """The schedule that bears the name; if it was replaced just now, the one that took its place."""
-        while True:
+        for _ in range(ROUNDS):
             bearer = self.registry.named(owner, name)
             if bearer is None:
                 return NotFound()
             answer = self(bearer.schedule_id, owner)
             if not (isinstance(answer, TooLate) and answer.row.replaced_by):
                 return answer
+        raise Unavailable("others replace the schedule of this name all the time; try again")
 
     def _decide(self, schedule_id: str, owner: str, detail: str) -> Cancelled | TooLate | Expired:
         """Compare-and-set until it stands; nothing is read beforehand, as there is no row as a rule."""

@@ -1,10 +1,14 @@
-"""Gives a schedule a name: what creating and replacing share (ADR 0042)."""
+"""Gives a schedule a name: what creating, replacing and cancelling by name share (ADR 0042)."""
+
+from typing import Final
 
 from attrs import evolve
 
 from delayer.core.instants import Millis
 from delayer.core.ledger import named
 from delayer.ports import Exchange, NameRow
+
+ROUNDS: Final = 5  # tries against others who change the same name, key or schedule
 
 
 def with_name(exchange: Exchange, name: str, bearer: NameRow | None, now: Millis) -> Exchange:

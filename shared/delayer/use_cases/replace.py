@@ -1,7 +1,5 @@
 """Puts one schedule in the place of another: all of it, or nothing (ADR 0041)."""
 
-from typing import Final
-
 from attrs import evolve, frozen
 
 from delayer.core.instants import Millis
@@ -12,9 +10,7 @@ from delayer.core.withdrawing import Expired, NameTaken, NotFound, TooLate, With
 from delayer.ports import Clock, Exchange, Ledger, NameRow, Observer, Registry, ScheduleTable, Unavailable
 from delayer.use_cases.cancel import key_of
 from delayer.use_cases.issue import Ids
-from delayer.use_cases.naming import with_name
-
-ROUNDS: Final = 5  # tries against others who change the same schedule
+from delayer.use_cases.naming import ROUNDS, with_name
 
 
 @frozen

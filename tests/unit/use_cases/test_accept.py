@@ -19,8 +19,9 @@ from delayer.core.withdrawing import NameTaken
 from delayer.fakes import MemoryRegistry
 from delayer.fakes.faults import Crash, Fault, FaultPlan
 from delayer.ports import Exchange, Member, Unavailable
-from delayer.use_cases.accept import KEY_LIFETIME, ROUNDS, Accepted, KeyReused
+from delayer.use_cases.accept import KEY_LIFETIME, Accepted, KeyReused
 from delayer.use_cases.enqueue import key_of
+from delayer.use_cases.naming import ROUNDS
 from tests.samples import ACTION, OWNER
 from tests.world import START, World
 

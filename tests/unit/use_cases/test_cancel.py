@@ -10,10 +10,10 @@ from delayer.core.ledger import STALE_AFTER, LedgerRow, first_claim
 from delayer.core.lifecycle import State
 from delayer.core.schedule import Schedule
 from delayer.core.wire import to_delayer
-from delayer.core.withdrawing import Expired, NotFound, TooLate
+from delayer.core.withdrawing import Expired, NotFound, TooLate, Withdraw, decide_replace
 from delayer.fakes import MemoryLedger, MemoryScheduleTable
 from delayer.fakes.faults import Crash, Fault, FaultPlan, Faulty
-from delayer.ports import RecordKey, Unavailable
+from delayer.ports import NameRow, RecordKey, Unavailable
 from delayer.use_cases.cancel import Cancel, Cancelled, key_of
 from delayer.use_cases.enqueue import key_of as key_of_schedule
 from tests.world import LEASE, PERIOD, START, World
@@ -241,3 +241,16 @@ def test_the_key_of_an_id_is_that_of_its_schedule() -> None:
     world = World()
     schedule = posted(world)
     assert key_of(schedule.id) == key_of_schedule(schedule)
+
+
+def test_a_name_that_goes_on_pointing_at_what_was_replaced_is_not_asked_for_ever() -> None:
+    """Someone else replaces it again and again; or a row was restored from a backup. The client repeats."""
+    world = World()
+    old, new = posted(world), posted(world)
+    replaced = decide_replace(old.id, OWNER, None, new.id, START)
+    assert isinstance(replaced, Withdraw)
+    world.ledger.write(replaced.row)
+    world.registry.names[OWNER, "n"] = NameRow(owner=OWNER, name="n", schedule_id=old.id)
+    with pytest.raises(Unavailable, match="try again"):
+        a_cancel(world).by_name("n", OWNER)
+    assert new.id not in world.ledger.rows

@@ -16,7 +16,8 @@ from delayer.fakes import MemoryRegistry
 from delayer.fakes.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports import Exchange, NameRow, Unavailable
 from delayer.use_cases.enqueue import key_of
-from delayer.use_cases.replace import ROUNDS, OnItsWay, Replace, Replaced
+from delayer.use_cases.naming import ROUNDS
+from delayer.use_cases.replace import OnItsWay, Replace, Replaced
 from tests.world import LEASE, START, World
 
 OWNER = "owner"

@@ -42,6 +42,11 @@ def created(schedule_id: str, point_in_time: Millis) -> Answer:
     return answer(201, shown_new(schedule_id, point_in_time), headers)
 
 
+def put(schedule: Schedule, previous: str | None) -> Answer:
+    """201 if it is the first of its name that is live, 200 if it took another's place."""
+    return created(schedule.id, schedule.point_in_time) if previous is None else replaced(schedule, previous)
+
+
 def replaced(schedule: Schedule, previous: str) -> Answer:
     """200, with the id that is live now."""
     body = {**shown_new(schedule.id, schedule.point_in_time), "replaces": previous}
