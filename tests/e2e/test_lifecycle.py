@@ -178,7 +178,8 @@ def race(client: Client, call: str, number: int, after: Millis) -> tuple[str, in
     """A schedule, and somebody who takes it back. The path it would reach, and the answer."""
     path, name, began = f"/race-{call}-{number}", f"race-{call}-{number}", now()
     named = {"name": name} if call == "put" else {}
-    posted = client.call("POST", "/schedules", request(client, path, began + AHEAD, **named))[2]
+    ahead = 2 * HOUR if call == "patch" and number % 10 == 0 else AHEAD  # some records stay in the table for sure
+    posted = client.call("POST", "/schedules", request(client, path, began + ahead, **named))[2]
     sleep_until(began + after)
     where = f"/schedules/{posted['scheduleId']}"
     match call:

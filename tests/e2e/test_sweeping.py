@@ -23,14 +23,15 @@ def test_what_came_due_while_the_minute_task_was_off(client: Client) -> None:
     due = parse_instant(posted["pointInTime"])
     time.sleep(max(due + SECOND - now(), 0) / SECOND)
     assert client.receiver.of("/overdue") == []
-    assert [row["due"]["S"] for row in client.rows()] == [f"{due}#{posted['scheduleId']}"]
+    record = f"{due}#{posted['scheduleId']}"
+    assert record in _records(client)
     client.switch_minute_task("ENABLED")
     client.stack.invoke("task-1minute-enqueuer", {})
     (delivery,) = client.delivered("/overdue", seconds=10)
     assert delivery.at_ms > due + SECOND
     row = client.ledger_state(posted["scheduleId"], "executed")
     assert row["state"] == {"S": "executed"}
-    assert client.rows() == []
+    assert record not in _records(client)
 
 
 def test_a_second_tick_finds_nothing_and_harms_nothing(client: Client) -> None:
@@ -41,3 +42,8 @@ def test_a_second_tick_finds_nothing_and_harms_nothing(client: Client) -> None:
 
 def _lines(client: Client, function: str) -> list[dict]:  # type: ignore[type-arg] # log lines
     return [json.loads(line) for line in client.stack.logs(function).splitlines() if line.startswith("{")]
+
+
+def _records(client: Client) -> set[str]:
+    """The sort keys of the schedules table; other modules have left schedules that are due in an hour."""
+    return {row["due"]["S"] for row in client.rows()}
