@@ -41,13 +41,13 @@ def install(observer: Observer) -> None:
 
 
 def authorize_batches(iam_actions: Any) -> None:
-    """SQS has no permission of its own for a batch: `sqs:SendMessage` covers `SendMessageBatch`, and so on."""
+    """SQS and SNS have no permission of their own for a batch: `sqs:SendMessage` covers `SendMessageBatch`, and so on."""
     extract = iam_actions.extract_iam_action
 
     @functools.wraps(extract)
     def extracted(service: str, *request: Any) -> str | None:
         action: str | None = extract(service, *request)
-        return action.removesuffix("Batch") if service == "sqs" and action else action
+        return action.removesuffix("Batch") if service in ("sqs", "sns") and action else action
 
     iam_actions.extract_iam_action = extracted
 

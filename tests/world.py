@@ -12,35 +12,44 @@ from attrs import define, field
 
 from delayer.aws.kept_schedules import schedules_in
 from delayer.core.enqueueing import Change
-from delayer.core.instants import MINUTE, SECOND, Millis
+from delayer.core.events import Happening, of_record, of_row
+from delayer.core.instants import DAY, MINUTE, SECOND, Millis
 from delayer.core.ledger import LedgerRow
+from delayer.core.quota import Limits
 from delayer.core.schedule import Schedule
 from delayer.fakes import (
     InOrder,
     ManualClock,
     MemoryControl,
+    MemoryHeadcount,
+    MemoryJournal,
     MemoryLedger,
     MemoryObserver,
     MemoryQueue,
+    MemoryRates,
     MemoryRegistry,
     MemoryScheduleTable,
     MemorySetAsideStore,
     MemoryStream,
+    MemoryTopic,
     ScriptedTarget,
     Tokens,
 )
 from delayer.fakes.faults import Crash, FaultPlan, Faulty
-from delayer.ports import Clock, Parallel, Unavailable
+from delayer.ports import Clock, Delivery, Parallel, Unavailable
 from delayer.use_cases.accept import Accept, Accepted
+from delayer.use_cases.announce import Announce
 from delayer.use_cases.drain import Drain
 from delayer.use_cases.enqueue import Enqueue, Sent
 from delayer.use_cases.execute import Execute
 from delayer.use_cases.issue import Ids
 from delayer.use_cases.operate import Contents, Operate
+from delayer.use_cases.quota import Quota
 from delayer.use_cases.relay import Relay
 from delayer.use_cases.set_aside import SetAside
 from delayer.use_cases.sweep import Tick
 from delayer.use_cases.sweep_bucket import SweepBuckets
+from delayer.use_cases.write_journal import WriteJournal
 
 START: Millis = 1_795_251_600_000  # 2026-11-21T09:00:00Z
 PERIOD = 14 * MINUTE
@@ -72,14 +81,20 @@ class World:
     duplicated: bool = False
     shards: int = 2
     page_size: int = 500
+    limits: Limits = field(factory=Limits)
     clock: ManualClock = field(init=False, factory=lambda: ManualClock(START))
     observer: MemoryObserver = field(init=False, factory=MemoryObserver)
     control: MemoryControl = field(init=False, factory=MemoryControl)
     ledger: MemoryLedger = field(init=False, factory=MemoryLedger)
     store: MemorySetAsideStore = field(init=False, factory=MemorySetAsideStore)
+    topic: MemoryTopic = field(init=False, factory=MemoryTopic)
+    journal: MemoryJournal = field(init=False, factory=MemoryJournal)
+    rates: MemoryRates = field(init=False, factory=MemoryRates)
+    headcount: MemoryHeadcount = field(init=False, factory=MemoryHeadcount)
     accepted: list[Schedule] = field(init=False, factory=list)
     ticking: bool = field(init=False, default=True)
     _last_tick: Millis = field(init=False, default=0)
+    _told: tuple[int, int] = field(init=False, default=(0, 0))
     _tokens: Tokens = field(init=False, factory=Tokens)
 
     def __attrs_post_init__(self) -> None:
@@ -90,6 +105,7 @@ class World:
         self.http_queue = MemoryQueue(clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.dead)
         self.target = ScriptedTarget(self.clock)
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
+        self.quota = Quota(clock=self.clock, limits=self.limits, rates=self.rates, headcount=self.headcount)
         self._build()
 
     # ------------------------------------------------------------ the functions, wired as their app.py does
@@ -102,6 +118,7 @@ class World:
             ledger=self._port("accept", self.ledger),
             registry=self._port("accept", self.registry),
             ids=self._ids("accept"),
+            quota=self.quota,
             observer=self.observer,
         )
         self.enqueue = Enqueue(
@@ -150,6 +167,10 @@ class World:
             observer=self.observer,
             parallel=self._parallel(),
             new_delivery=self._tokens,
+        )
+        self.announce = Announce(topic=self.topic, observer=self.observer, source="urn:delayer:test")
+        self.write_journal = WriteJournal(
+            journal=self.journal, headcount=self.headcount, observer=self.observer, keep_for=90 * DAY
         )
         self.drain = Drain(set_aside=self._set_aside("drain"))
         self.operate = Operate(
@@ -241,6 +262,28 @@ class World:
                     break
                 self.clock.sleep_until(following)
         self.clock.sleep_until(instant)
+
+    def happenings(self) -> list[Happening]:
+        """What the two tables' streams brought since the last time."""
+        of_table, of_ledger = self._told
+        self._told = (len(self.table.stream), len(self.ledger.changes))
+        records = self.table.stream[of_table:]
+        rows = list(enumerate(self.ledger.changes))[of_ledger:]
+        return [
+            *[
+                Happening(change.sequence, of_record(change.kind, change.row, change.sequence, self.clock.now()))
+                for change in records
+                if isinstance(change.row, Schedule)
+            ],
+            *[Happening(str(number), of_row(old, new, f"row {number}")) for number, (old, new) in rows],
+        ]
+
+    def keep_journal(self) -> None:
+        """What stream-lifecycle and lifecycle-journal do, once they have come so far."""
+        assert self.announce(self.happenings()) == []
+        texts = [announcement.text for announcement in self.topic.published]
+        self.topic.published.clear()
+        assert self.write_journal([Delivery(str(number), text) for number, text in enumerate(texts)]) == []
 
     def _step(self) -> bool:
         """One round of all consumers; whether any had work."""

@@ -2,24 +2,17 @@
 
 from typing import Any
 
-from delayer.aws import api_wiring, wiring
+from delayer.aws import creating
 from delayer.aws.http import answers, problems, requests
-from delayer.aws.runtime import SystemClock, Threads
+from delayer.aws.runtime import Threads
 from delayer.aws.telemetry import Telemetry
 from delayer.core.admission import admit_batch
 from delayer.core.withdrawing import NameTaken
-from delayer.use_cases.accept import Accept, Accepted
+from delayer.use_cases.accept import Accepted
 
 telemetry = Telemetry("api-batch-post")
 parallel = Threads()
-accept = Accept(
-    clock=SystemClock(),
-    schedules=wiring.schedule_table(),
-    ledger=wiring.ledger(),
-    registry=api_wiring.registry(),
-    ids=api_wiring.new_ids(),
-    observer=telemetry,
-)
+accept = creating.accept(telemetry)
 
 
 @telemetry.observed

@@ -16,7 +16,9 @@ look = Look(
     ledger=wiring.ledger(),
     schedules=wiring.schedule_table(),
     registry=api_wiring.registry(),
+    journal=api_wiring.journal(),
     ids=api_wiring.ids(),
+    observer=telemetry,
 )
 
 

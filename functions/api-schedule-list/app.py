@@ -1,4 +1,4 @@
-"""GET /schedules: those of a group, in due order, page by page."""
+"""GET /schedules: those of a group, or all, in due order, page by page."""
 
 from typing import Any
 
@@ -7,14 +7,15 @@ from delayer.aws.http import answers, problems, requests
 from delayer.aws.runtime import SystemClock, Threads
 from delayer.aws.telemetry import Telemetry
 from delayer.core.admission import admit_listing, cursor_after
-from delayer.use_cases.list_group import ListGroup
+from delayer.use_cases.list_schedules import ListSchedules
 
 telemetry = Telemetry("api-schedule-list")
-list_group = ListGroup(
+list_schedules = ListSchedules(
     clock=SystemClock(),
     ledger=wiring.ledger(),
     schedules=wiring.schedule_table(),
     registry=api_wiring.registry(),
+    journal=api_wiring.journal(),
     ids=api_wiring.ids(),
     parallel=Threads(),
 )
@@ -25,5 +26,5 @@ list_group = ListGroup(
 def handler(event: dict[str, Any], _context: object) -> answers.Answer:
     """One invocation."""
     owner = requests.owner_of(event)
-    page = list_group(admit_listing(requests.query(event)), owner)
+    page = list_schedules(admit_listing(requests.query(event)), owner)
     return answers.page(page.schedules, cursor_after(page.after) if page.after else "")

@@ -2,22 +2,14 @@
 
 from typing import Any
 
-from delayer.aws import api_wiring, wiring
+from delayer.aws import creating
 from delayer.aws.http import answers, problems, requests
-from delayer.aws.runtime import SystemClock
 from delayer.aws.telemetry import Telemetry
 from delayer.core.withdrawing import NameTaken
-from delayer.use_cases.accept import Accept, Accepted, KeyReused
+from delayer.use_cases.accept import Accepted, KeyReused
 
 telemetry = Telemetry("api-schedule-post")
-accept = Accept(
-    clock=SystemClock(),
-    schedules=wiring.schedule_table(),
-    ledger=wiring.ledger(),
-    registry=api_wiring.registry(),
-    ids=api_wiring.new_ids(),
-    observer=telemetry,
-)
+accept = creating.accept(telemetry)
 
 
 @telemetry.observed

@@ -2,24 +2,17 @@
 
 from typing import Any
 
-from delayer.aws import api_wiring, wiring
+from delayer.aws import creating
 from delayer.aws.http import answers, problems, requests
 from delayer.aws.runtime import SystemClock
 from delayer.aws.telemetry import Telemetry
 from delayer.core.admission import admit_named
 from delayer.core.withdrawing import NameTaken, TooLate
-from delayer.use_cases.replace import Replace, Replaced
+from delayer.use_cases.replace import Replaced
 
 telemetry = Telemetry("api-schedule-put")
 clock = SystemClock()
-replace = Replace(
-    clock=clock,
-    ledger=wiring.ledger(),
-    schedules=wiring.schedule_table(),
-    registry=api_wiring.registry(),
-    ids=api_wiring.new_ids(),
-    observer=telemetry,
-)
+replace = creating.replace(telemetry)
 
 
 @telemetry.observed

@@ -12,6 +12,7 @@ from attrs.validators import ge, le
 
 from delayer.core.bucket import Bucket
 from delayer.core.enqueueing import MAX_DELAY_SECONDS
+from delayer.core.events import Event
 from delayer.core.executing import Result
 from delayer.core.instants import Millis
 from delayer.core.ledger import LedgerRow
@@ -337,4 +338,63 @@ class Registry(Protocol):
 
         A transaction repeated because its answer was lost finds its own rows, and is done.
         """
+        ...
+
+
+@frozen(kw_only=True)
+class Announcement:
+    """A lifecycle event, ready to be published."""
+
+    text: str  # a CloudEvent
+    attributes: tuple[tuple[str, str], ...]  # by which subscribers filter; none is empty
+
+
+class Topic(Protocol):
+    """The topic of lifecycle events."""
+
+    def publish(self, announcements: Sequence[Announcement]) -> list[int]:
+        """Publishes all, in as few requests as may be. Returns the positions of those not known to be published."""
+        ...
+
+
+class Journal(Protocol):
+    """The histories of all schedules. A view: nothing fires or is cancelled by it (ADR 0053)."""
+
+    def keep(self, events: Sequence[Event], keep_for: Millis) -> list[int]:
+        """Stores them until so long after they are over (`expiry_of`); once more is no change.
+
+        Returns the positions of those not known to be stored.
+        """
+        ...
+
+    def history(self, schedule_id: str) -> tuple[Event, ...]:
+        """All that is known so far, in order. What happened in the last seconds may be missing."""
+        ...
+
+    def owned(self, owner: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
+        """As `Registry.members`, of all schedules of an owner. What was accepted in the last seconds may be missing."""
+        ...
+
+
+class Rates(Protocol):
+    """How much an owner creates (ADR 0054)."""
+
+    def spend(self, owner: str, window: str, at_most: int, expires_at: Millis) -> bool:
+        """Counts one creation in this window of time, unless it has as many already: then False."""
+        ...
+
+
+class Headcount(Protocol):
+    """How many schedules of an owner are live, as far as the journal has come (ADR 0054)."""
+
+    def begun(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
+        """One more; a schedule counts once, and not if its end was noted already."""
+        ...
+
+    def ended(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
+        """One less, if it was counted."""
+        ...
+
+    def live(self, owner: str) -> int:
+        """Never below 0."""
         ...

@@ -36,7 +36,9 @@ class Service(StrEnum):
     TARGET = "the target"
 
 
-READS: Final = frozenset({"read", "page", "shards", "progress", "heartbeat_seen", "visible", "list", "get", "named"})
+READS: Final = frozenset(
+    {"read", "page", "shards", "progress", "heartbeat_seen", "visible", "list", "get", "named", "history"}
+)
 REPORTING: Final = ("send", "delete")  # they answer with what they did not do
 STRAGGLE: Final[Millis] = 5 * MINUTE  # no request takes effect later than this after it was made
 

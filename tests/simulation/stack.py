@@ -11,12 +11,13 @@ from attrs import define, evolve, field
 
 from delayer.aws.kept_schedules import schedules_in
 from delayer.core.enqueueing import Change, Garbled, Kind
+from delayer.core.events import Event, of_record
 from delayer.core.instants import SECOND, Millis
 from delayer.core.request import Invalid
 from delayer.core.schedule import Schedule
 from delayer.core.set_aside import decode
 from delayer.core.wire import to_delayer
-from delayer.fakes import MemoryQueue, MemoryRegistry
+from delayer.fakes import MemoryJournal, MemoryQueue, MemoryRegistry, MemoryScheduleTable
 from delayer.fakes.faults import Crash
 from delayer.fakes.queue import Message
 from delayer.ports import Clock, Parallel, Unavailable
@@ -55,6 +56,20 @@ NAMES = {  # as functions/ has them
     "drain": "dlq-set-aside",
     "operate": "operator-set-aside",
 }
+
+
+@define
+class JournalOfBeginnings(MemoryJournal):
+    """The journal at its best: it knows every definition at once. All that a change by id asks of it."""
+
+    table: MemoryScheduleTable = field(kw_only=True)
+    _read: int = 0
+
+    def history(self, schedule_id: str) -> tuple[Event, ...]:
+        unread, self._read = self.table.stream[self._read :], len(self.table.stream)
+        told = [of_record(one.kind, one.row, one.sequence, 0) for one in unread if isinstance(one.row, Schedule)]
+        self.keep([event for event in told if event], 0)
+        return super().history(schedule_id)
 
 
 @define(kw_only=True, slots=False)
@@ -96,11 +111,13 @@ class Stack(World):
         self.http_queue = self._queue("http", 90 * SECOND, self.dead)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
+        self.definitions = JournalOfBeginnings(table=self.table)
         self._services = {
             id(self.table): ("schedules", Service.DYNAMODB),
             id(self.ledger): ("ledger", Service.DYNAMODB),
             id(self.control): ("control", Service.DYNAMODB),
             id(self.registry): ("registry", Service.DYNAMODB),
+            id(self.definitions): ("journal", Service.DYNAMODB),
             id(self.store): ("store", Service.S3),
             id(self.target): ("target", Service.TARGET),
             **{id(queue): (f"{queue.name}-queue", Service.SQS) for queue in self.queues()},
@@ -119,7 +136,9 @@ class Stack(World):
             ledger=self._port("replace", self.ledger),
             schedules=self._port("replace", self.table),
             registry=self._port("replace", self.registry),
+            journal=self._port("replace", self.definitions),
             ids=self._ids("replace"),
+            quota=self.quota,
             observer=self.observer,
         )
 

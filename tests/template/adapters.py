@@ -6,31 +6,37 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from delayer.aws import api_wiring, wiring
+from delayer.aws import api_wiring, creating, wiring
 from delayer.aws.control import DynamoControl
 from delayer.aws.http import requests
 from delayer.aws.jobs import DynamoJobs
+from delayer.aws.journal import DynamoHeadcount, DynamoJournal
 from delayer.aws.ledger import DynamoLedger
 from delayer.aws.queue import SqsQueue
+from delayer.aws.rates import DynamoRates
 from delayer.aws.registry import DynamoRegistry
 from delayer.aws.schedule_table import DynamoScheduleTable
 from delayer.aws.set_aside_store import S3SetAsideStore
+from delayer.aws.topic import SnsTopic
 from delayer.use_cases.accept import Accept
+from delayer.use_cases.announce import Announce
 from delayer.use_cases.cancel import Cancel
 from delayer.use_cases.cancel_group import BeginCancelGroup, CancelGroup, LookAtJob
 from delayer.use_cases.drain import Drain
 from delayer.use_cases.enqueue import Enqueue
 from delayer.use_cases.execute import Execute
 from delayer.use_cases.issue import Ids
-from delayer.use_cases.list_group import ListGroup
+from delayer.use_cases.list_schedules import ListSchedules
 from delayer.use_cases.look import Look
 from delayer.use_cases.operate import Operate
+from delayer.use_cases.quota import Quota
 from delayer.use_cases.relay import Relay
 from delayer.use_cases.replace import Replace
 from delayer.use_cases.set_aside import SetAside
 from delayer.use_cases.stop import Stop
 from delayer.use_cases.sweep import Tick
 from delayer.use_cases.sweep_bucket import SweepBuckets
+from delayer.use_cases.write_journal import WriteJournal
 from tests.cfn import ROOT
 
 USE_CASES: dict[str, tuple[type, ...]] = {
@@ -40,12 +46,14 @@ USE_CASES: dict[str, tuple[type, ...]] = {
     "api-schedule-put": (Replace,),
     "api-schedule-patch": (Replace,),
     "api-schedule-stop": (Stop,),
-    "api-schedule-list": (ListGroup,),
+    "api-schedule-list": (ListSchedules,),
     "api-batch-post": (Accept,),
     "api-group-delete": (BeginCancelGroup,),
     "api-job-get": (LookAtJob,),
     "job-group-canceller": (CancelGroup, Cancel),
     "stream-enqueuer": (Enqueue, SetAside),
+    "stream-lifecycle": (Announce,),
+    "lifecycle-journal": (WriteJournal,),
     "task-1minute-enqueuer": (Tick,),
     "sweep-bucket-enqueuer": (SweepBuckets,),
     "delayer-relay": (Relay, SetAside),
@@ -61,6 +69,10 @@ ADAPTERS: dict[str, type] = {
     "control": DynamoControl,
     "registry": DynamoRegistry,
     "jobs": DynamoJobs,
+    "rates": DynamoRates,
+    "journal": DynamoJournal,
+    "headcount": DynamoHeadcount,
+    "topic": SnsTopic,
     "store": S3SetAsideStore,
     "delayer_queue": SqsQueue,
     "sweep_queue": SqsQueue,
@@ -72,7 +84,10 @@ TRANSACTIONS: dict[type, set[tuple[str, str]]] = {
     Accept: {(port, "dynamodb:PutItem") for port in ("schedules", "ledger", "registry")},
     Replace: {(port, "dynamodb:PutItem") for port in ("schedules", "ledger", "registry")}
     | {("schedules", "dynamodb:DeleteItem")},
+    WriteJournal: {("headcount", "dynamodb:PutItem"), ("headcount", "dynamodb:UpdateItem")},
 }
+
+SHARED = {"ids": Ids, "quota": Quota}  # what several use cases are made with, and call by these names
 
 ACTIONS = {
     "put_item": "dynamodb:PutItem",
@@ -84,6 +99,7 @@ ACTIONS = {
     "send_message_batch": "sqs:SendMessage",
     "send_message": "sqs:SendMessage",
     "get_queue_attributes": "sqs:GetQueueAttributes",
+    "publish_batch": "sns:Publish",
     "put_object": "s3:PutObject",
     "get_object": "s3:GetObject",
     "delete_object": "s3:DeleteObject",
@@ -119,18 +135,18 @@ def port_calls(use_case: type) -> frozenset[tuple[str, str]]:
     """(port, method) for each method of a port that a use case calls, or hands to `parallel`."""
     found = _ports_in(_class(use_case))
     for path in _attributes(_class(use_case)):
-        if path[:-1] in (["self", "ids"], ["self", "_ids"]):
-            found |= _ports_of_ids(path[-1])
+        if len(path) == 3 and path[0] == "self" and path[1].strip("_") in SHARED:
+            found |= _ports_of(SHARED[path[1].strip("_")], path[2])
     return frozenset(found)
 
 
-def _ports_of_ids(method: str) -> set[tuple[str, str]]:
-    """Those of what the calls of the API share: of one method, its helpers included."""
-    methods = {node.name: node for node in _class(Ids).body if isinstance(node, ast.FunctionDef)}
+def _ports_of(shared: type, method: str) -> set[tuple[str, str]]:
+    """Those of what several use cases share: of one method, its helpers included."""
+    methods = {node.name: node for node in _class(shared).body if isinstance(node, ast.FunctionDef)}
     found = _ports_in(methods[method])
     for path in _calls(methods[method]):
         if path[0] == "self" and len(path) == 2 and path[1] in methods:
-            found |= _ports_of_ids(path[1])
+            found |= _ports_of(shared, path[1])
     return found
 
 
@@ -151,7 +167,9 @@ def boto_calls(adapter: type, method: str) -> frozenset[str]:
     for path in _calls(methods[method]):
         if path[-1] == "paginate":
             found |= _strings(methods[method], "get_paginator")
-        elif path[:2] in (["self", "dynamodb"], ["self", "sqs"], ["self", "s3"]) and path[2:] != ["get_paginator"]:
+        elif path[:2] in (["self", "dynamodb"], ["self", "sqs"], ["self", "s3"], ["self", "sns"]) and path[2:] != [
+            "get_paginator"
+        ]:
             found.add(path[2])
         elif path[0] == "self" and len(path) == 2 and path[1] in methods:
             found |= boto_calls(adapter, path[1])
@@ -163,7 +181,7 @@ def wanted(function: str) -> set[tuple[str, str]]:
     pairs = {pair for use_case in USE_CASES[function] for pair in port_calls(use_case)}
     calls = {(port, call) for port, method in pairs for call in boto_calls(ADAPTERS[port], method)}
     plain = {(port, ACTIONS[call]) for port, call in calls if call != "transact_write_items"}
-    asks = ("registry", "transact_write_items") in calls
+    asks = any(call == "transact_write_items" for _, call in calls)
     return plain.union(*(TRANSACTIONS[one] for one in USE_CASES[function] if asks))
 
 
@@ -195,7 +213,7 @@ def _wired(name: str) -> set[str]:
     """The settings that a function of the wiring, or of the API's requests, reads; those of what it calls included."""
     functions = {
         node.name: node
-        for module in (wiring, api_wiring, requests)
+        for module in (wiring, api_wiring, creating, requests)
         for node in ast.walk(ast.parse(inspect.getsource(module)))
         if isinstance(node, ast.FunctionDef)
     }
@@ -203,8 +221,8 @@ def _wired(name: str) -> set[str]:
         return set()
     found = _strings(functions[name], "setting", "number", "queue")
     for path in _calls(functions[name]):
-        if len(path) == 1 and path[0] != name:
-            found |= _wired(path[0])
+        if path[-1] != name and (len(path) == 1 or path[0] in ("wiring", "api_wiring")):
+            found |= _wired(path[-1])
     return found
 
 
@@ -213,7 +231,7 @@ def settings(function: str) -> set[str]:
     tree = ast.parse((Path(ROOT) / f"functions/{function}/app.py").read_text())
     found = _strings(tree, "setting", "number", "queue")
     for path in _calls(tree):
-        if path[0] in ("wiring", "api_wiring", "requests") or len(path) == 1:
+        if path[0] in ("wiring", "api_wiring", "creating", "requests") or len(path) == 1:
             found |= _wired(path[-1])
     return found
 

@@ -92,7 +92,7 @@ def test_each_folder_is_a_function_and_each_function_a_folder() -> None:
 def test_names(function: str) -> None:
     """`<source>-<classifier>-<name>`, the same in AWS, in the folder and in the logs."""
     assert FUNCTIONS[function]["FunctionName"] == {"Fn::Sub": f"${{AWS::StackName}}-{function}"}
-    assert re.fullmatch(r"(api|stream|task|sweep|delayer|executor|dlq|job|operator)(-[a-z0-9]+)+", function)
+    assert re.fullmatch(r"(api|stream|task|sweep|delayer|executor|dlq|job|operator|lifecycle)(-[a-z0-9]+)+", function)
     assert variables(function)["AWS_SDK_UA_APP_ID"] == function
     assert f'"{function}"' in (ROOT / f"functions/{function}/app.py").read_text()
 
@@ -211,7 +211,7 @@ def test_the_api_waits_for_its_functions() -> None:
 
 def test_every_batch_reports_its_partial_failures() -> None:
     sources = events("SQS") + events("DynamoDB")
-    assert len(sources) == len(consumed()) + 1
+    assert len(sources) == len(consumed()) + len(events("DynamoDB"))
     for function, properties in sources:
         assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"], function
 
@@ -232,8 +232,7 @@ def test_batches_are_no_larger_than_they_are_worked_on_side_by_side() -> None:
 
 def test_the_stream() -> None:
     """The old image is the only copy: read from the beginning, tried for six hours, then kept with its payload."""
-    [(function, stream)] = events("DynamoDB")
-    assert function == "stream-enqueuer"
+    [stream] = [properties for function, properties in events("DynamoDB") if function == "stream-enqueuer"]
     assert stream["Stream"] == {"Fn::GetAtt": "SchedulesTable.StreamArn"}
     assert stream["StartingPosition"] == "TRIM_HORIZON"
     assert stream["MaximumRecordAgeInSeconds"] == 21_600
@@ -245,6 +244,23 @@ def test_the_stream() -> None:
     }
     assert "MaximumBatchingWindowInSeconds" not in stream
     assert "FilterCriteria" not in stream, "the heartbeat must come through"
+
+
+def test_lifecycle_events_are_off_the_firing_path() -> None:
+    """A consumer of its own, which can be switched off, and tried again until the stream forgets."""
+    streams = [properties for function, properties in events("DynamoDB") if function == "stream-lifecycle"]
+    assert {logical(stream["Stream"]) for stream in streams} == {"SchedulesTable", "LedgerTable"}
+    for stream in streams:
+        assert stream["Enabled"] == {"Fn::If": ["HasEvents", True, False]}
+        assert stream["StartingPosition"] == "TRIM_HORIZON"
+        assert (stream["MaximumRetryAttempts"], stream["MaximumRecordAgeInSeconds"]) == (10_000, 86_400)
+    for table in ("SchedulesTable", "LedgerTable"):
+        readers = [function for function, stream in events("DynamoDB") if logical(stream["Stream"]) == table]
+        assert len(readers) <= 2, "of more readers of one shard, some are throttled"
+    subscription = template()["Resources"]["JournalSubscription"]
+    assert subscription["Condition"] == "HasJournal"
+    assert subscription["Properties"]["RawMessageDelivery"] is True
+    assert "Condition" not in template()["Resources"]["JournalTable"], "switching it off must not delete histories"
 
 
 def test_the_minute_task() -> None:
@@ -306,9 +322,12 @@ def test_every_consumed_queue_works_or_is_a_dead_letter_queue() -> None:
     assert set(consumed()) <= set(WORKING) | set(dead_letter_queues().values())
 
 
+NO_SCHEDULES = {"SweepQueue", "GroupQueue", "JournalQueue"}
+
+
 def test_dead_letters_that_are_schedules_are_set_aside() -> None:
-    """A message of the sweep is none: the next tick writes it again. Nor is a job."""
-    schedules = {dead_letter_queues()[queue] for queue in WORKING if queue not in ("SweepQueue", "GroupQueue")}
+    """A message of the sweep is none: the next tick writes it again. Nor is a job, or an event."""
+    schedules = {dead_letter_queues()[queue] for queue in WORKING if queue not in NO_SCHEDULES}
     assert {queue for queue, function in consumed().items() if function == "dlq-set-aside"} == schedules
 
 
@@ -345,7 +364,7 @@ def test_our_own_metrics_are_counted_by_somebody_and_under_the_stacks_name() -> 
 
 
 def test_the_alarms_of_lambda() -> None:
-    """The stream falls behind; the task stands still, fails."""
+    """A stream falls behind; the task stands still, fails."""
     watched = {
         (alarm["MetricName"], logical(alarm["Dimensions"][0]["Value"]))
         for alarm in ALARMS.values()
@@ -353,6 +372,7 @@ def test_the_alarms_of_lambda() -> None:
     }
     assert watched == {
         ("IteratorAge", "StreamEnqueuer"),
+        ("IteratorAge", "StreamLifecycle"),
         ("Invocations", "Task1MinuteEnqueuer"),
         ("Errors", "Task1MinuteEnqueuer"),
     }
@@ -394,6 +414,7 @@ def test_tables_have_no_index_and_no_replica(table: str) -> None:
         ("LedgerTable", {"scheduleId": "HASH"}),
         ("ControlTable", {"name": "HASH"}),
         ("RegistryTable", {"list": "HASH", "entry": "RANGE"}),
+        ("JournalTable", {"list": "HASH", "entry": "RANGE"}),
     ],
 )
 def test_keys(table: str, keys: dict[str, str]) -> None:
@@ -403,14 +424,14 @@ def test_keys(table: str, keys: dict[str, str]) -> None:
 
 
 def test_what_expires_and_what_does_not() -> None:
-    for table in ("SchedulesTable", "LedgerTable", "RegistryTable"):
+    for table in ("SchedulesTable", "LedgerTable", "RegistryTable", "JournalTable"):
         assert TABLES[table]["TimeToLiveSpecification"] == {"AttributeName": "expiresAt", "Enabled": True}
     assert "TimeToLiveSpecification" not in TABLES["ControlTable"]
 
 
-def test_only_the_schedules_have_a_stream_and_with_both_images() -> None:
+def test_schedules_and_ledger_have_a_stream_with_both_images() -> None:
     streams = {name: table["StreamSpecification"] for name, table in TABLES.items() if "StreamSpecification" in table}
-    assert streams == {"SchedulesTable": {"StreamViewType": "NEW_AND_OLD_IMAGES"}}
+    assert streams == {name: {"StreamViewType": "NEW_AND_OLD_IMAGES"} for name in ("SchedulesTable", "LedgerTable")}
 
 
 def test_the_bucket_is_kept_versioned_encrypted_and_private() -> None:
@@ -475,6 +496,10 @@ RESOURCES = {
     "control": "ControlTable",
     "registry": "RegistryTable",
     "jobs": "RegistryTable",
+    "rates": "RegistryTable",
+    "journal": "JournalTable",
+    "headcount": "JournalTable",
+    "topic": "LifecycleTopic",
     "store": "SetAsideBucket",
     "delayer_queue": "DelayerQueue",
     "sweep_queue": "SweepQueue",
@@ -497,6 +522,8 @@ def needed(function: str) -> set[tuple[str, str]]:
     if function == "stream-enqueuer":
         wanted |= {("SchedulesTable", action) for action in STREAMING}
         wanted |= {("SetAsideBucket", "s3:PutObject"), ("SetAsideBucket", "s3:ListBucket")}
+    if function == "stream-lifecycle":
+        wanted |= {(table, action) for table in ("SchedulesTable", "LedgerTable") for action in STREAMING}
     if function == "executor-sqs-send":
         wanted.add(("SqsTargetNamePattern", "sqs:SendMessage"))
     return wanted

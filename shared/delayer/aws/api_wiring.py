@@ -4,6 +4,7 @@ import secrets
 
 from delayer.aws.clients import client
 from delayer.aws.jobs import DynamoJobs
+from delayer.aws.journal import DynamoJournal
 from delayer.aws.registry import DynamoRegistry
 from delayer.aws.runtime import SystemClock, number, setting
 from delayer.aws.wiring import control
@@ -18,6 +19,13 @@ def registry() -> DynamoRegistry:
         ledger_table=setting("LEDGER_TABLE"),
         registry_table=setting("REGISTRY_TABLE"),
     )
+
+
+def journal() -> DynamoJournal | None:
+    """The table in JOURNAL_TABLE; None if LIFECYCLE says that it is off."""
+    if setting("LIFECYCLE") != "journal":
+        return None
+    return DynamoJournal(dynamodb=client("dynamodb"), table=setting("JOURNAL_TABLE"))
 
 
 def ids() -> Ids:

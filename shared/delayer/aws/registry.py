@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.aws import ledger, schedule_table
+from delayer.aws import ledger, member_lists, schedule_table
 from delayer.aws.clients import AWS_ERRORS
 from delayer.core.instants import DAY, SECOND, Millis
 from delayer.core.ledger import ROW_LIFETIME, LedgerRow
 from delayer.core.schedule import Schedule
 from delayer.core.schedule_id import address_of
-from delayer.ports import Exchange, Member, Members, NameRow, RecordKey, RequestRow, Unavailable
+from delayer.ports import Exchange, Members, NameRow, RecordKey, RequestRow, Unavailable
 
 VERSION: Final = 1
 ONLY: Final = "-"  # the entry of a list that has one
@@ -41,25 +41,12 @@ class DynamoRegistry:
         return request_from(owner, key, item) if item else None
 
     def members(self, owner: str, group: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
-        start = {"ExclusiveStartKey": _entry(group_list(owner, group), _member(after))} if after else {}
+        query = member_lists.page_query(group_list(owner, group), since, until, after, at_most)
         try:
-            answer = self.dynamodb.query(
-                TableName=self.registry_table,
-                ConsistentRead=True,
-                KeyConditionExpression="#list = :list AND #entry BETWEEN :since AND :until",
-                ExpressionAttributeNames={"#list": "list", "#entry": "entry"},
-                ExpressionAttributeValues={
-                    ":list": {"S": group_list(owner, group)},
-                    ":since": {"S": f"{since:015d}"},
-                    ":until": {"S": f"{until:015d}"},
-                },
-                Limit=at_most,
-                **start,
-            )
+            answer = self.dynamodb.query(TableName=self.registry_table, ConsistentRead=True, **query)
         except AWS_ERRORS as error:
             raise Unavailable(f"query group: {error}") from error
-        more = answer.get("LastEvaluatedKey")
-        return Members(tuple(member_from(item) for item in answer["Items"]), _id_in(more) if more else "")
+        return member_lists.members_in(answer)
 
     def exchange(self, exchange: Exchange) -> bool:
         writes = self._writes(exchange)
@@ -192,25 +179,9 @@ def request_item(row: RequestRow) -> dict[str, Any]:
 
 def member_item(schedule: Schedule) -> dict[str, Any]:
     """A member of a group as DynamoDB stores it; it stands as long as its ledger row may."""
+    entries = group_list(schedule.owner, schedule.group)
     expires = schedule.address.due + ROW_LIFETIME
-    return {
-        **_entry(group_list(schedule.owner, schedule.group), _member(schedule.id)),
-        "createdAt": {"N": str(schedule.created_at)},
-        "expiresAt": {"N": str(expires // SECOND)},
-    }
-
-
-def _member(schedule_id: str) -> str:
-    return f"{address_of(schedule_id).due:015d}#{schedule_id}"
-
-
-def member_from(item: Mapping[str, Any]) -> Member:
-    """The inverse of member_item."""
-    return Member(_id_in(item), int(item["createdAt"]["N"]))
-
-
-def _id_in(item: Mapping[str, Any]) -> str:
-    return str(item["entry"]["S"].partition("#")[2])
+    return member_lists.member_item(entries, schedule.id, schedule.created_at, expires)
 
 
 def name_from(owner: str, name: str, item: Mapping[str, Any]) -> NameRow:

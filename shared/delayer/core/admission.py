@@ -119,7 +119,8 @@ def admit_listing(query: Mapping[str, str]) -> Listing:
         raise Invalid(errors[:MAX_ERRORS])
     state = State(document["state"]) if "state" in document else None
     limit = document.get("limit", DEFAULT_LIMIT)
-    return Listing(group=document["group"], state=state, since=since or 0, until=until or FAR, limit=limit, after=after)
+    group = document.get("group", "")
+    return Listing(group=group, state=state, since=since or 0, until=until or FAR, limit=limit, after=after)
 
 
 def _bound(document: Mapping[str, Any], name: str, errors: list[FieldError]) -> Millis | None:

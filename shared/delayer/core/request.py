@@ -34,7 +34,7 @@ class Change:
 class Listing:
     """A well-formed wish to see schedules, in due order."""
 
-    group: str
+    group: str  # empty: of all, and of none
     state: State | None  # None: of any
     since: Millis  # due from then on
     until: Millis  # and before then

@@ -12,6 +12,7 @@ class MemoryLedger:
 
     rows: dict[str, LedgerRow] = Factory(dict)
     writes: int = 0
+    changes: list[tuple[LedgerRow | None, LedgerRow]] = Factory(list)  # its stream: the row before, the row after
 
     def read(self, schedule_id: str) -> LedgerRow | None:
         return self.rows.get(schedule_id)
@@ -35,6 +36,7 @@ class MemoryLedger:
     def write(self, row: LedgerRow) -> None:
         """Whatever stands; the conditions are the callers'."""
         self.writes += 1
+        self.changes.append((self.rows.get(row.schedule_id), row))
         self.rows[row.schedule_id] = row
 
 

@@ -1,5 +1,7 @@
 """The registry."""
 
+from collections.abc import Mapping
+
 from attrs import Factory, define
 
 from delayer.core.instants import Millis
@@ -27,15 +29,7 @@ class MemoryRegistry:
         return self.requests.get((owner, key))
 
     def members(self, owner: str, group: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
-        ids = sorted(self.groups.get((owner, group), ()), key=_place)
-        rest = [
-            schedule_id
-            for schedule_id in ids
-            if since <= address_of(schedule_id).due < until and (not after or _place(schedule_id) > _place(after))
-        ]
-        group_of = self.groups.get((owner, group), {})
-        page = tuple(group_of[schedule_id] for schedule_id in rest[:at_most])
-        return Members(page, rest[at_most - 1] if len(rest) > at_most else "")
+        return page_of(self.groups.get((owner, group), {}), since, until, after, at_most)
 
     def exchange(self, exchange: Exchange) -> bool:
         if self._is_done(exchange):
@@ -89,6 +83,17 @@ class MemoryRegistry:
         if schedule.group:
             members = self.groups.setdefault((schedule.owner, schedule.group), {})
             members[schedule.id] = Member(schedule.id, schedule.created_at)
+
+
+def page_of(members: Mapping[str, Member], since: Millis, until: Millis, after: str, at_most: int) -> Members:
+    """A page of a list in due order."""
+    rest = [
+        schedule_id
+        for schedule_id in sorted(members, key=_place)
+        if since <= address_of(schedule_id).due < until and (not after or _place(schedule_id) > _place(after))
+    ]
+    page = tuple(members[schedule_id] for schedule_id in rest[:at_most])
+    return Members(page, rest[at_most - 1] if len(rest) > at_most else "")
 
 
 def _place(schedule_id: str) -> tuple[Millis, str]:

@@ -22,6 +22,7 @@ from delayer.ports import (
 )
 from delayer.use_cases.issue import Ids
 from delayer.use_cases.naming import ROUNDS, with_name
+from delayer.use_cases.quota import Quota
 
 KEY_LIFETIME: Final[Millis] = DAY  # how long the same idempotency key brings the same answer (ADR 0049)
 
@@ -51,10 +52,11 @@ class Accept:
     ledger: Ledger
     registry: Registry
     ids: Ids
+    quota: Quota
     observer: Observer
 
     def __call__(self, body: bytes, owner: str, key: str = "") -> Answer:
-        """Raises NotJson, TooLarge or Invalid for bad input, Unavailable if AWS failed.
+        """Raises NotJson, TooLarge or Invalid for bad input, OverQuota, Unavailable if AWS failed.
 
         `key` is the idempotency key. It is looked up first: what was accepted stays accepted, though its point in time
         may be over by now.
@@ -64,6 +66,8 @@ class Accept:
         if earlier and (answer := self._repeated(earlier, digest)):
             return answer
         request = admit(body, self.clock.now())
+        self.quota.make_room(owner)
+        self.quota.spend(owner)
         if key or request.name or request.group:
             return self._in_one_transaction(request, owner, key, digest)
         schedule = self.ids.issue(request, owner)

@@ -2,15 +2,18 @@
 
 from attrs import evolve, frozen
 
+from delayer.core.events import definition_in
 from delayer.core.instants import Millis
 from delayer.core.ledger import LedgerRow
+from delayer.core.lifecycle import State
 from delayer.core.request import Request
 from delayer.core.schedule import Schedule
 from delayer.core.withdrawing import Expired, NameTaken, NotFound, TooLate, Withdraw, decide_replace, is_live, is_over
-from delayer.ports import Clock, Exchange, Ledger, NameRow, Observer, Registry, ScheduleTable, Unavailable
+from delayer.ports import Clock, Exchange, Journal, Ledger, NameRow, Observer, Registry, ScheduleTable, Unavailable
 from delayer.use_cases.cancel import key_of
 from delayer.use_cases.issue import Ids
 from delayer.use_cases.naming import ROUNDS, with_name
+from delayer.use_cases.quota import Quota
 
 
 @frozen
@@ -37,13 +40,19 @@ class Replace:
     ledger: Ledger
     schedules: ScheduleTable
     registry: Registry
+    journal: Journal | None  # None: it is switched off
     ids: Ids
+    quota: Quota
     observer: Observer
 
     def by_name(
         self, request: Request, owner: str, name: str, *, only_new: bool = False
     ) -> Replaced | TooLate | NameTaken:
-        """Creates the schedule of that name, or replaces it unless `only_new`. Raises Unavailable if AWS failed."""
+        """Creates the schedule of that name, or replaces it unless `only_new`.
+
+        Raises OverQuota, Unavailable if AWS failed.
+        """
+        self.quota.spend(owner)
         for _ in range(ROUNDS):
             bearer = self.registry.named(owner, name)
             new = self.ids.issue(request, owner)
@@ -57,17 +66,23 @@ class Replace:
                     return verdict
                 if isinstance(verdict, Withdraw):
                     exchange = _instead(exchange, verdict)
+            if exchange.ending is None:
+                self.quota.make_room(owner)
             if self.registry.exchange(exchange):
                 return self._replaced(exchange)
         raise Unavailable("others change the schedule of this name all the time; try again")
 
     def by_id(self, schedule_id: str, owner: str, *, point_in_time: Millis | None, payload: str | None) -> Answer:
-        """Another point in time, another payload, or both; what is None stays. Raises Unavailable if AWS failed."""
+        """Another point in time, another payload, or both; what is None stays.
+
+        Raises OverQuota, Unavailable if AWS failed.
+        """
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
+        self.quota.spend(owner)
         for _ in range(ROUNDS):
             standing = self.ledger.read(schedule_id)
-            old = self.schedules.read(key_of(schedule_id))
+            old = self.schedules.read(key_of(schedule_id)) or self._remembered(schedule_id, standing)
             if old is None:
                 return self._without_record(schedule_id, owner, standing)
             new = self.ids.issue(_changed(old, point_in_time, payload), owner)
@@ -78,6 +93,16 @@ class Replace:
             if self.registry.exchange(exchange):
                 return self._replaced(exchange)
         raise Unavailable("others change this schedule all the time; try again")
+
+    def _remembered(self, schedule_id: str, standing: LedgerRow | None) -> Schedule | None:
+        """What the journal knows of one that is on its way. A definition never changes: an old view of it is right."""
+        if self.journal is None or (standing and standing.state is not State.SCHEDULED):
+            return None
+        try:
+            history = self.journal.history(schedule_id)
+        except Unavailable:
+            return None
+        return definition_in(history)
 
     def _without_record(self, schedule_id: str, owner: str, standing: LedgerRow | None) -> TooLate | Expired | OnItsWay:
         """It has left the table: the ledger says what became of it."""

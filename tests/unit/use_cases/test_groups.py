@@ -15,7 +15,7 @@ from delayer.fakes.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports import Delivery, JobRow, Unavailable
 from delayer.use_cases.cancel import Cancel
 from delayer.use_cases.cancel_group import BeginCancelGroup, CancelGroup, outgoing
-from delayer.use_cases.list_group import ListGroup
+from delayer.use_cases.list_schedules import ListSchedules
 from tests.unit.use_cases.test_accept import accepted, body
 from tests.world import START, World
 
@@ -33,11 +33,12 @@ class Stand:
     def __attrs_post_init__(self) -> None:
         world, plan = self.world, self.plan
         self.jobs, self.queue = MemoryJobs(), MemoryQueue(clock=world.clock)
-        self.list = ListGroup(
+        self.list = ListSchedules(
             clock=world.clock,
             ledger=world.ledger,
             schedules=world.table,
             registry=world.registry,
+            journal=world.journal,
             ids=world.accept.ids,
             parallel=InOrder(),
         )

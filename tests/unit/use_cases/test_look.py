@@ -21,7 +21,9 @@ def a_look(world: World) -> Look:
         ledger=world.ledger,
         schedules=world.table,
         registry=world.registry,
+        journal=world.journal,
         ids=world.accept.ids,
+        observer=world.observer,
     )
 
 
@@ -29,7 +31,7 @@ def test_in_the_table_it_is_scheduled_and_its_definition_is_known() -> None:
     world = World()
     schedule = world.post(START + DAY)
     assert schedule
-    expected = Found(schedule_id=schedule.id, state=State.SCHEDULED, record=schedule)
+    expected = Found(schedule_id=schedule.id, state=State.SCHEDULED, definition=schedule)
     assert a_look(world).by_id(schedule.id, OWNER) == expected
 
 
@@ -91,11 +93,11 @@ def test_a_name_leads_to_its_bearer() -> None:
     schedule = accepted(world, body(name="n"), owner=OWNER)
     found = a_look(world).by_name("n", OWNER)
     assert isinstance(found, Found)
-    assert (found.schedule_id, found.state, found.record) == (schedule.id, State.SCHEDULED, schedule)
+    assert (found.schedule_id, found.state, found.definition) == (schedule.id, State.SCHEDULED, schedule)
     world.run_until(START + MINUTE)
     found = a_look(world).by_name("n", OWNER)
     assert isinstance(found, Found)
-    assert (found.state, found.record) == (State.ENQUEUED, None)
+    assert (found.state, found.definition) == (State.ENQUEUED, None)
     assert found.row
     assert found.row.name == "n"
 

@@ -29,6 +29,7 @@ class Stand:
     """A world, and its names."""
 
     world: World = field(factory=World)
+    journaled: bool = False
     meanwhile: tuple[Callable[[], object], ...] = ()  # what others do just before the first registry
 
     def __attrs_post_init__(self) -> None:
@@ -42,7 +43,9 @@ class Stand:
             ledger=Faulty(world.ledger, plan) if plan else world.ledger,
             schedules=Faulty(world.table, plan) if plan else world.table,
             registry=Faulty(self.registry, plan) if plan else self.registry,
+            journal=self.world.journal if self.journaled else None,
             ids=world.accept.ids,
+            quota=world.quota,
             observer=world.observer,
         )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from delayer.core.events import Event
 from delayer.core.instants import Millis, format_instant
 from delayer.core.ledger import LedgerRow
 from delayer.core.lifecycle import State
@@ -69,9 +70,25 @@ def shown(found: Found) -> dict[str, object]:
         body["overdue"] = True
     if found.row:
         body |= {name: value for name, value in shown_row(found.row).items() if name != "state"}
-    if found.record:
-        body |= shown_definition(found.record)
+    if found.definition:
+        body |= shown_definition(found.definition)
+    if found.history:
+        body["history"] = [shown_event(event) for event in found.history]
     return body
+
+
+def shown_event(event: Event) -> dict[str, object]:
+    """One line of a history."""
+    known: dict[str, object] = {
+        "event": event.type,
+        "at": format_instant(event.at),
+        "state": event.state,
+        "attempt": event.attempt or None,
+        "latenessMs": event.lateness,
+        "detail": event.detail,
+        "replacedBy": event.replaced_by,
+    }
+    return {name: value for name, value in known.items() if value not in (None, "")}
 
 
 def shown_row(row: LedgerRow) -> dict[str, object]:

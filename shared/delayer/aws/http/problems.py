@@ -7,9 +7,10 @@ from typing import Any
 
 from delayer.aws.http.answers import Answer, answer, shown_row
 from delayer.aws.http.requests import Unknown
-from delayer.core.instants import format_instant
+from delayer.core.instants import SECOND, format_instant
 from delayer.core.ledger import LedgerRow
 from delayer.core.lifecycle import State
+from delayer.core.quota import OverQuota
 from delayer.core.request import FieldError, Invalid, NotJson, TooLarge
 from delayer.ports import Observer, Unavailable
 
@@ -27,6 +28,8 @@ def answers_problems(observer: Observer) -> Callable[[Handler], Handler]:
             except Unavailable as error:
                 observer.warn("not known", error=str(error))
                 return unavailable()
+            except OverQuota as error:
+                told = over_quota(error)
             except (NotJson, TooLarge, Invalid, Unknown) as error:
                 told = refused(error)
             if told["statusCode"] >= 400:
@@ -59,6 +62,12 @@ def unavailable() -> Answer:
     """503."""
     detail = "Whether it was done is not known. Try again."
     return problem(503, "unavailable", "The store did not answer", detail, {"Retry-After": "1"})
+
+
+def over_quota(error: OverQuota) -> Answer:
+    """429."""
+    headers = {"Retry-After": str(-(-error.retry_after // SECOND))}
+    return problem(429, "over-quota", "A quota is used up", str(error), headers)
 
 
 def not_found() -> Answer:

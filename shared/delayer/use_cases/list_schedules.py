@@ -1,4 +1,4 @@
-"""Lists the schedules of a group, each with its state at the moment of the answer."""
+"""Lists the schedules of a group, or of an owner, each with its state at the moment of the answer."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from delayer.core.lifecycle import State
 from delayer.core.request import FieldError, Invalid, Listing
 from delayer.core.whereabouts import Found, find
 from delayer.core.withdrawing import Expired
-from delayer.ports import Clock, Ledger, Parallel, Registry, ScheduleTable
+from delayer.ports import Clock, Journal, Ledger, Members, Parallel, Registry, ScheduleTable
 from delayer.use_cases.cancel import key_of
 from delayer.use_cases.issue import Ids
 
@@ -25,25 +25,29 @@ class Listed:
 
 
 @frozen(kw_only=True)
-class ListGroup:
+class ListSchedules:
     """One call of the API."""
 
     clock: Clock
     ledger: Ledger
     schedules: ScheduleTable
     registry: Registry
+    journal: Journal | None  # None: it is switched off, and only groups can be listed
     ids: Ids
     parallel: Parallel
 
     def __call__(self, listing: Listing, owner: str) -> Listed:
-        """Raises Unavailable if AWS failed, Invalid if the cursor is of somebody else's list."""
+        """Raises Unavailable if AWS failed, Invalid if the cursor is of somebody else's list.
+
+        What was accepted in the last seconds may be missing from a list of all groups; from one of a group, nothing.
+        """
         if listing.after and not self.ids.is_genuine(listing.after, owner):
             allowed = "the nextCursor of the page before"
             raise Invalid([FieldError(field="cursor", problem="not one of ours", allowed=allowed)])
         listed: list[Found] = []
         after = listing.after
         for _ in range(LOOKED_AT // AT_A_TIME):
-            page = self.registry.members(owner, listing.group, listing.since, listing.until, after, AT_A_TIME)
+            page = self._page(listing, owner, after)
             for found in self.parallel.map(self._find, [member.schedule_id for member in page.members]):
                 if len(listed) == listing.limit:
                     return Listed(tuple(listed), after)
@@ -54,6 +58,14 @@ class ListGroup:
                 return Listed(tuple(listed), "")
             after = page.more
         return Listed(tuple(listed), after)
+
+    def _page(self, listing: Listing, owner: str, after: str) -> Members:
+        since, until = listing.since, listing.until
+        if listing.group:
+            return self.registry.members(owner, listing.group, since, until, after, AT_A_TIME)
+        if self.journal is None:
+            raise Invalid([FieldError(field="group", problem="missing", allowed="a group, as the journal is off")])
+        return self.journal.owned(owner, since, until, after, AT_A_TIME)
 
     def _find(self, schedule_id: str) -> Found | str:
         """The id alone of what is too old to be told anything about."""

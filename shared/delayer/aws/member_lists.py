@@ -1,0 +1,53 @@
+"""Lists of schedules in due order, one item for each: those of a group, and those of an owner."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from delayer.core.instants import SECOND, Millis
+from delayer.core.schedule_id import address_of
+from delayer.ports import Member, Members
+
+
+def entry_of(schedule_id: str) -> str:
+    """The sort key of a member: in due order."""
+    return f"{address_of(schedule_id).due:015d}#{schedule_id}"
+
+
+def member_item(entries: str, schedule_id: str, created_at: Millis, expires_at: Millis) -> dict[str, Any]:
+    """A member of the list `entries` as DynamoDB stores it."""
+    return {
+        "list": {"S": entries},
+        "entry": {"S": entry_of(schedule_id)},
+        "createdAt": {"N": str(created_at)},
+        "expiresAt": {"N": str(expires_at // SECOND)},
+    }
+
+
+def _member_from(item: Mapping[str, Any]) -> Member:
+    return Member(_id_in(item), int(item["createdAt"]["N"]))
+
+
+def _id_in(item: Mapping[str, Any]) -> str:
+    return str(item["entry"]["S"].partition("#")[2])
+
+
+def page_query(entries: str, since: Millis, until: Millis, after: str, at_most: int) -> dict[str, Any]:
+    """The arguments of a Query for a page of the list: due from `since` on and before `until`, after one of them."""
+    start = {"ExclusiveStartKey": {"list": {"S": entries}, "entry": {"S": entry_of(after)}}} if after else {}
+    return {
+        "KeyConditionExpression": "#list = :list AND #entry BETWEEN :since AND :until",
+        "ExpressionAttributeNames": {"#list": "list", "#entry": "entry"},
+        "ExpressionAttributeValues": {
+            ":list": {"S": entries},
+            ":since": {"S": f"{since:015d}"},
+            ":until": {"S": f"{until:015d}"},
+        },
+        "Limit": at_most,
+        **start,
+    }
+
+
+def members_in(answer: Mapping[str, Any]) -> Members:
+    """The page in DynamoDB's answer."""
+    more = answer.get("LastEvaluatedKey")
+    return Members(tuple(_member_from(item) for item in answer["Items"]), _id_in(more) if more else "")

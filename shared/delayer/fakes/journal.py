@@ -1,0 +1,76 @@
+"""The journal, and the counts that quotas go by."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from attrs import Factory, define
+
+from delayer.core.events import Event, expiry_of
+from delayer.core.instants import Millis
+from delayer.core.lifecycle import EventType
+from delayer.fakes.registry import page_of
+from delayer.ports import Member, Members
+
+
+@define
+class MemoryJournal:
+    """Port Journal."""
+
+    histories: dict[str, dict[str, Event]] = Factory(dict)
+    owners: dict[str, dict[str, Member]] = Factory(dict)
+    expires: dict[str, Millis] = Factory(dict)  # when an event may be forgotten, by its id
+
+    def keep(self, events: Sequence[Event], keep_for: Millis) -> list[int]:
+        for event in events:
+            self.expires[event.id] = expiry_of(event, keep_for)
+            self.histories.setdefault(event.schedule_id, {})[event.id] = event
+            if event.type is EventType.SCHEDULED:
+                member = Member(event.schedule_id, event.at)
+                self.owners.setdefault(event.owner, {})[event.schedule_id] = member
+        return []
+
+    def history(self, schedule_id: str) -> tuple[Event, ...]:
+        events = self.histories.get(schedule_id, {}).values()
+        return tuple(sorted(events, key=lambda event: event.order))
+
+    def owned(self, owner: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
+        return page_of(self.owners.get(owner, {}), since, until, after, at_most)
+
+
+@define
+class MemoryRates:
+    """Port Rates."""
+
+    spent: Counter[tuple[str, str]] = Factory(Counter)
+    expires: dict[tuple[str, str], Millis] = Factory(dict)
+
+    def spend(self, owner: str, window: str, at_most: int, expires_at: Millis) -> bool:
+        if self.spent[owner, window] >= at_most:
+            return False
+        self.spent[owner, window] += 1
+        self.expires[owner, window] = expires_at
+        return True
+
+
+@define
+class MemoryHeadcount:
+    """Port Headcount."""
+
+    counted: dict[str, bool] = Factory(dict)  # whether it is live, by its id
+    counts: Counter[str] = Factory(Counter)
+    expires: dict[str, Millis] = Factory(dict)  # when it may be forgotten that it was counted
+
+    def begun(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
+        self.expires[schedule_id] = expires_at
+        if schedule_id not in self.counted:
+            self.counted[schedule_id] = True
+            self.counts[owner] += 1
+
+    def ended(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
+        self.expires[schedule_id] = expires_at
+        if self.counted.get(schedule_id):
+            self.counts[owner] -= 1
+        self.counted[schedule_id] = False
+
+    def live(self, owner: str) -> int:
+        return self.counts[owner]

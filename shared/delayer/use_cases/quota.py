@@ -1,0 +1,28 @@
+"""Keeps each owner within what it may have and create (ADR 0054)."""
+
+from attrs import frozen
+
+from delayer.core.quota import Limits, too_fast, too_many, window_of
+from delayer.ports import Clock, Headcount, Rates
+
+
+@frozen(kw_only=True)
+class Quota:
+    """What the calls that create schedules ask. Without limits, nothing is counted and nothing is read."""
+
+    clock: Clock
+    limits: Limits
+    rates: Rates
+    headcount: Headcount
+
+    def spend(self, owner: str) -> None:
+        """One creation. Raises OverQuota, or Unavailable if AWS failed."""
+        now = self.clock.now()
+        window, at_most = window_of(now), self.limits.creates_per_minute
+        if at_most and not self.rates.spend(owner, window.name, at_most, window.expires_at):
+            raise too_fast(self.limits, now)
+
+    def make_room(self, owner: str) -> None:
+        """One more live schedule. Raises OverQuota, or Unavailable if AWS failed."""
+        if self.limits.live and self.headcount.live(owner) >= self.limits.live:
+            raise too_many(self.limits)
