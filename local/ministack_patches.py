@@ -41,7 +41,7 @@ def install(observer: Observer) -> None:
 
 
 def authorize_batches(iam_actions: Any) -> None:
-    """SQS and SNS have no permission of their own for a batch: `sqs:SendMessage` covers `SendMessageBatch`, and so on."""
+    """SQS and SNS have no permissions of their own for batches: `sqs:SendMessage` covers `SendMessageBatch`."""
     extract = iam_actions.extract_iam_action
 
     @functools.wraps(extract)

@@ -14,21 +14,29 @@ TARGET = ROOT / "shared/delayer/core/contract.json"
 
 
 def contract() -> dict[str, Any]:
-    """The schema of the request with its action left open, and each action's schema by type."""
+    """What the functions need of it: request schemas with the action left open, each action's, and the routes."""
     openapi = yaml.safe_load((ROOT / "openapi.yaml").read_text())
     schemas = openapi["components"]["schemas"]
     request = _resolved(schemas["ScheduleRequest"], schemas)
     mapping = schemas["ScheduleRequest"]["properties"]["action"]["discriminator"]["mapping"]
+    del request["oneOf"]  # which of two fields is given is told in words of our own
     request["properties"]["action"] = {"type": "object", "required": ["type"]}
     request["properties"]["action"]["properties"] = {"type": {"enum": sorted(mapping)}}
     actions = {kind: _resolved({"$ref": ref}, schemas) for kind, ref in sorted(mapping.items())}
     return {
         "request": request,
-        "change": _resolved(schemas["ChangeRequest"], schemas),
+        "change": {
+            name: value for name, value in _resolved(schemas["ChangeRequest"], schemas).items() if name != "not"
+        },
         "listing": _query(openapi, "/schedules", "get"),
         "group": _query(openapi, "/schedules", "delete"),
         "actions": actions,
+        "routes": {path: _methods(item) for path, item in sorted(openapi["paths"].items())},
     }
+
+
+def _methods(item: dict[str, Any]) -> list[str]:
+    return sorted(method.upper() for method in item if method != "parameters")
 
 
 def _query(openapi: dict[str, Any], path: str, method: str) -> dict[str, Any]:

@@ -50,6 +50,7 @@ USE_CASES: dict[str, tuple[type, ...]] = {
     "api-batch-post": (Accept,),
     "api-group-delete": (BeginCancelGroup,),
     "api-job-get": (LookAtJob,),
+    "api-default": (),
     "job-group-canceller": (CancelGroup, Cancel),
     "stream-enqueuer": (Enqueue, SetAside),
     "stream-lifecycle": (Announce,),

@@ -29,6 +29,7 @@ FAR: Final[Millis] = 2**48  # no id holds a later instant
 MAX_PAST: Final[Millis] = 60 * SECOND
 MAX_AHEAD: Final[Millis] = 10 * YEAR
 MAX_SECONDS: Final = 10**15  # of an epoch; what is beyond is not worth arithmetic
+MAX_INTEGER: Final = 10**19  # what is larger stays a Decimal: its digits may be thousands
 MAX_SHOWN: Final = 80  # characters of a value or a made-up name in an answer
 MAX_ERRORS: Final = 50  # a body can be wrong in thousands of places; nobody reads them all
 
@@ -201,12 +202,17 @@ def _parse(raw: bytes | msgspec.Raw) -> Any:
     return json.loads(bytes(raw), parse_float=_decimal, parse_int=_integer, parse_constant=_refuse_constant)
 
 
-def _decimal(digits: str) -> Decimal:
-    """An exponent of twenty digits is JSON, too: a payload may hold it, and for any field it is out of bounds."""
+def _decimal(digits: str) -> int | Decimal:
+    """An exponent of twenty digits is JSON, too: a payload may hold it, and for any field it is out of bounds.
+
+    13.0 is an integer, for JSON Schema and so for the contract.
+    """
     try:
-        return Decimal(digits)
+        number = Decimal(digits)
     except InvalidOperation:
         return Decimal("Infinity")
+    is_integer = abs(number) < MAX_INTEGER and number == number.to_integral_value()
+    return int(number) if is_integer else number
 
 
 def _integer(digits: str) -> int | Decimal:

@@ -1,7 +1,7 @@
 """Answers that are not 2xx: RFC 9457 problems, each with what to do (ADR 0028)."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -78,6 +78,18 @@ def not_found() -> Answer:
 def no_job() -> Answer:
     """404."""
     return problem(404, "not-found", "No such job", "There is no job of this id, or it is more than 30 days old.")
+
+
+def no_such_path() -> Answer:
+    """404."""
+    return problem(404, "no-such-path", "No such path", "The API has no such path. Schedules are at /schedules.")
+
+
+def no_such_method(methods: Sequence[str]) -> Answer:
+    """405."""
+    allowed = ", ".join(methods)
+    detail = f"This path has {allowed}."
+    return problem(405, "no-such-method", "The path has no such method", detail, {"Allow": allowed})
 
 
 def expired() -> Answer:

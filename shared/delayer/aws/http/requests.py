@@ -90,7 +90,7 @@ def query(event: Event) -> dict[str, str]:
 
 def creates_only(event: Event) -> bool:
     """Whether the call must not replace anything. Raises Invalid for a condition that is not understood."""
-    condition = header_of(event, "if-none-match")
-    if condition not in ("", "*"):
+    sent = "if-none-match" in (event.get("headers") or {})
+    if sent and header_of(event, "if-none-match") != "*":
         raise Invalid([FieldError(field="If-None-Match", problem="not understood", allowed="*")])
-    return condition == "*"
+    return sent

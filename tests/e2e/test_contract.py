@@ -1,0 +1,31 @@
+"""The contract and the running stack are one: whatever is asked, the answer is one that `openapi.yaml` allows."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.e2e.client import Client
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = 50  # of each call and kind; more of them with `st` by hand, as docs/api.md says
+
+
+def test_schemathesis_finds_nothing(client: Client) -> None:
+    """All its checks: examples, edges, made-up requests good and bad, and calls one after the other.
+
+    But for `use_after_free`: what was cancelled does not vanish, it is shown as cancelled (ADR 0040).
+    """
+    settings = ["--config-file", "tests/e2e/schemathesis.toml"]
+    extent = ["--checks", "all", "--exclude-checks", "use_after_free", "--max-examples", str(EXAMPLES), "--no-color"]
+    st = Path(sys.executable).parent / "st"
+    told = subprocess.run(
+        [st, *settings, "run", "openapi.yaml", "--url", client.stack.api_url, *extent],
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "Stateful" in told.stdout
