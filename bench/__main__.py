@@ -14,12 +14,12 @@ from local.progress import console
 
 
 def main() -> int:
-    """1 if a schedule was early, lost or doubled, or if nothing could be measured; else 0."""
+    """1 if a schedule was early, lost or doubled, a call failed, or nothing could be measured; else 0."""
     signal.signal(signal.SIGTERM, interrupt)
     try:
         options = parse()
         report = measure(options)
-        show(report, console)
+        show(report, options, console)
         if options.json:
             write_json(options.json, options, report)
     except (LocalStackError, NothingArrived) as error:

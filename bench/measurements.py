@@ -2,11 +2,12 @@
 
 from functools import partial
 
-from bench import due_times, imports, requests, targets
+from bench import api, due_times, imports, requests, targets
+from bench.calls import Wanted
+from bench.clients import Clients
 from bench.due_times import SECOND
 from bench.lateness import Lateness, summarise
 from bench.options import Options
-from bench.posting import Poster, Wanted
 from bench.progress import counting
 from bench.report import Report
 from bench.scenarios import Bench, now
@@ -40,7 +41,7 @@ def with_stack(options: Options, report: Report) -> None:
         bench = Bench(
             stack=stack,
             receiver=receiver,
-            poster=Poster(stack.port, options.clients),
+            clients=Clients(stack.port, options.clients),
             period_ms=int(options.parameters["DelayerPeriod"]) * SECOND,
         )
         bench.warm_up()
@@ -49,6 +50,7 @@ def with_stack(options: Options, report: Report) -> None:
             ("live", measure_live),
             ("steady", measure_steady),
             ("burst", measure_burst),
+            ("api", measure_api),
         ):
             if part in options.parts:
                 measured(bench, options, report)
@@ -57,8 +59,8 @@ def with_stack(options: Options, report: Report) -> None:
 def measure_throughput(bench: Bench, options: Options, report: Report) -> None:
     """Schedules a year ahead, so that nothing of them fires."""
     with step(f"POSTing for {options.post_seconds} s with {options.clients} clients"):
-        wanted = Wanted(now() + A_YEAR, bench.receiver.url)
-        report.throughput = bench.poster.post_for(options.post_seconds, wanted)
+        shelf = api.Shelf(wanted=Wanted(now() + A_YEAR, bench.receiver.url))
+        report.throughput = bench.clients.call_for(options.post_seconds, lambda: api.post(shelf))
 
 
 def measure_live(bench: Bench, options: Options, report: Report) -> None:
@@ -93,6 +95,11 @@ def measure_burst(bench: Bench, options: Options, report: Report) -> None:
         report.lateness.append(summarise(name, due[path], bench.arrivals(path)))
 
 
+def measure_api(bench: Bench, options: Options, report: Report) -> None:
+    """Last, as it leaves thousands of schedules behind."""
+    report.api = api.measure(bench, options.call_seconds)
+
+
 def measure_imports(options: Options, report: Report) -> None:
     """Fresh interpreters, one after the other, before the stack takes processor time."""
     with counting("Importing each function", 1) as advance:
@@ -119,6 +126,7 @@ def verdicts_of(report: Report, options: Options) -> list[targets.Verdict]:
     """The targets of what was measured."""
     rows: dict[str, Lateness] = {row.name: row for row in report.lateness}
     verdicts = [targets.of_correctness(report.lateness)] if rows else []
+    verdicts += [targets.of_api(report.api)] if report.api else []
     for name in (steady_name(options), live_name(options)):
         verdicts += targets.of_steady(rows[name]) if name in rows else []
     verdicts += [targets.of_burst(rows[name]) for name in burst_names(options) if name in rows]

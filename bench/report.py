@@ -9,10 +9,11 @@ from typing import Any
 
 from attrs import asdict, define, field
 
+from bench.api import ApiCall
+from bench.clients import Throughput
 from bench.imports import ImportTime
 from bench.lateness import Lateness
 from bench.options import Options
-from bench.posting import Throughput
 from bench.requests import FunctionRequests, PerSchedule
 from bench.targets import Verdict
 from local.errors import LocalStackError
@@ -27,13 +28,16 @@ class Report:
     metered_schedules: int = 0  # how many schedules the requests are of
     requests: list[FunctionRequests] = field(factory=list)
     per_schedule: PerSchedule | None = None
+    api: list[ApiCall] = field(factory=list)
     imports: list[ImportTime] = field(factory=list)
     verdicts: list[Verdict] = field(factory=list)
 
     @property
     def is_correct(self) -> bool:
-        """Nothing early, lost or doubled."""
-        return not any(row.wrong for row in self.lateness)
+        """Nothing early, lost or doubled; every call answered as expected."""
+        posts_failed = self.throughput is not None and self.throughput.failed > 0
+        is_api_correct = all(row.is_correct for row in self.api)
+        return is_api_correct and not posts_failed and not any(row.wrong for row in self.lateness)
 
 
 def machine() -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What AWS would bill, from a reading of the meter (local.meter). Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from attrs import frozen
@@ -12,6 +12,9 @@ OUTSIDE = "unknown"  # the benchmark's own requests
 FIXED_WRITES = {MINUTE_TASK: ("PutItem", "DeleteItem", "UpdateItem")}
 FIXED_WRITE_ANYWHERE = "UpdateItem"  # only control rows are updated
 FIXED_SQS = "GetQueueAttributes"
+# They tell what has happened, and take no part in it; Lifecycle=off leaves them idle.
+LIFECYCLE = ("stream-lifecycle", "lifecycle-journal")
+HEARTBEAT = ("stream-enqueuer", "dynamodb.UpdateItem")  # notes that the heartbeat came by
 
 
 @frozen(kw_only=True)
@@ -41,6 +44,16 @@ class PerSchedule:
     fixed_writes: float  # write units on heartbeat and control rows, in the whole run
     fixed_reads: float  # read units of the minute task, in the whole run
     ticks: float  # of the minute task in the run
+
+
+@frozen(kw_only=True)
+class PerCall:
+    """What one call of the API came to, with what streams and queues do after its answer."""
+
+    writes: float  # write units
+    reads: float  # read units
+    sqs: dict[str, float]  # requests by function, its event source mapping included; only of functions that made any
+    invocations: dict[str, float]  # by function
 
 
 def by_function(reading: Mapping[str, Any]) -> list[FunctionRequests]:
@@ -77,7 +90,8 @@ def total(operations: Mapping[str, Mapping[str, float]], prefix: str, number: st
 
 
 def per_schedule(reading: Mapping[str, Any], schedules: int) -> PerSchedule:
-    """The sums of a run, divided by its schedules; the fixed ones as they are."""
+    """The sums of a run, divided by its schedules; the fixed ones as they are; nothing of the journal."""
+    reading = without(LIFECYCLE, reading)
     rows = by_function(reading)
     fixed = sum(numbers["writeUnits"] for numbers in fixed_writes(reading["requests"]))
     attributes = sum(operations.get(f"sqs.{FIXED_SQS}", {}).get("billed", 0) for operations in functions_only(reading))
@@ -106,3 +120,30 @@ def fixed_writes(requests: Mapping[str, Mapping[str, Mapping[str, float]]]) -> I
         fixed = {*FIXED_WRITES.get(caller, ()), FIXED_WRITE_ANYWHERE}
         if caller != OUTSIDE:
             yield from (operations[name] for name in (f"dynamodb.{one}" for one in fixed) if name in operations)
+
+
+def without(functions: Container[str], reading: Mapping[str, Any]) -> dict[str, Any]:
+    """The same reading, as if these functions had not been there."""
+    return {
+        part: {caller: numbers for caller, numbers in callers.items() if caller not in functions}
+        for part, callers in reading.items()
+    }
+
+
+def per_call(reading: Mapping[str, Any], calls: int) -> PerCall:
+    """A reading of nothing but these calls, divided by them; the ticks that fell into it are left out."""
+    rows = at_rest(reading)
+    caller, operation = HEARTBEAT
+    heartbeats = reading["requests"].get(caller, {}).get(operation, {}).get("writeUnits", 0)
+    count = calls or 1
+    return PerCall(
+        writes=(sum(row.write_units for row in rows) - heartbeats) / count,
+        reads=sum(row.read_units for row in rows) / count,
+        sqs={row.function: (row.sqs + row.mapping) / count for row in rows if row.sqs + row.mapping},
+        invocations={row.function: row.invocations / count for row in rows if row.invocations},
+    )
+
+
+def at_rest(reading: Mapping[str, Any]) -> list[FunctionRequests]:
+    """A row for each function but the minute task, which never rests."""
+    return by_function(without((MINUTE_TASK,), reading))

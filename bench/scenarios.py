@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from attrs import field, frozen
 
 from bench import due_times
+from bench.calls import Wanted
+from bench.clients import Clients
 from bench.due_times import MINUTE, SECOND
 from bench.lateness import Arrival
-from bench.posting import Poster, Wanted
 from bench.progress import Advance, counting
 from local.errors import LocalStackError
 from local.progress import console
@@ -33,7 +34,7 @@ class Bench:
 
     stack: LocalStack
     receiver: Receiver
-    poster: Poster
+    clients: Clients
     period_ms: int
     posts_per_second: list[float] = field(factory=list)  # of each round of POSTs so far
 
@@ -79,7 +80,7 @@ class Bench:
             moments.append((at, Wanted(round((at + ahead) * SECOND), self.receiver.url + path)))
         title = f"POSTing for {path}, {LIVE_AHEAD_SECONDS[0]} to {LIVE_AHEAD_SECONDS[1]} s ahead"
         with counting(title, len(moments)) as advance:
-            due = self.poster.post_at(moments, counter(advance))
+            due = self.clients.post_at(moments, counter(advance))
         tell_if_behind(time.time() - moments[-1][0])
         self.await_arrivals(path, due, f"Firing {path}")
         return due
@@ -89,7 +90,7 @@ class Bench:
         began = time.monotonic()
         with counting(title, len(times)) as advance:
             wanted = [Wanted(at, self.receiver.url + path) for at in times]
-            due = self.poster.post_all(wanted, counter(advance))
+            due = self.clients.post_all(wanted, counter(advance))
         self.posts_per_second.append(len(times) / (time.monotonic() - began))
         return due
 

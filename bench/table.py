@@ -1,9 +1,14 @@
 """The report for people."""
 
+from collections.abc import Sequence
+
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from bench import markdown
+from bench.api import ApiCall
+from bench.options import Options
 from bench.report import Report, machine
 
 LEGEND = """\
@@ -14,10 +19,9 @@ polls: the SQS requests of its event source mapping: receives that returned mess
 """
 
 
-def show(report: Report, console: Console) -> None:
+def show(report: Report, options: Options, console: Console) -> None:
     """Print what was measured."""
-    facts = machine()
-    console.print(f"\n{facts['at']}, {facts['processors']} processors, Python {facts['python']}\n")
+    console.print(f"\n{heading(options)}\n", soft_wrap=True)
     tables = [
         lateness_table(report) if report.lateness else None,
         throughput_table(report) if report.throughput else None,
@@ -31,6 +35,55 @@ def show(report: Report, console: Console) -> None:
             console.print(table)
     if report.requests:
         console.print(LEGEND)
+    if report.api:
+        console.print("API calls\n", style="bold")
+        console.print(api_table(report.api), soft_wrap=True, markup=False)
+    for failure in failures_of(report):
+        console.print(f"Failed: {failure}", soft_wrap=True, markup=False, style="red")
+
+
+def heading(options: Options) -> str:
+    """When, on what, and with which template parameters if a stack was measured."""
+    facts = machine()
+    parameters = " ".join(f"{name}={value}" for name, value in sorted(options.parameters.items()))
+    stack = f", stack with {parameters}" if set(options.parts) - {"imports"} else ""
+    return f"{facts['at']}, {facts['processors']} processors, Python {facts['python']}{stack}"
+
+
+def api_table(rows: Sequence[ApiCall]) -> str:
+    """A row for each call of the API, in Markdown."""
+    columns = ("call", "calls", "failed", "per second", "median ms", "write units", "read units", "SQS", "invocations")
+    return markdown.table(columns, [api_row(row) for row in rows])
+
+
+def api_row(row: ApiCall) -> list[str]:
+    """One call; failures of its warm-up count, too."""
+    measured, units = row.measured, row.units
+    return [
+        row.name,
+        f"{measured.calls:,}",
+        str(measured.failed + sum(row.warm_up_failures.values())),
+        f"{measured.per_second:.0f}",
+        milliseconds(measured.p50_ms),
+        f"{units.writes:.2f}",
+        f"{units.reads:.2f}",
+        ", ".join(f"{function} {number:.2f}" for function, number in sorted(units.sqs.items())) or "0",
+        f"{sum(units.invocations.values()):.2f}",
+    ]
+
+
+def milliseconds(number: float | None) -> str:
+    """None is shown as a dash."""
+    return "–" if number is None else f"{number:.0f}"
+
+
+def failures_of(report: Report) -> list[str]:
+    """A sentence for each kind of answer that was not the expected one."""
+    posts = report.throughput.failures if report.throughput else {}
+    return [
+        *(f"POST /schedules, throughput: {times} × {what}" for what, times in posts.items()),
+        *(failure for row in report.api for failure in row.failures()),
+    ]
 
 
 def grid(title: str, *columns: str) -> Table:
@@ -56,9 +109,10 @@ def lateness_table(report: Report) -> Table:
 
 def throughput_table(report: Report) -> Table:
     """POSTs per second."""
-    table = grid("POST /schedules", "clients", "POSTs", "per second", "p50")
+    table = grid("POST /schedules", "clients", "POSTs", "failed", "per second", "p50")
     if found := report.throughput:
-        table.add_row(str(found.clients), str(found.posts), f"{found.per_second:.0f}", f"{found.p50_ms:.0f} ms")
+        numbers = (str(found.clients), str(found.calls), str(found.failed), f"{found.per_second:.0f}")
+        table.add_row(*numbers, f"{milliseconds(found.p50_ms)} ms")
     return table
 
 
@@ -91,7 +145,7 @@ def sums_table(report: Report) -> Table:
         table.add_row("table writes: put, delete, claim, outcome", f"{sums.writes:.3f}")
         table.add_row("read units, without the minute task", f"{sums.reads:.3f}")
         table.add_row("SQS requests, of functions and event source mappings", f"{sums.sqs:.2f}")
-        table.add_row("Lambda invocations, without the minute task", f"{sums.invocations:.2f}")
+        table.add_row("Lambda invocations, without minute task and journal", f"{sums.invocations:.2f}")
         table.add_row("deleted by the fast track; the rest was swept", f"{sums.fast_track:.0%}")
         table.add_row("fixed per tick: writes of heartbeat and control rows", f"{sums.fixed_writes / ticks:.1f}")
         table.add_row("fixed per tick: read units of the minute task", f"{sums.fixed_reads / ticks:.1f}")

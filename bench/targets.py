@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
+from bench.api import ApiCall
 from bench.imports import ImportTime
 from bench.lateness import Lateness
 from bench.requests import PerSchedule
@@ -67,3 +68,10 @@ def of_correctness(rows: Sequence[Lateness]) -> Verdict:
     early, lost, doubled = (sum(getattr(row, name) for row in rows) for name in ("early", "lost", "doubled"))
     measured = f"{early} early, {lost} lost, {doubled} doubled"
     return Verdict("nothing early, lost or doubled", measured, not early + lost + doubled)
+
+
+def of_api(rows: Sequence[ApiCall]) -> Verdict:
+    """What must hold for every call."""
+    failed = sum(row.measured.failed + sum(row.warm_up_failures.values()) for row in rows)
+    measured = f"{failed} were not" if failed else f"all of {sum(row.measured.calls for row in rows)} were"
+    return Verdict("every call answered as expected", measured, all(row.is_correct for row in rows))

@@ -95,6 +95,7 @@ class World:
     ticking: bool = field(init=False, default=True)
     _last_tick: Millis = field(init=False, default=0)
     _told: tuple[int, int] = field(init=False, default=(0, 0))
+    _changed_at: list[Millis] = field(init=False, factory=list)  # of each record of the table's stream
     _tokens: Tokens = field(init=False, factory=Tokens)
 
     def __attrs_post_init__(self) -> None:
@@ -265,18 +266,23 @@ class World:
 
     def happenings(self) -> list[Happening]:
         """What the two tables' streams brought since the last time."""
+        self._note_times()
         of_table, of_ledger = self._told
         self._told = (len(self.table.stream), len(self.ledger.changes))
-        records = self.table.stream[of_table:]
+        records = list(zip(self.table.stream, self._changed_at, strict=True))[of_table:]
         rows = list(enumerate(self.ledger.changes))[of_ledger:]
         return [
             *[
-                Happening(change.sequence, of_record(change.kind, change.row, change.sequence, self.clock.now()))
-                for change in records
+                Happening(change.sequence, of_record(change.kind, change.row, change.sequence, at // SECOND * SECOND))
+                for change, at in records
                 if isinstance(change.row, Schedule)
             ],
             *[Happening(str(number), of_row(old, new, f"row {number}")) for number, (old, new) in rows],
         ]
+
+    def _note_times(self) -> None:
+        unknown = len(self.table.stream) - len(self._changed_at)
+        self._changed_at += [self.clock.now()] * unknown
 
     def keep_journal(self) -> None:
         """What stream-lifecycle and lifecycle-journal do, once they have come so far."""
@@ -287,6 +293,7 @@ class World:
 
     def _step(self) -> bool:
         """One round of all consumers; whether any had work."""
+        self._note_times()
         moved = [self._stream(), *(self._consume(queue, use) for queue, use in self._consumers())]
         return any(moved)
 

@@ -307,7 +307,7 @@ class Jobs(Protocol):
         ...
 
     def put(self, row: JobRow) -> None:
-        """Stores a new one; once more is no change."""
+        """Stores a new one. What stands stays: a request that is repeated late must not begin the job anew."""
         ...
 
     def swap(self, old: JobRow, new: JobRow) -> bool:

@@ -102,6 +102,16 @@ def test_every_state_is_described() -> None:
     assert [state for state in State if f"`{state}`" not in page("concepts.md")] == []
 
 
+def test_every_lifecycle_event_is_described() -> None:
+    """With the states that it leads to."""
+    from delayer.core.lifecycle import TRANSITIONS, EventType
+
+    rows = {line.split("|")[1].strip(" `"): line for line in page("events.md").splitlines() if line.startswith("| `")}
+    assert set(EventType) <= set(rows)
+    for transition in TRANSITIONS:
+        assert f"`{transition.target}`" in rows[transition.event].split("|")[3]
+
+
 def test_the_state_diagram_shows_the_transitions_of_the_code() -> None:
     from delayer.core.lifecycle import TRANSITIONS
 

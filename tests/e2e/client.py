@@ -82,6 +82,27 @@ class Client:
             time.sleep(0.1)
         return job
 
+    def history(
+        self, schedule_id: str, last: str, seconds: float = 15, headers: Mapping[str, str] | None = None
+    ) -> list[dict[str, Any]]:
+        """The history, once the journal has come as far as this event."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = self.call("GET", f"/schedules/{schedule_id}", headers=headers)[2]
+            history: list[dict[str, Any]] = found.get("history", [])
+            if history and history[-1]["event"] == last:
+                return history
+            assert time.monotonic() < deadline, found
+            time.sleep(0.1)
+
+    def switch_journal(self, enabled: bool) -> None:
+        """Lets lifecycle-journal read its queue, or not."""
+        functions = self.stack.client("lambda")
+        [mapping] = functions.list_event_source_mappings(FunctionName="delayer-lifecycle-journal")[
+            "EventSourceMappings"
+        ]
+        functions.update_event_source_mapping(UUID=mapping["UUID"], Enabled=enabled)
+
     def ledger_row(self, schedule_id: str) -> dict[str, Any]:
         answer = self.stack.client("dynamodb").get_item(
             TableName=self.stack.outputs["LedgerTable"], Key={"scheduleId": {"S": schedule_id}}, ConsistentRead=True

@@ -23,8 +23,8 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture(scope="session")
 def ticking(receiver: Receiver) -> Iterator[Client]:
-    """A stack as it is deployed."""
-    with LocalStack(parameters=PARAMETERS) as stack:
+    """A stack without lifecycle events, that has quotas."""
+    with LocalStack(parameters={**PARAMETERS, "Lifecycle": "off", "MaxCreatesPerMinute": "5"}) as stack:
         yield Client(stack, receiver)
 
 

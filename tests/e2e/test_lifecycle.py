@@ -149,6 +149,109 @@ def test_what_is_late_is_dropped_by_its_rule(client: Client) -> None:
     client.ledger_state(answer[2]["scheduleId"], "dropped")
 
 
+def test_a_schedule_has_a_history(client: Client) -> None:
+    """Each transition, with its attempt, its lateness and what the target said; and the definition, when it is over."""
+    client.receiver.answer("/history", 503)
+    posted = client.schedule("/history", now() + SECOND, payload={"a": 1.0})
+    client.delivered("/history")
+    client.receiver.answer("/history", 204)
+    history = client.history(posted["scheduleId"], "executed")
+    assert [line["event"] for line in history] == ["scheduled", "enqueued", "claimed", "attempt-failed", "executed"]
+    assert [line.get("attempt") for line in history[2:]] == [1, 1, 2]
+    assert [line.get("detail") for line in history[2:]] == [None, "HTTP 503", "HTTP 204"]
+    assert 0 <= history[3]["latenessMs"] < SECOND
+    found = client.call("GET", f"/schedules/{posted['scheduleId']}")[2]
+    assert (found["state"], found["payload"], found["latenessMs"]) == ("executed", {"a": 1.0}, history[3]["latenessMs"])
+
+
+def test_one_on_its_way_is_changed(client: Client) -> None:
+    """The journal has what its record held."""
+    posted = client.schedule("/moved", now() + 20 * SECOND, payload="old")
+    client.history(posted["scheduleId"], "enqueued")
+    body = {"pointInTime": format_instant(now()), "payload": "new"}
+    status, _, changed = client.call("PATCH", f"/schedules/{posted['scheduleId']}", body)
+    assert status == 200, changed
+    [delivery] = client.delivered("/moved")
+    assert json.loads(delivery.body) == "new"
+    assert [line["event"] for line in client.history(posted["scheduleId"], "replaced")][-1] == "replaced"
+
+
+def test_all_of_an_owner_are_listed(client: Client) -> None:
+    """Of every group and of none; what belongs to another is not among them."""
+    mine = owner("lister")
+    ids = [
+        client.call("POST", "/schedules", request(client, "/listed", now() + HOUR + at), mine)[2]["scheduleId"]
+        for at in range(3)
+    ]
+    for schedule_id in ids:
+        client.history(schedule_id, "scheduled", headers=mine)
+    page = client.call("GET", "/schedules?limit=2", headers=mine)[2]
+    rest = client.call("GET", f"/schedules?limit=2&cursor={page['nextCursor']}", headers=mine)[2]
+    assert [one["scheduleId"] for one in [*page["schedules"], *rest["schedules"]]] == ids
+    assert client.call("GET", "/schedules", headers=owner("nobody"))[2] == {"schedules": []}
+
+
+def test_with_the_journal_down_all_is_told_but_the_history(client: Client) -> None:
+    """It fires and is cancelled just the same; the history is there once the journal is."""
+    client.switch_journal(enabled=False)
+    try:
+        fired = client.schedule("/journal-down", now() + SECOND)["scheduleId"]
+        cancelled = client.schedule("/journal-down-cancelled", now() + 30 * SECOND)["scheduleId"]
+        assert client.call("DELETE", f"/schedules/{cancelled}")[2]["state"] == "cancelled"
+        client.delivered("/journal-down")
+        client.ledger_state(fired, "executed")
+        for schedule_id, state in ((fired, "executed"), (cancelled, "cancelled")):
+            found = client.call("GET", f"/schedules/{schedule_id}")[2]
+            assert (found["state"], found.get("history")) == (state, None)
+    finally:
+        client.switch_journal(enabled=True)
+    assert [line["event"] for line in client.history(fired, "executed")] == [
+        "scheduled",
+        "enqueued",
+        "claimed",
+        "executed",
+    ]
+    assert client.history(cancelled, "cancelled")
+
+
+def test_events_are_for_whoever_subscribes(client: Client) -> None:
+    """A CloudEvent for each transition; SNS filters."""
+    sns, sqs = client.stack.client("sns"), client.stack.client("sqs")
+    url = sqs.create_queue(QueueName="subscriber")["QueueUrl"]
+    arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    attributes = {"RawMessageDelivery": "true", "FilterPolicy": json.dumps({"state": ["executed"], "owner": ["sub"]})}
+    topic = client.stack.outputs["LifecycleTopic"]
+    allowed = {"Effect": "Allow", "Principal": {"Service": "sns.amazonaws.com"}, "Action": "sqs:SendMessage"}
+    policy = {"Version": "2012-10-17", "Statement": [{**allowed, "Resource": arn}]}
+    sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": json.dumps(policy)})
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn, Attributes=attributes)
+    posted = client.call("POST", "/schedules", request(client, "/subscribed", now()), owner("sub"))[2]
+    client.schedule("/not-subscribed", now())
+    client.delivered("/not-subscribed")
+    deadline = now() + 15 * SECOND
+    while not (messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages")):
+        assert now() < deadline
+        sleep_until(now() + 100)
+    [event] = [json.loads(message["Body"]) for message in messages]
+    assert (event["specversion"], event["type"], event["subject"], event["data"]["state"]) == (
+        "1.0",
+        "delayer.schedule.executed",
+        posted["scheduleId"],
+        "executed",
+    )
+
+
+def test_what_has_no_route_is_a_problem_too(client: Client) -> None:
+    for method, path, status, allowed in (
+        ("PUT", "/schedules", 405, "DELETE, GET, POST"),
+        ("POST", "/schedules/some-id", 405, "DELETE, GET, PATCH"),
+        ("GET", "/nowhere", 404, None),
+    ):
+        answer = client.call(method, path)
+        assert (answer[0], answer[1]["content-type"]) == (status, "application/problem+json")
+        assert answer[1].get("allow") == allowed
+
+
 @pytest.mark.parametrize("call", ["cancel", "patch", "put"])
 def test_whoever_is_told_is_told_the_truth(client: Client, call: str) -> None:
     """Over and over: 200 and delivered never happens, nor 409 and not delivered."""

@@ -48,7 +48,7 @@ def play(story: Story, *, aloud: bool = False) -> Played:
     stack = Stack(chance=chance, weather=weather, tell=tell)
     broken, steps = None, 0
     try:
-        steps = _play(stack, [acts[number] for number in taken])
+        steps = perform(stack, [acts[number] for number in taken])
     except Broken as error:
         broken = error
         tell("", str(error))
@@ -56,7 +56,8 @@ def play(story: Story, *, aloud: bool = False) -> Played:
     return Played(story=whole, broken=broken, steps=steps, told=told)
 
 
-def _play(stack: Stack, acts: list[Act]) -> int:
+def perform(stack: Stack, acts: list[Act]) -> int:
+    """What these people do, and all that follows from it, to the end. The steps it took; raises Broken."""
     people, kernel = People(stack), stack.kernel
     for act in acts:
         kernel.at(act.at, lambda act=act: people.act(act))  # type: ignore[misc] # mypy cannot infer the default

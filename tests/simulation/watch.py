@@ -69,6 +69,7 @@ class Watch:
     accepted_at: dict[str, Millis] = field(factory=dict)
     withdrawn: set[str] = field(factory=set)  # cancelled or replaced, and told so
     refused: dict[str, LedgerRow] = field(factory=dict)  # a cancel was answered 409, with this row
+    too_late: dict[str, LedgerRow] = field(factory=dict)  # whatever a client wanted, it was answered 409, with this row
     handed: dict[str, set[str]] = field(factory=lambda: defaultdict(set))  # first deliveries in the executor's queue
     reaches: Counter[str] = field(factory=Counter)  # how often the target was reached
     retries: Counter[str] = field(factory=Counter)  # how often it did not take it
@@ -218,6 +219,7 @@ class Watch:
 
     def told_too_late(self, row: LedgerRow) -> None:
         """A client was told that its claim is taken, or that it has ended."""
+        self.too_late[row.schedule_id] = row
         if row.state is not State.CLAIMED and not row.ended:
             self.fail(Invariant.CANCEL_TRUTH, f"it is said to be too late for {self.name(row.schedule_id)}, and is not")
 

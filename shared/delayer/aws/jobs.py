@@ -22,6 +22,8 @@ class DynamoJobs:
     table: str
 
     def read(self, owner: str, job_id: str) -> JobRow | None:
+        if "#" in job_id:
+            return None  # of a client's own making; it could lead to a job of an owner whose name goes on like this
         key = {"list": {"S": job_list(owner, job_id)}, "entry": {"S": ONLY}}
         try:
             answer = self.dynamodb.get_item(TableName=self.table, Key=key, ConsistentRead=True)
@@ -31,9 +33,15 @@ class DynamoJobs:
 
     def put(self, row: JobRow) -> None:
         try:
-            self.dynamodb.put_item(TableName=self.table, Item=to_item(row))
+            self.dynamodb.put_item(
+                TableName=self.table,
+                Item=to_item(row),
+                ConditionExpression="attribute_not_exists(#list)",
+                ExpressionAttributeNames={"#list": "list"},
+            )
         except AWS_ERRORS as error:
-            raise Unavailable(f"put job: {error}") from error
+            if error_code(error) != "ConditionalCheckFailedException":
+                raise Unavailable(f"put job: {error}") from error
 
     def swap(self, old: JobRow, new: JobRow) -> bool:
         try:
@@ -53,7 +61,7 @@ class DynamoJobs:
 
 
 def job_list(owner: str, job_id: str) -> str:
-    """The list of one job. An id with a `#`, of a client's own making, leads to a list that nobody wrote."""
+    """The list of one job. No id holds a `#`, so no two owners share a list."""
     return f"job#{owner}#{job_id}"
 
 

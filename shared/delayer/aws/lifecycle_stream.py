@@ -20,7 +20,7 @@ def _happening(record: Mapping[str, Any]) -> Happening:
     sequence = record["dynamodb"]["SequenceNumber"]
     try:
         return Happening(sequence, _event(record))
-    except (KeyError, ValueError, TypeError, Unavailable) as error:
+    except (KeyError, ValueError, TypeError, AttributeError, Unavailable) as error:
         return Happening(sequence, None, f"{type(error).__name__}: {error}")
 
 

@@ -32,18 +32,18 @@ def _id_in(item: Mapping[str, Any]) -> str:
 
 
 def page_query(entries: str, since: Millis, until: Millis, after: str, at_most: int) -> dict[str, Any]:
-    """The arguments of a Query for a page of the list: due from `since` on and before `until`, after one of them."""
-    start = {"ExclusiveStartKey": {"list": {"S": entries}, "entry": {"S": entry_of(after)}}} if after else {}
+    """The arguments of a Query for a page of the list: due from `since` on and before `until`, after one of them.
+
+    No ExclusiveStartKey: DynamoDB refuses one outside the bounds, and bounds that are the wrong way round.
+    """
+    following = f"{entry_of(after)}!" if after else ""  # longer than its entry, and before all later ones
+    first = max(f"{since:015d}", following)
+    last = max(f"{until:015d}", first)
     return {
         "KeyConditionExpression": "#list = :list AND #entry BETWEEN :since AND :until",
         "ExpressionAttributeNames": {"#list": "list", "#entry": "entry"},
-        "ExpressionAttributeValues": {
-            ":list": {"S": entries},
-            ":since": {"S": f"{since:015d}"},
-            ":until": {"S": f"{until:015d}"},
-        },
+        "ExpressionAttributeValues": {":list": {"S": entries}, ":since": {"S": first}, ":until": {"S": last}},
         "Limit": at_most,
-        **start,
     }
 
 

@@ -17,6 +17,8 @@ class DynamoRates:
     table: str
 
     def spend(self, owner: str, window: str, at_most: int, expires_at: Millis) -> bool:
+        if at_most < 1:
+            return False  # the condition would let the first one pass
         try:
             self.dynamodb.update_item(
                 TableName=self.table,

@@ -211,7 +211,7 @@ def _decimal(digits: str) -> int | Decimal:
         number = Decimal(digits)
     except InvalidOperation:
         return Decimal("Infinity")
-    is_integer = abs(number) < MAX_INTEGER and number == number.to_integral_value()
+    is_integer = number.copy_abs() < MAX_INTEGER and number == number.to_integral_value()
     return int(number) if is_integer else number
 
 

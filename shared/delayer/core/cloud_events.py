@@ -9,6 +9,7 @@ from delayer.core.events import Event
 from delayer.core.instants import format_instant, parse_instant
 from delayer.core.lifecycle import EventType, State
 from delayer.core.schedule import Schedule
+from delayer.core.schedule_id import address_of
 from delayer.core.wire import Unreadable
 
 SPEC: Final = "1.0"
@@ -30,12 +31,15 @@ class _Envelope:
 
 
 def encode(event: Event) -> str:
-    """The event as JSON. A payload too large to be told is left out, and the action stays."""
-    whole = _encoded(event, with_payload=True)
-    return whole if len(whole.encode()) <= MAX_BYTES else _encoded(event, with_payload=False)
+    """The event as JSON. A payload too large to be told is left out; all that is JSON, if that does not do."""
+    text = _encoded(event, ())
+    for left_out in (("payload",), tuple(JSON_FIELDS)):
+        if len(text.encode()) > MAX_BYTES:
+            text = _encoded(event, left_out)
+    return text
 
 
-def _encoded(event: Event, *, with_payload: bool) -> str:
+def _encoded(event: Event, left_out: tuple[str, ...]) -> str:
     envelope = {
         "specversion": SPEC,
         "id": event.id,
@@ -45,7 +49,7 @@ def _encoded(event: Event, *, with_payload: bool) -> str:
         "time": format_instant(event.at),
         "datacontenttype": "application/json",
         "sequence": f"{event.revision:05d}",
-        "data": {**_shown(event), **(_defined(event.definition, with_payload) if event.definition else {})},
+        "data": {**_shown(event), **(_defined(event.definition, left_out) if event.definition else {})},
     }
     return msgspec.json.encode(envelope).decode()
 
@@ -64,15 +68,15 @@ def _shown(event: Event) -> dict[str, Any]:
     return {name: value for name, value in known.items() if value not in (None, "")}
 
 
-def _defined(schedule: Schedule, with_payload: bool) -> dict[str, Any]:
-    fields = {name: field for name, field in JSON_FIELDS.items() if with_payload or name != "payload"}
+def _defined(schedule: Schedule, left_out: tuple[str, ...]) -> dict[str, Any]:
+    fields = {name: field for name, field in JSON_FIELDS.items() if name not in left_out}
     raw = {name: msgspec.Raw(getattr(schedule, field).encode()) for name, field in fields.items()}
     return {
         "pointInTime": format_instant(schedule.point_in_time),
         "createdAt": format_instant(schedule.created_at),
         **({"group": schedule.group} if schedule.group else {}),
         **{name: value for name, value in raw.items() if bytes(value)},
-        **({} if with_payload else {"payloadOmitted": True}),
+        **({"payloadOmitted": True} if left_out else {}),
     }
 
 
@@ -82,8 +86,9 @@ def decode(text: str) -> Event:
         envelope = msgspec.json.decode(text, type=_Envelope)
         if envelope.specversion != SPEC or not envelope.type.startswith(PREFIX):
             raise ValueError(f"{envelope.type!r} of CloudEvents {envelope.specversion!r}")
+        address_of(envelope.subject)  # whoever keeps the event goes by it
         return _event(envelope)
-    except (msgspec.MsgspecError, ValueError, KeyError, RecursionError) as error:
+    except (msgspec.MsgspecError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise Unreadable(f"not a lifecycle event: {error}") from error
 
 

@@ -110,7 +110,7 @@ class MemoryJobs:
         return self.rows.get((owner, job_id))
 
     def put(self, row: JobRow) -> None:
-        self.rows[row.owner, row.job_id] = row
+        self.rows.setdefault((row.owner, row.job_id), row)
 
     def swap(self, old: JobRow, new: JobRow) -> bool:
         standing = self.rows.get((old.owner, old.job_id))

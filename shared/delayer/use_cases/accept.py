@@ -69,7 +69,7 @@ class Accept:
         self.quota.make_room(owner)
         self.quota.spend(owner)
         if key or request.name or request.group:
-            return self._in_one_transaction(request, owner, key, digest)
+            return self._in_one_transaction(request, owner, key, digest, earlier)
         schedule = self.ids.issue(request, owner)
         self.schedules.put(schedule)
         return self._accepted(Exchange(new=schedule))
@@ -82,12 +82,14 @@ class Accept:
         self.observer.note("accepted before", earlier.schedule_id)
         return Accepted(earlier.schedule_id, earlier.point_in_time)
 
-    def _in_one_transaction(self, request: Request, owner: str, key: str, digest: str) -> Answer:
+    def _in_one_transaction(
+        self, request: Request, owner: str, key: str, digest: str, earlier: RequestRow | None
+    ) -> Answer:
         """The record together with its name, its group and the key: none of them without the others."""
-        for _ in range(ROUNDS):
+        for again in range(ROUNDS):
             exchange = Exchange(new=self.ids.issue(request, owner))
             if key:
-                earlier = self.registry.requested(owner, key)
+                earlier = self.registry.requested(owner, key) if again else earlier
                 if earlier and (answer := self._repeated(earlier, digest)):
                     return answer
                 exchange = self._with_key(exchange, key, digest, earlier)

@@ -46,26 +46,28 @@ class ListSchedules:
             raise Invalid([FieldError(field="cursor", problem="not one of ours", allowed=allowed)])
         listed: list[Found] = []
         after = listing.after
+        # Without a filter each member is shown: more than are wanted need not be looked up.
+        at_most = AT_A_TIME if listing.state else listing.limit
         for _ in range(LOOKED_AT // AT_A_TIME):
-            page = self._page(listing, owner, after)
+            page = self._page(listing, owner, after, at_most)
             for found in self.parallel.map(self._find, [member.schedule_id for member in page.members]):
                 if len(listed) == listing.limit:
                     return Listed(tuple(listed), after)
                 after = found.schedule_id if isinstance(found, Found) else found
                 if isinstance(found, Found) and listing.state in (None, found.state):
                     listed.append(found)
-            if not page.more:
-                return Listed(tuple(listed), "")
+            if not page.more or len(listed) == listing.limit:
+                return Listed(tuple(listed), page.more)
             after = page.more
         return Listed(tuple(listed), after)
 
-    def _page(self, listing: Listing, owner: str, after: str) -> Members:
+    def _page(self, listing: Listing, owner: str, after: str, at_most: int) -> Members:
         since, until = listing.since, listing.until
         if listing.group:
-            return self.registry.members(owner, listing.group, since, until, after, AT_A_TIME)
+            return self.registry.members(owner, listing.group, since, until, after, at_most)
         if self.journal is None:
             raise Invalid([FieldError(field="group", problem="missing", allowed="a group, as the journal is off")])
-        return self.journal.owned(owner, since, until, after, AT_A_TIME)
+        return self.journal.owned(owner, since, until, after, at_most)
 
     def _find(self, schedule_id: str) -> Found | str:
         """The id alone of what is too old to be told anything about."""

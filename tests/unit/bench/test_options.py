@@ -8,13 +8,23 @@ from bench.options import PARTS, parse
 def test_the_defaults() -> None:
     options = parse([])
     assert (options.rate, options.seconds, options.burst, options.parts) == (50, 60, 500, PARTS)
-    assert options.parameters == {"DelayerPeriod": "60"}
+    assert options.parameters == {"DelayerPeriod": "60", "Lifecycle": "off"}
+    assert (options.post_seconds, options.call_seconds) == (10, 5)
 
 
 def test_a_quick_run_is_small_but_for_what_is_said() -> None:
     options = parse(["--quick", "--rate", "40", "--only", "steady", "--parameter", "Shards=2"])
     assert (options.rate, options.seconds, options.burst, options.parts) == (40, 10, 100, ("steady",))
-    assert options.parameters == {"DelayerPeriod": "60", "Shards": "2"}
+    assert options.parameters == {"DelayerPeriod": "60", "Lifecycle": "off", "Shards": "2"}
+    assert (options.post_seconds, options.call_seconds) == (3, 2)
+
+
+def test_the_journal_runs_if_it_is_asked_for() -> None:
+    assert parse(["--parameter", "Lifecycle=journal"]).parameters["Lifecycle"] == "journal"
+
+
+def test_the_calls_of_the_api_can_be_measured_alone() -> None:
+    assert parse(["--only", "api"]).parts == ("api",)
 
 
 @pytest.mark.parametrize("rate", ["0", "-1", "fast"])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bench.requests import by_function, per_schedule
+from bench.requests import at_rest, by_function, per_call, per_schedule
 
 MAPPING = "(event source mapping)"
 READING: dict[str, Any] = {
@@ -71,3 +71,65 @@ def test_each_function_has_a_row_and_the_benchmark_itself_none() -> None:
     relay, executor = rows["delayer-relay"], rows["executor-http-request"]
     assert (relay.sqs, relay.mapping, relay.invocations, relay.seconds) == (10, 20, 10, 5)
     assert (executor.dynamodb, executor.read_units, executor.s3) == (200, 100, 3)
+
+
+JOURNAL: dict[str, Any] = {
+    "requests": {
+        "lifecycle-journal": {
+            "dynamodb.BatchWriteItem": {"requests": 20, "writeUnits": 400},
+            "dynamodb.UpdateItem": {"requests": 3, "writeUnits": 3},
+            "dynamodb.Query": {"requests": 3, "readUnits": 3},
+            f"sqs.ReceiveMessage {MAPPING}": {"requests": 10, "billed": 10},
+        },
+        "stream-lifecycle": {"sns.PublishBatch": {"requests": 20}},
+    },
+    "invocations": {"lifecycle-journal": {"invocations": 10}, "stream-lifecycle": {"invocations": 20}},
+}
+
+
+def test_the_journal_is_no_part_of_a_schedule_but_has_its_row() -> None:
+    both = {part: {**READING[part], **JOURNAL[part]} for part in READING}
+    assert per_schedule(both, 100) == per_schedule(READING, 100)
+    assert "lifecycle-journal" in {row.function for row in by_function(both)}
+
+
+CALLS: dict[str, Any] = {
+    "requests": {
+        "unknown": {"dynamodb.Scan": {"requests": 5, "readUnits": 50}},
+        "api-schedule-put": {
+            "dynamodb.GetItem": {"requests": 20, "readUnits": 20},
+            "dynamodb.TransactWriteItems": {"requests": 10, "writeUnits": 100},
+            "dynamodb.UpdateItem": {"requests": 10, "writeUnits": 10},
+        },
+        "stream-enqueuer": {
+            "dynamodb.GetItem": {"requests": 10, "readUnits": 10},
+            "dynamodb.UpdateItem": {"requests": 1, "writeUnits": 1},
+        },
+        "task-1minute-enqueuer": READING["requests"]["task-1minute-enqueuer"],
+        "lifecycle-journal": JOURNAL["requests"]["lifecycle-journal"],
+    },
+    "invocations": {
+        "api-schedule-put": {"invocations": 10},
+        "stream-enqueuer": {"invocations": 4},
+        "task-1minute-enqueuer": {"invocations": 1},
+    },
+}
+
+
+def test_a_call_comes_to_all_that_follows_from_it_but_the_ticks() -> None:
+    units = per_call(CALLS, 10)
+    assert units.writes == pytest.approx((100 + 10 + 400 + 3) / 10)
+    assert units.reads == pytest.approx((20 + 10 + 3) / 10)
+    assert units.invocations == {"api-schedule-put": 1, "stream-enqueuer": 0.4}
+
+
+def test_sqs_requests_of_a_call_are_told_by_function() -> None:
+    assert per_call(CALLS, 10).sqs == {"lifecycle-journal": 1}
+
+
+def test_without_calls_nothing_is_divided_by_nothing() -> None:
+    assert per_call({"requests": {}, "invocations": {}}, 0).writes == 0
+
+
+def test_the_minute_task_never_rests_and_does_not_count() -> None:
+    assert {row.function for row in at_rest(CALLS)} == {"api-schedule-put", "stream-enqueuer", "lifecycle-journal"}

@@ -5,7 +5,8 @@ from attrs import evolve
 from bench.imports import ImportTime
 from bench.lateness import Lateness
 from bench.requests import PerSchedule
-from bench.targets import of_burst, of_correctness, of_imports, of_requests, of_steady
+from bench.targets import of_api, of_burst, of_correctness, of_imports, of_requests, of_steady
+from tests.unit.bench import rows
 
 ROW = Lateness(name="run", schedules=10, p50=30, p99=250, worst=300, early=0, lost=0, doubled=0, last_seconds=10.0)
 SUMS = PerSchedule(
@@ -40,3 +41,11 @@ def test_the_slowest_import_is_named() -> None:
     slow, pydantic = of_imports(rows)
     assert (slow.measured, slow.reached) == ("451 ms (b)", False)
     assert (pydantic.measured, pydantic.reached) == ("b", False)
+
+
+def test_every_call_counts_also_in_the_warm_up() -> None:
+    verdict = of_api([rows.ROW, rows.FAILED, rows.FAILED_WARMING_UP])
+    assert (verdict.measured, verdict.reached) == ("3 were not", False)
+    assert not of_api([rows.ROW, rows.WITHOUT_CALLS]).reached
+    good = of_api([rows.ROW, rows.ROW])
+    assert (good.measured, good.reached) == ("all of 6 were", True)

@@ -1,12 +1,16 @@
 """Looking a schedule up: the ledger's word counts more than the table's."""
 
 import pytest
+from attrs import evolve
 
+from delayer.core.events import Event
 from delayer.core.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.core.ledger import STALE_AFTER
 from delayer.core.lifecycle import State
 from delayer.core.whereabouts import Found
 from delayer.core.withdrawing import Expired, NotFound
+from delayer.fakes import MemoryJournal
+from delayer.fakes.faults import Fault, FaultPlan, Faulty
 from delayer.use_cases.cancel import Cancel
 from delayer.use_cases.look import Look
 from tests.unit.use_cases.test_accept import accepted, body
@@ -111,3 +115,69 @@ def test_what_is_too_old_may_have_been_anything() -> None:
     assert isinstance(a_look(world).by_id(schedule.id, OWNER), Found)
     world.clock.move(1)
     assert a_look(world).by_id(schedule.id, OWNER) == Expired()
+
+
+def test_a_history_is_told_with_the_definition() -> None:
+    """Also when the record has left the table."""
+    world = World()
+    schedule = accepted(world, body(payload={"a": 1.0}), owner=OWNER)
+    world.run_until(START + 2 * MINUTE)
+    world.keep_journal()
+    found = a_look(world).by_id(schedule.id, OWNER)
+    assert isinstance(found, Found)
+    assert (found.state, found.definition) == (State.EXECUTED, schedule)
+    assert [event.type for event in found.history] == ["scheduled", "enqueued", "claimed", "executed"]
+
+
+def test_a_journal_that_does_not_answer_makes_the_answer_shorter() -> None:
+    """And nothing else. Switched off it is the same, and nobody is warned."""
+    world = World()
+    schedule = accepted(world, body(), owner=OWNER)
+    world.run_until(START + 2 * MINUTE)
+    world.keep_journal()
+    whole = a_look(world).by_id(schedule.id, OWNER)
+    down = evolve(a_look(world), journal=Faulty(world.journal, FaultPlan(Fault.BEFORE, 0)))
+    assert isinstance(whole, Found)
+    assert down.by_id(schedule.id, OWNER) == evolve(whole, history=(), definition=None)
+    assert world.observer.warnings == ["journal not read"]
+    off = evolve(a_look(world), journal=None)
+    assert off.by_id(schedule.id, OWNER) == evolve(whole, history=(), definition=None)
+    assert world.observer.warnings == ["journal not read"]
+
+
+def test_a_history_is_never_ahead_of_the_state() -> None:
+    """It is read first: what happens in between is in the state only."""
+    world = World()
+    schedule = accepted(world, body(), owner=OWNER)
+    world.keep_journal()
+
+    class Slow(MemoryJournal):
+        def history(self, schedule_id: str) -> tuple[Event, ...]:
+            told = world.journal.history(schedule_id)
+            world.run_until(START + 2 * MINUTE)
+            world.keep_journal()
+            return told
+
+    found = evolve(a_look(world), journal=Slow()).by_id(schedule.id, OWNER)
+    assert isinstance(found, Found)
+    assert (found.state, len(found.history)) == (State.EXECUTED, 1)
+
+
+def test_what_the_ledger_has_forgotten_the_journal_tells() -> None:
+    """Once it can be no other: before, and without an end, the journal is not heard."""
+    world = World()
+    done, stuck = accepted(world, body(), owner=OWNER), accepted(world, body(), owner=OWNER)
+    world.run_until(START + 2 * MINUTE)
+    world.keep_journal()
+    world.ledger.rows.clear()
+    found = a_look(world).by_id(done.id, OWNER)
+    assert isinstance(found, Found)
+    assert found.state is State.ENQUEUED, "as far as anybody knows"
+    world.clock.move(STALE_AFTER + DAY)
+    found = a_look(world).by_id(done.id, OWNER)
+    assert isinstance(found, Found)
+    assert (found.state, found.overdue, found.definition) == (State.EXECUTED, False, done)
+    events = world.journal.histories[stuck.id]
+    world.journal.histories[stuck.id] = {key: one for key, one in events.items() if one.type != "executed"}
+    assert a_look(world).by_id(stuck.id, OWNER) == Expired()
+    assert evolve(a_look(world), journal=None).by_id(done.id, OWNER) == Expired()

@@ -341,6 +341,42 @@ def test_what_is_in_the_queue_is_on_its_way() -> None:
     assert stand.fired() == [old.id]
 
 
+def test_one_on_its_way_is_changed_if_the_journal_knows_it() -> None:
+    """Whether it may be is the ledger's word, as always: the old one's message is refused."""
+    stand = Stand(journaled=True)
+    old = stand.posted(START + 5 * MINUTE)
+    stand.world.run_until(START + MINUTE)
+    assert stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == OnItsWay(), "nobody has told it yet"
+    stand.world.keep_journal()
+    answer = stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2")
+    assert isinstance(answer, Replaced)
+    assert (answer.schedule.payload, answer.schedule.point_in_time) == ("2", old.point_in_time)
+    assert (answer.schedule.action, answer.schedule.group, answer.schedule.tags) == (old.action, old.group, old.tags)
+    assert stand.row(old).replaced_by == answer.schedule.id
+    assert stand.fired() == [answer.schedule.id]
+
+
+def test_what_the_journal_remembers_of_one_that_is_handed_over_is_no_reason_to_change_it() -> None:
+    stand = Stand(journaled=True)
+    old = stand.posted(START + 5 * MINUTE)
+    stand.world.keep_journal()
+    stand.world.run_until(START + 6 * MINUTE)
+    answer = stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2")
+    assert isinstance(answer, TooLate)
+    assert answer.row.state is State.EXECUTED
+    assert stand.fired() == [old.id]
+
+
+def test_a_journal_that_does_not_answer_is_one_that_knows_nothing() -> None:
+    stand = Stand()
+    old = stand.posted(START + 5 * MINUTE)
+    stand.world.keep_journal()
+    stand.world.run_until(START + MINUTE)
+    replace = evolve(stand.replace, journal=Faulty(stand.world.journal, FaultPlan(Fault.BEFORE, 0)))
+    assert replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == OnItsWay()
+    assert stand.fired() == [old.id]
+
+
 @pytest.mark.parametrize("state", [State.EXECUTED, State.FAILED, State.CANCELLED, State.SET_ASIDE])
 def test_what_has_ended_is_told_with_its_end(state: State) -> None:
     """Also what could be put back: its body is in the store, not in the table."""

@@ -1,0 +1,161 @@
+"""Quotas: so many in a minute, so many live, and each owner for itself."""
+
+import json
+
+import pytest
+from attrs import evolve
+
+from delayer.core.instants import DAY, HOUR, MINUTE, SECOND, Millis
+from delayer.core.quota import Limits, OverQuota
+from delayer.core.request import Invalid
+from delayer.core.withdrawing import NameTaken
+from delayer.ports import Unavailable
+from delayer.use_cases.accept import Accepted
+from delayer.use_cases.quota import Quota
+from delayer.use_cases.replace import Replace, Replaced
+from tests.unit.use_cases.test_accept import body
+from tests.unit.use_cases.test_cancel import a_cancel
+from tests.unit.use_cases.test_replace import a_request
+from tests.world import ACTION, START, World
+
+
+def a_replace(world: World) -> Replace:
+    return Replace(
+        clock=world.clock,
+        ledger=world.ledger,
+        schedules=world.table,
+        registry=world.registry,
+        journal=world.journal,
+        ids=world.accept.ids,
+        quota=world.quota,
+        observer=world.observer,
+    )
+
+
+def refused(world: World, owner: str = "owner") -> OverQuota:
+    with pytest.raises(OverQuota) as caught:
+        world.accept(body(), owner)
+    return caught.value
+
+
+def test_so_many_in_a_minute() -> None:
+    world = World(limits=Limits(creates_per_minute=3))
+    world.clock.move(20 * SECOND)
+    for _ in range(3):
+        assert isinstance(world.accept(body(), "owner"), Accepted)
+    error = refused(world)
+    assert str(error) == "At most 3 schedules may be created in a minute."
+    assert error.retry_after == 40 * SECOND
+    assert len(world.table.rows) == 3
+    assert isinstance(world.accept(body(), "another"), Accepted), "each owner for itself"
+    world.clock.move(error.retry_after)
+    assert isinstance(world.accept(body(), "owner"), Accepted)
+
+
+def test_what_is_refused_anyway_is_not_counted() -> None:
+    world = World(limits=Limits(creates_per_minute=1))
+    with pytest.raises(Invalid):
+        world.accept(b"{}", "owner")
+    assert isinstance(world.accept(body(), "owner"), Accepted)
+
+
+def test_a_repeated_call_with_its_key_is_answered_though_the_quota_is_used_up() -> None:
+    world = World(limits=Limits(creates_per_minute=1, live=1))
+    first = world.accept(body(), "owner", "key")
+    world.keep_journal()
+    assert world.accept(body(), "owner", "key") == first
+
+
+def test_so_many_live() -> None:
+    """Until one has ended, in whatever way."""
+    world = World(limits=Limits(live=2))
+    first = world.post(START + HOUR)
+    second = world.post(START + MINUTE)
+    assert first
+    assert second
+    world.keep_journal()
+    error = refused(world)
+    assert "At most 2 schedules may be live" in str(error)
+    assert error.retry_after == MINUTE
+    a_cancel(world)(first.id, "owner")
+    world.keep_journal()
+    assert world.headcount.live("owner") == 1
+    world.post(START + 2 * HOUR)
+    world.run_until(START + 2 * MINUTE)
+    world.keep_journal()
+    assert world.headcount.live("owner") == 1
+    assert isinstance(world.accept(body(), "owner"), Accepted)
+
+
+def test_a_replacement_needs_no_room() -> None:
+    """It takes another's; a new name needs some."""
+    world = World(limits=Limits(live=1))
+    replace = a_replace(world)
+    first = replace.by_name(a_request(START + HOUR), "owner", "one")
+    world.keep_journal()
+    assert isinstance(first, Replaced)
+    second = replace.by_name(a_request(START + 2 * HOUR), "owner", "one")
+    assert isinstance(second, Replaced)
+    assert second.previous == first.schedule.id
+    world.keep_journal()
+    assert world.headcount.live("owner") == 1
+    third = replace.by_id(second.schedule.id, "owner", point_in_time=START + DAY, payload=None)
+    assert isinstance(third, Replaced)
+    with pytest.raises(OverQuota):
+        replace.by_name(a_request(), "owner", "two")
+    assert world.registry.named("owner", "two") is None
+
+
+def test_a_replacement_counts_as_a_creation() -> None:
+    world = World(limits=Limits(creates_per_minute=2))
+    replace = a_replace(world)
+    first = replace.by_name(a_request(), "owner", "one")
+    assert isinstance(first, Replaced)
+    assert isinstance(replace.by_id(first.schedule.id, "owner", point_in_time=None, payload="2"), Replaced)
+    with pytest.raises(OverQuota):
+        replace.by_name(a_request(), "owner", "one")
+    bearer = world.registry.named("owner", "one")
+    assert bearer
+    assert bearer.schedule_id != first.schedule.id
+
+
+def test_a_taken_name_is_said_to_be_taken() -> None:
+    world = World(limits=Limits(live=5, creates_per_minute=5))
+    given = json.dumps({"delaySeconds": 90, "action": ACTION, "name": "one"}).encode()
+    assert isinstance(world.accept(given, "owner"), Accepted)
+    assert isinstance(world.accept(given, "owner"), NameTaken)
+
+
+class Never:
+    """Ports that nobody may ask."""
+
+    def spend(self, owner: str, window: str, at_most: int, expires_at: Millis) -> bool:
+        raise AssertionError
+
+    def begun(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
+        raise AssertionError
+
+    def ended(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
+        raise AssertionError
+
+    def live(self, owner: str) -> int:
+        raise AssertionError
+
+
+def test_without_limits_nothing_is_counted_and_nothing_is_read() -> None:
+    world = World()
+    quota = Quota(clock=world.clock, limits=Limits(), rates=Never(), headcount=Never())
+    accept = evolve(world.accept, quota=quota)
+    assert isinstance(accept(body(), "owner"), Accepted)
+
+
+def test_a_quota_that_cannot_be_read_is_no_permission() -> None:
+    class Down(Never):
+        def live(self, owner: str) -> int:
+            raise Unavailable(owner)
+
+    world = World()
+    quota = Quota(clock=world.clock, limits=Limits(live=1), rates=Never(), headcount=Down())
+    with pytest.raises(Unavailable):
+        evolve(world.accept, quota=quota)(body(), "owner")
+    assert world.table.rows == {}
