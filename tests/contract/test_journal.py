@@ -10,7 +10,8 @@ import pytest
 from attrs import evolve
 from botocore.exceptions import ClientError
 
-from delayer.aws.journal import BATCH, ROUNDS, DynamoJournal, event_from, event_item
+from delayer.aws.batches import ITEMS, ROUNDS
+from delayer.aws.journal import DynamoJournal, event_from, event_item
 from delayer.core.events import Event, expiry_of
 from delayer.core.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.lifecycle import EventType, State
@@ -181,7 +182,7 @@ def test_a_history_is_that_of_one_schedule(journal: Journal) -> None:
     assert journal.history(an_id(NOW + 2)) == ()
 
 
-@pytest.mark.parametrize("number", [BATCH, BATCH + 1, 60])
+@pytest.mark.parametrize("number", [ITEMS, ITEMS + 1, 60])
 def test_any_number_is_kept(journal: Journal, number: int) -> None:
     """BatchWriteItem takes 25."""
     events = [an_event(f"c{at}", NOW + at) for at in range(number)]
@@ -382,7 +383,7 @@ def test_unprocessed_items_are_tried_again(dynamodb: Any) -> None:
 
     client = Wrapped(dynamodb, batch_write_item=half)
     journal = adapter(dynamodb, client)
-    events = [an_event(f"c{at}", NOW + at) for at in range(BATCH)]
+    events = [an_event(f"c{at}", NOW + at) for at in range(ITEMS)]
     keep(journal, *events)
     assert 1 < len(client.calls) <= ROUNDS
     assert evolve(journal, dynamodb=dynamodb).history(an_id()) == tuple(events)
@@ -393,7 +394,7 @@ def leaving(unwanted: Callable[[dict[str, Any]], bool]) -> Wrapped:
 
     def batch_write_item(RequestItems: dict[str, list[Any]]) -> dict[str, Any]:  # noqa: N803 - boto3's own spelling
         [(name, requests)] = RequestItems.items()
-        assert len(requests) <= BATCH
+        assert len(requests) <= ITEMS
         left = [request for request in requests if unwanted(request["PutRequest"]["Item"])]
         return {"UnprocessedItems": {name: left} if left else {}}
 

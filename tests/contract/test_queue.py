@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from delayer.aws.queue import BATCH, BATCH_BYTES, SqsQueue
+from delayer.aws.batches import MESSAGES
+from delayer.aws.queue import BATCH_BYTES, SqsQueue
 from delayer.core.instants import SECOND
 from delayer.fakes import ManualClock, MemoryQueue
 from delayer.ports import Outgoing, Queue, Unavailable
@@ -126,7 +127,7 @@ class Recorded:
         self.batches: list[list[dict[str, Any]]] = []
 
     def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803 - boto3's
-        assert len(Entries) <= BATCH
+        assert len(Entries) <= MESSAGES
         assert sum(len(entry["MessageBody"].encode()) for entry in Entries) <= BATCH_BYTES
         assert len({entry["Id"] for entry in Entries}) == len(Entries)
         self.batches.append(Entries)
@@ -150,7 +151,7 @@ def test_batches_stay_within_both_limits(sizes: list[int]) -> None:
     assert sent == [message.body for message in messages]
     for one, other in zip(client.batches, client.batches[1:], strict=False):
         bytes_of_both = sum(len(entry["MessageBody"].encode()) for entry in [*one, other[0]])
-        assert len(one) == BATCH or bytes_of_both > BATCH_BYTES
+        assert len(one) == MESSAGES or bytes_of_both > BATCH_BYTES
 
 
 def test_no_message_no_request() -> None:

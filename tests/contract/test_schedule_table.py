@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.schedule_table import BATCH, ROUNDS, DynamoScheduleTable, from_item, to_item
+from delayer.aws.batches import ITEMS, ROUNDS
+from delayer.aws.schedule_table import DynamoScheduleTable, from_item, to_item
 from delayer.core.bucket import Bucket
 from delayer.core.instants import DAY, MINUTE, SECOND
 from delayer.core.schedule import Schedule
@@ -234,17 +235,17 @@ def test_unprocessed_items_are_tried_again(dynamodb: Any) -> None:
         return {"UnprocessedItems": {name: requests[middle:]} if requests[middle:] else {}}
 
     real = adapter(dynamodb)
-    for schedule in many_schedules(BATCH):
+    for schedule in many_schedules(ITEMS):
         real.put(schedule)
     client = Wrapped(dynamodb, batch_write_item=half)
     table = DynamoScheduleTable(dynamodb=client, table=real.table)
-    assert table.delete([key_of(schedule) for schedule in many_schedules(BATCH)]) == []
+    assert table.delete([key_of(schedule) for schedule in many_schedules(ITEMS)]) == []
     assert 1 < len(client.calls) <= ROUNDS
     assert real.page(bucket_of(a_schedule())).keys == ()
 
 
 def test_what_stays_unprocessed_is_reported(dynamodb: Any) -> None:
-    keys = [key_of(schedule) for schedule in many_schedules(BATCH)]
+    keys = [key_of(schedule) for schedule in many_schedules(ITEMS)]
     client = Wrapped(dynamodb, batch_write_item=lambda **asked: {"UnprocessedItems": asked["RequestItems"]})
     assert DynamoScheduleTable(dynamodb=client, table="t").delete(keys) == keys
     assert len(client.calls) == ROUNDS

@@ -9,7 +9,8 @@ from attrs import define
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from delayer.aws.topic import BATCH, BATCH_BYTES, SnsTopic
+from delayer.aws.batches import MESSAGES
+from delayer.aws.topic import BATCH_BYTES, SnsTopic
 from delayer.fakes import MemoryTopic
 from delayer.ports import Announcement, Topic
 from tests.clients import ERRORS, Failing, Wrapped
@@ -118,7 +119,7 @@ class Recorded:
         self.batches: list[list[dict[str, Any]]] = []
 
     def publish_batch(self, TopicArn: str, PublishBatchRequestEntries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803 - boto3's
-        assert len(PublishBatchRequestEntries) <= BATCH
+        assert len(PublishBatchRequestEntries) <= MESSAGES
         assert sum(bytes_of(entry) for entry in PublishBatchRequestEntries) <= BATCH_BYTES
         assert len({entry["Id"] for entry in PublishBatchRequestEntries}) == len(PublishBatchRequestEntries)
         self.batches.append(PublishBatchRequestEntries)
@@ -149,7 +150,7 @@ def test_batches_stay_within_both_limits(sizes: list[int]) -> None:
     assert SnsTopic(sns=client, arn="a").publish([an_announcement(text, type="\u00e4") for text in texts]) == []
     assert [entry["Message"] for batch in client.batches for entry in batch] == texts
     for one, other in pairwise(client.batches):
-        assert len(one) == BATCH or sum(bytes_of(entry) for entry in [*one, other[0]]) > BATCH_BYTES
+        assert len(one) == MESSAGES or sum(bytes_of(entry) for entry in [*one, other[0]]) > BATCH_BYTES
 
 
 def test_no_announcement_no_request() -> None:

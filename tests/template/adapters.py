@@ -168,6 +168,8 @@ def boto_calls(adapter: type, method: str) -> frozenset[str]:
     for path in _calls(methods[method]):
         if path[-1] == "paginate":
             found |= _strings(methods[method], "get_paginator")
+        elif path == ["write_all"]:
+            found.add("batch_write_item")
         elif path[:2] in (["self", "dynamodb"], ["self", "sqs"], ["self", "s3"], ["self", "sns"]) and path[2:] != [
             "get_paginator"
         ]:

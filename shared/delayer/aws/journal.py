@@ -4,7 +4,6 @@ One table, `list` and `entry`. A list is `schedule#<id>` with an event in each e
 each, `live#<owner>` with the parts of a count, or `counted#<id>`, whether a schedule is in that count.
 """
 
-import time
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -12,6 +11,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from delayer.aws import member_lists
+from delayer.aws.batches import write_all
 from delayer.aws.clients import AWS_ERRORS, error_code, log
 from delayer.core import cloud_events
 from delayer.core.events import Event, expiry_of
@@ -21,8 +21,6 @@ from delayer.core.wire import Unreadable
 from delayer.ports import Members, Unavailable
 
 VERSION: Final = 1
-BATCH: Final = 25  # what BatchWriteItem takes
-ROUNDS: Final = 6  # tries for UnprocessedItems, with 20, 40, 80 … ms in between
 PARTS: Final = 10  # of a count: two transactions on one item at a time refuse each other
 ONLY: Final = "-"  # the entry of a list that has one
 COUNTED, OVER = "counted", "over"
@@ -38,28 +36,11 @@ class DynamoJournal:
     table: str
 
     def keep(self, events: Sequence[Event], keep_for: Millis) -> list[int]:
-        rows = [(at, item) for at, event in enumerate(events) for item in self._items(event, keep_for)]
-        left: set[int] = set()
-        distinct = list({_key_of(item): (at, item) for at, item in rows}.values())
-        for start in range(0, len(distinct), BATCH):
-            left |= self._write(distinct[start : start + BATCH])
-        missing = {event.id for at, event in enumerate(events) if at in left}
+        items = {_key_of(item): (event.id, item) for event in events for item in self._items(event, keep_for)}
+        requests = [{"PutRequest": {"Item": item}} for _, item in items.values()]
+        left = write_all(self.dynamodb, self.table, requests)
+        missing = {items[_key_of(request["PutRequest"]["Item"])][0] for request in left}
         return [at for at, event in enumerate(events) if event.id in missing]
-
-    def _write(self, rows: Sequence[tuple[int, Item]]) -> set[int]:
-        requests = [{"PutRequest": {"Item": item}} for _, item in rows]
-        for attempt in range(ROUNDS):
-            try:
-                answer = self.dynamodb.batch_write_item(RequestItems={self.table: requests})
-            except AWS_ERRORS as error:
-                log.warning("events not kept: %s", error)
-                break
-            requests = answer.get("UnprocessedItems", {}).get(self.table, [])
-            if not requests:
-                return set()
-            time.sleep(0.02 * 2**attempt)
-        left = {_key_of(request["PutRequest"]["Item"]) for request in requests}
-        return {at for at, item in rows if _key_of(item) in left}
 
     def _items(self, event: Event, keep_for: Millis) -> list[Item]:
         expires_at = expiry_of(event, keep_for)

@@ -2,13 +2,13 @@
 
 import json
 import re
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
-from delayer.aws.clients import AWS_ERRORS, log
+from delayer.aws.batches import write_all
+from delayer.aws.clients import AWS_ERRORS
 from delayer.core.bucket import Bucket
 from delayer.core.enqueueing import Garbled, Heartbeat
 from delayer.core.instants import SECOND, Millis
@@ -17,11 +17,9 @@ from delayer.ports import Page, RecordKey, Unavailable
 
 VERSION = 1
 HEARTBEAT = "heartbeat"  # the bucket of the heartbeat rows
-BATCH = 25  # what BatchWriteItem takes
 PAGE = 500  # records; a bucket with more is big, and handed on
 UNSENDABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # SQS would refuse it again and again
 OPTIONAL = {"group": "group", "on_late": "onLate", "tags": "tags"}
-ROUNDS = 6  # tries for UnprocessedItems, with 20, 40, 80 … ms in between
 
 
 @frozen(kw_only=True)
@@ -39,25 +37,10 @@ class DynamoScheduleTable:
             raise Unavailable(f"put schedule: {error}") from error
 
     def delete(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
-        left: list[RecordKey] = []
-        distinct = list(dict.fromkeys(keys))  # BatchWriteItem refuses a key that comes twice
-        for start in range(0, len(distinct), BATCH):
-            left += self._delete_batch(distinct[start : start + BATCH])
-        return left
-
-    def _delete_batch(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
-        requests = [{"DeleteRequest": {"Key": _key(key)}} for key in keys]
-        for attempt in range(ROUNDS):
-            try:
-                answer = self.dynamodb.batch_write_item(RequestItems={self.table: requests})
-            except AWS_ERRORS as error:
-                log.warning("records not deleted: %s", error)
-                break
-            requests = answer.get("UnprocessedItems", {}).get(self.table, [])
-            if not requests:
-                return []
-            time.sleep(0.02 * 2**attempt)
-        return [_record_key(request["DeleteRequest"]["Key"]) for request in requests]
+        distinct = dict.fromkeys(keys)  # BatchWriteItem refuses a key that comes twice
+        requests = [{"DeleteRequest": {"Key": _key(key)}} for key in distinct]
+        left = write_all(self.dynamodb, self.table, requests)
+        return [_record_key(request["DeleteRequest"]["Key"]) for request in left]
 
     def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
         start = {"ExclusiveStartKey": _key(after)} if after else {}

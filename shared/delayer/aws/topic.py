@@ -1,15 +1,14 @@
 """The topic of lifecycle events in SNS."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.aws.clients import AWS_ERRORS, log
+from delayer.aws.batches import send_all
 from delayer.ports import Announcement
 
-BATCH: Final = 10  # messages in one PublishBatch
-BATCH_BYTES: Final = 262_144  # and their texts and attributes together
+BATCH_BYTES: Final = 262_144  # of one PublishBatch, texts and attributes
 
 
 @frozen(kw_only=True)
@@ -20,39 +19,19 @@ class SnsTopic:
     arn: str
 
     def publish(self, announcements: Sequence[Announcement]) -> list[int]:
-        return [at for batch in _batches(announcements) for at in self._publish_batch(batch, announcements)]
+        sizes = [_size(announcement) for announcement in announcements]
+        return send_all(
+            sizes, BATCH_BYTES, lambda batch: self._publish([_entry(at, announcements[at]) for at in batch])
+        )
 
-    def _publish_batch(self, batch: Sequence[int], announcements: Sequence[Announcement]) -> list[int]:
-        entries = [_entry(at, announcements[at]) for at in batch]
-        try:
-            answer = self.sns.publish_batch(TopicArn=self.arn, PublishBatchRequestEntries=entries)
-        except AWS_ERRORS as error:
-            log.warning("events not published: %s", error)
-            return list(batch)
-        for refused in answer.get("Failed", []):
-            log.warning("event not published: %s", refused.get("Message") or refused["Code"])
-        published = {int(one["Id"]) for one in answer.get("Successful", [])}
-        return [at for at in batch if at not in published]
+    def _publish(self, entries: list[dict[str, Any]]) -> dict[str, Any]:
+        answer: dict[str, Any] = self.sns.publish_batch(TopicArn=self.arn, PublishBatchRequestEntries=entries)
+        return answer
 
 
 def _entry(at: int, announcement: Announcement) -> dict[str, Any]:
     attributes = {name: {"DataType": "String", "StringValue": value} for name, value in announcement.attributes}
     return {"Id": str(at), "Message": announcement.text, "MessageAttributes": attributes}
-
-
-def _batches(announcements: Sequence[Announcement]) -> Iterator[list[int]]:
-    """Positions, ten and 256 KiB at a time."""
-    batch: list[int] = []
-    room = BATCH_BYTES
-    for at, announcement in enumerate(announcements):
-        size = _size(announcement)
-        if batch and (len(batch) == BATCH or size > room):
-            yield batch
-            batch, room = [], BATCH_BYTES
-        batch.append(at)
-        room -= size
-    if batch:
-        yield batch
 
 
 def _size(announcement: Announcement) -> int:

@@ -1,0 +1,66 @@
+"""Many things in few requests, of which AWS may do a part only (ADR 0007)."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from delayer.aws.clients import AWS_ERRORS, log
+
+MESSAGES: Final = 10  # in one request to SQS or SNS
+ITEMS: Final = 25  # in one BatchWriteItem
+ROUNDS: Final = 6  # tries for UnprocessedItems, with 20, 40, 80 … ms in between
+
+
+def send_all(sizes: Sequence[int], at_most: int, send: Callable[[Sequence[int]], Mapping[str, Any]]) -> list[int]:
+    """Calls `send` for ten positions and `at_most` bytes at a time; returns the positions not known to be taken.
+
+    Each entry has its position as its `Id`. `Failed[]` is a list of what was *not* taken, in an answer that says 200.
+    """
+    left: list[int] = []
+    for batch in _batches(sizes, at_most):
+        try:
+            answer = send(batch)
+        except AWS_ERRORS as error:
+            log.warning("messages not sent: %s", error)
+            left += batch
+            continue
+        for refused in answer.get("Failed", []):
+            log.warning("message not sent: %s", refused.get("Message") or refused["Code"])
+        taken = {int(one["Id"]) for one in answer.get("Successful", [])}
+        left += [at for at in batch if at not in taken]
+    return left
+
+
+def _batches(sizes: Sequence[int], at_most: int) -> Iterator[list[int]]:
+    batch: list[int] = []
+    room = at_most
+    for at, size in enumerate(sizes):
+        if batch and (len(batch) == MESSAGES or size > room):
+            yield batch
+            batch, room = [], at_most
+        batch.append(at)
+        room -= size
+    if batch:
+        yield batch
+
+
+def write_all(dynamodb: Any, table: str, requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """BatchWriteItem, until all is done; returns the requests that are not known to be. No key may come twice."""
+    left: list[dict[str, Any]] = []
+    for start in range(0, len(requests), ITEMS):
+        left += _write(dynamodb, table, list(requests[start : start + ITEMS]))
+    return left
+
+
+def _write(dynamodb: Any, table: str, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    for attempt in range(ROUNDS):
+        try:
+            answer = dynamodb.batch_write_item(RequestItems={table: requests})
+        except AWS_ERRORS as error:
+            log.warning("items not written: %s", error)
+            break
+        requests = answer.get("UnprocessedItems", {}).get(table, [])
+        if not requests:
+            break
+        time.sleep(0.02 * 2**attempt)
+    return requests
