@@ -113,10 +113,15 @@ def test_an_outage_is_no_promise() -> None:
     assert observer.warnings == ["not known"]
 
 
-def test_what_nobody_expected_is_not_hidden() -> None:
-    """Lambda makes it a 500 and counts an error."""
-    with pytest.raises(ZeroDivisionError):
-        answering(ZeroDivisionError())
+def test_what_nobody_expected_is_a_problem_and_not_hidden() -> None:
+    """An alarm tells somebody, the log says where; what the client sent is in neither, nor in the answer."""
+    answer, observer = answering(ZeroDivisionError("a client's secret"))
+    check(answer, 500)
+    assert observer.counts["Unexpected"] == 1
+    assert observer.warnings == ["unexpected"]
+    assert "ZeroDivisionError" in str(observer.lines)
+    assert "test_http_problems.py" in str(observer.lines)
+    assert "secret" not in f"{answer}{observer.lines}"
 
 
 def test_text_that_is_no_unicode_is_answered_all_the_same() -> None:

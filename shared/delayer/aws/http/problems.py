@@ -1,6 +1,7 @@
 """Answers that are not 2xx: RFC 9457 problems, each with what to do (ADR 0028)."""
 
 import json
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
@@ -32,6 +33,11 @@ def answers_problems(observer: Observer) -> Callable[[Handler], Handler]:
                 told = over_quota(error)
             except (NotJson, TooLarge, Invalid, Unknown) as error:
                 told = refused(error)
+            except Exception as error:  # noqa: BLE001 - the gateway's own 500 would be no problem+json
+                observer.count("Unexpected")  # has an alarm
+                where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent
+                observer.warn("unexpected", error=type(error).__name__, where=where)
+                return unexpected()
             if told["statusCode"] >= 400:
                 observer.count("Refused")
                 observer.note("refused", status=told["statusCode"], fields=_fields(told))
@@ -56,6 +62,12 @@ def refused(error: NotJson | TooLarge | Invalid | Unknown) -> Answer:
     detail += f"; and {more} more" if more > 0 else ""
     errors = [_shown(one) for one in error.errors]
     return problem(422, "invalid-fields", "One or more fields are wrong", detail, errors=errors)
+
+
+def unexpected() -> Answer:
+    """500."""
+    detail = "This is a defect of Delayer. Whether it was done is not known. Its operators have been told."
+    return problem(500, "unexpected", "Something unexpected happened", detail)
 
 
 def unavailable() -> Answer:
