@@ -48,6 +48,8 @@ TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
 }
 NAMES = {  # as functions/ has them
     "accept": "api-schedule-post",
+    "cancel": "api-schedule-delete",
+    "replace": "api-schedule-put",
     "enqueue": "stream-enqueuer",
     "tick": "task-1minute-enqueuer",
     "sweep": "sweep-bucket-enqueuer",

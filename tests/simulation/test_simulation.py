@@ -2,12 +2,18 @@
 
 import pytest
 
+from delayer.core.instants import SECOND
+from tests.cfn import functions, resources
 from tests.simulation.__main__ import find
 from tests.simulation.bugs import BUGS, BY_NAME, Bug
+from tests.simulation.chance import Chance
+from tests.simulation.plan import Weather
 from tests.simulation.shrink import fewest, shrink
+from tests.simulation.stack import NAMES, TIMEOUTS, Stack
 from tests.simulation.story import Story, play
 from tests.simulation.telling import told
 from tests.simulation.watch import Invariant
+from tests.world import LEASE
 
 SEEDS = 500
 TOGETHER = 25
@@ -53,6 +59,22 @@ def test_a_failing_story_is_made_short() -> None:
     assert short.broken.invariant is Invariant.NOTHING_LOST
     assert len(short.story.surprises or ()) < len(whole.story.surprises or ())
     assert f"make simulate SEED={found.seed}" in told(short)
+
+
+def test_its_times_are_those_of_the_template() -> None:
+    """How long a function may take, and a message stays invisible: leases and retries hang on them."""
+    given = {name: functions()[NAMES[name]]["Timeout"] * SECOND for name in TIMEOUTS}
+    assert given == TIMEOUTS
+    stack = Stack(chance=Chance(0, None), weather=Weather(), tell=lambda who, what: None)
+    queues = resources("AWS::SQS::Queue")
+    for queue, name in (
+        (stack.delayer_queue, "DelayerQueue"),
+        (stack.sweep_queue, "SweepQueue"),
+        (stack.http_queue, "HttpRequestQueue"),
+        (stack.dead, "DelayerDeadLetterQueue"),
+    ):
+        assert queue.visibility == queues[name]["VisibilityTimeout"] * SECOND
+    assert functions()["delayer-relay"]["Timeout"] * SECOND == LEASE
 
 
 def test_fewest_leaves_what_is_needed() -> None:
