@@ -152,10 +152,23 @@ def write_units(request: dict[str, Any], answer: dict[str, Any]) -> float:
 
 def read_units(request: dict[str, Any], answer: dict[str, Any], stored: Callable[[str, Item], Item]) -> float:
     """Read units of one GetItem, Query or Scan: the embedded AWS answers a flat unit, whatever the size."""
+    if "RequestItems" in request:
+        return batch_read_units(request, answer, stored)
     table = request.get("TableName", "")
     items = answer.get("Items", [answer["Item"]] if "Item" in answer else [])
     size = sum(item_bytes(stored(table, item)) for item in items)
     return started(size, READ_UNIT_BYTES) * (1.0 if request.get("ConsistentRead") else 0.5)
+
+
+def batch_read_units(request: dict[str, Any], answer: dict[str, Any], stored: Callable[[str, Item], Item]) -> float:
+    """Read units of one BatchGetItem: each item by itself, and those that are not there as one unit."""
+    units = 0.0
+    for table, wanted in request["RequestItems"].items():
+        items = answer.get("Responses", {}).get(table, [])
+        found = sum(started(item_bytes(stored(table, item)), READ_UNIT_BYTES) for item in items)
+        missing = len(wanted["Keys"]) - len(items)
+        units += (found + missing) * (1.0 if wanted.get("ConsistentRead") else 0.5)
+    return units
 
 
 def started(size: int, unit: int) -> int:

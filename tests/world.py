@@ -106,7 +106,9 @@ class World:
         self.http_queue = MemoryQueue(clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.dead)
         self.target = ScriptedTarget(self.clock)
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
-        self.quota = Quota(clock=self.clock, limits=self.limits, rates=self.rates, headcount=self.headcount)
+        self.quota = Quota(
+            clock=self.clock, limits=self.limits, rates=self.rates, headcount=self.headcount, observer=self.observer
+        )
         self._build()
 
     # ------------------------------------------------------------ the functions, wired as their app.py does

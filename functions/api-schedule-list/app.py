@@ -4,7 +4,7 @@ from typing import Any
 
 from delayer.aws import api_wiring, wiring
 from delayer.aws.http import answers, problems, requests
-from delayer.aws.runtime import SystemClock, Threads
+from delayer.aws.runtime import SystemClock
 from delayer.aws.telemetry import Telemetry
 from delayer.core.admission import admit_listing, cursor_after
 from delayer.use_cases.list_schedules import ListSchedules
@@ -17,7 +17,6 @@ list_schedules = ListSchedules(
     registry=api_wiring.registry(),
     journal=api_wiring.journal(),
     ids=api_wiring.ids(),
-    parallel=Threads(),
 )
 
 

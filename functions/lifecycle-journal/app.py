@@ -3,7 +3,8 @@
 from typing import Any
 
 from delayer.aws.clients import client
-from delayer.aws.journal import DynamoHeadcount, DynamoJournal
+from delayer.aws.headcount import DynamoHeadcount
+from delayer.aws.journal import DynamoJournal
 from delayer.aws.queue import deliveries_of, partial_failure
 from delayer.aws.runtime import number, setting
 from delayer.aws.telemetry import Telemetry

@@ -84,6 +84,10 @@ class ScheduleTable(Protocol):
         """One record, strongly consistent; None if there is none that can be read."""
         ...
 
+    def read_all(self, keys: Sequence[RecordKey]) -> dict[RecordKey, Schedule]:
+        """Many records, each as with `read`, in few requests."""
+        ...
+
     def beat(self, sent_at: Millis) -> None:
         """Puts and deletes the heartbeat row."""
         ...
@@ -94,6 +98,10 @@ class Ledger(Protocol):
 
     def read(self, schedule_id: str) -> LedgerRow | None:
         """Strongly consistent."""
+        ...
+
+    def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+        """Many rows, each as with `read`, in few requests."""
         ...
 
     def put_if_absent(self, row: LedgerRow) -> LedgerRow | None:
@@ -395,6 +403,9 @@ class Headcount(Protocol):
         """One less, if it was counted."""
         ...
 
-    def live(self, owner: str) -> int:
-        """Never below 0."""
+    def live(self, owner: str, now: Millis) -> int:
+        """Of those that are due in this week or the last, or later; never below 0.
+
+        What an older one may have left in the count, because its end was never heard of, does not matter any more.
+        """
         ...

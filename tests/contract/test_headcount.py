@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.journal import ONLY, PARTS, DynamoHeadcount
+from delayer.aws.headcount import ONLY, PARTS, WEEK, DynamoHeadcount
 from delayer.core.instants import DAY, SECOND
 from delayer.fakes import MemoryHeadcount
 from delayer.ports import Headcount, Unavailable
@@ -35,7 +35,7 @@ def hear(headcount: Headcount, what: str, schedule_id: str = an_id(), owner: str
 
 
 def test_an_owner_without_schedules_has_none(headcount: Headcount) -> None:
-    assert headcount.live(OWNER) == 0
+    assert headcount.live(OWNER, NOW) == 0
 
 
 @pytest.mark.parametrize("times", [1, 2, 3, 4])
@@ -45,7 +45,7 @@ def test_whatever_is_heard_of_twice_or_in_another_order_counts_once(headcount: H
         owner, schedule_id = f"owner {number}", an_id(NOW + number)
         for at, what in enumerate(heard):
             hear(headcount, what, schedule_id, owner)
-            assert headcount.live(owner) == (BEGUN in heard[: at + 1] and ENDED not in heard[: at + 1]), heard
+            assert headcount.live(owner, NOW) == (BEGUN in heard[: at + 1] and ENDED not in heard[: at + 1]), heard
 
 
 def test_several_are_counted_side_by_side_in_any_order(headcount: Headcount) -> None:
@@ -60,8 +60,8 @@ def test_several_are_counted_side_by_side_in_any_order(headcount: Headcount) -> 
             hear(headcount, what, ids[one], owner)
             heard.add((what, one))
             live = [one for one in ids if (BEGUN, one) in heard and (ENDED, one) not in heard]
-            assert headcount.live(owner) == len(live)
-        assert headcount.live(owner) == 1
+            assert headcount.live(owner, NOW) == len(live)
+        assert headcount.live(owner, NOW) == 1
 
 
 def test_many_are_counted(headcount: Headcount) -> None:
@@ -69,10 +69,10 @@ def test_many_are_counted(headcount: Headcount) -> None:
     ids = [an_id(NOW + at) for at in range(3 * PARTS)]
     for schedule_id in ids:
         hear(headcount, BEGUN, schedule_id)
-    assert headcount.live(OWNER) == len(ids)
+    assert headcount.live(OWNER, NOW) == len(ids)
     for schedule_id in ids[5:]:
         hear(headcount, ENDED, schedule_id)
-    assert headcount.live(OWNER) == 5
+    assert headcount.live(OWNER, NOW) == 5
 
 
 def test_each_owner_has_its_own(headcount: Headcount) -> None:
@@ -80,16 +80,25 @@ def test_each_owner_has_its_own(headcount: Headcount) -> None:
     hear(headcount, BEGUN, an_id(NOW + 1), "somebody else")
     hear(headcount, BEGUN, an_id(NOW + 2), "somebody else")
     hear(headcount, ENDED, an_id(NOW + 3), "a third")
-    assert [headcount.live(owner) for owner in (OWNER, "somebody else", "a third")] == [1, 2, 0]
+    assert [headcount.live(owner, NOW) for owner in (OWNER, "somebody else", "a third")] == [1, 2, 0]
 
 
 def test_ends_alone_are_never_below_0(headcount: Headcount) -> None:
     """And take nothing from what begins afterwards."""
     for at in range(PARTS):
         hear(headcount, ENDED, an_id(NOW + at))
-        assert headcount.live(OWNER) == 0
+        assert headcount.live(OWNER, NOW) == 0
     hear(headcount, BEGUN, an_id(NOW + PARTS))
-    assert headcount.live(OWNER) == 1
+    assert headcount.live(OWNER, NOW) == 1
+
+
+def test_weeks_that_are_over_do_not_count(headcount: Headcount) -> None:
+    """Whatever was lost of their ends: the count heals by itself."""
+    for at in range(-3, 3):
+        hear(headcount, BEGUN, an_id(NOW + at * 7 * DAY))
+    assert headcount.live(OWNER, NOW) == 4, "this week, the last, and two to come"
+    assert headcount.live(OWNER, NOW + 21 * DAY) == 1
+    assert headcount.live(OWNER, NOW + 70 * DAY) == 0
 
 
 # ------------------------------------------------------------ the adapter alone
@@ -139,11 +148,11 @@ def test_a_sum_below_0_is_none(dynamodb: Any) -> None:
     headcount = adapter(dynamodb)
     key = {"list": {"S": f"live#{OWNER}"}, "entry": {"S": "0"}}
     dynamodb.put_item(TableName=headcount.table, Item={**key, "count": {"N": "-3"}})
-    assert headcount.live(OWNER) == 0
+    assert headcount.live(OWNER, NOW) == 0
 
 
 @pytest.mark.parametrize("heard", [[BEGUN], [BEGUN, ENDED], [ENDED]], ids=str)
-def test_a_note_expires_and_a_count_does_not(dynamodb: Any, heard: list[str]) -> None:
+def test_a_note_expires_and_a_count_long_after_its_week(dynamodb: Any, heard: list[str]) -> None:
     headcount = adapter(dynamodb)
     for what in heard:
         hear(headcount, what)
@@ -151,7 +160,8 @@ def test_a_note_expires_and_a_count_does_not(dynamodb: Any, heard: list[str]) ->
     [note] = found["counted"]
     assert (note["list"], note["entry"]) == ({"S": f"counted#{an_id()}"}, {"S": ONLY})
     assert note["expiresAt"] == {"N": str(EXPIRY // SECOND)}
-    assert all("expiresAt" not in part for part in found.get("live", []))
+    over = str((NOW // WEEK + 6) * WEEK // SECOND)
+    assert all(part["expiresAt"] == {"N": over} for part in found.get("live", []))
 
 
 def test_a_beginning_that_is_counted_in_between_makes_the_end_come_again(dynamodb: Any) -> None:
@@ -169,9 +179,9 @@ def test_a_beginning_that_is_counted_in_between_makes_the_end_come_again(dynamod
     late = DynamoHeadcount(dynamodb=Wrapped(dynamodb, transact_write_items=overtaken), table=headcount.table)
     with pytest.raises(Unavailable, match="in between"):
         hear(late, ENDED)
-    assert headcount.live(OWNER) == 1
+    assert headcount.live(OWNER, NOW) == 1
     hear(late, ENDED)
-    assert headcount.live(OWNER) == 0
+    assert headcount.live(OWNER, NOW) == 0
 
 
 @pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=[*ERRORS, *OTHER_REASONS])
@@ -182,7 +192,7 @@ def test_what_failed_is_unavailable(error: Exception) -> None:
         with pytest.raises(Unavailable):
             hear(headcount, what)
     with pytest.raises(Unavailable):
-        headcount.live(OWNER)
+        headcount.live(OWNER, NOW)
 
 
 @pytest.mark.parametrize("error", ERRORS)

@@ -49,6 +49,16 @@ def test_what_is_put_is_read(ledger: Ledger) -> None:
     assert ledger.read(an_id(NOW + 1)) is None
 
 
+@pytest.mark.parametrize("number", [0, 1, 101])
+def test_many_are_read_together(ledger: Ledger, number: int) -> None:
+    """Those that stand; asked for twice is told once."""
+    rows = [a_claim(due=NOW + at) for at in range(number)]
+    for row in rows:
+        ledger.put_if_absent(row)
+    ids = [row.schedule_id for row in rows]
+    assert ledger.read_all([*ids, *ids[:2], an_id(NOW - 1)]) == dict(zip(ids, rows, strict=True))
+
+
 def test_the_first_put_wins(ledger: Ledger) -> None:
     """And the second is told which one stands."""
     first, second = a_claim(nonce="n1"), a_claim(nonce="n2")

@@ -58,6 +58,16 @@ def test_a_bucket_holds_its_own_minute_and_shard_only(table: ScheduleTable) -> N
     assert table.page(bucket_of(a_schedule())).keys == (key_of(a_schedule()),)
 
 
+@pytest.mark.parametrize("number", [0, 1, 101])
+def test_many_are_read_together(table: ScheduleTable, number: int) -> None:
+    """Those that stand, of several buckets; asked for twice is told once."""
+    schedules = [*many_schedules(number), a_schedule(NOW + MINUTE)]
+    for schedule in schedules:
+        table.put(schedule)
+    keys = [key_of(schedule) for schedule in schedules]
+    assert table.read_all([*keys, keys[0], key_of(a_schedule(NOW - 1))]) == dict(zip(keys, schedules, strict=True))
+
+
 def test_an_empty_bucket_is_an_empty_last_page(table: ScheduleTable) -> None:
     """What closes a minute."""
     page = table.page(bucket_of(a_schedule()))

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from delayer.aws import api_wiring, creating, wiring
 from delayer.aws.control import DynamoControl
+from delayer.aws.headcount import DynamoHeadcount
 from delayer.aws.http import requests
 from delayer.aws.jobs import DynamoJobs
-from delayer.aws.journal import DynamoHeadcount, DynamoJournal
+from delayer.aws.journal import DynamoJournal
 from delayer.aws.ledger import DynamoLedger
 from delayer.aws.queue import SqsQueue
 from delayer.aws.rates import DynamoRates
@@ -96,6 +97,7 @@ ACTIONS = {
     "update_item": "dynamodb:UpdateItem",
     "delete_item": "dynamodb:DeleteItem",
     "batch_write_item": "dynamodb:BatchWriteItem",
+    "batch_get_item": "dynamodb:BatchGetItem",
     "query": "dynamodb:Query",
     "send_message_batch": "sqs:SendMessage",
     "send_message": "sqs:SendMessage",
@@ -168,8 +170,10 @@ def boto_calls(adapter: type, method: str) -> frozenset[str]:
     for path in _calls(methods[method]):
         if path[-1] == "paginate":
             found |= _strings(methods[method], "get_paginator")
-        elif path == ["write_all"]:
+        elif path[-1] == "write_all":
             found.add("batch_write_item")
+        elif path[-1] == "read_all" and path[0] != "self":
+            found.add("batch_get_item")
         elif path[:2] in (["self", "dynamodb"], ["self", "sqs"], ["self", "s3"], ["self", "sns"]) and path[2:] != [
             "get_paginator"
         ]:

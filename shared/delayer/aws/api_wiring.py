@@ -2,7 +2,7 @@
 
 import secrets
 
-from delayer.aws.clients import client
+from delayer.aws.clients import client, hasty_client
 from delayer.aws.jobs import DynamoJobs
 from delayer.aws.journal import DynamoJournal
 from delayer.aws.registry import DynamoRegistry
@@ -25,7 +25,7 @@ def journal() -> DynamoJournal | None:
     """The table in JOURNAL_TABLE; None if LIFECYCLE says that it is off."""
     if setting("LIFECYCLE") != "journal":
         return None
-    return DynamoJournal(dynamodb=client("dynamodb"), table=setting("JOURNAL_TABLE"))
+    return DynamoJournal(dynamodb=hasty_client("dynamodb"), table=setting("JOURNAL_TABLE"))
 
 
 def ids() -> Ids:

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from delayer.aws.clients import AWS_ERRORS, log
+from delayer.ports import Unavailable
 
 MESSAGES: Final = 10  # in one request to SQS or SNS
 ITEMS: Final = 25  # in one BatchWriteItem
-ROUNDS: Final = 6  # tries for UnprocessedItems, with 20, 40, 80 … ms in between
+KEYS: Final = 100  # in one BatchGetItem
+ROUNDS: Final = 6  # tries for UnprocessedItems and UnprocessedKeys, with 20, 40, 80 … ms in between
 
 
 def send_all(sizes: Sequence[int], at_most: int, send: Callable[[Sequence[int]], Mapping[str, Any]]) -> list[int]:
@@ -64,3 +66,27 @@ def _write(dynamodb: Any, table: str, requests: list[dict[str, Any]]) -> list[di
             break
         time.sleep(0.02 * 2**attempt)
     return requests
+
+
+def read_all(dynamodb: Any, table: str, keys: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """BatchGetItem, strongly consistent, until all is read. No key may come twice. Raises Unavailable."""
+    items: list[dict[str, Any]] = []
+    for start in range(0, len(keys), KEYS):
+        items += _read(dynamodb, table, list(keys[start : start + KEYS]))
+    return items
+
+
+def _read(dynamodb: Any, table: str, keys: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """An answer holds 16 MB at most, and what DynamoDB had the capacity for."""
+    items: list[dict[str, Any]] = []
+    for attempt in range(ROUNDS):
+        try:
+            answer = dynamodb.batch_get_item(RequestItems={table: {"Keys": keys, "ConsistentRead": True}})
+        except AWS_ERRORS as error:
+            raise Unavailable(f"read {table}: {error}") from error
+        items += answer.get("Responses", {}).get(table, [])
+        keys = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+        if not keys:
+            return items
+        time.sleep(0.02 * 2**attempt)
+    raise Unavailable(f"read {table}: {len(keys)} items were not answered")

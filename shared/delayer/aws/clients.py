@@ -31,6 +31,14 @@ def client(service: str, region: str | None = None) -> Any:
     return make(service, region_name=region or os.environ.get("AWS_REGION"), config=_CONFIG)
 
 
+@lru_cache(maxsize=2)
+def hasty_client(service: str) -> Any:
+    """For a view that others can do without: whoever waits for it has better things to do."""
+    make: Any = boto3.client
+    patience = Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "max_attempts": 0})
+    return make(service, region_name=os.environ.get("AWS_REGION"), config=_CONFIG.merge(patience))
+
+
 def error_code(error: Exception) -> str:
     """AWS's code of an error, empty if it never reached AWS."""
     return error.response["Error"]["Code"] if isinstance(error, ClientError) else ""

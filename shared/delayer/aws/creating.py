@@ -1,8 +1,8 @@
 """The use cases behind the functions of the API that create schedules, wired from their environment variables."""
 
 from delayer.aws import api_wiring, wiring
-from delayer.aws.clients import client
-from delayer.aws.journal import DynamoHeadcount
+from delayer.aws.clients import client, hasty_client
+from delayer.aws.headcount import DynamoHeadcount
 from delayer.aws.rates import DynamoRates
 from delayer.aws.runtime import SystemClock, number, setting
 from delayer.core.quota import Limits
@@ -12,13 +12,14 @@ from delayer.use_cases.quota import Quota
 from delayer.use_cases.replace import Replace
 
 
-def quota() -> Quota:
+def quota(observer: Observer) -> Quota:
     """The quotas in MAX_CREATES_PER_MINUTE and MAX_LIVE_SCHEDULES."""
     return Quota(
         clock=SystemClock(),
         limits=Limits(creates_per_minute=number("MAX_CREATES_PER_MINUTE"), live=number("MAX_LIVE_SCHEDULES")),
         rates=DynamoRates(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE")),
-        headcount=DynamoHeadcount(dynamodb=client("dynamodb"), table=setting("JOURNAL_TABLE")),
+        headcount=DynamoHeadcount(dynamodb=hasty_client("dynamodb"), table=setting("JOURNAL_TABLE")),
+        observer=observer,
     )
 
 
@@ -30,7 +31,7 @@ def accept(observer: Observer) -> Accept:
         ledger=wiring.ledger(),
         registry=api_wiring.registry(),
         ids=api_wiring.new_ids(),
-        quota=quota(),
+        quota=quota(observer),
         observer=observer,
     )
 
@@ -44,6 +45,6 @@ def replace(observer: Observer) -> Replace:
         registry=api_wiring.registry(),
         journal=api_wiring.journal(),
         ids=api_wiring.new_ids(),
-        quota=quota(),
+        quota=quota(observer),
         observer=observer,
     )

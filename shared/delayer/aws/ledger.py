@@ -1,11 +1,13 @@
 """The ledger in DynamoDB: conditional puts, answered with the row that stands in the way."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
+from delayer.aws import batches
 from delayer.aws.clients import AWS_ERRORS, error_code
+from delayer.aws.conflicts import once_free
 from delayer.core.instants import SECOND
 from delayer.core.ledger import LedgerRow
 from delayer.core.lifecycle import State
@@ -30,6 +32,11 @@ class DynamoLedger:
             raise Unavailable(f"read ledger: {error}") from error
         return from_item(answer["Item"]) if "Item" in answer else None
 
+    def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+        keys = [{"scheduleId": {"S": schedule_id}} for schedule_id in dict.fromkeys(schedule_ids)]
+        rows = [from_item(item) for item in batches.read_all(self.dynamodb, self.table, keys)]
+        return {row.schedule_id: row for row in rows}
+
     def put_if_absent(self, row: LedgerRow) -> LedgerRow | None:
         return self._put(row, {"ConditionExpression": "attribute_not_exists(scheduleId)"})
 
@@ -44,11 +51,13 @@ class DynamoLedger:
 
     def _put(self, row: LedgerRow, condition: Mapping[str, Any]) -> LedgerRow | None:
         try:
-            self.dynamodb.put_item(
-                TableName=self.table,
-                Item=to_item(row),
-                ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                **condition,
+            once_free(
+                lambda: self.dynamodb.put_item(
+                    TableName=self.table,
+                    Item=to_item(row),
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                    **condition,
+                )
             )
         except AWS_ERRORS as error:
             if error_code(error) != "ConditionalCheckFailedException":

@@ -12,6 +12,7 @@ from attrs import frozen
 
 from delayer.aws import ledger, member_lists, schedule_table
 from delayer.aws.clients import AWS_ERRORS
+from delayer.aws.conflicts import once_free
 from delayer.core.instants import DAY, SECOND, Millis
 from delayer.core.ledger import ROW_LIFETIME, LedgerRow
 from delayer.core.schedule import Schedule
@@ -53,7 +54,7 @@ class DynamoRegistry:
         try:
             # No ClientRequestToken of ours: the conditions make it idempotent already, and for ever; a token is
             # forgotten after ten minutes.
-            self.dynamodb.transact_write_items(TransactItems=writes)
+            once_free(lambda: self.dynamodb.transact_write_items(TransactItems=writes))
         except AWS_ERRORS as error:
             refused = _refused(error, writes)
             if not refused:

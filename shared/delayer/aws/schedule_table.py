@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from delayer.aws.batches import write_all
+from delayer.aws.batches import read_all, write_all
 from delayer.aws.clients import AWS_ERRORS
 from delayer.core.bucket import Bucket
 from delayer.core.enqueueing import Garbled, Heartbeat
@@ -67,6 +67,11 @@ class DynamoScheduleTable:
             raise Unavailable(f"read schedule: {error}") from error
         row = from_item(answer["Item"]) if "Item" in answer else None
         return row if isinstance(row, Schedule) else None
+
+    def read_all(self, keys: Sequence[RecordKey]) -> dict[RecordKey, Schedule]:
+        items = read_all(self.dynamodb, self.table, [_key(key) for key in dict.fromkeys(keys)])
+        rows = {_record_key(item): from_item(item) for item in items}
+        return {key: row for key, row in rows.items() if isinstance(row, Schedule)}
 
     def beat(self, sent_at: Millis) -> None:
         key = {"bucket": {"S": HEARTBEAT}, "due": {"S": f"{sent_at:013d}"}}

@@ -121,7 +121,9 @@ def admit_listing(query: Mapping[str, str]) -> Listing:
     state = State(document["state"]) if "state" in document else None
     limit = document.get("limit", DEFAULT_LIMIT)
     group = document.get("group", "")
-    return Listing(group=group, state=state, since=since or 0, until=until or FAR, limit=limit, after=after)
+    return Listing(
+        group=group, state=state, since=since or 0, until=FAR if until is None else until, limit=limit, after=after
+    )
 
 
 def _bound(document: Mapping[str, Any], name: str, errors: list[FieldError]) -> Millis | None:

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 from attrs import Factory, define
 
 from delayer.core.events import Event, expiry_of
-from delayer.core.instants import Millis
+from delayer.core.instants import DAY, Millis
 from delayer.core.lifecycle import EventType
+from delayer.core.schedule_id import address_of
 from delayer.fakes.registry import page_of
 from delayer.ports import Member, Members
+
+WEEK = 7 * DAY
 
 
 @define
@@ -57,20 +60,25 @@ class MemoryHeadcount:
     """Port Headcount."""
 
     counted: dict[str, bool] = Factory(dict)  # whether it is live, by its id
-    counts: Counter[str] = Factory(Counter)
+    counts: Counter[tuple[str, int]] = Factory(Counter)  # by owner, and the week in which they are due
     expires: dict[str, Millis] = Factory(dict)  # when it may be forgotten that it was counted
 
     def begun(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
         self.expires[schedule_id] = expires_at
         if schedule_id not in self.counted:
             self.counted[schedule_id] = True
-            self.counts[owner] += 1
+            self.counts[owner, _week(schedule_id)] += 1
 
     def ended(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
         self.expires[schedule_id] = expires_at
         if self.counted.get(schedule_id):
-            self.counts[owner] -= 1
+            self.counts[owner, _week(schedule_id)] -= 1
         self.counted[schedule_id] = False
 
-    def live(self, owner: str) -> int:
-        return self.counts[owner]
+    def live(self, owner: str, now: Millis) -> int:
+        first = now // WEEK - 1
+        return max(sum(number for (whose, week), number in self.counts.items() if whose == owner and week >= first), 0)
+
+
+def _week(schedule_id: str) -> int:
+    return address_of(schedule_id).due // WEEK

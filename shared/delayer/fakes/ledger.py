@@ -1,5 +1,7 @@
 """The ledger."""
 
+from collections.abc import Sequence
+
 from attrs import Factory, define
 
 from delayer.core.ledger import LedgerRow
@@ -16,6 +18,10 @@ class MemoryLedger:
 
     def read(self, schedule_id: str) -> LedgerRow | None:
         return self.rows.get(schedule_id)
+
+    def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+        found = {schedule_id: self.read(schedule_id) for schedule_id in schedule_ids}
+        return {schedule_id: row for schedule_id, row in found.items() if row}
 
     def put_if_absent(self, row: LedgerRow) -> LedgerRow | None:
         standing = self.rows.get(row.schedule_id)

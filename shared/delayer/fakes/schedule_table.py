@@ -52,6 +52,10 @@ class MemoryScheduleTable:
         row = self.rows.get(key)
         return row if isinstance(row, Schedule) else None
 
+    def read_all(self, keys: Sequence[RecordKey]) -> dict[RecordKey, Schedule]:
+        found = {key: self.read(key) for key in keys}
+        return {key: row for key, row in found.items() if row}
+
     def beat(self, sent_at: Millis) -> None:
         key = RecordKey(bucket=HEARTBEAT, due=f"{sent_at:013d}")
         self.write(key, Heartbeat(sent_at))

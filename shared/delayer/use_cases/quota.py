@@ -3,7 +3,7 @@
 from attrs import frozen
 
 from delayer.core.quota import Limits, too_fast, too_many, window_of
-from delayer.ports import Clock, Headcount, Rates
+from delayer.ports import Clock, Headcount, Observer, Rates, Unavailable
 
 
 @frozen(kw_only=True)
@@ -14,6 +14,7 @@ class Quota:
     limits: Limits
     rates: Rates
     headcount: Headcount
+    observer: Observer
 
     def spend(self, owner: str) -> None:
         """One creation. Raises OverQuota, or Unavailable if AWS failed."""
@@ -23,6 +24,16 @@ class Quota:
             raise too_fast(self.limits, now)
 
     def make_room(self, owner: str) -> None:
-        """One more live schedule. Raises OverQuota, or Unavailable if AWS failed."""
-        if self.limits.live and self.headcount.live(owner) >= self.limits.live:
+        """One more live schedule. Raises OverQuota.
+
+        The count is a view's: if it does not answer, it decides nothing.
+        """
+        if self.limits.live and self._live(owner) >= self.limits.live:
             raise too_many(self.limits)
+
+    def _live(self, owner: str) -> int:
+        try:
+            return self.headcount.live(owner, self.clock.now())
+        except Unavailable as error:
+            self.observer.warn("live schedules not counted", error=str(error))
+            return 0

@@ -66,8 +66,8 @@ class Replace:
                     return verdict
                 if isinstance(verdict, Withdraw):
                     exchange = _instead(exchange, verdict)
-            if exchange.ending is None:
-                self.quota.make_room(owner)
+            if exchange.ending is None or (exchange.over and exchange.over.ended):
+                self.quota.make_room(owner)  # what has failed, or was set aside, has given up its place
             if self.registry.exchange(exchange):
                 return self._replaced(exchange)
         raise Unavailable("others change the schedule of this name all the time; try again")

@@ -1,15 +1,18 @@
 """Writes the histories of schedules, from the lifecycle events (ADR 0053)."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from attrs import frozen
 
 from delayer.core import cloud_events
 from delayer.core.events import Event, expiry_of
-from delayer.core.instants import Millis
+from delayer.core.instants import DAY, Millis
 from delayer.core.lifecycle import ENDS, EventType
 from delayer.core.wire import Unreadable
 from delayer.ports import Delivery, Headcount, Journal, Observer, Unavailable
+
+NOTED_FOR: Final = 60 * DAY  # longer than a dead letter may wait, and than a count goes by that week
 
 
 @frozen(kw_only=True)
@@ -45,11 +48,12 @@ class WriteJournal:
         """Whether that was done; a repetition changes nothing."""
         if self.headcount is None:
             return True
+        expires_at = expiry_of(event, max(self.keep_for, NOTED_FOR))
         try:
             if event.type is EventType.SCHEDULED:
-                self.headcount.begun(event.owner, event.schedule_id, expiry_of(event, self.keep_for))
+                self.headcount.begun(event.owner, event.schedule_id, expires_at)
             elif event.state in ENDS:
-                self.headcount.ended(event.owner, event.schedule_id, expiry_of(event, self.keep_for))
+                self.headcount.ended(event.owner, event.schedule_id, expires_at)
         except Unavailable:
             return False
         return True

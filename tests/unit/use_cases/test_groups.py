@@ -1,21 +1,22 @@
 """Many schedules at a time: listed page by page, and cancelled in the background."""
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from attrs import define, evolve
 
 from delayer.core.admission import admit_listing, cursor_after
 from delayer.core.instants import DAY, MINUTE, SECOND
-from delayer.core.ledger import STALE_AFTER
+from delayer.core.ledger import STALE_AFTER, LedgerRow
 from delayer.core.lifecycle import State
 from delayer.core.request import Invalid, Listing
-from delayer.fakes import InOrder, MemoryJobs, MemoryQueue
+from delayer.fakes import InOrder, MemoryJobs, MemoryLedger, MemoryQueue
 from delayer.fakes.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports import Delivery, JobRow, Unavailable
 from delayer.use_cases.cancel import Cancel
 from delayer.use_cases.cancel_group import BeginCancelGroup, CancelGroup, outgoing
-from delayer.use_cases.list_schedules import ListSchedules
+from delayer.use_cases.list_schedules import Listed, ListSchedules
 from tests.unit.use_cases.test_accept import accepted, body
 from tests.world import START, World
 
@@ -40,7 +41,6 @@ class Stand:
             registry=world.registry,
             journal=world.journal,
             ids=world.accept.ids,
-            parallel=InOrder(),
         )
         cancel = Cancel(
             clock=world.clock,
@@ -159,6 +159,73 @@ def test_none_twice_and_none_missing_while_others_fire() -> None:
             stand.members(1, seconds=1500)
     assert len(listed) == len(set(listed))
     assert set(there) | set(soon) <= set(listed)
+
+
+def test_a_page_ends_before_it_is_too_large() -> None:
+    """Lambda answers with six MiB at most. One is always shown, however large."""
+    stand = a_stand()
+    payload = "x" * 250_000
+    bodies = [body(delaySeconds=3600 + at, group=GROUP, payload=payload) for at in range(14)]
+    ids = [accepted(stand.world, one, owner=OWNER).id for one in bodies]
+    listed: list[str] = []
+    query = {"limit": "100"}
+    sizes = []
+    while True:
+        page = stand.list(a_listing(**query), OWNER)
+        sizes.append(len(page.schedules))
+        listed += [found.schedule_id for found in page.schedules]
+        if not page.after:
+            break
+        query["cursor"] = cursor_after(page.after)
+    assert listed == ids
+    assert sizes == [5, 5, 4]
+
+
+def test_a_page_ends_when_looking_takes_too_long() -> None:
+    """Short of the function's timeout; the next one goes on from there."""
+    stand = a_stand()
+    ids = stand.members(300)
+
+    class Slow(MemoryLedger):
+        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+            stand.world.clock.move(3 * SECOND)
+            return stand.world.ledger.read_all(schedule_ids)
+
+    page = evolve(stand.list, ledger=Slow())(a_listing(state="executed"), OWNER)
+    assert (page.schedules, page.after) == ((), ids[199])
+
+
+def test_all_of_an_owner_are_listed_by_the_journal() -> None:
+    """Of every group and of none, each with its state of the moment; those that are too old are passed over."""
+    stand = a_stand()
+    old = stand.members(3, seconds=60)
+    stand.world.run_until(START + 2 * MINUTE)
+    ids = [*stand.members(2), *stand.members(2, group="another", seconds=4000)]
+    ids.append(accepted(stand.world, body(delaySeconds=5000), owner=OWNER).id)
+    accepted(stand.world, body(delaySeconds=5000), owner="another")
+    everything = admit_listing({"limit": "3"})
+    assert stand.list(everything, OWNER).schedules == (), "nobody has told the journal yet"
+    stand.world.keep_journal()
+    first = stand.list(everything, OWNER)
+    assert [found.state for found in first.schedules] == [State.EXECUTED] * 3
+    second = stand.list(admit_listing({"limit": "3", "cursor": cursor_after(first.after)}), OWNER)
+    rest = stand.list(admit_listing({"limit": "3", "cursor": cursor_after(second.after)}), OWNER)
+    assert [found.schedule_id for found in (*first.schedules, *second.schedules, *rest.schedules)] == [*old, *ids]
+    stand.world.clock.move(30 * DAY)
+    stand.world.ledger.rows.clear()
+    assert stand.list(admit_listing({"from": "2026-11-21T00:00:00Z", "to": "2026-11-21T09:30:00Z"}), OWNER) == Listed(
+        (), ""
+    )
+
+
+def test_without_a_journal_only_groups_are_listed() -> None:
+    stand = a_stand()
+    ids = stand.members(1)
+    off = evolve(stand.list, journal=None)
+    assert [found.schedule_id for found in off(a_listing(), OWNER).schedules] == ids
+    with pytest.raises(Invalid) as caught:
+        off(admit_listing({}), OWNER)
+    assert caught.value.errors[0].field == "group"
 
 
 def test_another_owner_lists_nothing() -> None:

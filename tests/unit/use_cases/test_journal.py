@@ -125,7 +125,7 @@ def test_what_is_not_kept_comes_again(fault: Fault) -> None:
     assert failed
     assert world.write_journal([one for one in deliveries if one.message_id in failed]) == []
     assert history(world, schedule)[-1] is EventType.EXECUTED
-    assert world.headcount.live("owner") == 3, "swept, cancelled, waiting"
+    assert world.headcount.live("owner", START) == 3, "swept, cancelled, waiting"
 
 
 def test_what_cannot_be_read_goes_to_the_dead_letters_and_its_neighbours_go_on() -> None:

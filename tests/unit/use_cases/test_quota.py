@@ -5,6 +5,7 @@ import json
 import pytest
 from attrs import evolve
 
+from delayer.core.executing import Refused
 from delayer.core.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.quota import Limits, OverQuota
 from delayer.core.request import Invalid
@@ -79,11 +80,11 @@ def test_so_many_live() -> None:
     assert error.retry_after == MINUTE
     a_cancel(world)(first.id, "owner")
     world.keep_journal()
-    assert world.headcount.live("owner") == 1
+    assert world.headcount.live("owner", START) == 1
     world.post(START + 2 * HOUR)
     world.run_until(START + 2 * MINUTE)
     world.keep_journal()
-    assert world.headcount.live("owner") == 1
+    assert world.headcount.live("owner", START) == 1
     assert isinstance(world.accept(body(), "owner"), Accepted)
 
 
@@ -98,7 +99,7 @@ def test_a_replacement_needs_no_room() -> None:
     assert isinstance(second, Replaced)
     assert second.previous == first.schedule.id
     world.keep_journal()
-    assert world.headcount.live("owner") == 1
+    assert world.headcount.live("owner", START) == 1
     third = replace.by_id(second.schedule.id, "owner", point_in_time=START + DAY, payload=None)
     assert isinstance(third, Replaced)
     with pytest.raises(OverQuota):
@@ -138,24 +139,68 @@ class Never:
     def ended(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
         raise AssertionError
 
-    def live(self, owner: str) -> int:
+    def live(self, owner: str, now: Millis) -> int:
         raise AssertionError
 
 
 def test_without_limits_nothing_is_counted_and_nothing_is_read() -> None:
     world = World()
-    quota = Quota(clock=world.clock, limits=Limits(), rates=Never(), headcount=Never())
+    quota = Quota(clock=world.clock, limits=Limits(), rates=Never(), headcount=Never(), observer=world.observer)
     accept = evolve(world.accept, quota=quota)
     assert isinstance(accept(body(), "owner"), Accepted)
 
 
-def test_a_quota_that_cannot_be_read_is_no_permission() -> None:
+def test_a_count_that_cannot_be_read_decides_nothing() -> None:
+    """It is a view's: schedules are accepted without it, and somebody is told."""
+
     class Down(Never):
-        def live(self, owner: str) -> int:
+        def live(self, owner: str, now: Millis) -> int:
             raise Unavailable(owner)
 
     world = World()
-    quota = Quota(clock=world.clock, limits=Limits(live=1), rates=Never(), headcount=Down())
+    quota = Quota(clock=world.clock, limits=Limits(live=1), rates=Never(), headcount=Down(), observer=world.observer)
+    assert isinstance(evolve(world.accept, quota=quota)(body(), "owner"), Accepted)
+    assert world.observer.warnings == ["live schedules not counted"]
+
+
+def test_creations_that_cannot_be_counted_are_not_accepted() -> None:
+    """Too many at a time are just what keeps DynamoDB from counting them."""
+
+    class Down(Never):
+        def spend(self, owner: str, window: str, at_most: int, expires_at: Millis) -> bool:
+            raise Unavailable(owner)
+
+    world = World()
+    limits = Limits(creates_per_minute=1)
+    quota = Quota(clock=world.clock, limits=limits, rates=Down(), headcount=Never(), observer=world.observer)
     with pytest.raises(Unavailable):
         evolve(world.accept, quota=quota)(body(), "owner")
     assert world.table.rows == {}
+
+
+def test_a_name_whose_bearer_has_failed_needs_room() -> None:
+    """It gave up its place when it failed."""
+    world = World(limits=Limits(live=1))
+    replace = a_replace(world)
+    world.target.answers = [Refused("HTTP 404")]
+    first = replace.by_name(a_request(START + SECOND), "owner", "one")
+    assert isinstance(first, Replaced)
+    world.run_until(START + MINUTE)
+    assert world.post(START + HOUR)
+    world.keep_journal()
+    assert world.headcount.live("owner", START) == 1
+    with pytest.raises(OverQuota):
+        replace.by_name(a_request(START + HOUR), "owner", "one")
+
+
+def test_what_was_lost_of_the_count_heals() -> None:
+    """An end that was never heard of counts until two weeks after it was due, and no longer."""
+    world = World(limits=Limits(live=1))
+    lost = world.post(START + MINUTE)
+    assert lost
+    world.keep_journal()
+    world.run_until(START + HOUR)
+    world.happenings()  # nobody hears of it
+    assert world.headcount.live("owner", world.clock.now()) == 1
+    world.clock.move(15 * DAY)
+    assert world.headcount.live("owner", world.clock.now()) == 0

@@ -1,0 +1,110 @@
+"""How many schedules of an owner are live, in the journal table (ADR 0054).
+
+List `live#<owner>` holds counts, one entry for each week in which schedules are due, in parts; `counted#<id>` says
+whether a schedule is in them.
+"""
+
+import zlib
+from typing import Any, Final
+
+from attrs import frozen
+
+from delayer.aws.clients import AWS_ERRORS, error_code
+from delayer.aws.conflicts import once_free
+from delayer.core.instants import DAY, SECOND, Millis
+from delayer.core.schedule_id import address_of
+from delayer.ports import Unavailable
+
+WEEK: Final[Millis] = 7 * DAY
+PARTS: Final = 10  # of a week's count: two transactions on one item at a time refuse each other
+ONLY: Final = "-"  # the entry of a list that has one
+COUNTED, OVER = "counted", "over"
+
+Item = dict[str, Any]
+
+
+@frozen(kw_only=True)
+class DynamoHeadcount:
+    """Port Headcount. Each change is one transaction with the note that the schedule was counted."""
+
+    dynamodb: Any
+    table: str
+
+    def begun(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
+        absent = {"ConditionExpression": "attribute_not_exists(#list)", "ExpressionAttributeNames": {"#list": "list"}}
+        note = {"Put": {"TableName": self.table, "Item": self._note(schedule_id, COUNTED, expires_at), **absent}}
+        self._together(note, self._add(owner, schedule_id, 1))
+
+    def ended(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
+        counted = {
+            "ConditionExpression": "#state = :counted",
+            "ExpressionAttributeNames": {"#state": "state"},
+            "ExpressionAttributeValues": {":counted": {"S": COUNTED}},
+        }
+        note = self._note(schedule_id, OVER, expires_at)
+        put = {"Put": {"TableName": self.table, "Item": note, **counted}}
+        if not self._together(put, self._add(owner, schedule_id, -1)) and not self._over_from_the_start(note):
+            raise Unavailable("its beginning was counted in between")
+
+    def _over_from_the_start(self, note: Item) -> bool:
+        """Its end was heard of first: its beginning will not be counted. Also if it is over already."""
+        try:
+            self.dynamodb.put_item(
+                TableName=self.table,
+                Item=note,
+                ConditionExpression="attribute_not_exists(#list) OR #state = :over",
+                ExpressionAttributeNames={"#list": "list", "#state": "state"},
+                ExpressionAttributeValues={":over": {"S": OVER}},
+            )
+        except AWS_ERRORS as error:
+            if error_code(error) == "ConditionalCheckFailedException":
+                return False
+            raise Unavailable(f"count schedules: {error}") from error
+        return True
+
+    def _together(self, note: Item, add: Item) -> bool:
+        """False: the condition of the note failed, and nothing was written."""
+        try:
+            once_free(lambda: self.dynamodb.transact_write_items(TransactItems=[note, add]))
+        except AWS_ERRORS as error:
+            reasons = (getattr(error, "response", None) or {}).get("CancellationReasons", [])
+            if reasons and reasons[0].get("Code") == "ConditionalCheckFailed":
+                return False
+            raise Unavailable(f"count schedules: {error}") from error
+        return True
+
+    def _note(self, schedule_id: str, state: str, expires_at: Millis) -> Item:
+        key = _key(f"counted#{schedule_id}", ONLY)
+        return {**key, "state": {"S": state}, "expiresAt": {"N": str(expires_at // SECOND)}}
+
+    def _add(self, owner: str, schedule_id: str, number: int) -> Item:
+        week, part = address_of(schedule_id).due // WEEK, zlib.crc32(schedule_id.encode()) % PARTS
+        expires = (week + 6) * WEEK // SECOND  # long after it has ceased to count
+        return {
+            "Update": {
+                "TableName": self.table,
+                "Key": _key(f"live#{owner}", f"{week:06d}#{part}"),
+                "UpdateExpression": "ADD #count :number SET expiresAt = :expires",
+                "ExpressionAttributeNames": {"#count": "count"},
+                "ExpressionAttributeValues": {":number": {"N": str(number)}, ":expires": {"N": str(expires)}},
+            }
+        }
+
+    def live(self, owner: str, now: Millis) -> int:
+        try:
+            answer = self.dynamodb.query(
+                TableName=self.table,
+                KeyConditionExpression="#list = :list AND #entry >= :first",
+                ExpressionAttributeNames={"#list": "list", "#entry": "entry"},
+                ExpressionAttributeValues={
+                    ":list": {"S": f"live#{owner}"},
+                    ":first": {"S": f"{now // WEEK - 1:06d}"},
+                },
+            )
+        except AWS_ERRORS as error:
+            raise Unavailable(f"count schedules: {error}") from error
+        return max(sum(int(item["count"]["N"]) for item in answer["Items"]), 0)
+
+
+def _key(entries: str, entry: str) -> Item:
+    return {"list": {"S": entries}, "entry": {"S": entry}}
