@@ -24,7 +24,7 @@ cancel = Cancel(
 @problems.answers_problems(telemetry)
 def handler(event: dict[str, Any], _context: object) -> answers.Answer:
     """One invocation."""
-    owner, name = requests.owner_of(event), requests.parameter(event, "name")
+    owner, name = requests.owner_of(event), requests.name_of(event)
     match cancel.by_name(name, owner) if name else cancel(requests.parameter(event, "id"), owner):
         case Cancelled(row):
             return answers.ended(row)

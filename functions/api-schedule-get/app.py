@@ -26,7 +26,7 @@ look = Look(
 @problems.answers_problems(telemetry)
 def handler(event: dict[str, Any], _context: object) -> answers.Answer:
     """One invocation."""
-    owner, name = requests.owner_of(event), requests.parameter(event, "name")
+    owner, name = requests.owner_of(event), requests.name_of(event)
     match look.by_name(name, owner) if name else look.by_id(requests.parameter(event, "id"), owner):
         case Found() as found:
             return answers.answer(200, answers.shown(found))

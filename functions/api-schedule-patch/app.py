@@ -26,8 +26,8 @@ def handler(event: dict[str, Any], _context: object) -> answers.Answer:
             return answers.replaced(schedule, schedule_id)
         case TooLate(row):
             return problems.too_late(row)
-        case OnItsWay():
-            return problems.on_its_way()
+        case OnItsWay(soon):
+            return problems.on_its_way(soon=soon)
         case Expired():
             return problems.expired()
         case NotFound():

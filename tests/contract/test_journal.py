@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 
 from delayer.aws.batches import ITEMS, ROUNDS
 from delayer.aws.journal import DynamoJournal, event_from, event_item
-from delayer.core.events import Event, expiry_of
+from delayer.core.events import Definition, Event, expiry_of
 from delayer.core.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.lifecycle import EventType, State
 from delayer.core.schedule import Schedule
@@ -50,7 +50,7 @@ def scheduled(schedule: Schedule, change: str = "c0") -> Event:
         owner=schedule.owner,
         at=schedule.created_at,
         state=State.SCHEDULED,
-        definition=schedule,
+        definition=Definition(schedule),
         source=SOURCE,
     )
 

@@ -261,7 +261,7 @@ def _always_too_old(*_: Any) -> Any:
 
 
 def _always_on_its_way(self: Any, schedule_id: str, owner: str, **_: Any) -> Any:
-    return replace.OnItsWay()
+    return replace.OnItsWay(soon=False)
 
 
 def _old_one_lives_on(exchange: Any, verdict: Any) -> Any:

@@ -13,10 +13,17 @@ KEYS: Final = 100  # in one BatchGetItem
 ROUNDS: Final = 6  # tries for UnprocessedItems and UnprocessedKeys, with 20, 40, 80 … ms in between
 
 
-def send_all(sizes: Sequence[int], at_most: int, send: Callable[[Sequence[int]], Mapping[str, Any]]) -> list[int]:
+def send_all(
+    sizes: Sequence[int],
+    at_most: int,
+    send: Callable[[Sequence[int]], Mapping[str, Any]],
+    *,
+    passes_over_faults: bool = False,
+) -> list[int]:
     """Calls `send` for ten positions and `at_most` bytes at a time; returns the positions not known to be taken.
 
     Each entry has its position as its `Id`. `Failed[]` is a list of what was *not* taken, in an answer that says 200.
+    `passes_over_faults`: what AWS will never take counts as taken, where losing it is better than trying for ever.
     """
     left: list[int] = []
     for batch in _batches(sizes, at_most):
@@ -29,6 +36,8 @@ def send_all(sizes: Sequence[int], at_most: int, send: Callable[[Sequence[int]],
         for refused in answer.get("Failed", []):
             log.warning("message not sent: %s", refused.get("Message") or refused["Code"])
         taken = {int(one["Id"]) for one in answer.get("Successful", [])}
+        if passes_over_faults:
+            taken |= {int(one["Id"]) for one in answer.get("Failed", []) if one.get("SenderFault")}
         left += [at for at in batch if at not in taken]
     return left
 

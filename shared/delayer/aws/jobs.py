@@ -11,6 +11,7 @@ from delayer.core.instants import DAY, SECOND, Millis
 from delayer.ports import JobRow, Unavailable
 
 VERSION: Final = 1
+MAX_ID: Final = 64
 LIFETIME: Final[Millis] = 30 * DAY  # of a job, from its beginning
 
 
@@ -22,8 +23,9 @@ class DynamoJobs:
     table: str
 
     def read(self, owner: str, job_id: str) -> JobRow | None:
-        if "#" in job_id:
-            return None  # of a client's own making; it could lead to a job of an owner whose name goes on like this
+        if "#" in job_id or len(job_id) > MAX_ID:
+            # Of a client's own making: it could lead to a job of another owner, or be too long for a key.
+            return None
         key = {"list": {"S": job_list(owner, job_id)}, "entry": {"S": ONLY}}
         try:
             answer = self.dynamodb.get_item(TableName=self.table, Key=key, ConsistentRead=True)

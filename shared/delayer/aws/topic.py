@@ -20,8 +20,12 @@ class SnsTopic:
 
     def publish(self, announcements: Sequence[Announcement]) -> list[int]:
         sizes = [_size(announcement) for announcement in announcements]
+        # What SNS will never take would hold up a shard of the stream for a day.
         return send_all(
-            sizes, BATCH_BYTES, lambda batch: self._publish([_entry(at, announcements[at]) for at in batch])
+            sizes,
+            BATCH_BYTES,
+            lambda batch: self._publish([_entry(at, announcements[at]) for at in batch]),
+            passes_over_faults=True,
         )
 
     def _publish(self, entries: list[dict[str, Any]]) -> dict[str, Any]:

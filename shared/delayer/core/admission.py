@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, Final
 
 import msgspec
+from attrs import evolve
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
@@ -23,7 +24,7 @@ from delayer.core.schedule_id import address_of
 
 MAX_BODY_BYTES: Final = 262_144
 MAX_BATCH: Final = 100  # schedules in one call
-MAX_BATCH_BYTES: Final = 4_194_304  # Lambda takes six MiB, with its envelope and base64
+MAX_BATCH_BYTES: Final = 2_097_152  # Lambda takes six MiB, in which each quote of the body is escaped
 DEFAULT_LIMIT: Final = 50
 FAR: Final[Millis] = 2**48  # no id holds a later instant
 MAX_PAST: Final[Millis] = 60 * SECOND
@@ -94,7 +95,8 @@ def admit_batch(body: bytes) -> list[bytes]:
     except msgspec.MsgspecError:
         bodies = []
     if not 1 <= len(bodies) <= MAX_BATCH:
-        errors.append(FieldError(field="schedules", problem="wrong", allowed=f"an array of 1 to {MAX_BATCH} schedules"))
+        problem = "wrong number or type" if "schedules" in fields else "missing"
+        errors.append(FieldError(field="schedules", problem=problem, allowed=f"an array of 1 to {MAX_BATCH} schedules"))
     if errors:
         raise Invalid(errors[:MAX_ERRORS])
     return [bytes(one) for one in bodies]
@@ -111,11 +113,11 @@ def admit_group(query: Mapping[str, str]) -> str:
 def admit_listing(query: Mapping[str, str]) -> Listing:
     """The listing that a query asks for. Raises Invalid."""
     document: dict[str, Any] = {**query}
-    if document.get("limit", "").isascii() and document.get("limit", "").isdigit():
+    if re.fullmatch(r"-?[0-9]+", document.get("limit", ""), re.ASCII):
         document["limit"] = _integer(document["limit"])
     errors = [found for error in _LISTING.iter_errors(document) for found in _teach(error, "")]
     since, until = (_bound(document, name, errors) for name in ("from", "to"))
-    after = _after(document.get("cursor", ""), errors)
+    after = _after(document["cursor"], errors) if "cursor" in document else ""
     if errors:
         raise Invalid(errors[:MAX_ERRORS])
     state = State(document["state"]) if "state" in document else None
@@ -133,7 +135,13 @@ def _bound(document: Mapping[str, Any], name: str, errors: list[FieldError]) -> 
     try:
         return parse_instant(str(document[name]))
     except (ValueError, OverflowError) as error:
-        errors.append(FieldError(field=name, problem=str(error) or "not an instant", allowed="RFC 3339 with an offset"))
+        errors.append(
+            FieldError(
+                field=name,
+                problem=str(error) or "not an instant",
+                allowed="RFC 3339 with an offset, a + written as %2B",
+            )
+        )
         return None
 
 
@@ -146,7 +154,7 @@ def _after(cursor: str, errors: list[FieldError]) -> str:
     """The inverse of cursor_after."""
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-        if not cursor or (text[0] == "1" and address_of(text[1:]) and cursor_after(text[1:]) == cursor):
+        if text[0] == "1" and address_of(text[1:]) and cursor_after(text[1:]) == cursor:
             return text[1:]
     except (ValueError, IndexError):
         pass
@@ -160,8 +168,10 @@ def admit_change(body: bytes, now: Millis) -> Change:
     shown = document if payload is None else {**document, "payload": None}
     errors = [found for error in islice(_CHANGE.iter_errors(shown), MAX_ERRORS) for found in _teach(error, "")]
     is_timed = "pointInTime" in document or "delaySeconds" in document
+    if not shown:
+        errors = [FieldError(field="", problem="nothing to change", allowed="pointInTime or delaySeconds, payload")]
     if "pointInTime" in document and "delaySeconds" in document:
-        errors.append(_ONE_TIME)
+        errors.append(evolve(_ONE_TIME, problem="give one of pointInTime and delaySeconds, not both"))
     point_in_time = _point_in_time(document, now, errors) if is_timed else None
     if errors:
         raise Invalid(errors)
@@ -189,6 +199,8 @@ def _compact(value: Any) -> str:
 
 
 def _fields_of(body: bytes) -> dict[str, bytes]:
+    if not body.strip():
+        raise NotJson("The body must be a JSON object in UTF-8: it is empty")
     try:
         body.decode("utf-8")
         fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])

@@ -5,7 +5,7 @@ from typing import Any, Final
 import msgspec
 from attrs import frozen
 
-from delayer.core.events import Event
+from delayer.core.events import Definition, Event
 from delayer.core.instants import format_instant, parse_instant
 from delayer.core.lifecycle import EventType, State
 from delayer.core.schedule import Schedule
@@ -32,7 +32,8 @@ class _Envelope:
 
 def encode(event: Event) -> str:
     """The event as JSON. A payload too large to be told is left out; all that is JSON, if that does not do."""
-    text = _encoded(event, ())
+    is_whole = event.definition is None or event.definition.is_whole
+    text = _encoded(event, () if is_whole else ("payload",))
     for left_out in (("payload",), tuple(JSON_FIELDS)):
         if len(text.encode()) > MAX_BYTES:
             text = _encoded(event, left_out)
@@ -49,7 +50,7 @@ def _encoded(event: Event, left_out: tuple[str, ...]) -> str:
         "time": format_instant(event.at),
         "datacontenttype": "application/json",
         "sequence": f"{event.revision:05d}",
-        "data": {**_shown(event), **(_defined(event.definition, left_out) if event.definition else {})},
+        "data": {**_shown(event), **(_defined(event.definition.schedule, left_out) if event.definition else {})},
     }
     return msgspec.json.encode(envelope).decode()
 
@@ -108,7 +109,7 @@ def _event(envelope: _Envelope) -> Event:
         name=data.get("name", ""),
         replaced_by=data.get("replacedBy", ""),
         source=envelope.source,
-        definition=_definition(envelope.subject, data) if "action" in data and "payloadOmitted" not in data else None,
+        definition=_definition(envelope.subject, data) if "action" in data else None,
     )
 
 
@@ -117,8 +118,8 @@ def _plain(name: str, value: msgspec.Raw) -> Any:
     return bytes(value).decode() if name in JSON_FIELDS else msgspec.json.decode(value)
 
 
-def _definition(schedule_id: str, data: dict[str, Any]) -> Schedule:
-    return Schedule(
+def _definition(schedule_id: str, data: dict[str, Any]) -> Definition:
+    schedule = Schedule(
         id=schedule_id,
         owner=data["owner"],
         point_in_time=parse_instant(data["pointInTime"]),
@@ -130,3 +131,4 @@ def _definition(schedule_id: str, data: dict[str, Any]) -> Schedule:
         on_late=data.get("onLate", ""),
         tags=data.get("tags", ""),
     )
+    return Definition(schedule, is_whole="payloadOmitted" not in data)

@@ -21,6 +21,14 @@ FROM_THE_TABLE: Final = 0  # in place of a revision
 CLOCK_SKEW: Final[Millis] = MINUTE  # by which the times of two functions may differ, and far more than they do
 
 
+@frozen
+class Definition:
+    """What its client sent."""
+
+    schedule: Schedule
+    is_whole: bool = True  # else its payload was too large to be told, and is empty here
+
+
 @frozen(kw_only=True)
 class Event:
     """One transition of one schedule."""
@@ -37,7 +45,7 @@ class Event:
     detail: str = ""  # the target's answer, or the reason
     name: str = ""
     replaced_by: str = ""
-    definition: Schedule | None = None  # with `scheduled`, unless it was too large
+    definition: Definition | None = None  # with `scheduled`, unless it was too large
     source: str = ""  # names the stack, once it is told
 
     @property
@@ -74,7 +82,7 @@ def of_record(kind: Kind, schedule: Schedule, change: str, at: Millis) -> Event 
         owner=schedule.owner,
         at=schedule.created_at,
         state=State.SCHEDULED,
-        definition=schedule,
+        definition=Definition(schedule),
     )
     if kind is Kind.INSERT:
         return beginning
@@ -99,7 +107,6 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
     if kind is None:
         return None
     state = State.ENQUEUED if kind is EventType.PUT_BACK and new.nonce else new.state
-    was_made = new.state is State.EXECUTED or bool(new.retry_of)
     return Event(
         id=change,
         type=kind,
@@ -108,12 +115,21 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
         at=new.stopped_at if kind is EventType.STOP_REQUESTED else new.at,
         state=state,
         revision=new.revision,
-        attempt=new.attempt - 1 if kind is EventType.ATTEMPT_FAILED else new.attempt,
-        lateness=new.lateness if was_made else None,
+        attempt=_attempt_of(kind, new),
+        lateness=new.lateness if new.was_attempted else None,
         detail="" if kind is EventType.STOP_REQUESTED else new.detail,
         name=new.name,
         replaced_by=new.replaced_by,
     )
+
+
+def _attempt_of(kind: EventType, row: LedgerRow) -> int:
+    match kind:
+        case EventType.ATTEMPT_FAILED:
+            return row.attempt - 1
+        case EventType.STOP_REQUESTED:
+            return 0
+    return row.attempt
 
 
 def _type_of(old: LedgerRow | None, new: LedgerRow) -> EventType | None:
@@ -143,7 +159,7 @@ def fold(events: Iterable[Event]) -> State | None:
     return State.ENQUEUED if left else State.SCHEDULED
 
 
-def definition_in(events: Iterable[Event]) -> Schedule | None:
+def definition_in(events: Iterable[Event]) -> Definition | None:
     """What its client sent, if these events tell."""
     return next((event.definition for event in events if event.definition), None)
 

@@ -45,6 +45,11 @@ class LedgerRow:
         """Whether it came to an end, of whatever kind."""
         return self.state in ENDS
 
+    @property
+    def was_attempted(self) -> bool:
+        """Whether its first attempt was made, so that its lateness is known."""
+        return self.state in (State.EXECUTED, State.FAILED) or bool(self.retry_of or self.lateness)
+
 
 @frozen
 class Claim:

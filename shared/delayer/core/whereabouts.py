@@ -2,7 +2,7 @@
 
 from attrs import frozen
 
-from delayer.core.events import Event, definition_in, fold
+from delayer.core.events import Definition, Event, definition_in, fold
 from delayer.core.instants import Millis
 from delayer.core.ledger import STALE_AFTER, LedgerRow
 from delayer.core.lifecycle import ENDS, State
@@ -17,7 +17,7 @@ class Found:
 
     schedule_id: str
     state: State
-    definition: Schedule | None = None  # while it is in the table; afterwards, if the journal has it
+    definition: Definition | None = None  # while it is in the table; afterwards, if the journal has it
     row: LedgerRow | None = None  # if there is one
     overdue: bool = False  # it waits, and its point in time is over
     history: tuple[Event, ...] = ()  # as far as the journal has come
@@ -30,7 +30,7 @@ def find(
 
     The journal, a view, is heard only about what is so old that the ledger may have forgotten it.
     """
-    definition = record or definition_in(history)
+    definition = Definition(record) if record else definition_in(history)
     if row and row.state is not State.SCHEDULED:
         return Found(schedule_id=schedule_id, state=row.state, row=row, definition=definition, history=history)
     due = address_of(schedule_id).due

@@ -25,14 +25,22 @@ class Announce:
         for happening in happenings:
             if happening.problem:
                 self.observer.warn("a change that cannot be told", problem=happening.problem)
-        told = [(one.sequence, evolve(one.event, source=self.source)) for one in happenings if one.event]
-        left = set(self.topic.publish([_announcement(event) for _, event in told])) if told else set()
+        told = [(one.sequence, made) for one in happenings if one.event and (made := self._announcement(one.event))]
+        left = set(self.topic.publish([announcement for _, announcement in told])) if told else set()
         self.observer.count("Announced", len(told) - len(left))
         return [sequence for position, (sequence, _) in enumerate(told) if position in left]
 
+    def _announcement(self, event: Event) -> Announcement | None:
+        """None for what cannot be told: one bad record must not hold up its shard."""
+        try:
+            return _announcement(evolve(event, source=self.source))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it would be the same again
+            self.observer.warn("an event that cannot be told", event.schedule_id, error=repr(error))
+            return None
+
 
 def _announcement(event: Event) -> Announcement:
-    group = event.definition.group if event.definition else ""
+    group = event.definition.schedule.group if event.definition else ""
     attributes = {
         "type": cloud_events.PREFIX + event.type,
         "state": event.state,

@@ -64,7 +64,7 @@ class Execute:
             case executing.SendNext() as decision:
                 return self._send_next(message, decision)
             case executing.Stop() if row:
-                return self._stop(message, row)
+                return self._stop(message, evolve(row, attempt=message.attempt - 1))
             case Refuse(reason):
                 self.observer.note("copy refused", message.id, reason=reason)
                 return True
@@ -129,7 +129,7 @@ class Execute:
         return isinstance(decision, Refuse)
 
     def _stop(self, message: ExecutorMessage, row: LedgerRow) -> bool:
-        """Its owner's wish: no further attempt."""
+        """Its owner's wish: no further attempt. `row` has the last that was made."""
         last = f"; before that: {row.detail}" if row.detail else ""
         blocker = self._end(message, row, State.DROPPED, f"stopped by its owner{last}")
         if blocker is not None:

@@ -5,11 +5,11 @@ from typing import Final
 
 from attrs import frozen
 
+from delayer.core.events import Definition
 from delayer.core.instants import SECOND, Millis
 from delayer.core.ledger import STALE_AFTER
 from delayer.core.lifecycle import State
 from delayer.core.request import FieldError, Invalid, Listing
-from delayer.core.schedule import Schedule
 from delayer.core.whereabouts import Found, find
 from delayer.ports import Clock, Journal, Ledger, Members, Registry, ScheduleTable
 from delayer.use_cases.cancel import key_of
@@ -87,8 +87,9 @@ class ListSchedules:
         return [(one, found if isinstance(found, Found) else None) for one, found in told]
 
 
-def _size(definition: Schedule | None) -> int:
+def _size(definition: Definition | None) -> int:
     """Of what the client made, in the answer."""
     if definition is None:
         return 0
-    return sum(len(text.encode()) for text in (definition.payload, definition.action, definition.tags))
+    made = definition.schedule
+    return sum(len(text.encode()) for text in (made.payload, made.action, made.tags))

@@ -101,7 +101,7 @@ class Operate:
         schedule = to_schedule(message, created_at=now)
         if not within_period(schedule.address.bucket.minute, now, self.period):
             opened = self._reopen(message, row, "")
-            self.schedules.put(schedule)
+            self.schedules.put(evolve(schedule, created_at=self.clock.now()))  # told of after the put-back
             return opened
         nonce = self.new_nonce()
         self._reopen(message, row, nonce)

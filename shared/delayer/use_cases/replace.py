@@ -26,7 +26,12 @@ class Replaced:
 
 @frozen
 class OnItsWay:
-    """Its record has left the table, and its definition cannot be read: cancel it, and POST it anew."""
+    """Its record has left the table, and its definition cannot be read: cancel it, and POST it anew.
+
+    `soon`: the journal may know it in a second.
+    """
+
+    soon: bool
 
 
 Answer = Replaced | TooLate | Expired | NotFound | OnItsWay
@@ -82,7 +87,7 @@ class Replace:
         self.quota.spend(owner)
         for _ in range(ROUNDS):
             standing = self.ledger.read(schedule_id)
-            old = self.schedules.read(key_of(schedule_id)) or self._remembered(schedule_id, standing)
+            old = self.schedules.read(key_of(schedule_id)) or self._remembered(schedule_id, standing, payload)
             if old is None:
                 return self._without_record(schedule_id, owner, standing)
             new = self.ids.issue(_changed(old, point_in_time, payload), owner)
@@ -94,22 +99,26 @@ class Replace:
                 return self._replaced(exchange)
         raise Unavailable("others change this schedule all the time; try again")
 
-    def _remembered(self, schedule_id: str, standing: LedgerRow | None) -> Schedule | None:
-        """What the journal knows of one that is on its way. A definition never changes: an old view of it is right."""
+    def _remembered(self, schedule_id: str, standing: LedgerRow | None, payload: str | None) -> Schedule | None:
+        """What the journal knows of one that is on its way. A definition never changes: an old view of it is right.
+
+        One without its payload is enough if there is a new one.
+        """
         if self.journal is None or (standing and standing.state is not State.SCHEDULED):
             return None
         try:
             history = self.journal.history(schedule_id)
         except Unavailable:
             return None
-        return definition_in(history)
+        told = definition_in(history)
+        return told.schedule if told and (told.is_whole or payload is not None) else None
 
     def _without_record(self, schedule_id: str, owner: str, standing: LedgerRow | None) -> TooLate | Expired | OnItsWay:
         """It has left the table: the ledger says what became of it."""
         verdict = decide_replace(schedule_id, owner, standing, schedule_id, self.clock.now())
         if not isinstance(verdict, Withdraw):
             return verdict
-        return TooLate(standing) if standing and standing.ended else OnItsWay()
+        return TooLate(standing) if standing and standing.ended else OnItsWay(self.journal is not None)
 
     def _moved(self, exchange: Exchange, schedule_id: str, standing: LedgerRow | None) -> Exchange:
         """If the old one has a name, the new one gets it."""

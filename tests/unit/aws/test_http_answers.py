@@ -10,6 +10,7 @@ from attrs import evolve
 from jsonschema import Draft202012Validator
 
 from delayer.aws.http import answers
+from delayer.core.events import Definition
 from delayer.core.ledger import LedgerRow, ended, named, retried, stopped
 from delayer.core.lifecycle import State
 from delayer.core.whereabouts import Found
@@ -44,7 +45,7 @@ def test_replaced() -> None:
 def test_a_definition_is_shown_as_it_was_sent(payload: str) -> None:
     """The payload byte for byte."""
     schedule = a_schedule(payload=payload, group="g", on_late='{"after":"PT1H","do":"drop"}', tags='{"team":"a"}')
-    found = Found(schedule_id=schedule.id, state=State.SCHEDULED, definition=schedule)
+    found = Found(schedule_id=schedule.id, state=State.SCHEDULED, definition=Definition(schedule))
     answer = answers.answer(200, answers.shown(found))
     body = check(answer, 200)
     assert (body["group"], body["onLate"], body["tags"]) == ("g", {"after": "PT1H", "do": "drop"}, {"team": "a"})

@@ -1,17 +1,21 @@
 """What a client sent, as API Gateway passes it on."""
 
 import base64
+import json
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Any
 
 import pytest
 
 from delayer.aws.http.requests import (
     ANONYMOUS,
+    NAME,
     Unknown,
     body_of,
     creates_only,
     key_of,
+    name_of,
     owner_of,
     parameter,
     query,
@@ -109,6 +113,9 @@ def test_a_header_that_is_too_long_is_named(read: Callable[[Any], str], header: 
 def test_a_key_may_be_any_text() -> None:
     assert key_of({"headers": {"idempotency-key": " a#b \u00e4 "}}) == "a#b \u00e4"
     assert key_of({}) == ""
+    for empty in ("", " "):
+        with pytest.raises(Invalid):  # a variable that was not set, and a client that believes to be safe
+            key_of({"headers": {"idempotency-key": empty}})
 
 
 def test_conditions() -> None:
@@ -116,6 +123,25 @@ def test_conditions() -> None:
     assert creates_only({}) is False
     with pytest.raises(Invalid):
         creates_only({"headers": {"if-none-match": '"etag"'}})
+    with pytest.raises(Invalid):
+        creates_only({"headers": {"if-none-match": ""}})
+
+
+@pytest.mark.parametrize("name", ["a", "invoice-17.reminder:x@y_z", "...", ".a", "x" * 128])
+def test_a_name_in_the_path(name: str) -> None:
+    assert name_of({"pathParameters": {"name": name}}) == name
+
+
+@pytest.mark.parametrize("name", [".", "..", "a#b", "a b", "\u00e4", "x" * 129, "a\n"])
+def test_what_cannot_be_a_name_is_no_key_of_anything(name: str) -> None:
+    """It might lead to what belongs to somebody else, or be longer than a key may be."""
+    with pytest.raises(Invalid):
+        name_of({"pathParameters": {"name": name}})
+
+
+def test_names_are_as_the_contract_has_them() -> None:
+    contract = json.loads(files("delayer.core").joinpath("contract.json").read_text())
+    assert contract["request"]["properties"]["name"]["pattern"] == f"^{NAME.pattern}$"
 
 
 def test_parameters() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from delayer.aws import ledger, schedule_table
 from delayer.aws.lifecycle_stream import happenings_of
 from delayer.core.enqueueing import NEARLY_DUE
-from delayer.core.events import Event, Happening
+from delayer.core.events import Definition, Event, Happening
 from delayer.core.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.ledger import LedgerRow, ended, named, retried, stopped
 from delayer.core.lifecycle import EventType, State
@@ -83,7 +83,7 @@ def test_what_is_put_is_scheduled() -> None:
         owner=OWNER,
         at=schedule.created_at,
         state=State.SCHEDULED,
-        definition=schedule,
+        definition=Definition(schedule),
     )
 
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from delayer.core.enqueueing import NEARLY_DUE, Kind
-from delayer.core.events import Event, definition_in, expiry_of, fold, of_record, of_row
+from delayer.core.events import Definition, Event, definition_in, expiry_of, fold, of_record, of_row
 from delayer.core.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.ledger import (
     ROW_LIFETIME,
@@ -125,7 +125,7 @@ def test_events_in_any_order_fold_to_the_last_state(life: Life, data: st.DataObj
     again = data.draw(st.lists(st.sampled_from(life.events), max_size=10))
     mixed = data.draw(st.permutations([*life.events, *again]))
     assert fold(mixed) is life.state
-    assert definition_in(mixed) == a_schedule(created_at=BEGINNING)
+    assert definition_in(mixed) == Definition(a_schedule(created_at=BEGINNING))
 
 
 @given(lives())

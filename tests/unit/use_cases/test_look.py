@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 
-from delayer.core.events import Event
+from delayer.core.events import Definition, Event
 from delayer.core.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.core.ledger import STALE_AFTER
 from delayer.core.lifecycle import State
@@ -35,7 +35,7 @@ def test_in_the_table_it_is_scheduled_and_its_definition_is_known() -> None:
     world = World()
     schedule = world.post(START + DAY)
     assert schedule
-    expected = Found(schedule_id=schedule.id, state=State.SCHEDULED, definition=schedule)
+    expected = Found(schedule_id=schedule.id, state=State.SCHEDULED, definition=Definition(schedule))
     assert a_look(world).by_id(schedule.id, OWNER) == expected
 
 
@@ -97,7 +97,7 @@ def test_a_name_leads_to_its_bearer() -> None:
     schedule = accepted(world, body(name="n"), owner=OWNER)
     found = a_look(world).by_name("n", OWNER)
     assert isinstance(found, Found)
-    assert (found.schedule_id, found.state, found.definition) == (schedule.id, State.SCHEDULED, schedule)
+    assert (found.schedule_id, found.state, found.definition) == (schedule.id, State.SCHEDULED, Definition(schedule))
     world.run_until(START + MINUTE)
     found = a_look(world).by_name("n", OWNER)
     assert isinstance(found, Found)
@@ -125,7 +125,7 @@ def test_a_history_is_told_with_the_definition() -> None:
     world.keep_journal()
     found = a_look(world).by_id(schedule.id, OWNER)
     assert isinstance(found, Found)
-    assert (found.state, found.definition) == (State.EXECUTED, schedule)
+    assert (found.state, found.definition) == (State.EXECUTED, Definition(schedule))
     assert [event.type for event in found.history] == ["scheduled", "enqueued", "claimed", "executed"]
 
 
@@ -176,7 +176,7 @@ def test_what_the_ledger_has_forgotten_the_journal_tells() -> None:
     world.clock.move(STALE_AFTER + DAY)
     found = a_look(world).by_id(done.id, OWNER)
     assert isinstance(found, Found)
-    assert (found.state, found.overdue, found.definition) == (State.EXECUTED, False, done)
+    assert (found.state, found.overdue, found.definition) == (State.EXECUTED, False, Definition(done))
     events = world.journal.histories[stuck.id]
     world.journal.histories[stuck.id] = {key: one for key, one in events.items() if one.type != "executed"}
     assert a_look(world).by_id(stuck.id, OWNER) == Expired()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from attrs import define, evolve, field
 
+from delayer.core.events import Definition
 from delayer.core.instants import HOUR, MINUTE, Millis
 from delayer.core.ledger import STALE_AFTER, LedgerRow, ended, first_claim, named
 from delayer.core.lifecycle import State
@@ -337,7 +338,7 @@ def test_what_is_in_the_queue_is_on_its_way() -> None:
     stand = Stand()
     old = stand.posted(START + 5 * MINUTE)
     stand.world.run_until(START + MINUTE)
-    assert stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == OnItsWay()
+    assert stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == OnItsWay(soon=False)
     assert stand.fired() == [old.id]
 
 
@@ -346,7 +347,9 @@ def test_one_on_its_way_is_changed_if_the_journal_knows_it() -> None:
     stand = Stand(journaled=True)
     old = stand.posted(START + 5 * MINUTE)
     stand.world.run_until(START + MINUTE)
-    assert stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == OnItsWay(), "nobody has told it yet"
+    assert stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == OnItsWay(soon=True), (
+        "nobody has told it yet"
+    )
     stand.world.keep_journal()
     answer = stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2")
     assert isinstance(answer, Replaced)
@@ -367,13 +370,30 @@ def test_what_the_journal_remembers_of_one_that_is_handed_over_is_no_reason_to_c
     assert stand.fired() == [old.id]
 
 
+def test_a_definition_without_its_payload_does_for_a_new_payload() -> None:
+    """It was too large for an event; the old one cannot be taken over."""
+    stand = Stand(journaled=True)
+    old = stand.posted(START + 5 * MINUTE)
+    stand.world.keep_journal()
+    stand.world.run_until(START + MINUTE)
+    events = stand.world.journal.histories[old.id]
+    for key, event in events.items():
+        if event.definition:
+            events[key] = evolve(event, definition=Definition(evolve(old, payload=""), is_whole=False))
+    later = START + 10 * MINUTE
+    assert stand.replace.by_id(old.id, OWNER, point_in_time=later, payload=None) == OnItsWay(soon=True)
+    answer = stand.replace.by_id(old.id, OWNER, point_in_time=later, payload="2")
+    assert isinstance(answer, Replaced)
+    assert (answer.schedule.payload, answer.schedule.point_in_time) == ("2", later)
+
+
 def test_a_journal_that_does_not_answer_is_one_that_knows_nothing() -> None:
     stand = Stand()
     old = stand.posted(START + 5 * MINUTE)
     stand.world.keep_journal()
     stand.world.run_until(START + MINUTE)
     replace = evolve(stand.replace, journal=Faulty(stand.world.journal, FaultPlan(Fault.BEFORE, 0)))
-    assert replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == OnItsWay()
+    assert replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == OnItsWay(soon=True)
     assert stand.fired() == [old.id]
 
 

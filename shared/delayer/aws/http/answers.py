@@ -71,7 +71,8 @@ def shown(found: Found) -> dict[str, object]:
     if found.row:
         body |= {name: value for name, value in shown_row(found.row).items() if name != "state"}
     if found.definition:
-        body |= shown_definition(found.definition)
+        body |= shown_definition(found.definition.schedule)
+        body |= {} if found.definition.is_whole else {"payloadOmitted": True}
     if found.history:
         body["history"] = [shown_event(event) for event in found.history]
     return body
@@ -93,14 +94,13 @@ def shown_event(event: Event) -> dict[str, object]:
 
 def shown_row(row: LedgerRow) -> dict[str, object]:
     """What the ledger says of it."""
-    is_claimed = bool(row.claimed_at)
     known: dict[str, object] = {
         "state": row.state,
         "since": format_instant(row.at) if row.state is not State.SCHEDULED else None,
         "name": row.name,
-        "claimedAt": format_instant(row.claimed_at) if is_claimed else None,
-        "attempt": row.attempt if is_claimed else None,
-        "latenessMs": row.lateness if row.state is State.EXECUTED or row.retry_of else None,
+        "claimedAt": format_instant(row.claimed_at) if row.claimed_at else None,
+        "attempt": row.attempt or None,
+        "latenessMs": row.lateness if row.was_attempted else None,
         "detail": row.detail,
         "replacedBy": row.replaced_by,
         "stoppedAt": format_instant(row.stopped_at) if row.stopped_at else None,

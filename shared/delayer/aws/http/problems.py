@@ -127,10 +127,13 @@ def too_early() -> Answer:
     return problem(409, "not-handed-over", "The schedule still waits", detail)
 
 
-def on_its_way() -> Answer:
-    """409."""
-    detail = "It has left the table on its way to its executor. Cancel it, and POST it anew."
-    return problem(409, "on-its-way", "The schedule is on its way", detail)
+def on_its_way(*, soon: bool) -> Answer:
+    """409. `soon`: in a second it may be another answer."""
+    detail = "It has left the table on its way to its executor, and its definition cannot be read there."
+    advice = " Try again in a second; or cancel it, and POST it anew." if soon else " Cancel it, and POST it anew."
+    return problem(
+        409, "on-its-way", "The schedule is on its way", detail + advice, {"Retry-After": "1"} if soon else None
+    )
 
 
 def name_taken(schedule_id: str) -> Answer:

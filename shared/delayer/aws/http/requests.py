@@ -1,6 +1,7 @@
 """What a client sent: who, what, with which conditions."""
 
 import base64
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ ANONYMOUS: Final = "anonymous"  # the owner where the API is open and the client
 OWNER_HEADER: Final = "delayer-owner"  # heard only where the API is open, on one machine
 MAX_OWNER: Final = 256
 MAX_KEY: Final = 255
+NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}")  # as openapi.yaml has it
 
 Event = Mapping[str, Any]
 
@@ -71,8 +73,10 @@ def header_of(event: Event, name: str) -> str:
 
 
 def key_of(event: Event) -> str:
-    """The idempotency key, empty for none. Raises Invalid if it is too long."""
+    """The idempotency key, empty for none. Raises Invalid if it is too long, or was sent and is empty."""
     key = header_of(event, "idempotency-key")
+    if not key and "idempotency-key" in (event.get("headers") or {}):
+        raise Invalid([FieldError(field="Idempotency-Key", problem="empty", allowed=f"1 to {MAX_KEY} characters")])
     if len(key) > MAX_KEY:
         raise Invalid([_too_long("Idempotency-Key", MAX_KEY)])
     return key
@@ -81,6 +85,16 @@ def key_of(event: Event) -> str:
 def parameter(event: Event, name: str) -> str:
     """A parameter of the path, decoded."""
     return str((event.get("pathParameters") or {}).get(name) or "")
+
+
+def name_of(event: Event) -> str:
+    """The name in the path, empty for a call by id. Raises Invalid if it cannot be one."""
+    name = parameter(event, "name")
+    if name and not NAME.fullmatch(name):
+        raise Invalid(
+            [FieldError(field="name", problem="not allowed", allowed="1 to 128 letters, digits and . _ : @ -")]
+        )
+    return name
 
 
 def query(event: Event) -> dict[str, str]:
