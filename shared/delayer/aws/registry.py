@@ -1,7 +1,7 @@
 """The registry in DynamoDB: names, groups and idempotency keys, and the transaction that keeps them true (ADR 0048).
 
 One table, `list` and `entry`. A list is `name#<owner>#<name>`, `group#<owner>#<group>` or `request#<owner>#<digest of
-the key>`. No name and no group holds a `#`, so no two owners share a list.
+the key>`; jobs and rates have theirs, too. No name and no group holds a `#`, so no two owners share a list.
 """
 
 import hashlib

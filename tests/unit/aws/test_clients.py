@@ -1,0 +1,23 @@
+"""How long a function waits for AWS."""
+
+import pytest
+
+from delayer.aws.clients import client, hasty_client
+
+
+@pytest.fixture(autouse=True)
+def _region(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+
+
+def test_a_call_that_hangs_leaves_time_for_another() -> None:
+    """Three tries and the pauses between them are over before an API function is."""
+    config = client("dynamodb").meta.config
+    assert (config.connect_timeout, config.read_timeout) == (1, 2)
+
+
+def test_whoever_can_do_without_does_not_wait() -> None:
+    """One try of less than a second: an answer without a history is better than none."""
+    config = hasty_client("dynamodb").meta.config
+    assert config.connect_timeout + config.read_timeout < 1
+    assert config.retries["total_max_attempts"] == 1
