@@ -10,7 +10,7 @@ import pytest
 from delayer.core.instants import HOUR, SECOND, Millis, format_instant
 from tests.e2e.client import Client, now, sleep_until
 
-RACES = 100
+RACES = 200
 SIDE_BY_SIDE = 16
 AHEAD: Millis = 1500  # of a race's POST
 
