@@ -15,7 +15,7 @@ list_schedules = ListSchedules(
     ledger=wiring.ledger(),
     schedules=wiring.schedule_table(),
     registry=api_wiring.registry(),
-    journal=api_wiring.journal(),
+    journal=api_wiring.needed_journal(),
     ids=api_wiring.ids(),
 )
 

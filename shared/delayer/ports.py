@@ -404,7 +404,7 @@ class Headcount(Protocol):
         ...
 
     def live(self, owner: str, now: Millis) -> int:
-        """Of those that are due in this week or the last, or later; never below 0.
+        """Of those that are due in these four weeks or the last, or later; never below 0.
 
         What an older one may have left in the count, because its end was never heard of, does not matter any more.
         """

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from delayer.aws.headcount import ONLY, PARTS, WEEK, DynamoHeadcount
+from delayer.aws.headcount import ONLY, PARTS, SPAN, DynamoHeadcount
 from delayer.core.instants import DAY, SECOND
 from delayer.fakes import MemoryHeadcount
 from delayer.ports import Headcount, Unavailable
@@ -92,13 +92,13 @@ def test_ends_alone_are_never_below_0(headcount: Headcount) -> None:
     assert headcount.live(OWNER, NOW) == 1
 
 
-def test_weeks_that_are_over_do_not_count(headcount: Headcount) -> None:
+def test_what_is_long_over_does_not_count(headcount: Headcount) -> None:
     """Whatever was lost of their ends: the count heals by itself."""
     for at in range(-3, 3):
-        hear(headcount, BEGUN, an_id(NOW + at * 7 * DAY))
-    assert headcount.live(OWNER, NOW) == 4, "this week, the last, and two to come"
-    assert headcount.live(OWNER, NOW + 21 * DAY) == 1
-    assert headcount.live(OWNER, NOW + 70 * DAY) == 0
+        hear(headcount, BEGUN, an_id(NOW + at * 28 * DAY))
+    assert headcount.live(OWNER, NOW) == 4, "these four weeks, the last, and twice as many to come"
+    assert headcount.live(OWNER, NOW + 84 * DAY) == 1
+    assert headcount.live(OWNER, NOW + 280 * DAY) == 0
 
 
 # ------------------------------------------------------------ the adapter alone
@@ -152,7 +152,7 @@ def test_a_sum_below_0_is_none(dynamodb: Any) -> None:
 
 
 @pytest.mark.parametrize("heard", [[BEGUN], [BEGUN, ENDED], [ENDED]], ids=str)
-def test_a_note_expires_and_a_count_long_after_its_week(dynamodb: Any, heard: list[str]) -> None:
+def test_a_note_expires_and_a_count_long_after_it_matters(dynamodb: Any, heard: list[str]) -> None:
     headcount = adapter(dynamodb)
     for what in heard:
         hear(headcount, what)
@@ -160,7 +160,7 @@ def test_a_note_expires_and_a_count_long_after_its_week(dynamodb: Any, heard: li
     [note] = found["counted"]
     assert (note["list"], note["entry"]) == ({"S": f"counted#{an_id()}"}, {"S": ONLY})
     assert note["expiresAt"] == {"N": str(EXPIRY // SECOND)}
-    over = str((NOW // WEEK + 6) * WEEK // SECOND)
+    over = str((NOW // SPAN + 3) * SPAN // SECOND)
     assert all(part["expiresAt"] == {"N": over} for part in found.get("live", []))
 
 

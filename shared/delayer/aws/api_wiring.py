@@ -1,6 +1,7 @@
 """The adapters of the API's functions, from the environment variables that the template sets."""
 
 import secrets
+from typing import Any
 
 from delayer.aws.clients import client, hasty_client
 from delayer.aws.jobs import DynamoJobs
@@ -22,10 +23,19 @@ def registry() -> DynamoRegistry:
 
 
 def journal() -> DynamoJournal | None:
-    """The table in JOURNAL_TABLE; None if LIFECYCLE says that it is off."""
+    """The table in JOURNAL_TABLE, for who can do without it; None if LIFECYCLE says that it is off."""
+    return _journal(hasty_client("dynamodb"))
+
+
+def needed_journal() -> DynamoJournal | None:
+    """The same, for who cannot."""
+    return _journal(client("dynamodb"))
+
+
+def _journal(dynamodb: Any) -> DynamoJournal | None:
     if setting("LIFECYCLE") != "journal":
         return None
-    return DynamoJournal(dynamodb=hasty_client("dynamodb"), table=setting("JOURNAL_TABLE"))
+    return DynamoJournal(dynamodb=dynamodb, table=setting("JOURNAL_TABLE"))
 
 
 def ids() -> Ids:

@@ -10,6 +10,7 @@ from delayer.ports import Unavailable
 MESSAGES: Final = 10  # in one request to SQS or SNS
 ITEMS: Final = 25  # in one BatchWriteItem
 KEYS: Final = 100  # in one BatchGetItem
+NEVER: Final = frozenset({"InvalidParameter", "InvalidParameterValue", "ParameterValueInvalid"})
 ROUNDS: Final = 6  # tries for UnprocessedItems and UnprocessedKeys, with 20, 40, 80 … ms in between
 
 
@@ -37,7 +38,10 @@ def send_all(
             log.warning("message not sent: %s", refused.get("Message") or refused["Code"])
         taken = {int(one["Id"]) for one in answer.get("Successful", [])}
         if passes_over_faults:
-            taken |= {int(one["Id"]) for one in answer.get("Failed", []) if one.get("SenderFault")}
+            hopeless = [one for one in answer.get("Failed", []) if one.get("Code") in NEVER]
+            for one in hopeless:
+                log.error("given up: %s", one["Code"])
+            taken |= {int(one["Id"]) for one in hopeless}
         left += [at for at in batch if at not in taken]
     return left
 
@@ -97,5 +101,6 @@ def _read(dynamodb: Any, table: str, keys: list[dict[str, Any]]) -> list[dict[st
         keys = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
         if not keys:
             return items
-        time.sleep(0.02 * 2**attempt)
+        if attempt < ROUNDS - 1:
+            time.sleep(0.02 * 2**attempt)
     raise Unavailable(f"read {table}: {len(keys)} items were not answered")

@@ -33,9 +33,12 @@ def client(service: str, region: str | None = None) -> Any:
 
 @lru_cache(maxsize=2)
 def hasty_client(service: str) -> Any:
-    """For a view that others can do without: whoever waits for it has better things to do."""
+    """For a view that others can do without: whoever waits for it has better things to do.
+
+    It tries twice: a connection that was kept over an idle phase is often dead, and fails at once.
+    """
     make: Any = boto3.client
-    patience = Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "max_attempts": 0})
+    patience = Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "max_attempts": 1})
     return make(service, region_name=os.environ.get("AWS_REGION"), config=_CONFIG.merge(patience))
 
 

@@ -1,7 +1,7 @@
 """How many schedules of an owner are live, in the journal table (ADR 0054).
 
-List `live#<owner>` holds counts, one entry for each week in which schedules are due, in parts; `counted#<id>` says
-whether a schedule is in them.
+List `live#<owner>` holds counts, one entry for each span of four weeks in which schedules are due, in parts;
+`counted#<id>` says whether a schedule is in them.
 """
 
 import zlib
@@ -15,8 +15,8 @@ from delayer.core.instants import DAY, SECOND, Millis
 from delayer.core.schedule_id import address_of
 from delayer.ports import Unavailable
 
-WEEK: Final[Millis] = 7 * DAY
-PARTS: Final = 10  # of a week's count: two transactions on one item at a time refuse each other
+SPAN: Final[Millis] = 28 * DAY
+PARTS: Final = 5  # of a span's count: two transactions on one item at a time refuse each other
 ONLY: Final = "-"  # the entry of a list that has one
 COUNTED, OVER = "counted", "over"
 
@@ -78,12 +78,12 @@ class DynamoHeadcount:
         return {**key, "state": {"S": state}, "expiresAt": {"N": str(expires_at // SECOND)}}
 
     def _add(self, owner: str, schedule_id: str, number: int) -> Item:
-        week, part = address_of(schedule_id).due // WEEK, zlib.crc32(schedule_id.encode()) % PARTS
-        expires = (week + 6) * WEEK // SECOND  # long after it has ceased to count
+        span, part = address_of(schedule_id).due // SPAN, zlib.crc32(schedule_id.encode()) % PARTS
+        expires = (span + 3) * SPAN // SECOND  # long after it has ceased to count
         return {
             "Update": {
                 "TableName": self.table,
-                "Key": _key(f"live#{owner}", f"{week:06d}#{part}"),
+                "Key": _key(f"live#{owner}", f"{span:06d}#{part}"),
                 "UpdateExpression": "ADD #count :number SET expiresAt = :expires",
                 "ExpressionAttributeNames": {"#count": "count"},
                 "ExpressionAttributeValues": {":number": {"N": str(number)}, ":expires": {"N": str(expires)}},
@@ -92,18 +92,18 @@ class DynamoHeadcount:
 
     def live(self, owner: str, now: Millis) -> int:
         try:
-            answer = self.dynamodb.query(
+            pages = self.dynamodb.get_paginator("query").paginate(
                 TableName=self.table,
                 KeyConditionExpression="#list = :list AND #entry >= :first",
                 ExpressionAttributeNames={"#list": "list", "#entry": "entry"},
                 ExpressionAttributeValues={
                     ":list": {"S": f"live#{owner}"},
-                    ":first": {"S": f"{now // WEEK - 1:06d}"},
+                    ":first": {"S": f"{now // SPAN - 1:06d}"},
                 },
             )
+            return max(sum(int(item["count"]["N"]) for page in pages for item in page["Items"]), 0)
         except AWS_ERRORS as error:
             raise Unavailable(f"count schedules: {error}") from error
-        return max(sum(int(item["count"]["N"]) for item in answer["Items"]), 0)
 
 
 def _key(entries: str, entry: str) -> Item:

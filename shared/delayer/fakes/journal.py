@@ -12,7 +12,7 @@ from delayer.core.schedule_id import address_of
 from delayer.fakes.registry import page_of
 from delayer.ports import Member, Members
 
-WEEK = 7 * DAY
+SPAN = 28 * DAY
 
 
 @define
@@ -60,25 +60,25 @@ class MemoryHeadcount:
     """Port Headcount."""
 
     counted: dict[str, bool] = Factory(dict)  # whether it is live, by its id
-    counts: Counter[tuple[str, int]] = Factory(Counter)  # by owner, and the week in which they are due
+    counts: Counter[tuple[str, int]] = Factory(Counter)  # by owner, and the span of four weeks in which they are due
     expires: dict[str, Millis] = Factory(dict)  # when it may be forgotten that it was counted
 
     def begun(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
         self.expires[schedule_id] = expires_at
         if schedule_id not in self.counted:
             self.counted[schedule_id] = True
-            self.counts[owner, _week(schedule_id)] += 1
+            self.counts[owner, _span(schedule_id)] += 1
 
     def ended(self, owner: str, schedule_id: str, expires_at: Millis) -> None:
         self.expires[schedule_id] = expires_at
         if self.counted.get(schedule_id):
-            self.counts[owner, _week(schedule_id)] -= 1
+            self.counts[owner, _span(schedule_id)] -= 1
         self.counted[schedule_id] = False
 
     def live(self, owner: str, now: Millis) -> int:
-        first = now // WEEK - 1
-        return max(sum(number for (whose, week), number in self.counts.items() if whose == owner and week >= first), 0)
+        first = now // SPAN - 1
+        return max(sum(number for (whose, span), number in self.counts.items() if whose == owner and span >= first), 0)
 
 
-def _week(schedule_id: str) -> int:
-    return address_of(schedule_id).due // WEEK
+def _span(schedule_id: str) -> int:
+    return address_of(schedule_id).due // SPAN

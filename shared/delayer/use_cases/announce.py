@@ -35,6 +35,7 @@ class Announce:
         try:
             return _announcement(evolve(event, source=self.source))
         except Exception as error:  # noqa: BLE001 - whatever it is, it would be the same again
+            self.observer.count("Unannounced")
             self.observer.warn("an event that cannot be told", event.schedule_id, error=repr(error))
             return None
 

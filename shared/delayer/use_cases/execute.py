@@ -129,7 +129,7 @@ class Execute:
         return isinstance(decision, Refuse)
 
     def _stop(self, message: ExecutorMessage, row: LedgerRow) -> bool:
-        """Its owner's wish: no further attempt. `row` has the last that was made."""
+        """Its owner's wish: no further attempt. `row` has the last that is known to have been made."""
         last = f"; before that: {row.detail}" if row.detail else ""
         blocker = self._end(message, row, State.DROPPED, f"stopped by its owner{last}")
         if blocker is not None:
@@ -170,6 +170,7 @@ class Execute:
 
     def _end(self, message: ExecutorMessage, row: LedgerRow, state: State, detail: str) -> LedgerRow | None:
         """Writes the outcome over the claim; if that may not be, returns the row that stands."""
+        row_lateness = row.lateness
         while True:
             blocker = self.ledger.swap(row, ended(row, state, self.clock.now(), detail))
             if blocker is None:
@@ -178,6 +179,8 @@ class Execute:
                 self.observer.warn("ended otherwise", message.id, wanted=state, stands=blocker.state)
                 return blocker
             row = blocker
+            if state is State.EXECUTED:  # a twin may have written what it did not know of this attempt
+                row = evolve(blocker, attempt=message.attempt, lateness=row_lateness or blocker.lateness)
 
     def _keep(self, delivery: Delivery, reason: str, message: ExecutorMessage | None) -> bool:
         try:

@@ -16,7 +16,7 @@ from delayer.use_cases.cancel import key_of
 from delayer.use_cases.issue import Ids
 
 LOOKED_AT: Final = 1_000  # members for one page: a filter that nothing passes must not run into the timeout
-AT_A_TIME: Final = 100
+AT_A_TIME: Final = 25  # records may be large, and the page full before all are read
 LOOKING: Final[Millis] = 4 * SECOND  # after this long the page ends, full or not
 PAGE_BYTES: Final = 1_500_000  # of definitions: Lambda answers with six MiB at most, escaped twice
 
@@ -51,10 +51,10 @@ class ListSchedules:
             raise Invalid([FieldError(field="cursor", problem="not one of ours", allowed=allowed)])
         listed: list[Found] = []
         after, room, until = listing.after, PAGE_BYTES, self.clock.now() + LOOKING
-        # Without a filter each member is shown: more than are wanted need not be looked up.
-        at_most = AT_A_TIME if listing.state else listing.limit
         for _ in range(LOOKED_AT // AT_A_TIME):
-            page = self._page(listing, owner, after, at_most)
+            # Without a filter each member is shown: more than are wanted need not be looked up.
+            wanted = AT_A_TIME if listing.state else min(AT_A_TIME, listing.limit - len(listed))
+            page = self._page(listing, owner, after, wanted)
             for schedule_id, found in self._find([member.schedule_id for member in page.members]):
                 if found and listing.state in (None, found.state):
                     room -= _size(found.definition)
@@ -73,7 +73,7 @@ class ListSchedules:
             return self.registry.members(owner, listing.group, since, until, after, at_most)
         if self.journal is None:
             raise Invalid([FieldError(field="group", problem="missing", allowed="a group, as the journal is off")])
-        # What is older is not told of any more, and its entries stand for months.
+        # Hardly anything older is told of any more, and its entries stand for months.
         since = max(since, self.clock.now() - STALE_AFTER)
         return self.journal.owned(owner, since, until, after, at_most)
 

@@ -35,5 +35,6 @@ class Quota:
         try:
             return self.headcount.live(owner, self.clock.now())
         except Unavailable as error:
+            self.observer.count("Uncounted")
             self.observer.warn("live schedules not counted", error=str(error))
             return 0

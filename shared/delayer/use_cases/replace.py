@@ -87,9 +87,11 @@ class Replace:
         self.quota.spend(owner)
         for _ in range(ROUNDS):
             standing = self.ledger.read(schedule_id)
-            old = self.schedules.read(key_of(schedule_id)) or self._remembered(schedule_id, standing, payload)
+            old, soon = self.schedules.read(key_of(schedule_id)), False
             if old is None:
-                return self._without_record(schedule_id, owner, standing)
+                old, soon = self._remembered(schedule_id, standing, payload)
+            if old is None:
+                return self._without_record(schedule_id, owner, standing, soon)
             new = self.ids.issue(_changed(old, point_in_time, payload), owner)
             verdict = decide_replace(schedule_id, owner, standing, new.id, self.clock.now())
             if not isinstance(verdict, Withdraw):
@@ -99,26 +101,32 @@ class Replace:
                 return self._replaced(exchange)
         raise Unavailable("others change this schedule all the time; try again")
 
-    def _remembered(self, schedule_id: str, standing: LedgerRow | None, payload: str | None) -> Schedule | None:
-        """What the journal knows of one that is on its way. A definition never changes: an old view of it is right.
+    def _remembered(
+        self, schedule_id: str, standing: LedgerRow | None, payload: str | None
+    ) -> tuple[Schedule | None, bool]:
+        """What the journal knows of one that is on its way; and whether it may know more in a second.
 
-        One without its payload is enough if there is a new one.
+        A definition never changes: an old view of it is right. One without its payload is enough if there is a new one.
         """
         if self.journal is None or (standing and standing.state is not State.SCHEDULED):
-            return None
+            return None, False
         try:
             history = self.journal.history(schedule_id)
         except Unavailable:
-            return None
+            return None, True
         told = definition_in(history)
-        return told.schedule if told and (told.is_whole or payload is not None) else None
+        if told and (told.is_whole or payload is not None):
+            return told.schedule, False
+        return None, not history
 
-    def _without_record(self, schedule_id: str, owner: str, standing: LedgerRow | None) -> TooLate | Expired | OnItsWay:
+    def _without_record(
+        self, schedule_id: str, owner: str, standing: LedgerRow | None, soon: bool
+    ) -> TooLate | Expired | OnItsWay:
         """It has left the table: the ledger says what became of it."""
         verdict = decide_replace(schedule_id, owner, standing, schedule_id, self.clock.now())
         if not isinstance(verdict, Withdraw):
             return verdict
-        return TooLate(standing) if standing and standing.ended else OnItsWay(self.journal is not None)
+        return TooLate(standing) if standing and standing.ended else OnItsWay(soon)
 
     def _moved(self, exchange: Exchange, schedule_id: str, standing: LedgerRow | None) -> Exchange:
         """If the old one has a name, the new one gets it."""

@@ -12,7 +12,7 @@ from delayer.core.lifecycle import ENDS, EventType
 from delayer.core.wire import Unreadable
 from delayer.ports import Delivery, Headcount, Journal, Observer, Unavailable
 
-NOTED_FOR: Final = 60 * DAY  # longer than a dead letter may wait, and than a count goes by that week
+NOTED_FOR: Final = 90 * DAY  # longer than a dead letter may wait, and than it counts
 
 
 @frozen(kw_only=True)

@@ -194,7 +194,7 @@ def test_a_name_whose_bearer_has_failed_needs_room() -> None:
 
 
 def test_what_was_lost_of_the_count_heals() -> None:
-    """An end that was never heard of counts until two weeks after it was due, and no longer."""
+    """An end that was never heard of counts for a month or two after it was due, and no longer."""
     world = World(limits=Limits(live=1))
     lost = world.post(START + MINUTE)
     assert lost
@@ -202,5 +202,5 @@ def test_what_was_lost_of_the_count_heals() -> None:
     world.run_until(START + HOUR)
     world.happenings()  # nobody hears of it
     assert world.headcount.live("owner", world.clock.now()) == 1
-    world.clock.move(15 * DAY)
+    world.clock.move(57 * DAY)
     assert world.headcount.live("owner", world.clock.now()) == 0

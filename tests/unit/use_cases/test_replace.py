@@ -381,7 +381,7 @@ def test_a_definition_without_its_payload_does_for_a_new_payload() -> None:
         if event.definition:
             events[key] = evolve(event, definition=Definition(evolve(old, payload=""), is_whole=False))
     later = START + 10 * MINUTE
-    assert stand.replace.by_id(old.id, OWNER, point_in_time=later, payload=None) == OnItsWay(soon=True)
+    assert stand.replace.by_id(old.id, OWNER, point_in_time=later, payload=None) == OnItsWay(soon=False)
     answer = stand.replace.by_id(old.id, OWNER, point_in_time=later, payload="2")
     assert isinstance(answer, Replaced)
     assert (answer.schedule.payload, answer.schedule.point_in_time) == ("2", later)
