@@ -1,6 +1,7 @@
 """The registry."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from attrs import Factory, define
 
@@ -87,15 +88,13 @@ class MemoryRegistry:
 
 def page_of(members: Mapping[str, Member], since: Millis, until: Millis, after: str, at_most: int) -> Members:
     """A page of a list in due order."""
-    rest = [
-        schedule_id
-        for schedule_id in sorted(members, key=_place)
-        if since <= address_of(schedule_id).due < until and (not after or _place(schedule_id) > _place(after))
-    ]
+    first = _place(after) if after else (since, "")
+    rest = [one for one in sorted(members, key=_place) if first < _place(one) and since <= _place(one)[0] < until]
     page = tuple(members[schedule_id] for schedule_id in rest[:at_most])
     return Members(page, rest[at_most - 1] if len(rest) > at_most else "")
 
 
+@lru_cache(maxsize=100_000)
 def _place(schedule_id: str) -> tuple[Millis, str]:
     return address_of(schedule_id).due, schedule_id
 
