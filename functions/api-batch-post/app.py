@@ -20,13 +20,12 @@ accept = creating.accept(telemetry)
 def handler(event: dict[str, Any], _context: object) -> answers.Answer:
     """One invocation."""
     owner, bodies = requests.owner_of(event), admit_batch(requests.body_of(event))
-    return answers.results(parallel.map(lambda body: one({"body": body, "owner": owner}, None), bodies))
+    return answers.results(parallel.map(lambda body: problems.answered(telemetry, lambda: one(body, owner)), bodies))
 
 
-@problems.answers_problems(telemetry)
-def one(item: dict[str, Any], _context: object) -> answers.Answer:
+def one(body: bytes, owner: str) -> answers.Answer:
     """One of them, answered as a POST of its own."""
-    match accept(item["body"], item["owner"]):
+    match accept(body, owner):
         case Accepted(schedule_id, point_in_time):
             return answers.created(schedule_id, point_in_time)
         case NameTaken(schedule_id):

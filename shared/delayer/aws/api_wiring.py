@@ -1,6 +1,7 @@
 """The adapters of the API's functions, from the environment variables that the template sets."""
 
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 from delayer.aws.clients import client, hasty_client
@@ -24,18 +25,18 @@ def registry() -> DynamoRegistry:
 
 def journal() -> DynamoJournal | None:
     """The table in JOURNAL_TABLE, for who can do without it; None if LIFECYCLE says that it is off."""
-    return _journal(hasty_client("dynamodb"))
+    return _journal(hasty_client)
 
 
 def needed_journal() -> DynamoJournal | None:
     """The same, for who cannot."""
-    return _journal(client("dynamodb"))
+    return _journal(client)
 
 
-def _journal(dynamodb: Any) -> DynamoJournal | None:
+def _journal(make: Callable[[str], Any]) -> DynamoJournal | None:
     if setting("LIFECYCLE") != "journal":
         return None
-    return DynamoJournal(dynamodb=dynamodb, table=setting("JOURNAL_TABLE"))
+    return DynamoJournal(dynamodb=make("dynamodb"), table=setting("JOURNAL_TABLE"))
 
 
 def ids() -> Ids:

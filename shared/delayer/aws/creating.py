@@ -14,11 +14,14 @@ from delayer.use_cases.replace import Replace
 
 def quota(observer: Observer) -> Quota:
     """The quotas in MAX_CREATES_PER_MINUTE and MAX_LIVE_SCHEDULES."""
+    limits = Limits(creates_per_minute=number("MAX_CREATES_PER_MINUTE"), live=number("MAX_LIVE_SCHEDULES"))
+    # A second client costs a cold start some milliseconds: only whoever counts has one.
+    dynamodb = hasty_client("dynamodb") if limits.live else client("dynamodb")
     return Quota(
         clock=SystemClock(),
-        limits=Limits(creates_per_minute=number("MAX_CREATES_PER_MINUTE"), live=number("MAX_LIVE_SCHEDULES")),
+        limits=limits,
         rates=DynamoRates(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE")),
-        headcount=DynamoHeadcount(dynamodb=hasty_client("dynamodb"), table=setting("JOURNAL_TABLE")),
+        headcount=DynamoHeadcount(dynamodb=dynamodb, table=setting("JOURNAL_TABLE")),
         observer=observer,
     )
 

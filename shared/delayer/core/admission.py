@@ -20,13 +20,12 @@ from jsonschema.exceptions import ValidationError
 from delayer.core.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
 from delayer.core.lifecycle import State
 from delayer.core.request import Change, FieldError, Invalid, Listing, NotJson, Request, TooLarge
-from delayer.core.schedule_id import address_of
+from delayer.core.schedule_id import FAR, address_of
 
 MAX_BODY_BYTES: Final = 262_144
 MAX_BATCH: Final = 100  # schedules in one call
 MAX_BATCH_BYTES: Final = 2_097_152  # Lambda takes six MiB, in which each quote of the body is escaped
 DEFAULT_LIMIT: Final = 50
-FAR: Final[Millis] = 2**48  # no id holds a later instant
 MAX_PAST: Final[Millis] = 60 * SECOND
 MAX_AHEAD: Final[Millis] = 10 * YEAR
 MAX_SECONDS: Final = 10**15  # of an epoch; what is beyond is not worth arithmetic

@@ -12,11 +12,13 @@ import hmac
 from typing import Final
 
 from delayer.core.bucket import Address
+from delayer.core.instants import Millis
 
 VERSION: Final = 1
 RANDOM_BYTES: Final = 10
 KEY_BYTES: Final = 32
 LENGTH: Final = 44
+FAR: Final[Millis] = 2**48  # an id holds six bytes of milliseconds: none is due at this instant or later
 
 _PLAIN = 1 + 6 + 2 + RANDOM_BYTES
 _CODE = 8

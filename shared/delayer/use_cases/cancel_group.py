@@ -9,6 +9,7 @@ from attrs import evolve, field, frozen
 from delayer.core.instants import Millis
 from delayer.core.ledger import STALE_AFTER
 from delayer.core.lifecycle import State
+from delayer.core.schedule_id import FAR
 from delayer.core.wire import Unreadable
 from delayer.core.withdrawing import Expired, NotFound, TooLate
 from delayer.ports import (
@@ -27,7 +28,6 @@ from delayer.use_cases.cancel import Answer, Cancel, Cancelled
 
 VERSION: Final = 1
 AT_A_TIME: Final = 50  # members that are counted together
-FAR: Final[Millis] = 2**48  # no id holds a later instant
 
 
 class GroupMessage(msgspec.Struct):

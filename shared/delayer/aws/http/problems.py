@@ -19,33 +19,34 @@ Handler = Callable[[dict[str, Any], Any], Answer]
 
 
 def answers_problems(observer: Observer) -> Callable[[Handler], Handler]:
-    """Turns what a use case raises into a problem that says what to do."""
+    """The handler of a function, `answered`."""
 
     def wrap(handler: Handler) -> Handler:
-        @wraps(handler)
-        def call(event: dict[str, Any], context: Any) -> Answer:
-            try:
-                told = handler(event, context)
-            except Unavailable as error:
-                observer.warn("not known", error=str(error))
-                return unavailable()
-            except OverQuota as error:
-                told = over_quota(error)
-            except (NotJson, TooLarge, Invalid, Unknown) as error:
-                told = refused(error)
-            except Exception as error:  # noqa: BLE001 - the gateway's own 500 would be no problem+json
-                observer.count("Unexpected")  # has an alarm
-                where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent
-                observer.warn("unexpected", error=type(error).__name__, where=where)
-                return unexpected()
-            if told["statusCode"] >= 400:
-                observer.count("Refused")
-                observer.note("refused", status=told["statusCode"], fields=_fields(told))
-            return told
-
-        return call
+        return wraps(handler)(lambda event, context: answered(observer, lambda: handler(event, context)))
 
     return wrap
+
+
+def answered(observer: Observer, call: Callable[[], Answer]) -> Answer:
+    """Turns what a use case raises into a problem that says what to do."""
+    try:
+        told = call()
+    except Unavailable as error:
+        observer.warn("not known", error=str(error))
+        return unavailable()
+    except OverQuota as error:
+        told = over_quota(error)
+    except (NotJson, TooLarge, Invalid, Unknown) as error:
+        told = refused(error)
+    except Exception as error:  # noqa: BLE001 - the gateway's own 500 would be no problem+json
+        observer.count("Unexpected")  # has an alarm
+        where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent
+        observer.warn("unexpected", error=type(error).__name__, where=where)
+        return unexpected()
+    if told["statusCode"] >= 400:
+        observer.count("Refused")
+        observer.note("refused", status=told["statusCode"], fields=_fields(told))
+    return told
 
 
 def refused(error: NotJson | TooLarge | Invalid | Unknown) -> Answer:
