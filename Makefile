@@ -75,7 +75,7 @@ lock: $(INSTALLED) ## resolve the requirements anew
 	@echo "Wrote shared/requirements.txt and requirements-dev.txt."
 
 clean: ## remove what make has made
-	@rm -rf .venv .local .mypy_cache .pytest_cache .ruff_cache .hypothesis .aws-sam site
+	@rm -rf .venv .local .schemathesis .mypy_cache .pytest_cache .ruff_cache .hypothesis .aws-sam site
 
 $(INSTALLED): requirements-dev.txt
 	@python=; for candidate in $(PYTHON) python3.13 python3.12 python3.11 python3 python; do \
