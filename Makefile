@@ -19,7 +19,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local test test-fast lint format docs docs-serve bench simulate model contract deploy lock clean
+.PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract deploy lock clean
 
 help: ## list the targets
 	@echo "make <target>:"
@@ -60,6 +60,9 @@ simulate: $(INSTALLED) ## play stories full of faults (SEEDS=10000, SEED=7 tells
 
 model: $(INSTALLED) ## visit every interleaving of one schedule (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.model $(ARGS)
+
+record: $(INSTALLED) ## write down what simulation and model find (ARGS=--help)
+	@PYTHONPATH=shared $(BIN)/python -m tests.proofs $(ARGS)
 
 contract: $(INSTALLED) ## take the request schemas over from openapi.yaml
 	@$(BIN)/python shared/contract.py
