@@ -1,4 +1,4 @@
-"""Writes `delayer/core/contract.json`, the request schemas of `openapi.yaml` that the API Lambdas validate against.
+"""Writes `delayer/core/api/contract.json`, the request schemas of `openapi.yaml` that the API Lambdas validate against.
 
 The Lambdas carry JSON and no YAML parser; a test keeps both files the same. Run as `make contract`.
 """
@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "shared/delayer/core/contract.json"
+TARGET = ROOT / "shared/delayer/core/api/contract.json"
 
 
 def contract() -> dict[str, Any]:
@@ -19,7 +19,7 @@ def contract() -> dict[str, Any]:
     schemas = openapi["components"]["schemas"]
     request = _resolved(schemas["ScheduleRequest"], schemas)
     mapping = schemas["ScheduleRequest"]["properties"]["action"]["discriminator"]["mapping"]
-    del request["oneOf"]  # which of two fields is given is told in words of our own
+    del request["oneOf"]  # which of the two fields is given is reported in words of our own
     request["properties"]["action"] = {"type": "object", "required": ["type"]}
     request["properties"]["action"]["properties"] = {"type": {"enum": sorted(mapping)}}
     actions = {kind: _resolved({"$ref": ref}, schemas) for kind, ref in sorted(mapping.items())}

@@ -2,32 +2,32 @@
 
 from typing import Any
 
-from delayer.aws import creating
-from delayer.aws.http import answers, problems, requests
-from delayer.aws.runtime import Threads
-from delayer.aws.telemetry import Telemetry
-from delayer.core.admission import admit_batch
-from delayer.core.withdrawing import NameTaken
-from delayer.use_cases.accept import Accepted
+from delayer.aws.http import problems, requests, responses
+from delayer.core.api.admission import admit_batch
+from delayer.core.api.cancellation import NameTaken
+from delayer.use_cases.api.accept import Accepted
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-telemetry = Telemetry("api-batch-post")
-parallel = Threads()
-accept = creating.accept(telemetry)
+ports = Environment("api-batch-post")
+owner_of = requests.owner_reader()
+accept = use_cases.accept(ports)
 
 
-@telemetry.observed
-@problems.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> answers.Answer:
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner, bodies = requests.owner_of(event), admit_batch(requests.body_of(event))
-    return answers.results(parallel.map(lambda body: problems.answered(telemetry, lambda: one(body, owner)), bodies))
+    owner, bodies = owner_of(event), admit_batch(requests.body_of(event))
+    made = ports.parallel.map(lambda body: problems.respond(ports.observer, lambda: one(body, owner)), bodies)
+    return responses.results(made)
 
 
-def one(body: bytes, owner: str) -> answers.Answer:
+def one(body: bytes, owner: str) -> responses.Response:
     """One of them, answered as a POST of its own."""
     match accept(body, owner):
-        case Accepted(schedule_id, point_in_time):
-            return answers.created(schedule_id, point_in_time)
+        case Accepted(schedule_id=schedule_id, point_in_time=point_in_time):
+            return responses.created(schedule_id, point_in_time)
         case NameTaken(schedule_id):
             return problems.name_taken(schedule_id)
     return problems.key_reused()

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from delayer.aws.http import answers, problems
-from delayer.aws.telemetry import Telemetry
-from delayer.core.routes import methods_of
+from delayer.aws.http import problems, responses
+from delayer.aws.runtime.telemetry import Telemetry
+from delayer.core.api.routes import methods_of
 
-telemetry = Telemetry("api-default")
+observer = Telemetry("api-default")
 
 
-@telemetry.observed
-@problems.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> answers.Answer:
+@observer.observed
+@problems.responds_with_problems(observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     methods = methods_of(str(event.get("rawPath") or ""))
     return problems.no_such_method(methods) if methods else problems.no_such_path()

@@ -1,28 +1,20 @@
 """DELETE /schedules?group=: begins to cancel a whole group."""
 
-import secrets
 from typing import Any
 
-from delayer.aws import api_wiring, wiring
-from delayer.aws.http import answers, problems, requests
-from delayer.aws.runtime import SystemClock
-from delayer.aws.telemetry import Telemetry
-from delayer.core.admission import admit_group
-from delayer.use_cases.cancel_group import BeginCancelGroup
+from delayer.aws.http import problems, requests, responses
+from delayer.core.api.listing import admit_group
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-telemetry = Telemetry("api-group-delete")
-begin = BeginCancelGroup(
-    clock=SystemClock(),
-    jobs=api_wiring.jobs(),
-    queue=wiring.queue("GROUP_QUEUE"),
-    observer=telemetry,
-    new_job=lambda: secrets.token_hex(16),
-)
+ports = Environment("api-group-delete")
+owner_of = requests.owner_reader()
+begin = use_cases.begin_cancel_group(ports)
 
 
-@telemetry.observed
-@problems.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> answers.Answer:
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner = requests.owner_of(event)
-    return answers.begun(begin(admit_group(requests.query(event)), owner))
+    owner = owner_of(event)
+    return responses.job_started(begin(admit_group(requests.query(event)), owner))

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from delayer.aws import api_wiring
-from delayer.aws.http import answers, problems, requests
-from delayer.aws.telemetry import Telemetry
-from delayer.use_cases.cancel_group import LookAtJob
+from delayer.aws.http import problems, requests, responses
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-telemetry = Telemetry("api-job-get")
-look = LookAtJob(jobs=api_wiring.jobs())
+ports = Environment("api-job-get")
+owner_of = requests.owner_reader()
+get_job = use_cases.get_job(ports)
 
 
-@telemetry.observed
-@problems.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> answers.Answer:
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    job = look(requests.parameter(event, "id"), requests.owner_of(event))
-    return answers.answer(200, answers.shown_job(job)) if job else problems.no_job()
+    job = get_job(requests.parameter(event, "id"), owner_of(event))
+    return responses.response(200, responses.shown_job(job)) if job else problems.no_job()

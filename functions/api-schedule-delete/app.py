@@ -1,33 +1,26 @@
-"""DELETE /schedules/{id} and DELETE /schedules/by-name/{name}: cancels, and says the truth about it."""
+"""DELETE /schedules/{id} and DELETE /schedules/by-name/{name}: cancels, and answers whether it will fire."""
 
 from typing import Any
 
-from delayer.aws import api_wiring, wiring
-from delayer.aws.http import answers, problems, requests
-from delayer.aws.runtime import SystemClock
-from delayer.aws.telemetry import Telemetry
-from delayer.core.withdrawing import Expired, NotFound, TooLate
-from delayer.use_cases.cancel import Cancel, Cancelled
+from delayer.aws.http import problems, requests, responses
+from delayer.core.api.cancellation import Expired, NotFound, TooLate
+from delayer.use_cases.api.cancel import Cancelled
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-telemetry = Telemetry("api-schedule-delete")
-cancel = Cancel(
-    clock=SystemClock(),
-    ledger=wiring.ledger(),
-    schedules=wiring.schedule_table(),
-    registry=api_wiring.registry(),
-    ids=api_wiring.ids(),
-    observer=telemetry,
-)
+ports = Environment("api-schedule-delete")
+owner_of = requests.owner_reader()
+cancel = use_cases.cancel(ports)
 
 
-@telemetry.observed
-@problems.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> answers.Answer:
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner, name = requests.owner_of(event), requests.name_of(event)
+    owner, name = owner_of(event), requests.name_of(event)
     match cancel.by_name(name, owner) if name else cancel(requests.parameter(event, "id"), owner):
         case Cancelled(row):
-            return answers.ended(row)
+            return responses.ended(row)
         case TooLate(row):
             return problems.too_late(row)
         case Expired():

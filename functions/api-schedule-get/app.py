@@ -2,34 +2,25 @@
 
 from typing import Any
 
-from delayer.aws import api_wiring, wiring
-from delayer.aws.http import answers, problems, requests
-from delayer.aws.runtime import SystemClock
-from delayer.aws.telemetry import Telemetry
-from delayer.core.whereabouts import Found
-from delayer.core.withdrawing import Expired, NotFound
-from delayer.use_cases.look import Look
+from delayer.aws.http import problems, requests, responses
+from delayer.core.api.cancellation import Expired, NotFound
+from delayer.core.api.status import Status
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-telemetry = Telemetry("api-schedule-get")
-look = Look(
-    clock=SystemClock(),
-    ledger=wiring.ledger(),
-    schedules=wiring.schedule_table(),
-    registry=api_wiring.registry(),
-    journal=api_wiring.journal(),
-    ids=api_wiring.ids(),
-    observer=telemetry,
-)
+ports = Environment("api-schedule-get")
+owner_of = requests.owner_reader()
+lookup = use_cases.lookup(ports)
 
 
-@telemetry.observed
-@problems.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> answers.Answer:
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner, name = requests.owner_of(event), requests.name_of(event)
-    match look.by_name(name, owner) if name else look.by_id(requests.parameter(event, "id"), owner):
-        case Found() as found:
-            return answers.answer(200, answers.shown(found))
+    owner, name = owner_of(event), requests.name_of(event)
+    match lookup.by_name(name, owner) if name else lookup.by_id(requests.parameter(event, "id"), owner):
+        case Status() as status:
+            return responses.response(200, responses.shown(status))
         case Expired():
             return problems.expired()
         case NotFound():

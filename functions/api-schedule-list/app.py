@@ -2,28 +2,20 @@
 
 from typing import Any
 
-from delayer.aws import api_wiring, wiring
-from delayer.aws.http import answers, problems, requests
-from delayer.aws.runtime import SystemClock
-from delayer.aws.telemetry import Telemetry
-from delayer.core.admission import admit_listing, cursor_after
-from delayer.use_cases.list_schedules import ListSchedules
+from delayer.aws.http import problems, requests, responses
+from delayer.core.api.listing import admit_listing, cursor_after
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-telemetry = Telemetry("api-schedule-list")
-list_schedules = ListSchedules(
-    clock=SystemClock(),
-    ledger=wiring.ledger(),
-    schedules=wiring.schedule_table(),
-    registry=api_wiring.registry(),
-    journal=api_wiring.needed_journal(),
-    ids=api_wiring.ids(),
-)
+ports = Environment("api-schedule-list")
+owner_of = requests.owner_reader()
+list_schedules = use_cases.list_schedules(ports)
 
 
-@telemetry.observed
-@problems.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> answers.Answer:
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner = requests.owner_of(event)
+    owner = owner_of(event)
     page = list_schedules(admit_listing(requests.query(event)), owner)
-    return answers.page(page.schedules, cursor_after(page.after) if page.after else "")
+    return responses.page(page.schedules, cursor_after(page.after) if page.after else "")

@@ -2,28 +2,27 @@
 
 from typing import Any
 
-from delayer.aws import creating
-from delayer.aws.http import answers, problems, requests
-from delayer.aws.runtime import SystemClock
-from delayer.aws.telemetry import Telemetry
-from delayer.core.admission import admit_change
-from delayer.core.withdrawing import Expired, NotFound, TooLate
-from delayer.use_cases.replace import OnItsWay, Replaced
+from delayer.aws.http import problems, requests, responses
+from delayer.core.api.admission import admit_change
+from delayer.core.api.cancellation import Expired, NotFound, TooLate
+from delayer.use_cases.api.replace import OnItsWay, Replaced
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-telemetry = Telemetry("api-schedule-patch")
-clock = SystemClock()
-replace = creating.replace(telemetry)
+ports = Environment("api-schedule-patch")
+owner_of = requests.owner_reader()
+replace = use_cases.replace(ports)
 
 
-@telemetry.observed
-@problems.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> answers.Answer:
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner, schedule_id = requests.owner_of(event), requests.parameter(event, "id")
-    change = admit_change(requests.body_of(event), clock.now())
+    owner, schedule_id = owner_of(event), requests.parameter(event, "id")
+    change = admit_change(requests.body_of(event), ports.clock.now())
     match replace.by_id(schedule_id, owner, point_in_time=change.point_in_time, payload=change.payload):
-        case Replaced(schedule):
-            return answers.replaced(schedule, schedule_id)
+        case Replaced(schedule=schedule):
+            return responses.replaced(schedule, schedule_id)
         case TooLate(row):
             return problems.too_late(row)
         case OnItsWay(soon):

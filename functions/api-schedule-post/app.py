@@ -2,24 +2,25 @@
 
 from typing import Any
 
-from delayer.aws import creating
-from delayer.aws.http import answers, problems, requests
-from delayer.aws.telemetry import Telemetry
-from delayer.core.withdrawing import NameTaken
-from delayer.use_cases.accept import Accepted, KeyReused
+from delayer.aws.http import problems, requests, responses
+from delayer.core.api.cancellation import NameTaken
+from delayer.use_cases.api.accept import Accepted, KeyReused
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-telemetry = Telemetry("api-schedule-post")
-accept = creating.accept(telemetry)
+ports = Environment("api-schedule-post")
+owner_of = requests.owner_reader()
+accept = use_cases.accept(ports)
 
 
-@telemetry.observed
-@problems.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> answers.Answer:
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner = requests.owner_of(event)
+    owner = owner_of(event)
     match accept(requests.body_of(event), owner, requests.key_of(event)):
-        case Accepted(schedule_id, point_in_time):
-            return answers.created(schedule_id, point_in_time)
+        case Accepted(schedule_id=schedule_id, point_in_time=point_in_time):
+            return responses.created(schedule_id, point_in_time)
         case NameTaken(schedule_id):
             return problems.name_taken(schedule_id)
         case KeyReused():

@@ -2,28 +2,27 @@
 
 from typing import Any
 
-from delayer.aws import creating
-from delayer.aws.http import answers, problems, requests
-from delayer.aws.runtime import SystemClock
-from delayer.aws.telemetry import Telemetry
-from delayer.core.admission import admit_named
-from delayer.core.withdrawing import NameTaken, TooLate
-from delayer.use_cases.replace import Replaced
+from delayer.aws.http import problems, requests, responses
+from delayer.core.api.admission import admit_named
+from delayer.core.api.cancellation import NameTaken, TooLate
+from delayer.use_cases.api.replace import Replaced
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-telemetry = Telemetry("api-schedule-put")
-clock = SystemClock()
-replace = creating.replace(telemetry)
+ports = Environment("api-schedule-put")
+owner_of = requests.owner_reader()
+replace = use_cases.replace(ports)
 
 
-@telemetry.observed
-@problems.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> answers.Answer:
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner, name = requests.owner_of(event), requests.parameter(event, "name")
-    request = admit_named(requests.body_of(event), name, clock.now())
+    owner, name = owner_of(event), requests.parameter(event, "name")
+    request = admit_named(requests.body_of(event), name, ports.clock.now())
     match replace.by_name(request, owner, name, only_new=requests.creates_only(event)):
-        case Replaced(schedule, previous):
-            return answers.put(schedule, previous)
+        case Replaced(schedule=schedule, previous=previous):
+            return responses.put(schedule, previous)
         case NameTaken(schedule_id):
             return problems.name_exists(schedule_id)
         case TooLate(row):

@@ -2,24 +2,24 @@
 
 from typing import Any
 
-from delayer.aws import api_wiring, wiring
-from delayer.aws.http import answers, problems, requests
-from delayer.aws.runtime import SystemClock
-from delayer.aws.telemetry import Telemetry
-from delayer.core.withdrawing import Expired, NotFound, TooEarly, TooLate
-from delayer.use_cases.stop import Stop, Stopped
+from delayer.aws.http import problems, requests, responses
+from delayer.core.api.cancellation import Expired, NotFound, TooEarly, TooLate
+from delayer.use_cases.api.stop import Stopped
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-telemetry = Telemetry("api-schedule-stop")
-stop = Stop(clock=SystemClock(), ledger=wiring.ledger(), ids=api_wiring.ids(), observer=telemetry)
+ports = Environment("api-schedule-stop")
+owner_of = requests.owner_reader()
+stop = use_cases.stop(ports)
 
 
-@telemetry.observed
-@problems.answers_problems(telemetry)
-def handler(event: dict[str, Any], _context: object) -> answers.Answer:
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    match stop(requests.parameter(event, "id"), requests.owner_of(event)):
+    match stop(requests.parameter(event, "id"), owner_of(event)):
         case Stopped(row):
-            return answers.stopping(row)
+            return responses.stopping(row)
         case TooEarly():
             return problems.too_early()
         case TooLate(row):

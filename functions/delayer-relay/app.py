@@ -1,30 +1,15 @@
-"""The delayer queue: waits out the last fraction, claims, and hands over to the action's queue."""
+"""The delayer queue: waits for the last fraction of a second, claims, and hands over to the action's queue."""
 
-from typing import Any
+from delayer.aws.events.records import BatchResponse, SqsEvent
+from delayer.aws.events.sqs import partial_failure, received_messages_of
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-from delayer.aws import wiring
-from delayer.aws.queue import deliveries_of, partial_failure
-from delayer.aws.runtime import SystemClock, Threads, number, random_token
-from delayer.aws.telemetry import Telemetry
-from delayer.core.instants import SECOND
-from delayer.use_cases.relay import Relay
-
-telemetry = Telemetry("delayer-relay")
-relay = Relay(
-    clock=SystemClock(),
-    ledger=wiring.ledger(),
-    delayer_queue=wiring.queue("DELAYER_QUEUE"),
-    executor_queues=wiring.executor_queues(),
-    set_aside=wiring.set_aside(telemetry),
-    observer=telemetry,
-    parallel=Threads(),
-    new_nonce=random_token,
-    lease=number("LEASE") * SECOND,
-    lead=number("HANDOVER_LEAD"),
-)
+ports = Environment("delayer-relay")
+relay = use_cases.relay(ports)
 
 
-@telemetry.observed
-def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+@ports.observer.observed
+def handler(event: SqsEvent, _context: object) -> BatchResponse:
     """One invocation."""
-    return partial_failure(relay(deliveries_of(event)))
+    return partial_failure(relay(received_messages_of(event)))

@@ -1,27 +1,15 @@
-"""The lifecycle events become the history of each schedule."""
+"""The journal queue: the lifecycle events become the history of each schedule."""
 
-from typing import Any
+from delayer.aws.events.records import BatchResponse, SqsEvent
+from delayer.aws.events.sqs import partial_failure, received_messages_of
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-from delayer.aws.clients import client
-from delayer.aws.headcount import DynamoHeadcount
-from delayer.aws.journal import DynamoJournal
-from delayer.aws.queue import deliveries_of, partial_failure
-from delayer.aws.runtime import number, setting
-from delayer.aws.telemetry import Telemetry
-from delayer.core.instants import DAY
-from delayer.use_cases.write_journal import WriteJournal
-
-telemetry = Telemetry("lifecycle-journal")
-dynamodb, table = client("dynamodb"), setting("JOURNAL_TABLE")
-write_journal = WriteJournal(
-    journal=DynamoJournal(dynamodb=dynamodb, table=table),
-    headcount=DynamoHeadcount(dynamodb=dynamodb, table=table) if number("MAX_LIVE_SCHEDULES") else None,
-    observer=telemetry,
-    keep_for=number("JOURNAL_DAYS") * DAY,
-)
+ports = Environment("lifecycle-journal")
+write_journal = use_cases.write_journal(ports)
 
 
-@telemetry.observed
-def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+@ports.observer.observed
+def handler(event: SqsEvent, _context: object) -> BatchResponse:
     """One invocation."""
-    return partial_failure(write_journal(deliveries_of(event)))
+    return partial_failure(write_journal(received_messages_of(event)))

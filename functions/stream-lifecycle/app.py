@@ -1,24 +1,16 @@
 """The streams of both tables: each transition of a schedule becomes a lifecycle event."""
 
-from typing import Any
+from delayer.aws.events.lifecycle_stream import lifecycle_records_of
+from delayer.aws.events.records import BatchResponse, StreamEvent
+from delayer.aws.events.sqs import partial_failure
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-from delayer.aws.clients import client
-from delayer.aws.lifecycle_stream import happenings_of
-from delayer.aws.queue import partial_failure
-from delayer.aws.runtime import setting
-from delayer.aws.telemetry import Telemetry
-from delayer.aws.topic import SnsTopic
-from delayer.use_cases.announce import Announce
-
-telemetry = Telemetry("stream-lifecycle")
-announce = Announce(
-    topic=SnsTopic(sns=client("sns"), arn=setting("LIFECYCLE_TOPIC")),
-    observer=telemetry,
-    source=setting("EVENT_SOURCE"),
-)
+ports = Environment("stream-lifecycle")
+announce = use_cases.announce(ports)
 
 
-@telemetry.observed
-def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+@ports.observer.observed
+def handler(event: StreamEvent, _context: object) -> BatchResponse:
     """One invocation."""
-    return partial_failure(announce(happenings_of(event)))
+    return partial_failure(announce(lifecycle_records_of(event)))

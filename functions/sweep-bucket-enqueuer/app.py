@@ -1,18 +1,15 @@
-"""One big bucket: deletes all that is in it, page by page."""
+"""One big bucket: deletes everything in it, page by page."""
 
-from typing import Any
+from delayer.aws.events.records import BatchResponse, SqsEvent
+from delayer.aws.events.sqs import partial_failure, received_messages_of
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
 
-from delayer.aws import wiring
-from delayer.aws.queue import deliveries_of, partial_failure
-from delayer.aws.runtime import SystemClock
-from delayer.aws.telemetry import Telemetry
-from delayer.use_cases.sweep_bucket import SweepBuckets
-
-telemetry = Telemetry("sweep-bucket-enqueuer")
-sweep = SweepBuckets(clock=SystemClock(), schedules=wiring.schedule_table(), observer=telemetry)
+ports = Environment("sweep-bucket-enqueuer")
+sweep = use_cases.sweep_buckets(ports)
 
 
-@telemetry.observed
-def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+@ports.observer.observed
+def handler(event: SqsEvent, _context: object) -> BatchResponse:
     """One invocation."""
-    return partial_failure(sweep(deliveries_of(event)))
+    return partial_failure(sweep(received_messages_of(event)))

@@ -2,34 +2,34 @@
 tests as the AWS adapters, so that they cannot drift, and are shipped: use them to test your own action.
 """
 
-from delayer.fakes.clock import ManualClock
-from delayer.fakes.control import MemoryControl
-from delayer.fakes.journal import MemoryHeadcount, MemoryJournal, MemoryRates
-from delayer.fakes.ledger import MemoryLedger
-from delayer.fakes.observer import MemoryObserver
-from delayer.fakes.queue import MemoryQueue
-from delayer.fakes.registry import MemoryJobs, MemoryRegistry
-from delayer.fakes.schedule_table import MemoryScheduleTable
-from delayer.fakes.sequence import InOrder, Tokens
-from delayer.fakes.set_aside_store import MemorySetAsideStore
-from delayer.fakes.stream import MemoryStream
-from delayer.fakes.target import ScriptedTarget
-from delayer.fakes.topic import MemoryTopic
+from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
+from delayer.fakes.messaging.queue import MemoryQueue
+from delayer.fakes.messaging.topic import MemoryTopic
+from delayer.fakes.runtime.clock import ManualClock
+from delayer.fakes.runtime.observer import MemoryObserver
+from delayer.fakes.runtime.sequence import InOrder, Tokens
+from delayer.fakes.runtime.target import ScriptedTarget
+from delayer.fakes.tables.control import MemoryControl
+from delayer.fakes.tables.journal import MemoryJournal, MemoryLiveCount, MemoryRateLimit
+from delayer.fakes.tables.ledger import MemoryLedger
+from delayer.fakes.tables.registry import MemoryJobs, MemoryRegistry
+from delayer.fakes.tables.schedule_table import MemoryScheduleTable
+from delayer.fakes.tables.stream import MemoryStream
 
 __all__ = [
     "InOrder",
     "ManualClock",
     "MemoryControl",
-    "MemoryHeadcount",
+    "MemoryDeadLetterStore",
     "MemoryJobs",
     "MemoryJournal",
     "MemoryLedger",
+    "MemoryLiveCount",
     "MemoryObserver",
     "MemoryQueue",
-    "MemoryRates",
+    "MemoryRateLimit",
     "MemoryRegistry",
     "MemoryScheduleTable",
-    "MemorySetAsideStore",
     "MemoryStream",
     "MemoryTopic",
     "ScriptedTarget",

@@ -17,9 +17,9 @@ from attrs import frozen
 from urllib3.exceptions import LocationParseError
 from urllib3.util import Url, parse_url
 
-from delayer.core.executing import Done, Refused, Result, Retry
-from delayer.core.instants import format_instant
-from delayer.core.wire import ExecutorMessage
+from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.schedule.instants import format_instant
+from delayer.core.schedule.messages import ExecutorMessage
 
 TRY_AGAIN: Final = frozenset({408, 425, 429})
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
@@ -54,11 +54,11 @@ class HttpTarget:
     changes between check and use reaches nothing that was refused (ADR 0025).
     """
 
-    allow_private: bool  # on one machine, targets are on it
+    allow_private: bool  # on one machine, the targets are on the same machine
     resolve: Resolve = resolve
 
     def __call__(self, message: ExecutorMessage) -> Result:
-        action = msgspec.json.decode(message.action, type=HttpRequest)
+        action = msgspec.json.decode(message.schedule.definition.action, type=HttpRequest)
         deadline = monotonic() + action.timeoutSeconds
         try:
             url = parse_url(action.url)
@@ -66,13 +66,13 @@ class HttpTarget:
         except (LocationParseError, UnicodeError, OverflowError, Forbidden) as error:
             return Refused(f"{action.url}: {error}")
         except OSError as error:
-            return Retry(f"{url.host} cannot be resolved: {error}")
+            return Retry(detail=f"{url.host} cannot be resolved: {error}")
         try:
             with _connected(url, address, deadline) as connection:
                 return _request(connection, url, action, message)
         except (HTTPException, OSError) as error:
             late = monotonic() >= deadline
-            return Retry(f"no answer from {url.netloc}" + (" in time" if late else f": {_reason(error)}"))
+            return Retry(detail=f"no answer from {url.netloc}" + (" in time" if late else f": {_reason(error)}"))
 
     def _address(self, url: Url) -> str:
         host = (url.host or "").strip("[]")
@@ -92,8 +92,8 @@ def _port(url: Url) -> int:
 def _connected(url: Url, address: str, deadline: float) -> Iterator[HTTPConnection]:
     """A connection of its own that is cut at the deadline, whatever it waits for then.
 
-    A socket's timeout is for each byte: a target that drips its handshake or its answer would hold up
-    its whole batch. The duplicate of the socket reaches the connection also while TLS has the original.
+    The timeout of a socket starts again with each byte: a target that answers byte by byte would hold up
+    its whole batch. The duplicate of the socket can be cut while TLS uses the original.
     """
     left = deadline - monotonic()
     if left <= 0:
@@ -107,7 +107,7 @@ def _connected(url: Url, address: str, deadline: float) -> Iterator[HTTPConnecti
     try:
         connection.sock = raw
         if url.scheme == "https":
-            connection.sock = _tls().wrap_socket(raw, server_hostname=(url.host or "").strip("[]"))
+            connection.sock = tls_context().wrap_socket(raw, server_hostname=(url.host or "").strip("[]"))
         yield connection
     finally:
         cut.cancel()
@@ -122,14 +122,14 @@ def _cut(guard: socket.socket) -> None:
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
     """Certificates and names are checked; reading the authorities takes a while, so it is done once."""
     return ssl.create_default_context()
 
 
 def _request(connection: HTTPConnection, url: Url, action: HttpRequest, message: ExecutorMessage) -> Result:
-    """One request; nothing of the answer but status and headers is waited for."""
-    body = message.payload.encode() if message.payload else None
+    """One request. Only the status and the headers of the answer are waited for."""
+    body = message.schedule.definition.payload.encode() if message.schedule.definition.payload else None
     connection.request(action.method, url.request_uri, body=body, headers=_headers(url, action, message))
     answer = connection.getresponse()
     return _result(answer.status, answer.headers.get("Retry-After") or "")
@@ -143,9 +143,9 @@ def _headers(url: Url, action: HttpRequest, message: ExecutorMessage) -> dict[st
         **{name: value for name, value in defaults.items() if name.lower() not in given},
         **action.headers,
         "Host": url.netloc or "",
-        "Idempotency-Key": message.id,
-        "Delayer-Schedule-Id": message.id,
-        "Delayer-Point-In-Time": format_instant(message.point_in_time),
+        "Idempotency-Key": message.schedule.id,
+        "Delayer-Schedule-Id": message.schedule.id,
+        "Delayer-Point-In-Time": format_instant(message.schedule.point_in_time),
         "Delayer-Attempt": str(message.attempt),
     }
 
@@ -155,7 +155,7 @@ def _result(status: int, retry_after: str) -> Result:
     if 200 <= status < 300:
         return Done(answer)
     if status >= 500 or status in TRY_AGAIN:
-        return Retry(answer, _retry_after(retry_after))
+        return Retry(detail=answer, after_seconds=_retry_after(retry_after))
     if 300 <= status < 400:
         return Refused(f"{answer}: redirects are not followed")
     return Refused(answer)

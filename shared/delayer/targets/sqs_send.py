@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from attrs import frozen
 
-from delayer.core.executing import Done, Refused, Result, Retry
-from delayer.core.instants import format_instant
-from delayer.core.wire import ExecutorMessage
+from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.schedule.instants import format_instant
+from delayer.core.schedule.messages import ExecutorMessage
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import MessageAttributeValueTypeDef
 
 REGION: Final = re.compile(r"https://sqs(?:-fips)?\.([a-z0-9-]+)\.")
 NEVER: Final = frozenset({"InvalidMessageContents", "InvalidParameterValue", "UnsupportedOperation"})
@@ -30,18 +34,18 @@ class SqsTarget:
     minutes is one message there (ADR 0026).
     """
 
-    client_for: Callable[[str | None], Any]  # an SQS client for a region, None: the stack's own
+    client_for: Callable[[str | None], "SQSClient"]  # an SQS client for a region, None: the stack's own
     errors: tuple[type[Exception], ...]
     code_of: Callable[[Exception], str]
 
     def __call__(self, message: ExecutorMessage) -> Result:
-        action = msgspec.json.decode(message.action, type=SqsSend)
+        action = msgspec.json.decode(message.schedule.definition.action, type=SqsSend)
         region = REGION.match(action.queueUrl)
         try:
             sqs = self.client_for(region.group(1) if region else None)
             answer = sqs.send_message(
                 QueueUrl=action.queueUrl,
-                MessageBody=message.payload or "null",
+                MessageBody=message.schedule.definition.payload or "null",
                 MessageAttributes=_attributes(message),
                 **_ordering(action, message),
             )
@@ -50,21 +54,21 @@ class SqsTarget:
         return Done(f"message {answer['MessageId']}")
 
     def _failure(self, error: Exception) -> Result:
-        """A missing queue or permission may be mended while the retries last; a message SQS cannot hold will not."""
-        return Refused(str(error)) if self.code_of(error) in NEVER else Retry(str(error))
+        """A missing queue or permission may be corrected while the retries last; a wrong message stays wrong."""
+        return Refused(str(error)) if self.code_of(error) in NEVER else Retry(detail=str(error))
 
 
-def _ordering(action: SqsSend, message: ExecutorMessage) -> dict[str, str]:
+def _ordering(action: SqsSend, message: ExecutorMessage) -> dict[str, Any]:
     """A standard queue takes a group for fairness, but refuses a deduplication id."""
     group = {"MessageGroupId": action.messageGroupId} if action.messageGroupId else {}
-    return {**group, "MessageDeduplicationId": message.id} if action.queueUrl.endswith(".fifo") else group
+    return {**group, "MessageDeduplicationId": message.schedule.id} if action.queueUrl.endswith(".fifo") else group
 
 
-def _attributes(message: ExecutorMessage) -> dict[str, Any]:
+def _attributes(message: ExecutorMessage) -> "dict[str, MessageAttributeValueTypeDef]":
     values = {
-        "Idempotency-Key": message.id,
-        "Delayer-Schedule-Id": message.id,
-        "Delayer-Point-In-Time": format_instant(message.point_in_time),
+        "Idempotency-Key": message.schedule.id,
+        "Delayer-Schedule-Id": message.schedule.id,
+        "Delayer-Point-In-Time": format_instant(message.schedule.point_in_time),
         "Delayer-Attempt": str(message.attempt),
     }
     return {name: {"DataType": "String", "StringValue": value} for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""Answers that are not 2xx: RFC 9457 problems, each with what to do (ADR 0028)."""
+"""Responses that are not 2xx: RFC 9457 problems, each with what to do (ADR 0028)."""
 
 import json
 import traceback
@@ -6,50 +6,51 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
-from delayer.aws.http.answers import Answer, answer, shown_row
 from delayer.aws.http.requests import Unknown
-from delayer.core.instants import SECOND, format_instant
-from delayer.core.ledger import LedgerRow
-from delayer.core.lifecycle import State
-from delayer.core.quota import OverQuota
-from delayer.core.request import FieldError, Invalid, NotJson, TooLarge
-from delayer.ports import Observer, Unavailable
+from delayer.aws.http.responses import Response, response, shown_row
+from delayer.core.api.quota import OverQuota
+from delayer.core.api.request import FieldError, Invalid, NotJson, TooLarge
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import SECOND, format_instant
+from delayer.ports.observer import Observer
+from delayer.ports.unavailable import Unavailable
 
-Handler = Callable[[dict[str, Any], Any], Answer]
+Handler = Callable[[dict[str, Any], Any], Response]
 
 
-def answers_problems(observer: Observer) -> Callable[[Handler], Handler]:
-    """The handler of a function, `answered`."""
+def responds_with_problems(observer: Observer) -> Callable[[Handler], Handler]:
+    """The handler of a function, as `respond` answers."""
 
     def wrap(handler: Handler) -> Handler:
-        return wraps(handler)(lambda event, context: answered(observer, lambda: handler(event, context)))
+        return wraps(handler)(lambda event, context: respond(observer, lambda: handler(event, context)))
 
     return wrap
 
 
-def answered(observer: Observer, call: Callable[[], Answer]) -> Answer:
+def respond(observer: Observer, call: Callable[[], Response]) -> Response:
     """Turns what a use case raises into a problem that says what to do."""
     try:
-        told = call()
+        made = call()
     except Unavailable as error:
-        observer.warn("not known", error=str(error))
+        observer.warn("AWS did not answer", error=str(error))
         return unavailable()
     except OverQuota as error:
-        told = over_quota(error)
+        made = over_quota(error)
     except (NotJson, TooLarge, Invalid, Unknown) as error:
-        told = refused(error)
+        made = refused(error)
     except Exception as error:  # noqa: BLE001 - the gateway's own 500 would be no problem+json
         observer.count("Unexpected")  # has an alarm
         where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent
         observer.warn("unexpected", error=type(error).__name__, where=where)
         return unexpected()
-    if told["statusCode"] >= 400:
+    if made["statusCode"] >= 400:
         observer.count("Refused")
-        observer.note("refused", status=told["statusCode"], fields=_fields(told))
-    return told
+        observer.note("refused", status=made["statusCode"], fields=_fields(made))
+    return made
 
 
-def refused(error: NotJson | TooLarge | Invalid | Unknown) -> Answer:
+def refused(error: NotJson | TooLarge | Invalid | Unknown) -> Response:
     """The client's mistake."""
     match error:
         case NotJson():
@@ -65,91 +66,91 @@ def refused(error: NotJson | TooLarge | Invalid | Unknown) -> Answer:
     return problem(422, "invalid-fields", "One or more fields are wrong", detail, errors=errors)
 
 
-def unexpected() -> Answer:
+def unexpected() -> Response:
     """500."""
-    detail = "This is a defect of Delayer. Whether it was done is not known. Its operators have been told."
+    detail = "This is a defect of Delayer; its operators have an alarm. The request may or may not have been applied."
     return problem(500, "unexpected", "Something unexpected happened", detail)
 
 
-def unavailable() -> Answer:
+def unavailable() -> Response:
     """503."""
-    detail = "Whether it was done is not known. Try again."
+    detail = "The request may or may not have been applied; retry it."
     return problem(503, "unavailable", "The store did not answer", detail, {"Retry-After": "1"})
 
 
-def over_quota(error: OverQuota) -> Answer:
+def over_quota(error: OverQuota) -> Response:
     """429."""
     headers = {"Retry-After": str(-(-error.retry_after // SECOND))}
     return problem(429, "over-quota", "A quota is used up", str(error), headers)
 
 
-def not_found() -> Answer:
-    """404: never issued here, or to somebody else; which of the two, is not told."""
-    return problem(404, "not-found", "No such schedule", "There is no schedule of this id or name.")
+def not_found() -> Response:
+    """404: never issued here, or issued to somebody else; the response does not say which."""
+    return problem(404, "not-found", "No such schedule", "There is no schedule with this id or name.")
 
 
-def no_job() -> Answer:
+def no_job() -> Response:
     """404."""
-    return problem(404, "not-found", "No such job", "There is no job of this id, or it is more than 30 days old.")
+    return problem(404, "not-found", "No such job", "There is no job with this id, or it is more than 30 days old.")
 
 
-def no_such_path() -> Answer:
+def no_such_path() -> Response:
     """404."""
     return problem(404, "no-such-path", "No such path", "The API has no such path. Schedules are at /schedules.")
 
 
-def no_such_method(methods: Sequence[str]) -> Answer:
+def no_such_method(methods: Sequence[str]) -> Response:
     """405."""
     allowed = ", ".join(methods)
-    detail = f"This path has {allowed}."
+    detail = f"This path has the methods {allowed}."
     return problem(405, "no-such-method", "The path has no such method", detail, {"Allow": allowed})
 
 
-def expired() -> Answer:
+def expired() -> Response:
     """410."""
-    detail = "It was due more than 29 days ago. What became of it is not kept that long."
+    detail = "It was due more than 29 days ago, so it can no longer be changed, and its outcome may not be known."
     return problem(410, "expired", "The schedule is too old", detail)
 
 
-def too_late(row: LedgerRow) -> Answer:
-    """409: its claim is taken, or it has another end. Which, and since when, is told."""
+def too_late(row: LedgerRow) -> Response:
+    """409: its claim is taken, or it has another end. The response says which, and since when."""
     known = {name: value for name, value in shown_row(row).items() if name != "detail"}
     if row.state is State.CLAIMED:
         detail = f"It was claimed at {format_instant(row.claimed_at)}, and has been or will be handed over."
         return problem(409, "handed-over", "The schedule is handed over", detail, None, **known)
     why = f": {row.detail}" if row.detail else ""
-    detail = f"It is {row.state} since {format_instant(row.at)}{why}."
+    detail = f"It has been {row.state} since {format_instant(row.at)}{why}."
     return problem(409, "ended", "The schedule has ended", detail, None, **known)
 
 
-def too_early() -> Answer:
+def too_early() -> Response:
     """409."""
     detail = "There is no attempt to stop yet. Cancel it instead."
     return problem(409, "not-handed-over", "The schedule still waits", detail)
 
 
-def on_its_way(*, soon: bool) -> Answer:
+def on_its_way(*, soon: bool) -> Response:
     """409. `soon`: in a second it may be another answer."""
-    detail = "It has left the table on its way to its executor, and its definition cannot be read there."
-    advice = " Try again in a second; or cancel it, and POST it anew." if soon else " Cancel it, and POST it anew."
+    detail = "It has left the table and is on its way to its executor. Its definition cannot be read there."
+    advice = " Try again in a second; or cancel it, and POST it again." if soon else " Cancel it, and POST it again."
     return problem(
         409, "on-its-way", "The schedule is on its way", detail + advice, {"Retry-After": "1"} if soon else None
     )
 
 
-def name_taken(schedule_id: str) -> Answer:
+def name_taken(schedule_id: str) -> Response:
     """409."""
-    detail = "A live schedule bears this name. PUT replaces it."
+    detail = "A live schedule has this name. PUT replaces it."
     return problem(409, "name-taken", "The name is taken", detail, scheduleId=schedule_id)
 
 
-def name_exists(schedule_id: str) -> Answer:
+def name_exists(schedule_id: str) -> Response:
     """412, for `If-None-Match: *`."""
-    detail = "A live schedule bears this name, and the call was to create only."
+    detail = "A live schedule has this name, and the call asked to create only."
     return problem(412, "name-taken", "The name is taken", detail, scheduleId=schedule_id)
 
 
-def key_reused() -> Answer:
+def key_reused() -> Response:
     """422."""
     detail = "This Idempotency-Key came with another body before. Use a new key for a new schedule."
     error = {"field": "Idempotency-Key", "problem": "used with another body"}
@@ -163,15 +164,15 @@ def problem(
     detail: str,
     headers: Mapping[str, str] | None = None,
     **more: object,
-) -> Answer:
+) -> Response:
     """Any of them."""
     body = {"type": f"urn:delayer:problem:{kind}", "title": title, "status": status, "detail": detail, **more}
-    return answer(status, body, headers, "application/problem+json")
+    return response(status, body, headers, "application/problem+json")
 
 
-def _fields(told: Answer) -> list[str]:
+def _fields(made: Response) -> list[str]:
     """The names of the wrong fields. Their values are the client's, and may be secrets."""
-    return [error["field"] for error in json.loads(told["body"]).get("errors", [])]
+    return [error["field"] for error in json.loads(made["body"]).get("errors", [])]
 
 
 def _shown(error: FieldError) -> dict[str, str]:

@@ -1,15 +1,15 @@
-"""What a client sent: who, what, with which conditions."""
+"""What a client sent: the caller, the body, headers and parameters."""
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from delayer.aws.runtime import setting
-from delayer.core.request import FieldError, Invalid
+from delayer.aws.runtime.environment import setting
+from delayer.core.api.request import FieldError, Invalid
 
 ANONYMOUS: Final = "anonymous"  # the owner where the API is open and the client names none
-OWNER_HEADER: Final = "delayer-owner"  # heard only where the API is open, on one machine
+OWNER_HEADER: Final = "delayer-owner"  # read only where the API is open, on one machine
 MAX_OWNER: Final = 256
 MAX_KEY: Final = 255
 NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}")  # as openapi.yaml has it
@@ -18,7 +18,7 @@ Event = Mapping[str, Any]
 
 
 class Unknown(Exception):
-    """The API is not open, and the caller is not known. The gateway lets nobody through so: nothing is done."""
+    """The API is not open, and the caller is not known. The gateway should have refused the call; nothing is done."""
 
 
 def body_of(event: Event) -> bytes:
@@ -27,14 +27,20 @@ def body_of(event: Event) -> bytes:
     return base64.b64decode(body) if event.get("isBase64Encoded") else body.encode()
 
 
-def owner_of(event: Event, authorization: str | None = None) -> str:
+def owner_reader() -> Callable[[Event], str]:
+    """`owner_of`, with what API_AUTHORIZATION says."""
+    authorization = setting("API_AUTHORIZATION")
+    return lambda event: owner_of(event, authorization)
+
+
+def owner_of(event: Event, authorization: str) -> str:
     """Whose schedules the call is about (ADR 0050). Raises Unknown, or Invalid for a header that cannot be an owner.
 
     `authorization` is the template's parameter ApiAuthorization. AWS_IAM: the user or role, without a role's session,
     so that the next session is the same owner. JWT: issuer and subject of the token. NONE: the header Delayer-Owner.
     """
     authorizer = event.get("requestContext", {}).get("authorizer") or {}
-    match authorization or setting("API_AUTHORIZATION"):
+    match authorization:
         case "AWS_IAM":
             return _of_iam(str((authorizer.get("iam") or {}).get("userArn") or ""))
         case "JWT":

@@ -1,0 +1,142 @@
+"""The ledger in DynamoDB: conditional puts, answered with the row that is in the way."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from attrs import frozen
+
+from delayer.aws.dynamodb.items.attributes import Item, StoredItem, check_version, number, text
+from delayer.aws.dynamodb.items.requests import CONDITION_FAILED, item_in_the_way, once_free, read_all
+from delayer.aws.runtime.clients import AWS_ERRORS, error_code
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.schedule.instants import SECOND
+from delayer.ports.clock import Parallel
+from delayer.ports.ledger import Conflict, WriteResult, Written
+from delayer.ports.unavailable import RowMissing, Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+VERSION: Final = 1
+DETAIL: Final = 256  # characters of a reason or an answer that are stored
+
+
+@frozen(kw_only=True)
+class DynamoLedger:
+    """Port Ledger."""
+
+    dynamodb: "DynamoDBClient"
+    table: str
+    parallel: Parallel
+
+    def read(self, schedule_id: str) -> LedgerRow | None:
+        try:
+            answer = self.dynamodb.get_item(
+                TableName=self.table, Key={"scheduleId": {"S": schedule_id}}, ConsistentRead=True
+            )
+        except AWS_ERRORS as error:
+            raise Unavailable(f"read ledger: {error}") from error
+        return from_item(answer["Item"]) if "Item" in answer else None
+
+    def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+        keys: list[Item] = [{"scheduleId": {"S": schedule_id}} for schedule_id in dict.fromkeys(schedule_ids)]
+        rows = [from_item(item) for item in read_all(self.dynamodb, self.table, keys)]
+        return {row.schedule_id: row for row in rows}
+
+    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
+        return self.parallel.map(self._answered, changes)
+
+    def _answered(self, change: LedgerChange) -> WriteResult:
+        try:
+            return self._write(change)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one change, its neighbours have their answers
+            return Unavailable(f"write ledger: {error!r}")
+
+    def _write(self, change: LedgerChange) -> WriteResult:
+        try:
+            once_free(
+                lambda: self.dynamodb.put_item(
+                    TableName=self.table,
+                    Item=to_item(change.row),
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                    **condition_of(change),
+                )
+            )
+        except AWS_ERRORS as error:
+            if error_code(error) != CONDITION_FAILED:
+                return Unavailable(f"write ledger: {error}")
+            return _in_the_way(change.row, item_in_the_way(error))
+        return Written()
+
+
+def _in_the_way(row: LedgerRow, item: Item | None) -> WriteResult:
+    """Our own row, if an earlier try of this very write went through and its answer was lost: then it is written."""
+    if not item:
+        return RowMissing(f"the ledger row of {row.schedule_id} has expired")
+    try:
+        return Written() if item == to_item(row) else Conflict(from_item(item))
+    except Unavailable as error:
+        return error
+
+
+def condition_of(change: LedgerChange) -> Mapping[str, Any]:
+    """The arguments of a put that may write this change only."""
+    if change.over is None:
+        return {"ConditionExpression": "attribute_not_exists(scheduleId)"}
+    return {
+        "ConditionExpression": "revision = :revision",
+        "ExpressionAttributeValues": {":revision": {"N": str(change.over.revision)}},
+    }
+
+
+def to_item(row: LedgerRow) -> Item:
+    """A row as DynamoDB stores it; what is empty is left out, to stay within one write unit."""
+    item: Item = {
+        "scheduleId": {"S": row.schedule_id},
+        "v": {"N": str(VERSION)},
+        "owner": {"S": row.owner},
+        "state": {"S": str(row.state)},
+        "revision": {"N": str(row.revision)},
+        "at": {"N": str(row.at)},
+        "expiresAt": {"N": str(row.expires_at // SECOND)},
+        "nonce": {"S": row.nonce},
+        "leaseUntil": {"N": str(row.lease_until)},
+        "claimedAt": {"N": str(row.claimed_at)},
+        "attempt": {"N": str(row.attempt)},
+        "fence": {"S": row.fence},
+        "retryOf": {"S": row.retry_of},
+        "detail": {"S": row.detail[:DETAIL]},
+        "name": {"S": row.name},
+        "replacedBy": {"S": row.replaced_by},
+        "stoppedAt": {"N": str(row.stopped_at)},
+        "lateness": {"N": str(row.lateness)},
+    }
+    return {name: value for name, value in item.items() if value not in ({"S": ""}, {"N": "0"})}
+
+
+def from_item(item: StoredItem) -> LedgerRow:
+    """The inverse of to_item. A row that this code cannot read decides nothing: Unavailable."""
+    try:
+        check_version(item, VERSION)
+        return LedgerRow(
+            schedule_id=item["scheduleId"]["S"],
+            owner=text(item, "owner"),
+            state=State(item["state"]["S"]),
+            revision=number(item, "revision"),
+            at=number(item, "at"),
+            expires_at=number(item, "expiresAt") * SECOND,
+            nonce=text(item, "nonce"),
+            lease_until=number(item, "leaseUntil"),
+            claimed_at=number(item, "claimedAt"),
+            attempt=number(item, "attempt"),
+            fence=text(item, "fence"),
+            retry_of=text(item, "retryOf"),
+            detail=text(item, "detail"),
+            name=text(item, "name"),
+            replaced_by=text(item, "replacedBy"),
+            stopped_at=number(item, "stoppedAt"),
+            lateness=number(item, "lateness"),
+        )
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise Unavailable(f"a ledger row that cannot be read: {error!r}") from error

@@ -1,0 +1,197 @@
+"""The registry in DynamoDB: names, groups and idempotency keys, and the transactions that keep them true (ADR 0048).
+
+One table, `list` and `entry`. A list is `name#<owner>#<name>`, `group#<owner>#<group>` or `request#<owner>#<digest of
+the key>`; jobs and rate limits have lists of their own. No name and no group holds a `#`: no two owners share a list.
+"""
+
+import hashlib
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from attrs import frozen
+
+from delayer.aws.dynamodb import ledger, schedule_table
+from delayer.aws.dynamodb.items import lists
+from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key
+from delayer.aws.dynamodb.items.requests import failed_conditions, once_free
+from delayer.aws.runtime.clients import AWS_ERRORS
+from delayer.core.ledger.row import LedgerChange
+from delayer.core.schedule.instants import DAY, SECOND, Millis
+from delayer.core.schedule.margins import ROW_LIFETIME
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import address_of
+from delayer.ports.registry import Members, NameRow, RequestRow, ScheduleTransaction
+from delayer.ports.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+VERSION: Final = 1
+NAME_LIFETIME: Final[Millis] = 400 * DAY  # after due: longer than any row of its holder, which may be redriven
+
+
+@frozen(kw_only=True)
+class DynamoRegistry:
+    """Port Registry."""
+
+    dynamodb: "DynamoDBClient"
+    schedules_table: str
+    ledger_table: str
+    registry_table: str
+
+    def named(self, owner: str, name: str) -> NameRow | None:
+        item = self._read(name_list(owner, name))
+        return name_from(owner, name, item) if item else None
+
+    def requested(self, owner: str, key: str) -> RequestRow | None:
+        item = self._read(request_list(owner, key))
+        return request_from(owner, key, item) if item else None
+
+    def members(self, owner: str, group: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
+        query = lists.page_query(group_list(owner, group), since, until, after, at_most)
+        try:
+            answer = self.dynamodb.query(TableName=self.registry_table, ConsistentRead=True, **query)
+        except AWS_ERRORS as error:
+            raise Unavailable(f"query group: {error}") from error
+        return lists.members_in(answer)
+
+    def create(self, transaction: ScheduleTransaction) -> bool:
+        if transaction.delete or transaction.end:
+            raise ValueError("a schedule that takes the place of another is written by `replace`")
+        return self.replace(transaction)
+
+    def replace(self, transaction: ScheduleTransaction) -> bool:
+        writes = self._writes(transaction)
+        try:
+            # No ClientRequestToken of ours: the conditions make it idempotent already, and for ever; a token is
+            # forgotten after ten minutes.
+            once_free(lambda: self.dynamodb.transact_write_items(TransactItems=writes))
+        except AWS_ERRORS as error:
+            in_the_way = [
+                (write, item) for write, item in zip(writes, failed_conditions(error), strict=False) if item is not None
+            ]
+            if not in_the_way:
+                raise Unavailable(f"write schedules: {error}") from error
+            # Our own item says that an earlier try went through and its answer was lost: each item holds the id of the
+            # new schedule, and all were written together.
+            return any(write["Put"]["Item"] == item for write, item in in_the_way)
+        return True
+
+    def _read(self, entries: str) -> Item | None:
+        try:
+            answer = self.dynamodb.get_item(
+                TableName=self.registry_table, Key=entry_key(entries, ONLY), ConsistentRead=True
+            )
+        except AWS_ERRORS as error:
+            raise Unavailable(f"read registry: {error}") from error
+        return answer.get("Item")
+
+    def _writes(self, transaction: ScheduleTransaction) -> "list[TransactWriteItemTypeDef]":
+        writes = [_put(self.schedules_table, schedule_table.to_item(transaction.put))]
+        if transaction.delete:
+            key = schedule_table.key_item(transaction.delete)
+            writes.append({"Delete": {"TableName": self.schedules_table, "Key": key}})
+        if transaction.put_row:
+            writes.append(self._change(LedgerChange(row=transaction.put_row)))
+        if transaction.end:
+            writes.append(self._change(transaction.end))
+        if transaction.put_name:
+            over = transaction.over_name
+            writes.append(self._entry(name_item(transaction.put_name), over.schedule_id if over else None))
+        if transaction.put_request:
+            earlier = transaction.over_request
+            writes.append(self._entry(request_item(transaction.put_request), earlier.schedule_id if earlier else None))
+        if transaction.put.definition.group:
+            writes.append(_put(self.registry_table, member_item(transaction.put)))
+        return writes
+
+    def _change(self, change: LedgerChange) -> "TransactWriteItemTypeDef":
+        return _put(self.ledger_table, ledger.to_item(change.row), **ledger.condition_of(change), **SHOW)
+
+    def _entry(self, item: Item, over: str | None) -> "TransactWriteItemTypeDef":
+        if over is None:
+            return _put(self.registry_table, item, ConditionExpression="attribute_not_exists(scheduleId)", **SHOW)
+        return _put(
+            self.registry_table,
+            item,
+            ConditionExpression="scheduleId = :current",
+            ExpressionAttributeValues={":current": {"S": over}},
+            **SHOW,
+        )
+
+
+SHOW: Final[dict[str, Any]] = {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+
+
+def _put(table: str, item: Item, **condition: Any) -> "TransactWriteItemTypeDef":
+    return cast("TransactWriteItemTypeDef", {"Put": {"TableName": table, "Item": item, **condition}})
+
+
+def name_list(owner: str, name: str) -> str:
+    """The list of one name."""
+    return f"name#{owner}#{name}"
+
+
+def request_list(owner: str, key: str) -> str:
+    """The list of one idempotency key, which may hold any character."""
+    return f"request#{owner}#{hashlib.sha256(key.encode()).hexdigest()}"
+
+
+def group_list(owner: str, group: str) -> str:
+    """The list of a group."""
+    return f"group#{owner}#{group}"
+
+
+def name_item(row: NameRow) -> Item:
+    """A name as DynamoDB stores it."""
+    expires = address_of(row.schedule_id).due + NAME_LIFETIME
+    return {
+        **entry_key(name_list(row.owner, row.name), ONLY),
+        "v": {"N": str(VERSION)},
+        "scheduleId": {"S": row.schedule_id},
+        "expiresAt": {"N": str(expires // SECOND)},
+    }
+
+
+def request_item(row: RequestRow) -> Item:
+    """An idempotency key as DynamoDB stores it."""
+    return {
+        **entry_key(request_list(row.owner, row.key), ONLY),
+        "v": {"N": str(VERSION)},
+        "digest": {"S": row.digest},
+        "scheduleId": {"S": row.schedule_id},
+        "pointInTime": {"N": str(row.point_in_time)},
+        "expiresAt": {"N": str(row.expires_at // SECOND)},
+    }
+
+
+def member_item(schedule: Schedule) -> Item:
+    """A member of a group as DynamoDB stores it, for as long as its ledger row may be stored."""
+    entries = group_list(schedule.owner, schedule.definition.group)
+    expires = schedule.address.due + ROW_LIFETIME
+    return lists.member_item(entries, schedule.id, schedule.created_at, expires)
+
+
+def name_from(owner: str, name: str, item: StoredItem) -> NameRow:
+    """The inverse of name_item. A row that this code cannot read names nothing: Unavailable."""
+    try:
+        check_version(item, VERSION)
+        return NameRow(owner=owner, name=name, schedule_id=item["scheduleId"]["S"])
+    except (KeyError, ValueError, TypeError) as error:
+        raise Unavailable(f"a name that cannot be read: {error!r}") from error
+
+
+def request_from(owner: str, key: str, item: StoredItem) -> RequestRow:
+    """The inverse of request_item. A row that this code cannot read says nothing: Unavailable."""
+    try:
+        check_version(item, VERSION)
+        return RequestRow(
+            owner=owner,
+            key=key,
+            digest=item["digest"]["S"],
+            schedule_id=item["scheduleId"]["S"],
+            point_in_time=int(item["pointInTime"]["N"]),
+            expires_at=int(item["expiresAt"]["N"]) * SECOND,
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        raise Unavailable(f"an idempotency key that cannot be read: {error!r}") from error

@@ -1,0 +1,1 @@
+"""The events that wake the functions, translated."""

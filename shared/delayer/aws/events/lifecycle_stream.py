@@ -1,0 +1,43 @@
+"""Records of both tables' streams, as lifecycle events."""
+
+from delayer.aws.dynamodb import ledger, schedule_table
+from delayer.aws.events.records import StreamData, StreamEvent, StreamRecord
+from delayer.core.history.events import Event, LifecycleRecord, of_record, of_row
+from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.table_change import Heartbeat, Kind
+from delayer.ports.unavailable import Unavailable
+
+
+def lifecycle_records_of(event: StreamEvent) -> list[LifecycleRecord]:
+    """The records of a stream event, in order."""
+    return [_record(record) for record in event["Records"]]
+
+
+def _record(record: StreamRecord) -> LifecycleRecord:
+    """What cannot be read is a record, too: it is logged, and its neighbours go on."""
+    sequence = record["dynamodb"]["SequenceNumber"]
+    try:
+        return LifecycleRecord(sequence=sequence, event=_event(record))
+    except (KeyError, ValueError, TypeError, AttributeError, Unavailable) as error:
+        return LifecycleRecord(sequence=sequence, problem=f"{type(error).__name__}: {error}")
+
+
+def _event(record: StreamRecord) -> Event | None:
+    change, kind, data = record["eventID"], Kind(record["eventName"]), record["dynamodb"]
+    if "scheduleId" in data["Keys"]:
+        return _of_ledger(change, kind, data)
+    row = schedule_table.from_item(data["OldImage"] if kind is Kind.REMOVE else data["NewImage"])
+    if isinstance(row, Heartbeat):
+        return None
+    if isinstance(row, Malformed):
+        raise Malformed(row.reason)  # a new one: the stored one is a value, which others may hold
+    return of_record(kind, row, change, int(data["ApproximateCreationDateTime"]) * SECOND)
+
+
+def _of_ledger(change: str, kind: Kind, data: StreamData) -> Event | None:
+    """There is no event of a row that expires."""
+    if kind is Kind.REMOVE:
+        return None
+    old = ledger.from_item(data["OldImage"]) if "OldImage" in data else None
+    return of_row(old, ledger.from_item(data["NewImage"]), change)

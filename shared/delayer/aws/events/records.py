@@ -1,0 +1,47 @@
+"""The events of Lambda, as far as they are read here."""
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from delayer.aws.dynamodb.items.attributes import Item
+
+
+class StreamData(TypedDict, total=False):
+    """What a stream record says of its item."""
+
+    Keys: "Item"
+    OldImage: "Item"
+    NewImage: "Item"
+    SequenceNumber: str
+    ApproximateCreationDateTime: float
+
+
+class StreamRecord(TypedDict):
+    """One record of a DynamoDB stream."""
+
+    eventID: str
+    eventName: str
+    dynamodb: StreamData
+
+
+class StreamEvent(TypedDict):
+    """A batch of a DynamoDB stream."""
+
+    Records: list[StreamRecord]
+
+
+class SqsRecord(TypedDict):
+    """One message of SQS."""
+
+    messageId: str
+    body: str
+    eventSourceARN: str
+
+
+class SqsEvent(TypedDict):
+    """A batch of an SQS queue."""
+
+    Records: list[SqsRecord]
+
+
+BatchResponse = dict[str, list[dict[str, str]]]

@@ -1,0 +1,163 @@
+"""Responses that are 2xx, and how a schedule is shown in all of them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from delayer.core.api.status import Status
+from delayer.core.history.events import Event
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule import definition
+from delayer.core.schedule.instants import Millis, format_instant
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import point_in_time_of
+from delayer.ports.jobs import JobRow
+
+Response = dict[str, Any]
+Shown = dict[str, object]
+
+
+def response(
+    status: int, body: object, headers: Mapping[str, str] | None = None, content_type: str = "application/json"
+) -> Response:
+    """As API Gateway takes it."""
+    return {
+        "statusCode": status,
+        "headers": {"Content-Type": content_type, **(headers or {})},
+        "body": _encoded(body),
+    }
+
+
+def _encoded(body: object) -> str:
+    """A payload keeps its bytes. Text that is not valid Unicode, which a client may have sent, is escaped."""
+    try:
+        return msgspec.json.encode(body).decode()
+    except UnicodeEncodeError:
+        return json.dumps(body)
+
+
+def created(schedule_id: str, point_in_time: Millis) -> Response:
+    """201."""
+    return response(201, shown_new(schedule_id, point_in_time), {"Location": f"/schedules/{schedule_id}"})
+
+
+def put(schedule: Schedule, previous: str | None) -> Response:
+    """201 if no live schedule had the name, 200 if it took the place of one."""
+    return created(schedule.id, schedule.point_in_time) if previous is None else replaced(schedule, previous)
+
+
+def replaced(schedule: Schedule, previous: str) -> Response:
+    """200, with the id that is live now."""
+    body = {**shown_new(schedule.id, schedule.point_in_time), "replaces": previous}
+    return response(200, body, {"Content-Location": f"/schedules/{schedule.id}"})
+
+
+def shown_new(schedule_id: str, point_in_time: Millis) -> Shown:
+    """A schedule that was stored just now."""
+    return {"scheduleId": schedule_id, "pointInTime": format_instant(point_in_time), "state": State.SCHEDULED}
+
+
+def shown(status: Status) -> Shown:
+    """A schedule, with all that is known of it where it was found."""
+    body: Shown = {
+        "scheduleId": status.schedule_id,
+        "pointInTime": format_instant(point_in_time_of(status.schedule_id)),
+        "state": status.state,
+    }
+    if status.overdue:
+        body["overdue"] = True
+    if status.row:
+        body |= {name: value for name, value in shown_row(status.row).items() if name != "state"}
+    if status.original:
+        schedule = status.original.schedule
+        body["pointInTime"] = format_instant(schedule.point_in_time)
+        body |= {"createdAt": format_instant(schedule.created_at), **definition.to_json(schedule.definition)}
+        body |= {} if status.original.is_complete else {"payloadOmitted": True}
+    if status.history:
+        body["history"] = [shown_event(event) for event in status.history]
+    return body
+
+
+def shown_event(event: Event) -> Shown:
+    """One line of a history."""
+    return _known(
+        {
+            "event": event.type,
+            "at": format_instant(event.at),
+            "state": event.state,
+            "attempt": event.attempt or None,
+            "latenessMs": event.lateness,
+            "detail": event.detail,
+            "replacedBy": event.replaced_by,
+        }
+    )
+
+
+def shown_row(row: LedgerRow) -> Shown:
+    """What the ledger says about it."""
+    return _known(
+        {
+            "state": row.state,
+            "since": format_instant(row.at) if row.state is not State.SCHEDULED else None,
+            "name": row.name,
+            "claimedAt": format_instant(row.claimed_at) if row.claimed_at else None,
+            "attempt": row.attempt or None,
+            "latenessMs": row.lateness if row.was_attempted else None,
+            "detail": row.detail,
+            "replacedBy": row.replaced_by,
+            "stoppedAt": format_instant(row.stopped_at) if row.stopped_at else None,
+        }
+    )
+
+
+def _known(values: Shown) -> Shown:
+    return {name: value for name, value in values.items() if value not in (None, "")}
+
+
+def ended(row: LedgerRow) -> Response:
+    """200, for a schedule that was cancelled."""
+    return response(200, shown(Status(schedule_id=row.schedule_id, state=row.state, row=row)))
+
+
+def stopping(row: LedgerRow) -> Response:
+    """202: an attempt that runs already may still succeed."""
+    return response(202, shown(Status(schedule_id=row.schedule_id, state=row.state, row=row)))
+
+
+def page(schedules: Sequence[Status], cursor: str) -> Response:
+    """200, with the cursor of the next page if there is one."""
+    body: Shown = {"schedules": [shown(status) for status in schedules]}
+    return response(200, {**body, "nextCursor": cursor} if cursor else body)
+
+
+def results(responses: Sequence[Response]) -> Response:
+    """200, with what a POST of each would have been answered."""
+    return response(200, {"results": [_result(one) for one in responses]})
+
+
+def _result(one: Response) -> Shown:
+    kind = "schedule" if one["statusCode"] == 201 else "problem"
+    return {"status": one["statusCode"], kind: msgspec.Raw(one["body"].encode())}
+
+
+def job_started(job: JobRow) -> Response:
+    """202, with the job that cancels in the background."""
+    return response(202, shown_job(job), {"Location": f"/jobs/{job.job_id}"})
+
+
+def shown_job(job: JobRow) -> Shown:
+    """A job with its counts so far."""
+    body: Shown = {
+        "jobId": job.job_id,
+        "group": job.group,
+        "state": "done" if job.finished_at else "running",
+        "found": job.found,
+        "cancelled": job.cancelled,
+        "handedOver": job.handed_over,
+        "ended": job.ended,
+        "createdAt": format_instant(job.created_at),
+    }
+    return {**body, "finishedAt": format_instant(job.finished_at)} if job.finished_at else body

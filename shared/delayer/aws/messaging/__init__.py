@@ -1,0 +1,1 @@
+"""Queues, the topic, and the bucket of the dead letters."""

@@ -1,0 +1,68 @@
+"""The schedules in an object of the dead-letter bucket, put there by a function of ours or by Lambda itself."""
+
+import json
+from collections.abc import Callable
+
+from delayer.aws.events.records import StreamEvent, StreamRecord
+from delayer.aws.events.table_stream import change_of
+from delayer.core.recovery.dead_letter import Contents, decode
+from delayer.core.schedule import messages
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.table_change import Kind, Row
+
+
+def schedules_in(content: bytes) -> Contents:
+    """All that can be read, and how much cannot. Never raises."""
+    try:
+        return _from_body(decode(content).body)
+    except ValueError:
+        return _from_discarded(content)
+
+
+def _from_body(body: str) -> Contents:
+    """A stored body is a message of either queue, or a stream record."""
+    readers: tuple[Callable[[str], Schedule], ...] = (
+        lambda text: messages.decode(text, ExecutorMessage).schedule,
+        lambda text: messages.decode(text, DelayerMessage).schedule,
+        lambda text: _from_record(json.loads(text)),
+    )
+    for read in readers:
+        try:
+            return Contents(schedules=(read(body),))
+        except ValueError:
+            continue
+    return Contents(malformed=1)
+
+
+def _from_discarded(content: bytes) -> Contents:
+    """What Lambda writes about a batch it gave up on: the event is its `payload`, as JSON or as text of JSON.
+
+    Only what was removed: what was inserted is in the table, where the sweep finds it.
+    """
+    try:
+        payload = json.loads(content)["payload"]
+        event: StreamEvent = json.loads(payload) if isinstance(payload, str) else payload
+        removed = [record for record in event["Records"] if record["eventName"] == Kind.REMOVE]
+    except (ValueError, KeyError, TypeError):
+        return Contents(malformed=1)
+    rows = [_row_of(record) for record in removed]
+    return Contents(
+        schedules=tuple(row for row in rows if isinstance(row, Schedule)),
+        malformed=sum(isinstance(row, Malformed) for row in rows),
+    )
+
+
+def _from_record(record: StreamRecord) -> Schedule:
+    row = _row_of(record)
+    if not isinstance(row, Schedule):
+        raise Malformed("no schedule in this record")
+    return row
+
+
+def _row_of(record: StreamRecord) -> Row:
+    try:
+        return change_of(record).row
+    except (KeyError, TypeError, AttributeError):
+        return Malformed("not a stream record")

@@ -1,0 +1,1 @@
+"""What a Lambda execution environment offers: clients, time, threads, settings, logs and metrics."""

@@ -1,0 +1,68 @@
+"""boto3 clients, made once per execution environment."""
+
+import logging
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Literal, overload
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sns import SNSClient
+    from mypy_boto3_sqs import SQSClient
+
+Service = Literal["dynamodb", "sqs", "sns", "s3"]
+
+AWS_ERRORS: Final = (BotoCoreError, ClientError)
+
+log = logging.getLogger("delayer.aws")  # for what an adapter reports by its result instead of raising
+
+# A call that hangs must not use up the function's time: it is retried while there is some left. Ten
+# connections, because that many messages of one batch are handled side by side.
+CONFIG: Final = Config(
+    connect_timeout=1,
+    read_timeout=2,
+    retries={"mode": "standard", "max_attempts": 3},
+    max_pool_connections=10,
+    tcp_keepalive=True,
+)
+FAIL_FAST: Final = CONFIG.merge(
+    Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "max_attempts": 1})
+)
+
+
+@overload
+def client(service: Literal["dynamodb"], region: str | None = None) -> "DynamoDBClient": ...
+@overload
+def client(service: Literal["sqs"], region: str | None = None) -> "SQSClient": ...
+@overload
+def client(service: Literal["sns"], region: str | None = None) -> "SNSClient": ...
+@overload
+def client(service: Literal["s3"], region: str | None = None) -> "S3Client": ...
+def client(service: Service, region: str | None = None) -> object:
+    """boto3 finds the endpoint itself (`AWS_ENDPOINT_URL`)."""
+    return _client(service, region or os.environ.get("AWS_REGION"), CONFIG)
+
+
+def fail_fast_dynamodb() -> "DynamoDBClient":
+    """For a view that others can do without: its callers should not wait for it.
+
+    It tries twice: a connection that was kept over an idle phase is often dead, and fails at once.
+    """
+    return _client("dynamodb", os.environ.get("AWS_REGION"), FAIL_FAST)  # type: ignore[return-value] # its own service
+
+
+@lru_cache(maxsize=8)  # sqs-send makes one for each region it is asked for
+def _client(service: Service, region: str | None, config: Config) -> object:
+    make: Callable[..., object] = boto3.client  # its stubs want the name of the service as a literal
+    return make(service, region_name=region, config=config)
+
+
+def error_code(error: Exception) -> str:
+    """AWS's code of an error, empty if it never reached AWS."""
+    return error.response["Error"]["Code"] if isinstance(error, ClientError) else ""

@@ -1,0 +1,69 @@
+"""What a Lambda execution environment offers: time, threads, randomness, settings."""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import local
+
+from attrs import field, frozen
+
+from delayer.core.schedule.instants import Millis
+from delayer.ports.clock import Item, Outcome
+
+SPIN = 2_000_000  # ns; time.sleep may overshoot, so the last stretch is slept in small steps
+
+
+class SystemClock:
+    """Port Clock."""
+
+    def now(self) -> Millis:
+        return time.time_ns() // 1_000_000
+
+    def sleep_until(self, instant: Millis) -> None:
+        while (left := instant * 1_000_000 - time.time_ns()) > 0:
+            time.sleep(max(left - SPIN, SPIN // 4) / 1e9)
+
+
+@frozen
+class Threads:
+    """Port Parallel. The threads live as long as the execution environment.
+
+    What is mapped from within one of them runs there: a thread that waited for others of its pool might wait for ever.
+    """
+
+    width: int = 10
+    _here: local = field(factory=local, init=False)
+    _pool: ThreadPoolExecutor = field(init=False)
+
+    @_pool.default
+    def _start(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.width, initializer=self._mark)
+
+    def _mark(self) -> None:
+        self._here.is_pooled = True
+
+    def map(self, do: Callable[[Item], Outcome], items: Iterable[Item]) -> list[Outcome]:
+        things = list(items)
+        if len(things) == 1 or getattr(self._here, "is_pooled", False):
+            return [do(thing) for thing in things]
+        return list(self._pool.map(do, things))
+
+
+def random_token() -> str:
+    """96 random bits, for nonces and fencing tokens."""
+    return secrets.token_urlsafe(12)
+
+
+def setting(name: str) -> str:
+    """An environment variable that the template sets. Raises SystemExit with a sentence if it is missing."""
+    try:
+        return os.environ[name]
+    except KeyError:
+        raise SystemExit(f"the environment variable {name} is missing: template.yaml sets it") from None
+
+
+def number(name: str) -> int:
+    """A whole number among the settings."""
+    return int(setting(name))

@@ -1,0 +1,78 @@
+"""Logs and metrics through Powertools: structured lines, metrics in CloudWatch's embedded format (ADR 0031)."""
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+
+from delayer.aws.runtime.clients import log
+from delayer.core.schedule.instants import Millis
+
+if TYPE_CHECKING:
+    from delayer.ports.observer import Count, Metric
+
+Handler = Callable[[Any, Any], Any]  # the event depends on what invokes the function
+
+
+class Telemetry:
+    """Port Observer. One per execution environment; `function` is the Lambda's name without its stack."""
+
+    def __init__(self, function: str) -> None:
+        self.function = function
+        self._logger = Logger(service=function, location=None, utc=True, use_rfc3339=True)
+        log.handlers = [self._logger.registered_handler]  # the lines of the adapters have the same form
+        log.propagate = False
+        self._metrics = Metrics()
+        self._lock = Lock()
+
+    def note(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        self._logger.info(event, extra=_with_id(schedule_id, facts))
+
+    def warn(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        self._logger.warning(event, extra=_with_id(schedule_id, facts))
+
+    def count(self, metric: "Count", number: int = 1) -> None:
+        if number:
+            self._add(metric, MetricUnit.Count, number)
+
+    def measure_lateness(self, lateness: Millis) -> None:
+        self._add("Lateness", MetricUnit.Milliseconds, lateness)
+
+    def _add(self, metric: "Metric", unit: MetricUnit, value: int) -> None:
+        """Messages of a batch are handled on several threads; Powertools' metrics are not made for that."""
+        with self._lock:
+            self._metrics.add_metric(metric, unit, value)
+
+    def observed(self, handler: Handler) -> Handler:
+        """Flushes the metrics after each call, also after one that raised; traces it if the template says so."""
+
+        @wraps(handler)
+        def call(event: dict[str, Any], context: Any) -> Any:
+            try:
+                return handler(event, context)
+            except Exception:
+                self._logger.exception("the batch failed as a whole and will be delivered again")
+                raise
+            finally:
+                if self._metrics.metric_set:
+                    self._metrics.flush_metrics()
+
+        return _traced(call)
+
+
+def _with_id(schedule_id: str, facts: dict[str, object]) -> dict[str, object]:
+    return {"scheduleId": schedule_id, **facts} if schedule_id else facts
+
+
+def _traced(handler: Handler) -> Handler:
+    """X-Ray's SDK is imported only where tracing is on: it costs a cold start."""
+    if os.environ.get("POWERTOOLS_TRACE_DISABLED", "true") != "false":
+        return handler
+    from aws_lambda_powertools import Tracer
+
+    traced: Handler = Tracer().capture_lambda_handler(handler)
+    return traced

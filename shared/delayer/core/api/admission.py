@@ -1,0 +1,171 @@
+"""The body of a POST becomes a schedule, or a list of all that is wrong with it.
+
+The shape is checked against the JSON Schemas of `openapi.yaml`. Instants are checked here, as they need a clock.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+from attrs import evolve
+
+from delayer.core.api.field_errors import ACTIONS, CHANGE, MAX_ERRORS, NAME, REQUEST, errors_of, field_path
+from delayer.core.api.json_body import fields_of, parse
+from delayer.core.api.request import ChangeRequest, FieldError, Invalid, Request, TooLarge
+from delayer.core.schedule.definition import FIELDS, Definition, from_texts
+from delayer.core.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
+
+MAX_BODY_BYTES: Final = 262_144
+MAX_BATCH: Final = 100  # schedules in one call
+MAX_BATCH_BYTES: Final = 2_097_152  # Lambda takes six MiB, in which each quote of the body is escaped
+MAX_PAST: Final[Millis] = 60 * SECOND
+MAX_AHEAD: Final[Millis] = 10 * YEAR
+MAX_SECONDS: Final = 10**15  # of an epoch; larger numbers are refused before any arithmetic
+
+ACTION_TYPES: Final = tuple(sorted(ACTIONS))
+
+
+def admit(body: bytes, now: Millis) -> Request:
+    """The request in a body. Raises NotJson, TooLarge or Invalid."""
+    document, payload = _document(body)
+    errors = [*islice(_shape_errors(document), MAX_ERRORS)]
+    point_in_time = _point_in_time(document, now, errors)
+    if errors:
+        raise Invalid(errors)
+    return Request(
+        point_in_time=point_in_time, definition=_definition(document, payload), name=document.get("name", "")
+    )
+
+
+def _definition(document: Mapping[str, Any], payload: bytes | None) -> Definition:
+    """By the list of its fields; an empty value counts as not given."""
+    texts = {
+        one.wire_name: _compact(value) if one.is_json else str(value)
+        for one in FIELDS
+        if (value := document.get(one.wire_name)) not in (None, "", {}, [])
+    }
+    return from_texts(texts if payload is None else {**texts, "payload": _sendable(payload)})
+
+
+def admit_named(body: bytes, name: str, now: Millis) -> Request:
+    """The request in the body of a PUT by name. Raises as `admit`, and Invalid if the body has another name."""
+    errors = [*errors_of(NAME, name, "name")]
+    if errors:
+        raise Invalid(errors)
+    request = admit(body, now)
+    if request.name not in ("", name):
+        raise Invalid([FieldError(field="name", problem="not the name in the path", allowed=name)])
+    return request
+
+
+def admit_batch(body: bytes) -> list[bytes]:
+    """The bodies in the body of a batch, each to be admitted by itself. Raises NotJson, TooLarge or Invalid."""
+    if len(body) > MAX_BATCH_BYTES:
+        raise TooLarge(f"The body has {len(body):,} bytes; at most {MAX_BATCH_BYTES:,} are allowed.")
+    fields = fields_of(body)
+    unknown = sorted(set(fields) - {"schedules"})
+    errors = [FieldError(field=field_path("", name), problem="unknown field", allowed="schedules") for name in unknown]
+    try:
+        bodies = msgspec.json.decode(fields.get("schedules", b"[]"), type=list[msgspec.Raw])
+    except msgspec.MsgspecError:
+        bodies = []
+    if not 1 <= len(bodies) <= MAX_BATCH:
+        problem = "wrong number or type" if "schedules" in fields else "missing"
+        errors.append(FieldError(field="schedules", problem=problem, allowed=f"an array of 1 to {MAX_BATCH} schedules"))
+    if errors:
+        raise Invalid(errors[:MAX_ERRORS])
+    return [bytes(one) for one in bodies]
+
+
+def admit_change(body: bytes, now: Millis) -> ChangeRequest:
+    """The change in a body. Raises NotJson, TooLarge or Invalid."""
+    document, payload = _document(body)
+    shown = document if payload is None else {**document, "payload": None}
+    errors = [*islice(errors_of(CHANGE, shown), MAX_ERRORS)]
+    is_timed = "pointInTime" in document or "delaySeconds" in document
+    if not shown:
+        errors = [FieldError(field="", problem="nothing to change", allowed="pointInTime or delaySeconds, payload")]
+    if "pointInTime" in document and "delaySeconds" in document:
+        errors.append(evolve(_ONE_TIME, problem="give one of pointInTime and delaySeconds, not both"))
+    point_in_time = _point_in_time(document, now, errors) if is_timed else None
+    if errors:
+        raise Invalid(errors)
+    return ChangeRequest(point_in_time=point_in_time, payload=None if payload is None else _sendable(payload))
+
+
+_ONE_TIME: Final = FieldError(
+    field="pointInTime",
+    problem="give exactly one of pointInTime and delaySeconds",
+    allowed="pointInTime: RFC 3339 with an offset or epoch seconds; delaySeconds: a number",
+)
+
+
+def _document(body: bytes) -> tuple[dict[str, Any], bytes | None]:
+    """The fields but the payload, and the payload as it was sent."""
+    if len(body) > MAX_BODY_BYTES:
+        raise TooLarge(f"The body has {len(body):,} bytes; at most {MAX_BODY_BYTES:,} are allowed.")
+    fields = fields_of(body)
+    payload = fields.pop("payload", None)
+    return {name: parse(raw) for name, raw in fields.items()}, payload
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), default=float)
+
+
+def _sendable(payload: bytes) -> str:
+    """U+FFFE and U+FFFF are JSON, but SQS refuses them: escaped, they mean the same, and are twice as long."""
+    text = payload.decode().replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+    if len(text.encode()) > MAX_BODY_BYTES:
+        raise TooLarge(f"The payload is over {MAX_BODY_BYTES:,} bytes once U+FFFE and U+FFFF are escaped.")
+    return text
+
+
+def _shape_errors(document: Mapping[str, Any]) -> Iterable[FieldError]:
+    yield from errors_of(REQUEST, document)
+    if ("pointInTime" in document) == ("delaySeconds" in document):
+        yield _ONE_TIME
+    action = document.get("action")
+    kind = action.get("type") if isinstance(action, dict) else None
+    if isinstance(kind, str) and kind in ACTIONS:
+        yield from errors_of(ACTIONS[kind], action, "action")
+
+
+def _point_in_time(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Millis:
+    """The instant it is due; adds to `errors` and returns 0 where it is none."""
+    bad = {error.field for error in errors}
+    if "pointInTime" in bad or "delaySeconds" in bad:
+        return 0
+    if "delaySeconds" in document:
+        return now + ceil_millis(Decimal(document["delaySeconds"]))
+    allowed = (
+        f"RFC 3339 with an offset, or epoch seconds as a number; "
+        f"from {format_instant(now - MAX_PAST)} to {format_instant(now + MAX_AHEAD)}"
+    )
+    try:
+        instant = _instant(document["pointInTime"])
+    except (ValueError, OverflowError) as error:
+        errors.append(FieldError(field="pointInTime", problem=str(error) or "not an instant", allowed=allowed))
+        return 0
+    if not now - MAX_PAST <= instant <= now + MAX_AHEAD:
+        errors.append(FieldError(field="pointInTime", problem=_out_of_range(instant, now), allowed=allowed))
+    return instant
+
+
+def _instant(value: str | int | Decimal) -> Millis:
+    if isinstance(value, str):
+        return parse_instant(value)
+    seconds = Decimal(value)
+    if not -MAX_SECONDS <= seconds <= MAX_SECONDS:
+        raise ValueError("epoch seconds out of any range")
+    return ceil_millis(seconds)
+
+
+def _out_of_range(instant: Millis, now: Millis) -> str:
+    if instant < now:
+        return "more than 60 seconds in the past"
+    hint = " (epoch seconds are wanted, not milliseconds)" if instant > now * 500 else ""
+    return "further than ten years ahead" + hint

@@ -1,0 +1,124 @@
+"""What a client can still change: it cancels, replaces or stops a schedule. The ledger row alone decides.
+
+Where the record or the message is at that moment does not matter: no copy can be claimed once the row has an end
+(ADR 0040).
+"""
+
+from typing import Final
+
+from attrs import evolve, frozen
+
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.outcome import ended, ended_unclaimed, stopped
+from delayer.core.ledger.row import LedgerChange, LedgerRow, following, new_row
+from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.margins import ROW_LIFETIME, STALE_AFTER
+from delayer.core.schedule.schedule_id import address_of
+
+CANCELLED: Final = "cancelled by its owner"
+
+
+@frozen
+class Already:
+    """It was cancelled or stopped before, and the same answer is true again."""
+
+    row: LedgerRow
+
+
+@frozen
+class TooEarly:
+    """It is not claimed yet: there is nothing to stop, but it can be cancelled."""
+
+
+@frozen
+class TooLate:
+    """It is claimed, or it has another end, as `row` shows. Nothing was changed."""
+
+    row: LedgerRow
+
+
+@frozen
+class Expired:
+    """So old that its row may have expired: nothing is written, and nothing is known about it (ADR 0023)."""
+
+
+@frozen
+class NotFound:
+    """This stack never issued the id to this owner."""
+
+
+@frozen
+class NameTaken:
+    """A live schedule has the name."""
+
+    schedule_id: str
+
+
+def decide_cancel(
+    schedule_id: str, owner: str, current: LedgerRow | None, now: Millis, detail: str = CANCELLED
+) -> LedgerChange | Already | TooLate | Expired:
+    """Whether it will never reach an executor; `detail` says who asked. Raises ValueError if it is not an id."""
+    if _is_too_old(schedule_id, now):
+        return Expired()
+    if current is None:
+        return LedgerChange(row=ended_unclaimed(schedule_id, owner, State.CANCELLED, now, detail))
+    if current.state is State.CANCELLED:
+        return Already(current)
+    if _is_untouched(current):
+        return LedgerChange(row=ended(current, State.CANCELLED, now, detail), over=current)
+    return TooLate(current)
+
+
+def decide_replace(
+    schedule_id: str, owner: str, current: LedgerRow | None, by: str, now: Millis
+) -> LedgerChange | TooLate | Expired:
+    """Whether the schedule `by` may take its place. Raises ValueError if one of them is not an id.
+
+    What failed or is a dead letter is replaced, too: its body could be redriven, and there would be two.
+    """
+    if _is_too_old(schedule_id, now):
+        return Expired()
+    later = max(address_of(by).due, now) + ROW_LIFETIME  # a lookup of the old one shows the id of the new one
+    if current is None:
+        first = new_row(EventType.REPLACED, schedule_id, owner, now, replaced_by=by)
+        return LedgerChange(row=_kept_until(later, first))
+    if _is_untouched(current) or current.state in (State.DEAD_LETTERED, State.FAILED):
+        row = following(current, EventType.REPLACED, now, detail="", replaced_by=by)
+        return LedgerChange(row=_kept_until(later, row), over=current)
+    return TooLate(current)
+
+
+def decide_stop(
+    schedule_id: str, current: LedgerRow | None, now: Millis
+) -> LedgerChange | Already | TooEarly | TooLate | Expired:
+    """Whether no further attempt is to start. Raises ValueError if it is not an id."""
+    if current is None:
+        return Expired() if _is_too_old(schedule_id, now) else TooEarly()
+    if current.ended:
+        return Already(current) if current.stopped_at else TooLate(current)
+    if current.state is State.SCHEDULED:
+        return TooEarly()
+    return Already(current) if current.stopped_at else LedgerChange(row=stopped(current, now), over=current)
+
+
+def is_over(schedule_id: str, row: LedgerRow | None, now: Millis) -> bool:
+    """Whether its name is free. Raises ValueError if it is not an id."""
+    return _is_too_old(schedule_id, now) or not is_live(row)
+
+
+def is_live(row: LedgerRow | None) -> bool:
+    """Whether a schedule may still fire, or be redriven, so that a namesake has to take its place."""
+    return row is None or not row.ended or row.state in (State.DEAD_LETTERED, State.FAILED)
+
+
+def _is_too_old(schedule_id: str, now: Millis) -> bool:
+    return now - address_of(schedule_id).due > STALE_AFTER
+
+
+def _is_untouched(row: LedgerRow) -> bool:
+    """No executor has seen it, and none will: it waits, or became a dead letter before its claim."""
+    return row.state is State.SCHEDULED or (row.state is State.DEAD_LETTERED and not row.claimed_at)
+
+
+def _kept_until(instant: Millis, row: LedgerRow) -> LedgerRow:
+    return evolve(row, expires_at=max(row.expires_at, instant))

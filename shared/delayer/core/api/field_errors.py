@@ -1,0 +1,78 @@
+"""What is wrong with a document, by the JSON Schemas of `openapi.yaml`, in words that say what to do."""
+
+import json
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from importlib.resources import files
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator, validators
+from jsonschema.exceptions import ValidationError
+
+from delayer.core.api.request import FieldError
+
+MAX_SHOWN: Final = 80  # characters of a value or a made-up name in an answer
+MAX_ERRORS: Final = 50  # a body can be wrong in thousands of places; nobody reads them all
+
+
+def _pattern(_validator: Any, pattern: str, text: Any, _schema: Any) -> Iterable[ValidationError]:
+    """In JSON Schema `$` is the end; in Python it also matches before a last line feed, which no field may have."""
+    if isinstance(text, str) and (text.endswith("\n") or not re.search(pattern, text)):
+        yield ValidationError(f"{text!r} does not match {pattern!r}")
+
+
+_CONTRACT = json.loads(files("delayer.core.api").joinpath("contract.json").read_text())
+_Validator: Any = validators.extend(Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call] # jsonschema
+REQUEST: Final = _Validator(_CONTRACT["request"])
+CHANGE: Final = _Validator(_CONTRACT["change"])
+LISTING: Final = _Validator(_CONTRACT["listing"])
+GROUP: Final = _Validator(_CONTRACT["group"])
+NAME: Final = _Validator(_CONTRACT["request"]["properties"]["name"])
+ACTIONS: Final = {kind: _Validator(schema) for kind, schema in _CONTRACT["actions"].items()}
+
+
+def errors_of(schema: Any, document: Any, path: str = "") -> Iterable[FieldError]:
+    """All errors of a document, or of the part of it under this path."""
+    for error in schema.iter_errors(document):
+        yield from _teach(error, path)
+
+
+def _teach(error: ValidationError, prefix: str) -> Iterable[FieldError]:
+    """One JSON Schema error, in words that say what to do."""
+    schema: Any = error.schema
+    path = ".".join([prefix] * bool(prefix) + [str(step) for step in error.absolute_path])
+    rule: Any = error.validator_value
+    instance: Any = error.instance
+    match error.validator:
+        case "required":
+            missing = next(name for name in rule if f"'{name}'" in error.message.split(" is ")[0])
+            yield FieldError(field=field_path(path, missing), problem="missing", allowed="required")
+        case "additionalProperties" if rule is False:
+            known = sorted(schema["properties"])
+            for name in sorted(set(instance) - set(known)):
+                yield FieldError(field=field_path(path, name), problem="unknown field", allowed=", ".join(known))
+        case "enum" | "const":
+            allowed = ", ".join(rule) if isinstance(rule, list) else str(rule)
+            yield FieldError(field=path, problem=f"not allowed: {_shown(instance)}", allowed=allowed)
+        case "type":
+            allowed = " or ".join(rule) if isinstance(rule, list) else rule
+            yield FieldError(field=path, problem=f"wrong type: {_shown(instance)}", allowed=allowed)
+        case "pattern":
+            name = field_path(path, str(instance)) if "propertyNames" in error.absolute_schema_path else path
+            allowed = schema.get("x-allowed") or f"must match {rule}"
+            yield FieldError(field=name, problem=f"not allowed: {_shown(instance)}", allowed=allowed)
+        case rule_name:
+            yield FieldError(field=path, problem=f"out of bounds: {_shown(instance)}", allowed=f"{rule_name} {rule}")
+
+
+def field_path(path: str, name: str) -> str:
+    """A field's path; a name that the client made up is cut short."""
+    name = name if len(name) <= MAX_SHOWN else name[: MAX_SHOWN - 3] + "..."
+    return f"{path}.{name}" if path else name
+
+
+def _shown(value: Any) -> str:
+    """The value as the client wrote it, cut short."""
+    text = str(value) if isinstance(value, Decimal) else json.dumps(value, default=str)
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."

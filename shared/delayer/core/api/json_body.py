@@ -1,0 +1,73 @@
+"""The fields of a JSON body, read so that no digit and no byte of a payload is lost."""
+
+import json
+from decimal import Decimal, InvalidOperation
+from itertools import chain
+from typing import Any, Final
+
+import msgspec
+
+from delayer.core.api.request import NotJson
+
+MAX_DEPTH: Final = 500  # levels; what reads a payload later has less of the stack left, and must not fail
+MAX_INTEGER: Final = 10**19  # a larger number stays a Decimal: it may have thousands of digits
+
+
+def fields_of(body: bytes) -> dict[str, bytes]:
+    """Each field of a JSON object, its value as it was sent. Raises NotJson."""
+    if not body.strip():
+        raise NotJson("The body must be a JSON object in UTF-8: it is empty")
+    try:
+        body.decode("utf-8")
+        fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+        if any(_is_too_deep(parse(raw)) for raw in fields.values()):
+            raise RecursionError
+    except (UnicodeError, msgspec.MsgspecError, RecursionError, ValueError) as error:
+        raise NotJson(f"The body must be a JSON object in UTF-8: {_first_line(error)}") from error
+    return {name: bytes(raw) for name, raw in fields.items()}
+
+
+def parse(raw: bytes | msgspec.Raw) -> Any:
+    """The value of a field.
+
+    Numbers keep their decimal digits: an epoch second of 1795251600.25 must not gain a millisecond.
+    """
+    return json.loads(bytes(raw), parse_float=_decimal, parse_int=integer, parse_constant=_refuse_constant)
+
+
+def _decimal(digits: str) -> int | Decimal:
+    """An exponent of twenty digits is JSON, too: a payload may have it, and in any other field it is out of bounds.
+
+    13.0 is an integer, for JSON Schema and so for the contract.
+    """
+    try:
+        number = Decimal(digits)
+    except InvalidOperation:
+        return Decimal("Infinity")
+    is_integer = number.copy_abs() < MAX_INTEGER and number == number.to_integral_value()
+    return int(number) if is_integer else number
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inner = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = list(chain.from_iterable(inner))
+        if not level:
+            return False
+    return any(isinstance(one, dict | list) for one in level)
+
+
+def integer(digits: str) -> int | Decimal:
+    """The number of these digits: Python refuses to read integers of thousands of digits; JSON allows them."""
+    return int(digits) if len(digits) < 20 else Decimal(digits)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _first_line(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return f"it is nested more than {MAX_DEPTH} levels deep"
+    return str(error).split("\n", 1)[0]

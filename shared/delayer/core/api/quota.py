@@ -1,0 +1,53 @@
+"""How much one owner may have and create (ADR 0054)."""
+
+from typing import Final
+
+from attrs import frozen
+
+from delayer.core.schedule.instants import HOUR, SECOND, Millis, format_minute, minute_of, start_of
+
+RECOUNT: Final[Millis] = 60 * SECOND  # when to ask again, if there are too many live schedules
+
+
+@frozen(kw_only=True)
+class Limits:
+    """Of each owner; 0 is no limit."""
+
+    creates_per_minute: int = 0
+    live: int = 0
+
+
+class OverQuota(Exception):
+    """The owner has used up a quota. Nothing was done."""
+
+    def __init__(self, detail: str, retry_after: Millis) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after
+
+
+@frozen(kw_only=True)
+class Window:
+    """A minute of the clock, in which creations are counted."""
+
+    name: str
+    ends_at: Millis
+    expires_at: Millis  # when its count may be forgotten
+
+
+def window_of(now: Millis) -> Window:
+    """The window that is running."""
+    minute = minute_of(now)
+    end = start_of(minute + 1)
+    return Window(name=format_minute(minute), ends_at=end, expires_at=end + HOUR)
+
+
+def too_fast(limits: Limits, now: Millis) -> OverQuota:
+    """What is answered to a creation beyond the rate."""
+    per = limits.creates_per_minute
+    return OverQuota(f"At most {per:,} schedules may be created in a minute.", window_of(now).ends_at - now)
+
+
+def too_many(limits: Limits) -> OverQuota:
+    """What is answered to a creation beyond the number of live schedules."""
+    detail = f"At most {limits.live:,} schedules may be live at a time. Cancel some, or wait until some have ended."
+    return OverQuota(detail, RECOUNT)

@@ -1,0 +1,48 @@
+"""Where a schedule is: what the ledger and the table say together (ADR 0040)."""
+
+from attrs import frozen
+
+from delayer.core.api.cancellation import Expired
+from delayer.core.history.events import Event, Original, fold, original_in
+from delayer.core.ledger.lifecycle import ENDS, State
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import address_of, point_in_time_of
+
+
+@frozen(kw_only=True)
+class Status:
+    """Where it is, and what is known of it there."""
+
+    schedule_id: str
+    state: State
+    original: Original | None = None  # while it is in the table; afterwards, if the journal has it
+    row: LedgerRow | None = None  # if there is one
+    overdue: bool = False  # it waits, and its point in time has passed
+    history: tuple[Event, ...] = ()  # as far as the journal has come
+
+
+def status_of(
+    schedule_id: str, row: LedgerRow | None, record: Schedule | None, now: Millis, history: tuple[Event, ...] = ()
+) -> Status | Expired:
+    """The ledger counts more than the table. If neither knows it, it is in the stream or the delayer queue.
+
+    The journal is a view. It is asked only about a schedule so old that its ledger row may have expired.
+    """
+    original = Original(schedule=record) if record else original_in(history)
+    if row and row.state is not State.SCHEDULED:
+        return Status(schedule_id=schedule_id, state=row.state, row=row, original=original, history=history)
+    is_old = row is None and record is None and now - address_of(schedule_id).due > STALE_AFTER
+    remembered = fold(history) if is_old else None
+    if is_old and remembered not in ENDS:
+        return Expired()
+    return Status(
+        schedule_id=schedule_id,
+        state=remembered or (State.SCHEDULED if record else State.ENQUEUED),
+        row=row,
+        original=original,
+        overdue=now > point_in_time_of(schedule_id) and not is_old,
+        history=history,
+    )

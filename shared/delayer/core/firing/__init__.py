@@ -1,0 +1,1 @@
+"""What each function on the firing path decides, in the order of the flow."""

@@ -1,0 +1,128 @@
+"""What a change of the schedules table means for the delayer queue.
+
+INSERT within the delayer period: delete the record; that is the fast track. REMOVE: send it, whoever performs the
+delete (ADR 0003). Nothing is left out because its point in time has passed (ADR 0006).
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import frozen
+
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import SECOND, Millis, Minute, minute_of
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.margins import MAX_DELAY_SECONDS, NEARLY_DUE, STALE_AFTER
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
+
+REQUEST: Final = 10  # messages in one request to SQS
+
+
+@frozen
+class Delete:
+    """It is due within the delayer period: delete the record, and its REMOVE event will send it."""
+
+    schedule: Schedule
+
+
+@frozen(kw_only=True)
+class Send:
+    """Its record is deleted: send it to the delayer queue."""
+
+    schedule: Schedule
+    delay_seconds: int
+
+
+@frozen
+class AskLedger:
+    """Its record was deleted long before it is due, by a cancel or by hand: the ledger shows which."""
+
+    schedule: Schedule
+
+
+@frozen(kw_only=True)
+class MoveToDeadLetters:
+    """Store the whole record as a dead letter, which raises an alarm."""
+
+    reason: str
+    schedule: Schedule | None = None
+
+
+@frozen
+class NoteHeartbeat:
+    """The stream is read up to here."""
+
+    sent_at: Millis
+
+
+@frozen
+class Ignore:
+    """Nothing to do."""
+
+
+Decision = Delete | Send | AskLedger | MoveToDeadLetters | NoteHeartbeat | Ignore
+
+
+def edge_of(now: Millis, period: Millis) -> Minute:
+    """The last minute that belongs to the delayer queue."""
+    return minute_of(now + period)
+
+
+def within_period(minute: Minute, now: Millis, period: Millis) -> bool:
+    """The one predicate of fast track and sweep: with two, a record could fall between them (ADR 0011)."""
+    return minute <= edge_of(now, period)
+
+
+def delay_seconds(due: Millis, now: Millis) -> int:
+    """Whole seconds until due, rounded *down* and within SQS's bounds: the relay holds the rest (ADR 0016)."""
+    return min(max((due - now) // SECOND, 0), MAX_DELAY_SECONDS)
+
+
+def decide(change: RecordChange, now: Millis, period: Millis) -> Decision:
+    """What to do about one change."""
+    match change.row:
+        case Heartbeat(sent_at):
+            return NoteHeartbeat(sent_at) if change.kind is Kind.REMOVE else Ignore()
+        case Malformed() as malformed:
+            return MoveToDeadLetters(reason=malformed.reason) if change.kind is Kind.REMOVE else Ignore()
+        case schedule:
+            return _decide_schedule(change.kind, schedule, now, period)
+
+
+def _decide_schedule(kind: Kind, schedule: Schedule, now: Millis, period: Millis) -> Decision:
+    if kind is Kind.INSERT and within_period(schedule.address.bucket.minute, now, period):
+        return Delete(schedule)
+    if kind is not Kind.REMOVE:
+        return Ignore()
+    if now - schedule.address.due > STALE_AFTER:
+        return MoveToDeadLetters(reason="more than 29 days past its point in time", schedule=schedule)
+    if schedule.address.due - now > NEARLY_DUE:
+        return AskLedger(schedule)
+    return Send(schedule=schedule, delay_seconds=delay_seconds(schedule.point_in_time, now))
+
+
+def decide_far_removal(schedule: Schedule, row: LedgerRow | None) -> MoveToDeadLetters | Ignore:
+    """A cancel or a replacement removes a record this early. Any other removal is neither fired nor forgotten."""
+    if row is not None and row.state in (State.CANCELLED, State.REPLACED):
+        return Ignore()
+    return MoveToDeadLetters(
+        reason="its record was removed long before its point in time, and the ledger does not say why",
+        schedule=schedule,
+    )
+
+
+def side_by_side(removed: Sequence[tuple[RecordChange, Send]]) -> list[tuple[RecordChange, Send]]:
+    """In due order; the messages of one request get the same delay if it is at most one second shorter than their own.
+
+    What is due together then leaves the queue together, and is received, claimed and handed over in
+    full batches (ADR 0035). So a message is up to two seconds early, which is less than a relay holds.
+    """
+    ordered = sorted(removed, key=lambda pair: pair[1].schedule.point_in_time)
+    aligned = []
+    for at, (change, send) in enumerate(ordered):
+        first = ordered[at - at % REQUEST][1].delay_seconds
+        delay = first if send.delay_seconds <= first + 1 else send.delay_seconds
+        aligned.append((change, Send(schedule=send.schedule, delay_seconds=delay)))
+    return aligned

@@ -1,0 +1,49 @@
+"""What becomes of a schedule that is late: it fires all the same, or it is dropped by its own rule (ADR 0006)."""
+
+import re
+from typing import Final
+
+import msgspec
+from attrs import frozen
+
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
+
+_DURATION: Final = re.compile(r"P(?:(\d{1,4})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?")
+_UNITS: Final = (DAY, HOUR, MINUTE, SECOND)
+
+
+class _Rule(msgspec.Struct):
+    after: str
+    do: str
+
+
+@frozen
+class Drop:
+    """It is too late to fire, by its own rule."""
+
+    reason: str
+
+
+def decide_misfire(on_late: str, point_in_time: Millis, now: Millis) -> Drop | None:
+    """Whether it is to be dropped now. `on_late` is the rule as JSON, empty if there is none: then nothing is dropped.
+
+    Raises ValueError for a rule that the API would have refused.
+    """
+    if not on_late:
+        return None
+    try:
+        rule = msgspec.json.decode(on_late, type=_Rule)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"a rule for lateness that cannot be read: {error}") from error
+    late = now - point_in_time
+    if rule.do != "drop" or late <= duration(rule.after):
+        return None
+    return Drop(f"{late} ms late; to be dropped after {rule.after}")
+
+
+def duration(text: str) -> Millis:
+    """An ISO 8601 duration of days, hours, minutes and seconds, such as `PT1H30M`. Raises ValueError for another."""
+    found = _DURATION.fullmatch(text)
+    if not found or not any(found.groups()) or text.endswith("T"):
+        raise ValueError(f"not a duration: {text!r}")
+    return sum(int(number or 0) * unit for number, unit in zip(found.groups(), _UNITS, strict=True))

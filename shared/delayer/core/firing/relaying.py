@@ -1,0 +1,61 @@
+"""What the relay does with a message that has left the delayer queue."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import frozen
+
+from delayer.core.firing.enqueueing import delay_seconds
+from delayer.core.firing.misfire import Drop, decide_misfire
+from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.messages import DelayerMessage
+
+MAX_HOLD: Final[Millis] = 3 * SECOND  # what is earlier goes back into the queue: a hold is paid for (ADR 0016)
+LAST_CALL: Final[Millis] = 100  # a hand-over starts this long before due, so that it takes its neighbours along
+
+
+@frozen
+class Resend:
+    """Too early to hold: back into the delayer queue, with the same nonce."""
+
+    delay_seconds: int
+
+
+@frozen
+class Hold:
+    """Hold it until its hand-over, at once if it is overdue."""
+
+
+@frozen
+class Stale:
+    """A copy so late that its ledger row may have expired: it becomes a dead letter and never fires (ADR 0023)."""
+
+
+def decide(message: DelayerMessage, now: Millis) -> Resend | Hold | Stale | Drop:
+    """What to do with one message. Raises ValueError if its id or its rule for lateness cannot be read."""
+    if now - message.schedule.address.due > STALE_AFTER:
+        return Stale()
+    if drop := decide_misfire(message.schedule.definition.on_late, message.schedule.point_in_time, now):
+        return drop
+    if message.schedule.point_in_time - now > MAX_HOLD:
+        return Resend(delay_seconds(message.schedule.point_in_time, now))
+    return Hold()
+
+
+@frozen(kw_only=True)
+class Group:
+    """Messages handed over together, not before `at`."""
+
+    at: Millis
+    messages: tuple[DelayerMessage, ...]
+
+
+def next_group(held: Sequence[DelayerMessage], lead: Millis) -> Group:
+    """The next hand-over: the first that is due, and all that may go along with it (ADR 0016).
+
+    Nothing is handed over more than `lead` before its point in time; the executor waits for the rest of the time.
+    """
+    first = min(message.schedule.point_in_time for message in held)
+    at = first - min(LAST_CALL, lead)
+    return Group(at=at, messages=tuple(message for message in held if message.schedule.point_in_time - lead <= at))

@@ -1,0 +1,1 @@
+"""Lifecycle events, and the state that they add up to."""

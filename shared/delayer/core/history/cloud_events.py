@@ -1,0 +1,124 @@
+"""Lifecycle events as CloudEvents 1.0, in JSON: what subscribers get and the journal stores (ADR 0052)."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final
+
+import msgspec
+from attrs import frozen
+
+from delayer.core.history.events import Event, Original
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.schedule import definition
+from delayer.core.schedule.instants import format_instant, parse_instant
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import address_of
+
+SPEC: Final = "1.0"
+PREFIX: Final = "delayer.schedule."  # of the types; `.v2` will follow the name if its data ever changes shape
+MAX_BYTES: Final = 250_000  # SNS takes 262,144 with the attributes of the message
+PAYLOAD: Final = ("payload",)
+ALL_JSON: Final = tuple(one.wire_name for one in definition.FIELDS if one.is_json)
+
+
+@frozen(kw_only=True)
+class _Envelope:
+    specversion: str
+    id: str
+    source: str
+    type: str
+    subject: str
+    time: str
+    sequence: str
+    data: dict[str, msgspec.Raw]
+
+
+def encode(event: Event) -> str:
+    """The event as JSON. A payload that is too large is left out; all that is JSON, if the event is still too large."""
+    complete = event.original is None or event.original.is_complete
+    text = _encoded(event, () if complete else PAYLOAD)
+    for left_out in (PAYLOAD, ALL_JSON):
+        if len(text.encode()) > MAX_BYTES:
+            text = _encoded(event, left_out)
+    return text
+
+
+def _encoded(event: Event, left_out: Collection[str]) -> str:
+    envelope = {
+        "specversion": SPEC,
+        "id": event.id,
+        "source": event.source,
+        "type": PREFIX + event.type,
+        "subject": event.schedule_id,
+        "time": format_instant(event.at),
+        "datacontenttype": "application/json",
+        "sequence": f"{event.revision:05d}",
+        "data": {**_data(event), **(_original_data(event.original.schedule, left_out) if event.original else {})},
+    }
+    return msgspec.json.encode(envelope).decode()
+
+
+def _data(event: Event) -> dict[str, Any]:
+    known = {
+        "scheduleId": event.schedule_id,
+        "owner": event.owner,
+        "state": event.state,
+        "attempt": event.attempt or None,
+        "latenessMs": event.lateness,
+        "detail": event.detail,
+        "name": event.name,
+        "replacedBy": event.replaced_by,
+    }
+    return {name: value for name, value in known.items() if value not in (None, "")}
+
+
+def _original_data(schedule: Schedule, left_out: Collection[str]) -> dict[str, Any]:
+    return {
+        "pointInTime": format_instant(schedule.point_in_time),
+        "createdAt": format_instant(schedule.created_at),
+        **definition.to_json(schedule.definition, left_out),
+        **({"payloadOmitted": True} if left_out else {}),
+    }
+
+
+def decode(text: str) -> Event:
+    """The inverse of encode. Raises Malformed with the reason."""
+    try:
+        envelope = msgspec.json.decode(text, type=_Envelope)
+        if envelope.specversion != SPEC or not envelope.type.startswith(PREFIX):
+            raise ValueError(f"{envelope.type!r} of CloudEvents {envelope.specversion!r}")
+        address_of(envelope.subject)  # raises if it is not an id: the journal stores the event under it
+        return _event(envelope)
+    except (msgspec.MsgspecError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Malformed(f"not a lifecycle event: {error}") from error
+
+
+def _event(envelope: _Envelope) -> Event:
+    data = {name: msgspec.json.decode(value) for name, value in envelope.data.items() if name not in ALL_JSON}
+    return Event(
+        id=envelope.id,
+        type=EventType(envelope.type.removeprefix(PREFIX)),
+        schedule_id=envelope.subject,
+        owner=data["owner"],
+        at=parse_instant(envelope.time),
+        state=State(data["state"]),
+        revision=int(envelope.sequence),
+        attempt=data.get("attempt", 0),
+        lateness=data.get("latenessMs"),
+        detail=data.get("detail", ""),
+        name=data.get("name", ""),
+        replaced_by=data.get("replacedBy", ""),
+        source=envelope.source,
+        original=_original(envelope.subject, data, envelope.data) if "action" in envelope.data else None,
+    )
+
+
+def _original(schedule_id: str, data: Mapping[str, Any], raw: Mapping[str, msgspec.Raw]) -> Original:
+    schedule = Schedule(
+        id=schedule_id,
+        owner=data["owner"],
+        point_in_time=parse_instant(data["pointInTime"]),
+        created_at=parse_instant(data["createdAt"]),
+        definition=definition.from_json(raw),
+    )
+    return Original(schedule=schedule, is_complete="payloadOmitted" not in data)

@@ -1,0 +1,170 @@
+"""Lifecycle events: what the changes of the two tables mean, and the state that they add up to (ADR 0052).
+
+Events come late, twice and in any order. Which state they lead to does not depend on that: an event of the ledger has
+the revision of its row; the two events of the table have none, and count only until the first event of the ledger.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from attrs import frozen
+
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis
+from delayer.core.schedule.margins import NEARLY_DUE, STALE_AFTER
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.table_change import Kind
+
+FROM_THE_TABLE: Final = 0  # in place of a revision
+CLOCK_SKEW: Final[Millis] = MINUTE  # far more than the clocks of two functions differ
+
+
+@frozen(kw_only=True)
+class Original:
+    """A schedule as its client created it."""
+
+    schedule: Schedule
+    is_complete: bool = True  # else its payload was too large for an event, and is empty here
+
+
+@frozen(kw_only=True)
+class Event:
+    """One transition of one schedule."""
+
+    id: str  # of the change behind it: the same if the event is delivered again
+    type: EventType
+    schedule_id: str
+    owner: str
+    at: Millis  # of the transition; of a removal from the table, to the second
+    state: State  # afterwards
+    revision: int = FROM_THE_TABLE  # of the ledger row
+    attempt: int = 0  # the attempt that it is about; 0 if there was none
+    lateness: Millis | None = None  # of the first attempt, once that was made
+    detail: str = ""  # the target's answer, or the reason
+    name: str = ""
+    replaced_by: str = ""
+    original: Original | None = None  # with `scheduled`, unless it was too large
+    source: str = ""  # names the stack, once it is published
+
+    @property
+    def order(self) -> tuple[Millis, int, str]:
+        """By this a history is sorted. Times alone are not enough: several transitions can share a millisecond."""
+        at_once = -1 if self.type is EventType.SCHEDULED else self.revision
+        return self.at, at_once, self.id
+
+
+@frozen(kw_only=True)
+class LifecycleRecord:
+    """A record of one of the two streams, by its sequence number there."""
+
+    sequence: str
+    event: Event | None = None  # None: there is nothing to publish
+    problem: str = ""  # why it cannot be read
+
+
+def expiry_of(event: Event, keep_for: Millis) -> Millis:
+    """When it may be forgotten: `keep_for` after its schedule was due or after the event, whichever is later."""
+    return max(address_of(event.schedule_id).due, event.at) + keep_for
+
+
+def of_record(kind: Kind, schedule: Schedule, change: str, at: Millis) -> Event | None:
+    """The event of a change of the schedules table; None if there is nothing to publish.
+
+    A removal long before the point in time moves nothing into the delayer queue (ADR 0003). `at` may be rounded down
+    to the second, and is then before the record was there.
+    """
+    beginning = Event(
+        id=change,
+        type=EventType.SCHEDULED,
+        schedule_id=schedule.id,
+        owner=schedule.owner,
+        at=schedule.created_at,
+        state=State.SCHEDULED,
+        original=Original(schedule=schedule),
+    )
+    if kind is Kind.INSERT:
+        return beginning
+    if kind is not Kind.REMOVE or not -NEARLY_DUE <= at - schedule.address.due <= STALE_AFTER:
+        return None
+    return Event(
+        id=change,
+        type=EventType.ENQUEUED,
+        schedule_id=schedule.id,
+        owner=schedule.owner,
+        at=max(at, schedule.created_at),
+        state=State.ENQUEUED,
+    )
+
+
+def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
+    """The event of a change of the ledger; None if only a note in the row has changed.
+
+    A named schedule begins with a row, but the event of its beginning comes from its record.
+    """
+    kind = _type_of(old, new)
+    if kind is None:
+        return None
+    state = State.ENQUEUED if kind is EventType.REDRIVEN and new.nonce else new.state
+    return Event(
+        id=change,
+        type=kind,
+        schedule_id=new.schedule_id,
+        owner=new.owner,
+        at=new.stopped_at if kind is EventType.STOP_REQUESTED else new.at,
+        state=state,
+        revision=new.revision,
+        attempt=_attempt_of(kind, new),
+        lateness=new.lateness if new.was_attempted else None,
+        detail="" if kind is EventType.STOP_REQUESTED else new.detail,
+        name=new.name,
+        replaced_by=new.replaced_by,
+    )
+
+
+def _attempt_of(kind: EventType, row: LedgerRow) -> int:
+    match kind:
+        case EventType.ATTEMPT_FAILED:
+            return row.attempt - 1
+        case EventType.STOP_REQUESTED:
+            return 0
+    return row.attempt
+
+
+def _type_of(old: LedgerRow | None, new: LedgerRow) -> EventType | None:
+    if new.state is State.SCHEDULED:
+        return EventType.REDRIVEN if new.detail and not _is_same_redrive(old, new) else None
+    if new.state is not State.CLAIMED or old is None or old.state is not State.CLAIMED:
+        return EventType(new.state)
+    if new.attempt > old.attempt:
+        return EventType.ATTEMPT_FAILED
+    return EventType.STOP_REQUESTED if new.stopped_at > old.stopped_at else EventType.CLAIMED_AGAIN
+
+
+def _is_same_redrive(old: LedgerRow | None, new: LedgerRow) -> bool:
+    return bool(old and old.state is State.SCHEDULED and old.detail and old.nonce == new.nonce)
+
+
+def fold(events: Iterable[Event]) -> State | None:
+    """The state that these events lead to, in whatever order and however often they came; None for no event."""
+    known = list(events)
+    if not known:
+        return None
+    last = of_last_row([event for event in known if event.revision])
+    if last and not (last.type is EventType.REDRIVEN and last.state is State.SCHEDULED):
+        return last.state
+    since = last.at // SECOND * SECOND if last else 0  # what left the table earlier did so before the redrive
+    left = any(event.type is EventType.ENQUEUED and event.at >= since for event in known)
+    return State.ENQUEUED if left else State.SCHEDULED
+
+
+def original_in(events: Iterable[Event]) -> Original | None:
+    """The schedule as its client created it, if one of these events has it."""
+    return next((event.original for event in events if event.original), None)
+
+
+def of_last_row(events: Sequence[Event]) -> Event | None:
+    """The highest revision. A row that had expired and was written again, by a late redrive, begins with 1 again."""
+    begun = max((event.at for event in events if event.revision == 1), default=0) - CLOCK_SKEW
+    return max((event for event in events if event.at >= begun), key=lambda event: event.revision, default=None)

@@ -1,0 +1,47 @@
+"""How a schedule ends, or goes on to its next attempt."""
+
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.row import LedgerRow, following, new_row
+from delayer.core.schedule.instants import Millis
+
+
+def ended(row: LedgerRow, state: State, now: Millis, detail: str = "") -> LedgerRow:
+    """The row after its schedule came to an end."""
+    return following(row, EventType(state), now, detail=detail)
+
+
+def ended_unclaimed(schedule_id: str, owner: str, state: State, now: Millis, reason: str) -> LedgerRow:
+    """The first row of a schedule that ends before it was ever claimed."""
+    return new_row(EventType(state), schedule_id, owner, now, detail=reason)
+
+
+def retried(row: LedgerRow, fence: str, now: Millis, detail: str = "") -> LedgerRow:
+    """The row after an attempt failed; `fence` names the message for the next one, `detail` is the reason."""
+    return following(
+        row,
+        EventType.ATTEMPT_FAILED,
+        now,
+        attempt=row.attempt + 1,
+        fence=fence,
+        retry_of=row.fence,
+        detail=detail,
+    )
+
+
+def stopped(row: LedgerRow, now: Millis) -> LedgerRow:
+    """The row of a claimed schedule after its owner asked that no further attempt starts."""
+    return following(row, EventType.STOP_REQUESTED, now, at=row.at, expires_at=row.expires_at, stopped_at=now)
+
+
+def may_end(current: LedgerRow, nonce: str, fence: str, state: State) -> bool:
+    """Whether an executor may write its outcome over a row that is not the one it read.
+
+    `nonce` and `fence` are those of its message. If the target accepted the attempt, that is true whatever the row says
+    now, and it counts more than the end that another message of the same claim has written. If the attempt failed, that
+    counts only as long as this message has the current fencing token.
+    """
+    if current.nonce != nonce:
+        return False
+    if state is State.EXECUTED:
+        return not current.ended or current.state in (State.DEAD_LETTERED, State.FAILED, State.DROPPED)
+    return not current.ended and current.fence == fence

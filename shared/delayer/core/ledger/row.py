@@ -1,0 +1,125 @@
+"""The ledger decides: at most one row per schedule, the single place where an end is decided (ADR 0018).
+
+Every change of a row is a compare-and-set on its revision. Every row is made here, through the table of the lifecycle:
+a transition that the table does not have raises IllegalTransition (ADR 0059).
+"""
+
+from typing import Any
+
+from attrs import evolve, frozen
+
+from delayer.core.ledger.lifecycle import ENDS, WAITING, EventType, State, target_of
+from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.margins import ROW_LIFETIME
+from delayer.core.schedule.schedule_id import address_of
+
+
+@frozen(kw_only=True)
+class LedgerRow:
+    """What the ledger says about one schedule."""
+
+    schedule_id: str
+    owner: str
+    state: State  # claimed, or an end; scheduled if it was redriven, or has a name
+    revision: int  # 1 for the first write; the compare-and-set goes by it
+    at: Millis  # when this state was written
+    expires_at: Millis  # when DynamoDB may delete the row
+    nonce: str = ""  # of the message that holds the claim; empty if there never was one
+    lease_until: Millis = 0  # until then, the function that claimed may still be at work
+    claimed_at: Millis = 0
+    attempt: int = 0  # the attempt that is under way or is to be made next; 1 at the claim
+    fence: str = ""  # fencing token: names the one message that may make this attempt; any other was overtaken
+    retry_of: str = ""  # the fencing token whose failure led to this attempt; empty for the first
+    detail: str = ""  # to be read by clients and operators: the target's answer, or the reason of an end
+    name: str = ""  # under which its owner may replace it; a named schedule has a row from the start
+    replaced_by: str = ""  # the id of the schedule that took its place
+    stopped_at: Millis = 0  # when its owner asked that no further attempt starts
+    lateness: Millis = 0  # of its first attempt, once that was made
+
+    @property
+    def ended(self) -> bool:
+        """Whether it came to an end, of whatever kind."""
+        return self.state in ENDS
+
+    @property
+    def was_attempted(self) -> bool:
+        """Whether its first attempt was made, so that its lateness is known."""
+        return self.state in (State.EXECUTED, State.FAILED) or bool(self.retry_of or self.lateness)
+
+
+@frozen(kw_only=True)
+class LedgerChange:
+    """Write `row` in place of `over`; without `over`, only if there is no row."""
+
+    row: LedgerRow
+    over: LedgerRow | None = None
+
+
+@frozen
+class RetryLater:
+    """Another function may still be at work on it: leave the message in its queue, and look again later."""
+
+
+@frozen
+class Refuse:
+    """Nothing is to be done. `reason` is for the log."""
+
+    reason: str
+
+
+def new_row(
+    event: EventType,
+    schedule_id: str,
+    owner: str,
+    now: Millis,
+    *,
+    over: LedgerRow | None = None,
+    to: State | None = None,
+    name: str = "",
+    **values: Any,
+) -> LedgerRow:
+    """The first row of a schedule, or a fresh one in place of `over`: it takes over only its revision and name.
+
+    `to` is needed for an event that can lead to several states. Raises IllegalTransition.
+    """
+    return LedgerRow(
+        schedule_id=schedule_id,
+        owner=owner,
+        state=_written(_target(event, over, to)),
+        revision=over.revision + 1 if over else 1,
+        at=now,
+        expires_at=max(over.expires_at if over else 0, max(address_of(schedule_id).due, now) + ROW_LIFETIME),
+        name=over.name if over else name,
+        **values,
+    )
+
+
+def following(row: LedgerRow, event: EventType, now: Millis, **values: Any) -> LedgerRow:
+    """The row after a transition that changes `values` and keeps the rest. Raises IllegalTransition."""
+    changed = {
+        "state": _written(_target(event, row, None)),
+        "revision": row.revision + 1,
+        "at": now,
+        "expires_at": max(row.expires_at, now + ROW_LIFETIME),
+    }
+    return evolve(row, **{**changed, **values})
+
+
+def amended(row: LedgerRow, **values: Any) -> LedgerRow:
+    """The row in the same state, with a note changed: no transition, and nothing is published about it."""
+    return evolve(row, revision=row.revision + 1, **values)
+
+
+def _target(event: EventType, current: LedgerRow | None, to: State | None) -> State:
+    sources = {None, *WAITING} if current is None else {current.state}
+    return target_of(frozenset(WAITING if sources == {State.SCHEDULED} else sources), event, to)
+
+
+def _written(state: State) -> State:
+    """A row does not say whether a schedule is still in the table: `enqueued` is written as `scheduled`."""
+    return State.SCHEDULED if state is State.ENQUEUED else state
+
+
+def named(schedule_id: str, owner: str, name: str, now: Millis) -> LedgerRow:
+    """The row that a schedule with a name begins with: with it the name is found by the id (ADR 0041)."""
+    return new_row(EventType.SCHEDULED, schedule_id, owner, now, name=name)

@@ -1,0 +1,37 @@
+"""A change of the schedules table, as its stream reports it."""
+
+from enum import StrEnum
+
+from attrs import frozen
+
+from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.schedule import Schedule
+
+
+class Kind(StrEnum):
+    """DynamoDB's own words for the three events of a stream."""
+
+    INSERT = "INSERT"
+    MODIFY = "MODIFY"
+    REMOVE = "REMOVE"
+
+
+@frozen
+class Heartbeat:
+    """The row that each tick of the minute task puts and deletes (ADR 0014)."""
+
+    sent_at: Millis
+
+
+Row = Schedule | Heartbeat | Malformed
+
+
+@frozen(kw_only=True)
+class RecordChange:
+    """One record of the stream."""
+
+    kind: Kind
+    sequence: str  # DynamoDB's sequence number; a partial failure is reported by it
+    row: Row
+    record: object  # the whole record as it came: the only copy, once its row is deleted

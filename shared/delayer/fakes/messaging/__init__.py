@@ -1,0 +1,1 @@
+"""Queues, the topic, and the store of the dead letters."""

@@ -1,0 +1,1 @@
+"""Time, order, logs, a target, and faults."""

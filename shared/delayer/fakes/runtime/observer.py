@@ -1,0 +1,31 @@
+"""Logs and metrics, to be looked at afterwards."""
+
+from collections import Counter
+
+from attrs import Factory, define
+
+from delayer.core.schedule.instants import Millis
+from delayer.ports.observer import Count
+
+
+@define
+class MemoryObserver:
+    """Port Observer."""
+
+    lines: list[tuple[str, str, dict[str, object]]] = Factory(list)  # event, schedule id, facts
+    warnings: list[str] = Factory(list)
+    counts: Counter[Count] = Factory(Counter)
+    lateness: list[Millis] = Factory(list)
+
+    def note(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        self.lines.append((event, schedule_id, facts))
+
+    def warn(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        self.note(event, schedule_id, **facts)
+        self.warnings.append(event)
+
+    def count(self, metric: Count, number: int = 1) -> None:
+        self.counts[metric] += number
+
+    def measure_lateness(self, lateness: Millis) -> None:
+        self.lateness.append(lateness)

@@ -1,0 +1,1 @@
+"""The tables, and the stream of one."""

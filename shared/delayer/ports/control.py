@@ -1,0 +1,62 @@
+"""The control rows: small state that coordinates writers and sweepers (ADR 0048)."""
+
+from typing import Protocol
+
+from delayer.core.schedule.bucket import Progress, Shards
+from delayer.core.schedule.instants import Millis
+
+
+class ReadsShards(Protocol):
+    """Part of Control."""
+
+    def shards(self) -> Shards | None:
+        """Strongly consistent; None if nothing was ever written."""
+        ...
+
+
+class RaisesShards(Protocol):
+    """Part of Control."""
+
+    def raise_shards(self, wanted: Shards) -> Shards:
+        """Raises the highest shard if it is lower, keeps the first `since`; returns the row as it is afterwards."""
+        ...
+
+
+class HoldsIdKey(Protocol):
+    """Part of Control."""
+
+    def id_key(self, candidate: bytes) -> bytes:
+        """The secret behind the ids: `candidate` if there was none yet."""
+        ...
+
+
+class TracksProgress(Protocol):
+    """Part of Control."""
+
+    def progress(self) -> Progress | None:
+        """How far the sweep came; None before the first."""
+        ...
+
+    def advance(self, progress: Progress) -> None:
+        """Writes it; the watermark moves forward only, whatever another tick wrote in between."""
+        ...
+
+
+class ReadsHeartbeat(Protocol):
+    """Part of Control."""
+
+    def heartbeat_seen(self) -> Millis | None:
+        """The newest heartbeat that came through the stream."""
+        ...
+
+
+class NotesHeartbeat(Protocol):
+    """Part of Control."""
+
+    def note_heartbeat(self, sent_at: Millis) -> None:
+        """Forward only."""
+        ...
+
+
+class Control(ReadsShards, RaisesShards, HoldsIdKey, TracksProgress, ReadsHeartbeat, NotesHeartbeat, Protocol):
+    """All of it."""

@@ -1,0 +1,49 @@
+"""The histories of all schedules. A view: nothing fires or is cancelled by it (ADR 0053)."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from attrs import frozen
+
+from delayer.core.history.events import Event
+from delayer.core.schedule.instants import Millis
+from delayer.ports.registry import Members
+
+
+@frozen(kw_only=True)
+class JournalEntry:
+    """A lifecycle event, and the text in which it came: that is what is stored."""
+
+    event: Event
+    text: str  # a CloudEvent
+
+
+class WritesJournal(Protocol):
+    """Part of Journal."""
+
+    def write(self, entries: Sequence[JournalEntry], keep_for: Millis) -> list[int]:
+        """Stores them for `keep_for` (see `expiry_of`); to store one again changes nothing.
+
+        Returns the positions of those not known to be stored.
+        """
+        ...
+
+
+class ReadsHistory(Protocol):
+    """Part of Journal."""
+
+    def history(self, schedule_id: str) -> tuple[Event, ...]:
+        """All that is known so far, in order. The events of the last seconds may be missing."""
+        ...
+
+
+class ListsOwned(Protocol):
+    """Part of Journal."""
+
+    def owned(self, owner: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
+        """As `Registry.members`, of all schedules of an owner. Those of the last seconds may be missing."""
+        ...
+
+
+class Journal(WritesJournal, ReadsHistory, ListsOwned, Protocol):
+    """All of it."""

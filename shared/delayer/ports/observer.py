@@ -1,0 +1,47 @@
+"""Logs and metrics (ADR 0031)."""
+
+from typing import Literal, Protocol
+
+from delayer.core.schedule.instants import Millis
+
+Count = Literal[
+    "Accepted",
+    "Announced",
+    "Cancelled",
+    "Claimed",
+    "DeadLettered",
+    "Dropped",
+    "Enqueued",
+    "Executed",
+    "Failed",
+    "Journaled",
+    "Late",
+    "Refused",
+    "Retried",
+    "SweepHeld",
+    "Swept",
+    "Unannounced",
+    "Uncounted",
+    "Unexpected",
+]
+Metric = Literal[Count, "Lateness"]
+
+
+class Observer(Protocol):
+    """What an operator sees."""
+
+    def note(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        """One structured log line."""
+        ...
+
+    def warn(self, event: str, schedule_id: str = "", **facts: object) -> None:
+        """A line that somebody should look at."""
+        ...
+
+    def count(self, metric: Count, number: int = 1) -> None:
+        """Adds to a counter."""
+        ...
+
+    def measure_lateness(self, lateness: Millis) -> None:
+        """One observation of the metric Lateness, in milliseconds."""
+        ...

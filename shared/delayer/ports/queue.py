@@ -1,0 +1,47 @@
+"""A standard SQS queue, as its senders and its consumers see it."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from attrs import field, frozen
+from attrs.validators import ge, le
+
+from delayer.core.schedule.margins import MAX_DELAY_SECONDS
+
+
+@frozen(kw_only=True)
+class Outgoing:
+    """A message to be sent."""
+
+    body: str
+    delay_seconds: int = field(default=0, validator=[ge(0), le(MAX_DELAY_SECONDS)])
+    message_group: str = ""  # a backlog of one group does not hold up the others; empty: a group of its own
+
+
+@frozen(kw_only=True)
+class ReceivedMessage:
+    """A message as a function receives it."""
+
+    message_id: str
+    body: str
+    source: str = ""  # the name of its queue
+
+
+class SendsMessages(Protocol):
+    """Part of Queue."""
+
+    def send(self, messages: Sequence[Outgoing]) -> list[int]:
+        """Sends all, in as few requests as may be. Returns the positions of those not known to be sent."""
+        ...
+
+
+class MeasuresBacklog(Protocol):
+    """Part of Queue."""
+
+    def visible(self) -> int:
+        """About how many messages wait to be received, delayed ones not counted."""
+        ...
+
+
+class Queue(SendsMessages, MeasuresBacklog, Protocol):
+    """All of it."""

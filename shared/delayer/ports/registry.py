@@ -1,0 +1,114 @@
+"""Names, groups and idempotency keys of schedules, and the transactions that write them (ADR 0048)."""
+
+from typing import Protocol
+
+from attrs import frozen
+
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.schedule.bucket import RecordKey
+from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.schedule import Schedule
+
+
+@frozen(kw_only=True)
+class NameRow:
+    """Which schedule has a name at present."""
+
+    owner: str
+    name: str
+    schedule_id: str
+
+
+@frozen(kw_only=True)
+class RequestRow:
+    """What was answered to a POST with an idempotency key."""
+
+    owner: str
+    key: str
+    digest: str  # of the body: the same key with another body is a mistake
+    schedule_id: str
+    point_in_time: Millis
+    expires_at: Millis  # from then on the key counts as new
+
+
+@frozen(kw_only=True)
+class ScheduleTransaction:
+    """A schedule is stored, perhaps in place of another: all of it in one transaction, or nothing (ADR 0041).
+
+    A schedule with a group joins it in the same transaction.
+    """
+
+    put: Schedule
+    put_row: LedgerRow | None = None  # the row that a named schedule begins with; only if there is none
+    put_name: NameRow | None = None  # names the new schedule
+    over_name: NameRow | None = None  # what `put_name` replaces; None: only if there is none
+    put_request: RequestRow | None = None  # the call that created the new schedule
+    over_request: RequestRow | None = None  # the expired one that it replaces; None: only if there is none
+    delete: RecordKey | None = None  # the record of the old schedule, whether it is still there or not
+    end: LedgerChange | None = None  # of the old schedule: it is replaced
+
+
+@frozen(kw_only=True)
+class Member:
+    """One schedule of a list."""
+
+    schedule_id: str
+    created_at: Millis
+
+
+@frozen(kw_only=True)
+class Members:
+    """A page of a list, in due order."""
+
+    members: tuple[Member, ...]
+    more: str  # the id after which the next page begins; empty: this was the last
+
+
+class ReadsNames(Protocol):
+    """Part of Registry."""
+
+    def named(self, owner: str, name: str) -> NameRow | None:
+        """Strongly consistent."""
+        ...
+
+
+class ReadsRequests(Protocol):
+    """Part of Registry."""
+
+    def requested(self, owner: str, key: str) -> RequestRow | None:
+        """Strongly consistent; also one that has expired and was not deleted yet."""
+        ...
+
+
+class ReadsMembers(Protocol):
+    """Part of Registry."""
+
+    def members(self, owner: str, group: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
+        """Those due from `since` on and before `until`, after one of them (empty: from the first).
+
+        Strongly consistent.
+        """
+        ...
+
+
+class CreatesSchedules(Protocol):
+    """Part of Registry."""
+
+    def create(self, transaction: ScheduleTransaction) -> bool:
+        """As `replace`, of a transaction that deletes and ends nothing."""
+        ...
+
+
+class ReplacesSchedules(Protocol):
+    """Part of Registry."""
+
+    def replace(self, transaction: ScheduleTransaction) -> bool:
+        """Whether it was done; False: a condition failed, something has changed meanwhile, and nothing was written.
+
+        A transaction repeated because its answer was lost finds its own rows, and is done.
+        """
+        ...
+
+
+class Registry(ReadsNames, ReadsRequests, ReadsMembers, CreatesSchedules, ReplacesSchedules, Protocol):
+    """All of it."""

@@ -1,0 +1,14 @@
+"""What an executor reaches. A new action begins with one of these."""
+
+from typing import Protocol
+
+from delayer.core.firing.executing import Result
+from delayer.core.schedule.messages import ExecutorMessage
+
+
+class Target(Protocol):
+    """One action."""
+
+    def __call__(self, message: ExecutorMessage) -> Result:
+        """Makes one attempt. Does not raise for a failure of the target: that is a Retry or Refused."""
+        ...

@@ -1,0 +1,1 @@
+"""One class for each call of the API."""

@@ -1,0 +1,124 @@
+"""Accepts a schedule: checks it, gives it an id, stores it. It does not know the delayer period."""
+
+import hashlib
+from typing import Final, Protocol
+
+from attrs import evolve, frozen
+
+from delayer.core.api.admission import admit
+from delayer.core.api.cancellation import NameTaken, is_over
+from delayer.core.api.request import Request
+from delayer.core.schedule.instants import DAY, Millis
+from delayer.core.schedule.schedule import Schedule
+from delayer.ports.clock import Clock
+from delayer.ports.ledger import ReadsLedger
+from delayer.ports.observer import Observer
+from delayer.ports.registry import CreatesSchedules, NameRow, ReadsNames, ReadsRequests, RequestRow, ScheduleTransaction
+from delayer.ports.schedule_table import PutsSchedules
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.issue import Ids
+from delayer.use_cases.api.quota import Quota
+from delayer.use_cases.transactions import ROUNDS, with_name
+
+KEY_LIFETIME: Final[Millis] = DAY  # how long the same idempotency key brings the same answer (ADR 0049)
+
+
+class RegistryOfAccept(ReadsNames, ReadsRequests, CreatesSchedules, Protocol):
+    """What it needs from the registry."""
+
+
+@frozen(kw_only=True)
+class Accepted:
+    """It is stored: now, or by an earlier call with the same key."""
+
+    schedule_id: str
+    point_in_time: Millis
+
+
+@frozen
+class KeyReused:
+    """The idempotency key came with another body before."""
+
+
+Answer = Accepted | NameTaken | KeyReused
+
+
+@frozen(kw_only=True)
+class Accept:
+    """One call of the API."""
+
+    clock: Clock
+    schedules: PutsSchedules
+    ledger: ReadsLedger
+    registry: RegistryOfAccept
+    ids: Ids
+    quota: Quota
+    observer: Observer
+
+    def __call__(self, body: bytes, owner: str, key: str = "") -> Answer:
+        """Raises NotJson, TooLarge or Invalid for bad input, OverQuota, Unavailable if AWS failed.
+
+        `key` is the idempotency key. It is looked up first: what was accepted stays accepted, even if its point in
+        time has passed by now.
+        """
+        digest = hashlib.sha256(body).hexdigest()
+        earlier = self.registry.requested(owner, key) if key else None
+        if earlier and (answer := self._repeated(earlier, digest)):
+            return answer
+        request = admit(body, self.clock.now())
+        self.quota.make_room(owner)
+        self.quota.spend(owner)
+        if key or request.name or request.definition.group:
+            return self._in_one_transaction(request, owner, key, digest, earlier)
+        schedule = self.ids.issue(request, owner)
+        self.schedules.put(schedule)
+        return self._accepted(schedule)
+
+    def _repeated(self, earlier: RequestRow, digest: str) -> Answer | None:
+        if earlier.expires_at <= self.clock.now():
+            return None
+        if earlier.digest != digest:
+            return KeyReused()
+        self.observer.note("accepted before", earlier.schedule_id)
+        return Accepted(schedule_id=earlier.schedule_id, point_in_time=earlier.point_in_time)
+
+    def _in_one_transaction(
+        self, request: Request, owner: str, key: str, digest: str, earlier: RequestRow | None
+    ) -> Answer:
+        """The record together with its name, its group and the key: none of them without the others."""
+        for again in range(ROUNDS):
+            transaction = ScheduleTransaction(put=self.ids.issue(request, owner))
+            if key:
+                earlier = self.registry.requested(owner, key) if again else earlier
+                if earlier and (answer := self._repeated(earlier, digest)):
+                    return answer
+                transaction = self._with_key(transaction, key, digest, earlier)
+            if request.name:
+                holder = self.registry.named(owner, request.name)
+                if holder and self._is_live(holder):
+                    return NameTaken(holder.schedule_id)
+                transaction = with_name(transaction, request.name, holder, self.clock.now())
+            if self.registry.create(transaction):
+                return self._accepted(transaction.put)
+        raise Unavailable("others take the same name or key all the time; try again")
+
+    def _is_live(self, holder: NameRow) -> bool:
+        return not is_over(holder.schedule_id, self.ledger.read(holder.schedule_id), self.clock.now())
+
+    def _with_key(
+        self, transaction: ScheduleTransaction, key: str, digest: str, earlier: RequestRow | None
+    ) -> ScheduleTransaction:
+        row = RequestRow(
+            owner=transaction.put.owner,
+            key=key,
+            digest=digest,
+            schedule_id=transaction.put.id,
+            point_in_time=transaction.put.point_in_time,
+            expires_at=self.clock.now() + KEY_LIFETIME,
+        )
+        return evolve(transaction, put_request=row, over_request=earlier)
+
+    def _accepted(self, new: Schedule) -> Accepted:
+        self.observer.count("Accepted")
+        self.observer.note("accepted", new.id, pointInTime=new.point_in_time, action=new.definition.action_type)
+        return Accepted(schedule_id=new.id, point_in_time=new.point_in_time)

@@ -1,0 +1,76 @@
+"""Cancels a schedule, wherever it is: the ledger row alone answers (ADR 0040)."""
+
+from attrs import frozen
+
+from delayer.core.api.cancellation import CANCELLED, Already, Expired, NotFound, TooLate, decide_cancel
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.schedule.schedule_id import key_of
+from delayer.ports.clock import Clock
+from delayer.ports.ledger import WritesLedger
+from delayer.ports.observer import Observer
+from delayer.ports.registry import ReadsNames
+from delayer.ports.schedule_table import DeletesSchedules
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.issue import IdCheck
+from delayer.use_cases.compare_and_set import settle
+from delayer.use_cases.transactions import ROUNDS
+
+
+@frozen
+class Cancelled:
+    """It will never reach an executor; answered for the first time, or again."""
+
+    row: LedgerRow
+
+
+Answer = Cancelled | TooLate | Expired | NotFound
+
+
+@frozen(kw_only=True)
+class Cancel:
+    """One call of the API."""
+
+    clock: Clock
+    ledger: WritesLedger
+    schedules: DeletesSchedules
+    registry: ReadsNames
+    ids: IdCheck
+    observer: Observer
+
+    def __call__(self, schedule_id: str, owner: str, detail: str = CANCELLED) -> Answer:
+        """Raises Unavailable if AWS failed: it may or may not be cancelled, and the call is to be repeated."""
+        if not self.ids.is_genuine(schedule_id, owner):
+            return NotFound()
+        answer = self._decide(schedule_id, owner, detail)
+        if isinstance(answer, Cancelled):
+            self._delete(schedule_id)
+            self.observer.count("Cancelled")
+            self.observer.note("cancelled", schedule_id)
+        return answer
+
+    def by_name(self, name: str, owner: str) -> Answer:
+        """The schedule that has the name; if it was replaced just now, the one that took its place."""
+        for _ in range(ROUNDS):
+            holder = self.registry.named(owner, name)
+            if holder is None:
+                return NotFound()
+            answer = self(holder.schedule_id, owner)
+            if not (isinstance(answer, TooLate) and answer.row.replaced_by):
+                return answer
+        raise Unavailable("others replace the schedule of this name all the time; try again")
+
+    def _decide(self, schedule_id: str, owner: str, detail: str) -> Cancelled | TooLate | Expired:
+        """Nothing is read beforehand, because most schedules have no row yet."""
+        outcome = settle(
+            self.ledger, lambda current: decide_cancel(schedule_id, owner, current, self.clock.now(), detail)
+        )
+        return Cancelled(outcome.row) if isinstance(outcome, LedgerChange | Already) else outcome
+
+    def _delete(self, schedule_id: str) -> None:
+        """Best effort: a record that stays moves on when it is due, and its claim is refused."""
+        try:
+            left = self.schedules.delete([key_of(schedule_id)])
+        except Unavailable:
+            left = [key_of(schedule_id)]
+        if left:
+            self.observer.note("record of a cancelled schedule not deleted", schedule_id)

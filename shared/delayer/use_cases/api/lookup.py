@@ -1,0 +1,52 @@
+"""Looks a schedule up, wherever it is: the ledger first, then the table (ADR 0040)."""
+
+from attrs import frozen
+
+from delayer.core.api.cancellation import Expired, NotFound
+from delayer.core.api.status import Status, status_of
+from delayer.core.history.events import Event
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.schedule_id import key_of
+from delayer.ports.clock import Clock
+from delayer.ports.journal import ReadsHistory
+from delayer.ports.ledger import ReadsLedger
+from delayer.ports.observer import Observer
+from delayer.ports.registry import ReadsNames
+from delayer.ports.schedule_table import ReadsSchedules
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.issue import IdCheck
+
+
+@frozen(kw_only=True)
+class Lookup:
+    """One call of the API."""
+
+    clock: Clock
+    ledger: ReadsLedger
+    schedules: ReadsSchedules
+    registry: ReadsNames
+    journal: ReadsHistory | None  # None: it is switched off
+    ids: IdCheck
+    observer: Observer
+
+    def by_id(self, schedule_id: str, owner: str) -> Status | Expired | NotFound:
+        """Raises Unavailable if AWS failed."""
+        if not self.ids.is_genuine(schedule_id, owner):
+            return NotFound()
+        history = self._history(schedule_id)  # first, so that it is never ahead of the state
+        row = self.ledger.read(schedule_id)
+        record = None if row and row.state is not State.SCHEDULED else self.schedules.read(key_of(schedule_id))
+        return status_of(schedule_id, row, record, self.clock.now(), history)
+
+    def _history(self, schedule_id: str) -> tuple[Event, ...]:
+        """If the journal does not answer, the history is missing, and nothing else."""
+        try:
+            return self.journal.history(schedule_id) if self.journal else ()
+        except Unavailable as error:
+            self.observer.warn("journal not read", schedule_id, error=str(error))
+            return ()
+
+    def by_name(self, name: str, owner: str) -> Status | Expired | NotFound:
+        """The schedule that has the name, or had it last. Raises Unavailable if AWS failed."""
+        holder = self.registry.named(owner, name)
+        return self.by_id(holder.schedule_id, owner) if holder else NotFound()

@@ -1,0 +1,169 @@
+"""Puts one schedule in the place of another: all of it, or nothing (ADR 0041)."""
+
+from typing import Protocol
+
+from attrs import evolve, frozen
+
+from delayer.core.api.cancellation import Expired, NameTaken, NotFound, TooLate, decide_replace, is_live, is_over
+from delayer.core.api.request import Request
+from delayer.core.history.events import original_in
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import key_of
+from delayer.ports.clock import Clock
+from delayer.ports.journal import ReadsHistory
+from delayer.ports.ledger import ReadsLedger
+from delayer.ports.observer import Observer
+from delayer.ports.registry import NameRow, ReadsNames, ReplacesSchedules, ScheduleTransaction
+from delayer.ports.schedule_table import ReadsSchedules
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.issue import Ids
+from delayer.use_cases.api.quota import Quota
+from delayer.use_cases.transactions import ROUNDS, with_name
+
+
+class RegistryOfReplace(ReadsNames, ReplacesSchedules, Protocol):
+    """What it needs from the registry."""
+
+
+@frozen(kw_only=True)
+class Replaced:
+    """It is stored. `previous` is the id of the schedule whose place it took, if there was a live one."""
+
+    schedule: Schedule
+    previous: str | None
+
+
+@frozen
+class OnItsWay:
+    """Its record has left the table, and its definition cannot be read: cancel it, and POST it again.
+
+    `soon`: the journal may know it in a second.
+    """
+
+    soon: bool
+
+
+Answer = Replaced | TooLate | Expired | NotFound | OnItsWay
+
+
+@frozen(kw_only=True)
+class Replace:
+    """One call of the API."""
+
+    clock: Clock
+    ledger: ReadsLedger
+    schedules: ReadsSchedules
+    registry: RegistryOfReplace
+    journal: ReadsHistory | None  # None: it is switched off
+    ids: Ids
+    quota: Quota
+    observer: Observer
+
+    def by_name(
+        self, request: Request, owner: str, name: str, *, only_new: bool = False
+    ) -> Replaced | TooLate | NameTaken:
+        """Creates the schedule of that name, or replaces it unless `only_new`.
+
+        Raises OverQuota, Unavailable if AWS failed.
+        """
+        self.quota.spend(owner)
+        for _ in range(ROUNDS):
+            holder = self.registry.named(owner, name)
+            new = self.ids.issue(request, owner)
+            transaction = with_name(ScheduleTransaction(put=new), name, holder, self.clock.now())
+            if holder is not None:
+                current = self.ledger.read(holder.schedule_id)
+                verdict = decide_replace(holder.schedule_id, owner, current, new.id, self.clock.now())
+                if only_new and not is_over(holder.schedule_id, current, self.clock.now()):
+                    return NameTaken(holder.schedule_id)
+                if isinstance(verdict, TooLate) and is_live(verdict.row):
+                    return verdict
+                if isinstance(verdict, LedgerChange):
+                    transaction = in_place_of(transaction, verdict)
+            if transaction.end is None or (transaction.end.over and transaction.end.over.ended):
+                self.quota.make_room(owner)  # what has failed, or is a dead letter, has given up its place
+            if self.registry.replace(transaction):
+                return self._replaced(transaction)
+        raise Unavailable("others change the schedule of this name all the time; try again")
+
+    def by_id(self, schedule_id: str, owner: str, *, point_in_time: Millis | None, payload: str | None) -> Answer:
+        """Another point in time, another payload, or both; what is None stays.
+
+        Raises OverQuota, Unavailable if AWS failed.
+        """
+        if not self.ids.is_genuine(schedule_id, owner):
+            return NotFound()
+        self.quota.spend(owner)
+        for _ in range(ROUNDS):
+            current = self.ledger.read(schedule_id)
+            old, soon = self.schedules.read(key_of(schedule_id)), False
+            if old is None:
+                old, soon = self._remembered(schedule_id, current, payload)
+            if old is None:
+                return self._without_record(schedule_id, owner, current, soon)
+            new = self.ids.issue(_changed(old, point_in_time, payload), owner)
+            verdict = decide_replace(schedule_id, owner, current, new.id, self.clock.now())
+            if not isinstance(verdict, LedgerChange):
+                return verdict
+            transaction = in_place_of(self._with_its_name(ScheduleTransaction(put=new), schedule_id, current), verdict)
+            if self.registry.replace(transaction):
+                return self._replaced(transaction)
+        raise Unavailable("others change this schedule all the time; try again")
+
+    def _remembered(
+        self, schedule_id: str, current: LedgerRow | None, payload: str | None
+    ) -> tuple[Schedule | None, bool]:
+        """What the journal knows of one that is on its way; and whether it may know more in a second.
+
+        A definition never changes: an old view of it is right. One without its payload is enough if there is a new one.
+        """
+        if self.journal is None or (current and current.state is not State.SCHEDULED):
+            return None, False
+        try:
+            history = self.journal.history(schedule_id)
+        except Unavailable:
+            return None, True
+        original = original_in(history)
+        if original and (original.is_complete or payload is not None):
+            return original.schedule, False
+        return None, not history
+
+    def _without_record(
+        self, schedule_id: str, owner: str, current: LedgerRow | None, soon: bool
+    ) -> TooLate | Expired | OnItsWay:
+        """It has left the table: the ledger says what became of it."""
+        verdict = decide_replace(schedule_id, owner, current, schedule_id, self.clock.now())
+        if not isinstance(verdict, LedgerChange):
+            return verdict
+        return TooLate(current) if current and current.ended else OnItsWay(soon)
+
+    def _with_its_name(
+        self, transaction: ScheduleTransaction, schedule_id: str, current: LedgerRow | None
+    ) -> ScheduleTransaction:
+        """If the old one has a name, the new one gets it."""
+        if current is None or not current.name:
+            return transaction
+        holder = NameRow(owner=transaction.put.owner, name=current.name, schedule_id=schedule_id)
+        return with_name(transaction, current.name, holder, self.clock.now())
+
+    def _replaced(self, transaction: ScheduleTransaction) -> Replaced:
+        new, previous = transaction.put, transaction.end.row.schedule_id if transaction.end else None
+        self.observer.count("Accepted")
+        self.observer.note("accepted", new.id, pointInTime=new.point_in_time, replaces=previous)
+        return Replaced(schedule=new, previous=previous)
+
+
+def in_place_of(transaction: ScheduleTransaction, end: LedgerChange) -> ScheduleTransaction:
+    """With the end of the old schedule."""
+    return evolve(transaction, delete=key_of(end.row.schedule_id), end=end)
+
+
+def _changed(old: Schedule, point_in_time: Millis | None, payload: str | None) -> Request:
+    defined = old.definition
+    return Request(
+        point_in_time=old.point_in_time if point_in_time is None else point_in_time,
+        definition=defined if payload is None else evolve(defined, payload=payload),
+    )

@@ -1,0 +1,44 @@
+"""Stops a schedule that was handed over: no further attempt of it starts (ADR 0047)."""
+
+from attrs import frozen
+
+from delayer.core.api.cancellation import Already, Expired, NotFound, TooEarly, TooLate, decide_stop
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.ports.clock import Clock
+from delayer.ports.ledger import ReadsAndWritesLedger
+from delayer.ports.observer import Observer
+from delayer.use_cases.api.issue import IdCheck
+from delayer.use_cases.compare_and_set import settle
+
+
+@frozen
+class Stopped:
+    """No further attempt starts; one that runs may still succeed."""
+
+    row: LedgerRow
+
+
+Answer = Stopped | TooEarly | TooLate | Expired | NotFound
+
+
+@frozen(kw_only=True)
+class Stop:
+    """One call of the API."""
+
+    clock: Clock
+    ledger: ReadsAndWritesLedger
+    ids: IdCheck
+    observer: Observer
+
+    def __call__(self, schedule_id: str, owner: str) -> Answer:
+        """Raises Unavailable if AWS failed: it may or may not be stopped, and the call is to be repeated."""
+        if not self.ids.is_genuine(schedule_id, owner):
+            return NotFound()
+        outcome = settle(
+            self.ledger,
+            lambda current: decide_stop(schedule_id, current, self.clock.now()),
+            self.ledger.read(schedule_id),
+        )
+        if isinstance(outcome, LedgerChange):
+            self.observer.note("to be stopped", schedule_id)
+        return Stopped(outcome.row) if isinstance(outcome, LedgerChange | Already) else outcome

@@ -1,0 +1,1 @@
+"""One class for each function on the firing path."""

@@ -1,0 +1,216 @@
+"""Makes the attempts at a target, and writes how it ended. The same for every action."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import msgspec
+from attrs import evolve, frozen
+
+from delayer.core.firing import executing
+from delayer.core.firing.message_group import message_group_of
+from delayer.core.ledger.lifecycle import IllegalTransition, State
+from delayer.core.ledger.outcome import ended, may_end, retried
+from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.messages import ExecutorMessage, decode, encode
+from delayer.ports.clock import Clock, Parallel
+from delayer.ports.ledger import Conflict, ReadsAndWritesLedger
+from delayer.ports.observer import Observer
+from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
+from delayer.ports.target import Target
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.recovery.dead_letter import StoresFailed, TakesDeadLetters, undeliverable
+
+
+class _Limits(msgspec.Struct):
+    """The field that every action has for its retries."""
+
+    maxAttempts: int = executing.DEFAULT_ATTEMPTS  # noqa: N815 - the API's own spelling
+
+
+class DeadLettersOfExecute(TakesDeadLetters, StoresFailed, Protocol):
+    """What it needs of the dead letters."""
+
+
+@frozen(kw_only=True)
+class Execute:
+    """One batch of an action's queue."""
+
+    clock: Clock
+    ledger: ReadsAndWritesLedger
+    queue: SendsMessages  # the action's own: retries go back into it
+    target: Target
+    dead_letters: DeadLettersOfExecute
+    observer: Observer
+    parallel: Parallel
+    new_fence: Callable[[], str]
+
+    def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        """Handles all, side by side; returns the ids of the messages that SQS must deliver again."""
+        settled = self.parallel.map(self._settle, batch)
+        return [received.message_id for received, done in zip(batch, settled, strict=True) if not done]
+
+    def _settle(self, received: ReceivedMessage) -> bool:
+        """Whether the message may be deleted."""
+        try:
+            message = decode(received.body, ExecutorMessage)
+        except Malformed as error:
+            return self._dead_letter(received, error.reason, None)
+        try:
+            return self._when_due(received, message)
+        except IllegalTransition as error:
+            return self._dead_letter(received, str(error), message)
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one message, its neighbours are handled
+            self.observer.warn("not settled", message.schedule.id, error=repr(error))
+            return False
+
+    def _when_due(self, received: ReceivedMessage, message: ExecutorMessage) -> bool:
+        match executing.decide_wait(message, self.clock.now()):
+            case executing.Hold(until):
+                self.clock.sleep_until(until)
+            case executing.Resend(delay):
+                return self.send(message, delay)
+        row = self.ledger.read(message.schedule.id)
+        match executing.decide_attempt(message, row):
+            case executing.Attempt() if row:
+                return self._attempt(message, row)
+            case executing.SendNext() as decision:
+                return self._send_next(message, decision)
+            case executing.Stop() if row:
+                return self._stop(message, evolve(row, attempt=message.attempt - 1))
+            case Refuse(reason):
+                self.observer.note("copy refused", message.schedule.id, reason=reason)
+                return True
+            case RetryLater():
+                self.observer.note("overtaken by a new claim, read again later", message.schedule.id)
+                return False
+            case _:
+                return self._dead_letter(received, "the ledger has no claim for it", message)
+
+    def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
+        lateness = executing.lateness(message, self.clock.now())
+        result = self.reach(message)
+        if message.attempt == 1:
+            self._measure(lateness)
+            row = evolve(row, lateness=lateness)
+        if isinstance(result, executing.Done):
+            return self._executed(message, row, result, lateness)
+        match executing.decide_next(message, result, _max_attempts(message)):
+            case executing.TryAgain(delay):
+                return self._try_again(message, row, delay, result.detail)
+            case executing.GiveUp(reason):
+                return self.fail(message, row, reason)
+
+    def reach(self, message: ExecutorMessage) -> executing.Result:
+        """One attempt. A target that raises has a defect; that counts as an attempt like any other."""
+        try:
+            return self.target(message)
+        except Exception as error:  # noqa: BLE001 - it must not take the batch along
+            self.observer.warn("the target raised", message.schedule.id, error=repr(error))
+            return executing.Retry(detail=f"the executor failed: {error!r}")
+
+    def _measure(self, lateness: int) -> None:
+        self.observer.measure_lateness(lateness)
+        if lateness >= executing.LATE:
+            self.observer.count("Late")
+
+    def _executed(self, message: ExecutorMessage, row: LedgerRow, result: executing.Done, lateness: int) -> bool:
+        try:
+            overtaken = self.end(message, row, State.EXECUTED, result.detail)
+        except IllegalTransition as error:  # who reads the dead letter must know, or a redrive would be a second firing
+            accepted = f"the target accepted attempt {message.attempt} ({result.detail})"
+            raise IllegalTransition(f"do not redrive it, {accepted}: {error}") from error
+        if overtaken is not None:
+            return True
+        self.observer.count("Executed")
+        self.observer.note(
+            "executed", message.schedule.id, attempt=message.attempt, latenessMs=lateness, detail=result.detail
+        )
+        return True
+
+    def _try_again(self, message: ExecutorMessage, row: LedgerRow, delay: int, detail: str) -> bool:
+        """The ledger first: after a crash before the send, the message comes back and finds its token in `retry_of`."""
+        following = retried(row, self.new_fence(), self.clock.now(), detail)
+        current = self._write(row, following)
+        if current is not None:
+            return self._overtaken(message, evolve(current, lateness=row.lateness, detail=detail))
+        self.observer.count("Retried")
+        self.observer.note(
+            "attempt failed", message.schedule.id, attempt=message.attempt, retrySeconds=delay, detail=detail
+        )
+        return self.send(evolve(message, attempt=following.attempt, fence=following.fence), delay)
+
+    def _overtaken(self, message: ExecutorMessage, current: LedgerRow) -> bool:
+        """Another copy of this message was faster, whatever became of this attempt. The current row decides."""
+        decision = executing.decide_attempt(message, current)
+        if isinstance(decision, executing.SendNext):
+            return self._send_next(message, decision)
+        if isinstance(decision, executing.Stop):
+            return self._stop(message, current)
+        self.observer.note("copy refused", message.schedule.id, reason="overtaken during its attempt")
+        return isinstance(decision, Refuse)
+
+    def _stop(self, message: ExecutorMessage, row: LedgerRow) -> bool:
+        """Its owner asked for no further attempt. `row` has the last that is known to have been made."""
+        last = f"; before that: {row.detail}" if row.detail else ""
+        current = self.end(message, row, State.DROPPED, f"stopped by its owner{last}")
+        if current is not None:
+            return self._overtaken(message, current)
+        self.observer.count("Dropped")
+        self.observer.note("stopped", message.schedule.id, attempt=row.attempt)
+        return True
+
+    def _send_next(self, message: ExecutorMessage, decision: executing.SendNext) -> bool:
+        """The function that wrote the row may have died before its send. A message too many does no harm."""
+        following = evolve(message, attempt=decision.attempt, fence=decision.fence)
+        return self.send(following, executing.retry_seconds(message.schedule.id, message.attempt))
+
+    def send(self, message: ExecutorMessage, delay: int) -> bool:
+        """Whether it is known to be in the queue."""
+        return not self.queue.send(
+            [Outgoing(body=encode(message), delay_seconds=delay, message_group=message_group_of(message.schedule))]
+        )
+
+    def fail(self, message: ExecutorMessage, row: LedgerRow, reason: str) -> bool:
+        """The body is stored first: a failed schedule can be redriven. Whether the message may be deleted."""
+        key = self.dead_letters.store_failed(message, reason)
+        current = self.end(message, row, State.FAILED, reason)
+        if current is not None:
+            self.dead_letters.release_failed(key, current)
+            return self._overtaken(message, current)
+        self.observer.count("Failed")
+        self.observer.warn("failed", message.schedule.id, attempt=message.attempt, reason=reason, key=key)
+        return True
+
+    def end(self, message: ExecutorMessage, row: LedgerRow, state: State, detail: str) -> LedgerRow | None:
+        """Writes the outcome over the claim. If that is not allowed, returns the current row."""
+        row_lateness = row.lateness
+        while True:
+            current = self._write(row, ended(row, state, self.clock.now(), detail))
+            if current is None:
+                return None
+            if not may_end(current, message.nonce, message.fence, state):
+                self.observer.warn("ended otherwise", message.schedule.id, wanted=state, current=current.state)
+                return current
+            row = current
+            if state is State.EXECUTED:  # another copy wrote it, and did not know of this attempt
+                row = evolve(current, attempt=message.attempt, lateness=row_lateness or current.lateness)
+
+    def _write(self, row: LedgerRow, following: LedgerRow) -> LedgerRow | None:
+        """The row that is in the way, if there is one. Raises Unavailable."""
+        [result] = self.ledger.write([LedgerChange(row=following, over=row)])
+        if isinstance(result, Unavailable):
+            raise result
+        return result.current if isinstance(result, Conflict) else None
+
+    def _dead_letter(self, received: ReceivedMessage, reason: str, message: ExecutorMessage | None) -> bool:
+        try:
+            self.dead_letters.take(undeliverable(received.body, reason, message))
+        except Unavailable:
+            return False
+        return True
+
+
+def _max_attempts(message: ExecutorMessage) -> int:
+    limits = msgspec.json.decode(message.schedule.definition.action, type=_Limits)
+    return min(limits.maxAttempts, executing.MAX_ATTEMPTS)

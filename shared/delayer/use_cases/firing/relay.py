@@ -1,0 +1,189 @@
+"""Waits for the last fraction of a second, claims, and hands over to the queue of the action."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from attrs import frozen
+
+from delayer.core.firing import relaying
+from delayer.core.firing.message_group import message_group_of
+from delayer.core.firing.misfire import Drop
+from delayer.core.ledger.claim import Claim, Verdict, decide_claim, decide_drop
+from delayer.core.ledger.lifecycle import IllegalTransition, State
+from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater
+from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, decode, encode
+from delayer.ports.clock import Clock
+from delayer.ports.ledger import WritesLedger
+from delayer.ports.observer import Observer
+from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.compare_and_set import settle_all
+from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, undeliverable
+
+
+@frozen(kw_only=True)
+class Held:
+    """A message on its way through the relay."""
+
+    received: ReceivedMessage
+    message: DelayerMessage
+
+    @property
+    def action_type(self) -> str:
+        """Which queue it is handed over to."""
+        return self.message.schedule.definition.action_type
+
+
+@frozen(kw_only=True)
+class Relay:
+    """One batch of the delayer queue."""
+
+    clock: Clock
+    ledger: WritesLedger
+    delayer_queue: SendsMessages
+    executor_queues: Mapping[str, SendsMessages]  # by action type
+    dead_letters: TakesDeadLetters
+    observer: Observer
+    new_nonce: Callable[[], str]
+    lease: Millis  # this function's timeout, shorter than the queue's visibility timeout
+    lead: Millis  # how long before its point in time a schedule may be claimed and handed over
+
+    def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        """Handles all; returns the ids of the messages that SQS must deliver again."""
+        give_back = self.clock.now() + self.lease * 2 // 3
+        failed: list[str] = []
+        early: list[tuple[Held, int]] = []
+        held: list[Held] = []
+        late: list[tuple[Held, str]] = []
+        for received in batch:
+            try:
+                message = decode(received.body, DelayerMessage)
+                decision = relaying.decide(message, self.clock.now())
+            except (Malformed, ValueError) as error:
+                failed += self._dead_letter(received, str(error), None)
+                continue
+            one = Held(received=received, message=message)
+            match decision:
+                case relaying.Resend(delay):
+                    early.append((one, delay))
+                case relaying.Stale():
+                    failed += self._dead_letter(received, "more than 29 days past its point in time", message)
+                case Drop(reason):
+                    late.append((one, reason))
+                case relaying.Hold():
+                    held.append(one)
+        return failed + self._resend(early) + self._drop(late) + self._fire(held, give_back)
+
+    def _resend(self, early: Sequence[tuple[Held, int]]) -> list[str]:
+        """The same nonce goes back into the queue: not a new copy, only a longer wait."""
+        if not early:
+            return []
+        again = [
+            Outgoing(body=one.received.body, delay_seconds=delay, message_group=message_group_of(one.message.schedule))
+            for one, delay in early
+        ]
+        unsent = self.delayer_queue.send(again)
+        for one, delay in [pair for position, pair in enumerate(early) if position not in unsent]:
+            self.observer.note("too early, sent again", one.message.schedule.id, delaySeconds=delay)
+        return [early[position][0].received.message_id for position in unsent]
+
+    def _fire(self, held: Sequence[Held], give_back: Millis) -> list[str]:
+        """Group by group, each at its time."""
+        failed: list[str] = []
+        waiting = {id(one.message): one for one in held}
+        while waiting:
+            if self.clock.now() > give_back:
+                # If its timeout ended this function now, it would leave claims that nobody has handed over.
+                return failed + [one.received.message_id for one in waiting.values()]
+            group = relaying.next_group([one.message for one in waiting.values()], self.lead)
+            self.clock.sleep_until(group.at)
+            ready = [waiting.pop(id(message)) for message in group.messages]
+            failed += self.hand_over(ready)
+        return failed
+
+    def hand_over(self, ready: Sequence[Held]) -> list[str]:
+        """Claims each, and sends those whose claim is this message's own. The ids of those to be delivered again."""
+        return self._finish(ready, self.claim(ready))
+
+    def _drop(self, late: Sequence[tuple[Held, str]]) -> list[str]:
+        """Ends what its own rule drops. What may have been handed over before is handed over again."""
+        ready = [one for one, _ in late]
+        return self._finish(ready, self.claim(ready, [reason for _, reason in late]))
+
+    def claim(self, ready: Sequence[Held], drops: Sequence[str] = ()) -> list[Verdict | Exception]:
+        """The claims that were written, or the ends of those that are to be dropped; or why there is none."""
+        now = self.clock.now()
+        claims = [Claim(message=one.message, fence=self.new_nonce(), now=now, lease=self.lease) for one in ready]
+        decisions: list[Callable[[LedgerRow | None], Verdict]] = (
+            [partial(_dropped, claim, drop) for claim, drop in zip(claims, drops, strict=True)]
+            if drops
+            else [partial(_claimed, claim) for claim in claims]
+        )
+        outcomes = settle_all(self.ledger, decisions)
+        for one, outcome in zip(ready, outcomes, strict=True):
+            self._log(one.message, outcome, now)
+        return outcomes
+
+    def _finish(self, ready: Sequence[Held], outcomes: Sequence[Verdict | Exception]) -> list[str]:
+        failed: list[str] = []
+        claimed: list[tuple[Held, str]] = []
+        for one, outcome in zip(ready, outcomes, strict=True):
+            match outcome:
+                case LedgerChange() if outcome.row.state is State.CLAIMED:
+                    claimed.append((one, outcome.row.fence))
+                case IllegalTransition():
+                    failed += self._dead_letter(one.received, str(outcome), one.message)
+                case RetryLater() | Exception():
+                    failed.append(one.received.message_id)
+        for action_type in sorted({one.action_type for one, _ in claimed}):
+            failed += self.send(action_type, [pair for pair in claimed if pair[0].action_type == action_type])
+        return failed
+
+    def _log(self, message: DelayerMessage, outcome: Verdict | Exception, now: Millis) -> None:
+        schedule = message.schedule
+        match outcome:
+            case LedgerChange() if outcome.row.state is State.DROPPED:
+                self.observer.count("Dropped")
+                self.observer.note("dropped", schedule.id, reason=outcome.row.detail)
+            case LedgerChange():
+                self.observer.count("Claimed")
+                self.observer.note("claimed", schedule.id, early=schedule.point_in_time - now)
+            case Refuse(reason):
+                self.observer.note("copy refused", schedule.id, reason=reason)
+            case Exception():
+                self.observer.warn("not claimed", schedule.id, error=repr(outcome))
+
+    def send(self, action_type: str, claimed: Sequence[tuple[Held, str]]) -> list[str]:
+        """Hands over, each with its fencing token. The ids of the messages that are to be delivered again."""
+        queue = self.executor_queues.get(action_type)
+        if queue is None:
+            reason = f"no executor for the action {action_type!r}"
+            return [failed for one, _ in claimed for failed in self._dead_letter(one.received, reason, one.message)]
+        unsent = queue.send([_handed_over(one.message, fence) for one, fence in claimed])
+        return [claimed[position][0].received.message_id for position in unsent]
+
+    def _dead_letter(self, received: ReceivedMessage, reason: str, message: DelayerMessage | None) -> list[str]:
+        try:
+            self.dead_letters.take(undeliverable(received.body, reason, message))
+        except Unavailable:
+            return [received.message_id]
+        return []
+
+
+def _claimed(claim: Claim, current: LedgerRow | None) -> Verdict:
+    return decide_claim(claim, current)
+
+
+def _dropped(claim: Claim, reason: str, current: LedgerRow | None) -> Verdict:
+    return decide_drop(claim, current, reason)
+
+
+def first_attempt(message: DelayerMessage, fence: str) -> ExecutorMessage:
+    """A claimed schedule as it is handed over to its executor."""
+    return ExecutorMessage(schedule=message.schedule, nonce=message.nonce, fence=fence, attempt=1)
+
+
+def _handed_over(message: DelayerMessage, fence: str) -> Outgoing:
+    return Outgoing(body=encode(first_attempt(message, fence)), message_group=message_group_of(message.schedule))

@@ -1,0 +1,186 @@
+"""Deletes what has entered the delayer period; the table's stream does the rest. Needs no lock (ADR 0012)."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from attrs import evolve, field, frozen
+
+from delayer.core.firing import sweeping
+from delayer.core.schedule.bucket import Bucket, RecordKey, Shards
+from delayer.core.schedule.instants import Millis, Minute, minute_of
+from delayer.core.schedule.messages import SweepMessage, encode
+from delayer.ports.clock import Clock, Parallel
+from delayer.ports.control import ReadsHeartbeat, ReadsShards, TracksProgress
+from delayer.ports.observer import Observer
+from delayer.ports.queue import MeasuresBacklog, Outgoing, SendsMessages
+from delayer.ports.schedule_table import DeletesSchedules, ReadsBuckets, SendsHeartbeats
+from delayer.ports.unavailable import Unavailable
+
+TOGETHER = 25  # keys in one request to DynamoDB
+POLL = 250  # ms between two reads of the heartbeat
+
+
+class TableOfTick(DeletesSchedules, ReadsBuckets, SendsHeartbeats, Protocol):
+    """What it needs from the schedules table."""
+
+
+class ControlOfTick(ReadsShards, TracksProgress, ReadsHeartbeat, Protocol):
+    """What it needs from the control rows."""
+
+
+@frozen(kw_only=True)
+class Inspection:
+    """What is to be deleted from one bucket."""
+
+    keys: tuple[RecordKey, ...] = ()
+    empty: bool = False  # its first page was also its last, and had nothing
+    failed: bool = False  # it could not be read, or not handed on
+
+
+@frozen(kw_only=True)
+class Swept:
+    """What became of one minute, or of several together."""
+
+    deleted: int = 0
+    empty: bool = False  # every shard was
+    failed: bool = False  # not all could be read, handed on, or deleted
+
+
+def together(parts: Sequence[Swept]) -> Swept:
+    """Empty only if all were, failed if any did."""
+    return Swept(
+        deleted=sum(part.deleted for part in parts),
+        empty=sweeping.all_empty([part.empty for part in parts]),
+        failed=any(part.failed for part in parts),
+    )
+
+
+@frozen(kw_only=True)
+class Closing:
+    """How far the watermark came."""
+
+    closed_until: Minute
+    swept: Swept
+    finished: bool  # within the budget
+
+
+@frozen(kw_only=True)
+class Tick:
+    """One tick of the minute task."""
+
+    clock: Clock
+    schedules: TableOfTick
+    control: ControlOfTick
+    delayer_queue: MeasuresBacklog
+    sweep_queue: SendsMessages
+    observer: Observer
+    parallel: Parallel
+    period: Millis
+    budget: Millis = field(default=45_000)  # begins no further minute after this long
+
+    def __call__(self) -> None:
+        """Raises Unavailable if AWS failed; the next tick continues where this one ended."""
+        began = self.clock.now()
+        self.schedules.beat(began)
+        shards = self.control.shards()
+        if shards is None:
+            self.observer.note("nothing was ever scheduled")
+        elif self._may_sweep(began):
+            self.sweep(shards, began)
+
+    def _may_sweep(self, began: Millis) -> bool:
+        """Fails closed: in the table the records are safe, and a stream left unread would lose them (ADR 0014)."""
+        if not self._stream_is_read(began):
+            self.observer.count("SweepHeld")
+            self.observer.warn("no sweep: the stream consumer has not seen a heartbeat for three minutes")
+            return False
+        backlog = self.delayer_queue.visible()
+        if backlog > sweeping.MAX_BACKLOG:
+            self.observer.count("SweepHeld")
+            self.observer.warn("no sweep: the relay has a backlog", visible=backlog)
+            return False
+        return True
+
+    def _stream_is_read(self, began: Millis) -> bool:
+        """After a pause of the minute task the last heartbeat is old; that of this tick arrives within a moment."""
+        if sweeping.heartbeat_is_fresh(self.control.heartbeat_seen(), began):
+            return True
+        while self.clock.now() < began + sweeping.HEARTBEAT_WAIT:
+            self.clock.sleep_until(self.clock.now() + POLL)
+            if sweeping.heartbeat_is_fresh(self.control.heartbeat_seen(), began):
+                return True
+        return False
+
+    def sweep(self, shards: Shards, began: Millis) -> None:
+        """What is on time first, then what is old; then notes how far it came."""
+        progress = self.control.progress() or sweeping.first_progress(shards)
+        plan = sweeping.plan(progress, began, self.period)
+        parts = []
+        for minute in plan.minutes:
+            if self.clock.now() <= began + self.budget:
+                parts.append(self._sweep_minute(minute, shards))
+        near = together(parts)
+        old = self.close(progress.closed_until, shards, began, plan.whole)
+        whole = plan.whole and old.finished and len(parts) == len(plan.minutes)
+        self.control.advance(
+            evolve(
+                progress,
+                closed_until=old.closed_until,
+                swept_at=began,
+                whole_at=began if whole else progress.whole_at,
+            )
+        )
+        self._report(together([near, old.swept]), whole, minute_of(began) - old.closed_until)
+
+    def _report(self, swept: Swept, whole: bool, behind: int) -> None:
+        """A tick that could not do all of its work fails, so that the alarm sees it."""
+        self.observer.count("Swept", swept.deleted)
+        self.observer.note("swept", deleted=swept.deleted, wholeWindow=whole, minutesBehind=behind)
+        if swept.failed:
+            raise Unavailable("not every bucket could be swept; the next tick tries again")
+
+    def close(self, watermark: Minute, shards: Shards, began: Millis, whole: bool) -> Closing:
+        """Sweeps the minutes after the watermark, and moves it as long as each is proven empty.
+
+        With `whole` it continues after a minute that is not empty yet, so that a big minute holds up no other.
+        """
+        parts, closing, minute = [Swept()], True, watermark
+        while sweeping.may_close(minute, self.clock.now()) and (closing or whole):
+            if self.clock.now() > began + self.budget:
+                return Closing(closed_until=watermark, swept=together(parts), finished=False)
+            parts.append(self._sweep_minute(minute, shards))
+            if closing and parts[-1].deleted and not parts[-1].failed:
+                parts.append(self._sweep_minute(minute, shards))
+            closing = closing and parts[-1].empty
+            minute += 1
+            watermark = minute if closing else watermark
+        return Closing(closed_until=watermark, swept=together(parts), finished=True)
+
+    def _sweep_minute(self, minute: Minute, shards: Shards) -> Swept:
+        """Looks into all shards, then deletes in due order: neighbours in time are neighbours in the queue, too."""
+        buckets = [Bucket(minute=minute, shard=shard) for shard in range(shards.highest + 1)]
+        inspections = self.parallel.map(self.inspect, buckets)
+        keys = sorted((key for one in inspections for key in one.keys), key=lambda key: key.due)
+        left = self._delete(keys)
+        return Swept(
+            deleted=len(keys) - len(left),
+            empty=sweeping.all_empty([one.empty for one in inspections]),
+            failed=bool(left) or any(one.failed for one in inspections),
+        )
+
+    def _delete(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
+        """Those not known to be gone."""
+        batches = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)]
+        return [key for left in self.parallel.map(self.schedules.delete, batches) for key in left]
+
+    def inspect(self, bucket: Bucket) -> Inspection:
+        """A bucket of one page is swept here; a bigger one is handed on (ADR 0012)."""
+        try:
+            page = self.schedules.page(bucket)
+            if page.more:
+                message = SweepMessage(minute=bucket.minute, shard=bucket.shard)
+                return Inspection(failed=bool(self.sweep_queue.send([Outgoing(body=encode(message))])))
+            return Inspection(keys=page.keys, empty=not page.keys)
+        except Unavailable as error:
+            self.observer.warn("bucket not swept", bucket=bucket.key, error=str(error))
+            return Inspection(failed=True)

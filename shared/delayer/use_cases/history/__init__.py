@@ -1,0 +1,1 @@
+"""Lifecycle events: published, and written into the journal."""

@@ -1,0 +1,55 @@
+"""Publishes what happens to schedules: one lifecycle event for each transition (ADR 0052)."""
+
+from collections.abc import Sequence
+
+from attrs import evolve, frozen
+
+from delayer.core.history import cloud_events
+from delayer.core.history.events import Event, LifecycleRecord
+from delayer.ports.observer import Observer
+from delayer.ports.topic import Announcement, Topic
+
+
+@frozen(kw_only=True)
+class Announce:
+    """One batch of a stream."""
+
+    topic: Topic
+    observer: Observer
+    source: str  # of all events: names this stack
+
+    def __call__(self, records: Sequence[LifecycleRecord]) -> list[str]:
+        """Publishes all; returns the sequence numbers of those that must be delivered again.
+
+        What cannot be read is skipped here: the enqueuer or the relay stores it and raises the alarm.
+        """
+        for record in records:
+            if record.problem:
+                self.observer.warn("a change that cannot be read", problem=record.problem)
+        ready = [(one.sequence, made) for one in records if one.event and (made := self._announcement(one.event))]
+        left = set(self.topic.publish([announcement for _, announcement in ready])) if ready else set()
+        self.observer.count("Announced", len(ready) - len(left))
+        return [sequence for position, (sequence, _) in enumerate(ready) if position in left]
+
+    def _announcement(self, event: Event) -> Announcement | None:
+        """None for what cannot be published: one bad record must not hold up its shard."""
+        try:
+            return _announcement(evolve(event, source=self.source))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it would be the same again
+            self.observer.count("Unannounced")
+            self.observer.warn("an event that cannot be published", event.schedule_id, error=repr(error))
+            return None
+
+
+def _announcement(event: Event) -> Announcement:
+    group = event.original.schedule.definition.group if event.original else ""
+    attributes = {
+        "type": cloud_events.PREFIX + event.type,
+        "state": event.state,
+        "owner": event.owner,
+        "group": group,
+    }
+    return Announcement(
+        text=cloud_events.encode(event),
+        attributes=tuple((name, value) for name, value in attributes.items() if value),
+    )

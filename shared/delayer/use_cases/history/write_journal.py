@@ -1,0 +1,67 @@
+"""Writes the histories of schedules, from the lifecycle events (ADR 0053)."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import frozen
+
+from delayer.core.history import cloud_events
+from delayer.core.history.events import Event, expiry_of
+from delayer.core.ledger.lifecycle import ENDS, EventType
+from delayer.core.schedule.instants import DAY, Millis
+from delayer.core.schedule.malformed import Malformed
+from delayer.ports.journal import JournalEntry, WritesJournal
+from delayer.ports.live_count import UpdatesLiveCount
+from delayer.ports.observer import Observer
+from delayer.ports.queue import ReceivedMessage
+from delayer.ports.unavailable import Unavailable
+
+NOTED_FOR: Final = 90 * DAY  # longer than a dead letter may wait, and longer than a schedule counts
+
+
+@frozen(kw_only=True)
+class WriteJournal:
+    """One batch of the journal's queue."""
+
+    journal: WritesJournal
+    live_count: UpdatesLiveCount | None  # None: the number of live schedules is not limited
+    observer: Observer
+    keep_for: Millis
+
+    def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        """Stores all, each event in the text in which it came; returns the ids of the messages to be delivered again.
+
+        One that cannot be read goes to the dead-letter queue. A redrive of the queue helps once this code can read it.
+        """
+        read = [
+            (one.message_id, JournalEntry(event=event, text=one.body)) for one in batch if (event := self._read(one))
+        ]
+        left = set(self.journal.write([entry for _, entry in read], self.keep_for)) if read else set()
+        done = {
+            message
+            for position, (message, entry) in enumerate(read)
+            if position not in left and self._count(entry.event)
+        }
+        self.observer.count("Journaled", len(done))
+        return [received.message_id for received in batch if received.message_id not in done]
+
+    def _read(self, received: ReceivedMessage) -> Event | None:
+        try:
+            return cloud_events.decode(received.body)
+        except Malformed as error:
+            self.observer.warn("a lifecycle event that cannot be read", problem=error.reason)
+            return None
+
+    def _count(self, event: Event) -> bool:
+        """Whether that was done; a repetition changes nothing."""
+        if self.live_count is None:
+            return True
+        expires_at = expiry_of(event, max(self.keep_for, NOTED_FOR))
+        try:
+            if event.type is EventType.SCHEDULED:
+                self.live_count.started(event.owner, event.schedule_id, expires_at)
+            elif event.state in ENDS:
+                self.live_count.ended(event.owner, event.schedule_id, expires_at)
+        except Unavailable:
+            return False
+        return True

@@ -1,0 +1,37 @@
+"""The commands of an operator, as the payload of an invocation."""
+
+from typing import Any
+
+from delayer.core.ledger.lifecycle import IllegalTransition
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.recovery.redrive import Impossible, Redrive
+
+USAGE = (
+    'give {"command": "list", "prefix": "", "after": ""} '
+    'or {"command": "show" | "redrive" | "discard", "key": "<from list>"}'
+)
+
+
+def respond(redrive: Redrive, event: Any) -> dict[str, Any]:
+    """{"ok": true, "result": …}, or {"ok": false, "error": a sentence}. Never raises for a wrong command."""
+    try:
+        return {"ok": True, "result": _carry_out(redrive, event)}
+    except (Impossible, Unavailable, IllegalTransition) as error:
+        return {"ok": False, "error": str(error)}
+
+
+def _carry_out(redrive: Redrive, event: Any) -> Any:
+    given = event if isinstance(event, dict) else {}
+    prefix, after = given.get("prefix", ""), given.get("after", "")
+    match given.get("command"), given.get("key"):
+        case "list", None if isinstance(prefix, str) and isinstance(after, str):
+            return redrive.list(prefix, after)
+        case _, "":
+            raise Impossible(USAGE)
+        case "show", str(key):
+            return redrive.show(key)
+        case "redrive", str(key):
+            return redrive.redrive(key)
+        case "discard", str(key):
+            return redrive.discard(key)
+    raise Impossible(USAGE)

@@ -1,0 +1,194 @@
+"""What an operator does with dead letters and failed schedules: list, show, redrive, discard (ADR 0021)."""
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from attrs import evolve, frozen
+
+from delayer.core.firing.enqueueing import delay_seconds, within_period
+from delayer.core.firing.message_group import message_group_of
+from delayer.core.ledger.lifecycle import IllegalTransition, State
+from delayer.core.ledger.outcome import ended, ended_unclaimed
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.recovery.dead_letter import Contents, decode
+from delayer.core.recovery.redriving import DISCARDABLE, REDRIVABLE, redriven, settled
+from delayer.core.schedule.instants import Millis, format_instant
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.messages import DelayerMessage, encode
+from delayer.core.schedule.schedule import Schedule
+from delayer.ports.clock import Clock
+from delayer.ports.dead_letter_store import DeletesDeadLetters, ReadsDeadLetters
+from delayer.ports.ledger import Conflict, ReadsAndWritesLedger
+from delayer.ports.observer import Observer
+from delayer.ports.queue import Outgoing, SendsMessages
+from delayer.ports.schedule_table import PutsSchedules
+from delayer.ports.unavailable import Unavailable
+
+PAGE: Final = 100  # entries of one list
+
+
+class StoreOfRedrive(ReadsDeadLetters, DeletesDeadLetters, Protocol):
+    """What it needs from the store."""
+
+
+class Impossible(ValueError):
+    """The command cannot be carried out; the text says why and what to do instead."""
+
+
+@frozen(kw_only=True)
+class Redrive:
+    """Commands on the dead-letter store."""
+
+    clock: Clock
+    ledger: ReadsAndWritesLedger
+    store: StoreOfRedrive
+    schedules: PutsSchedules
+    delayer_queue: SendsMessages
+    observer: Observer
+    read: Callable[[bytes], Contents]  # never raises
+    new_nonce: Callable[[], str]
+    period: Millis
+
+    def list(self, prefix: str = "", after: str = "") -> dict[str, Any]:
+        """A page of what is stored, without bodies; `next` is the `after` of the page that follows, if there is one."""
+        keys = self.store.list(prefix, after, PAGE)
+        entries = [_shown(key, content) for key in keys if (content := self.store.get(key)) is not None]
+        return {"deadLetters": entries} | ({"next": keys[-1]} if len(keys) == PAGE else {})
+
+    def show(self, key: str) -> dict[str, Any]:
+        """One dead letter, with its body."""
+        content = self._content(key)
+        return _shown(key, content) | {"body": _body(content)}
+
+    def redrive(self, key: str) -> dict[str, Any]:
+        """Opens the ledger again and lets the schedule go on: it fires at its time, at once if it is overdue.
+
+        It is safe to repeat it after a crash: a second copy has another nonce, and the ledger lets one through. The
+        body is deleted only when nothing in it is needed any more.
+        """
+        contents = self.read(self._content(key))
+        if not contents.schedules:
+            raise Impossible("no schedule can be read from it: show it, POST the schedule again, and discard it")
+        reports = [self.redrive_one(schedule) for schedule in contents.schedules]
+        is_settled = contents.malformed == 0 and all(report["settled"] for report, _ in reports)
+        if is_settled:
+            self.store.remove(key)
+            for _, row in reports:
+                self._settle(row)
+        return {
+            "schedules": [report for report, _ in reports],
+            "malformed": contents.malformed,
+            "stillStored": not is_settled,
+        }
+
+    def discard(self, key: str) -> dict[str, Any]:
+        """Ends as dropped what has no other end, and deletes the body."""
+        reports = [self._drop(schedule) for schedule in self.read(self._content(key)).schedules]
+        self.store.remove(key)
+        return {"schedules": reports}
+
+    def redrive_one(self, schedule: Schedule) -> tuple[dict[str, Any], LedgerRow | None]:
+        """What came of it; and the row of one that went to the table, which is to be settled afterwards."""
+        row = self.ledger.read(schedule.id)
+        if row and not row.ended and row.state is not State.SCHEDULED:
+            # The function that stored this body may not have written the end yet: the body must not be deleted.
+            return _report(schedule, f"not redriven: it is {row.state}; try again later", settled=False), None
+        if row and row.state not in REDRIVABLE:
+            return _report(schedule, f"not redriven: it is {row.state}", settled=True), None
+        if row and row.stopped_at:
+            return _report(schedule, "not redriven: its owner has stopped it; discard it", settled=False), None
+        if self.clock.now() - schedule.point_in_time > STALE_AFTER:
+            return _report(schedule, "not redriven: it is more than 29 days late; POST it again", settled=False), None
+        try:
+            opened = self._move(schedule, row)
+        except IllegalTransition as error:
+            return _report(schedule, f"not redriven: {error}", settled=False), None
+        self.observer.note("redriven", schedule.id)
+        return _report(schedule, "redriven", settled=True), opened
+
+    def _move(self, schedule: Schedule, row: LedgerRow | None) -> LedgerRow | None:
+        """To the table if it is due later than the delayer period, else to the delayer queue. The row of the former."""
+        now = self.clock.now()
+        if not within_period(schedule.address.bucket.minute, now, self.period):
+            opened = self._open(schedule, row, "")
+            self.schedules.put(evolve(schedule, created_at=self.clock.now()))  # its event comes after the redrive
+            return opened
+        nonce = self.new_nonce()
+        self._open(schedule, row, nonce)
+        body = encode(DelayerMessage(schedule=schedule, nonce=nonce))
+        delay = delay_seconds(schedule.point_in_time, now)
+        if self.delayer_queue.send(
+            [Outgoing(body=body, delay_seconds=delay, message_group=message_group_of(schedule))]
+        ):
+            raise Unavailable("the delayer queue did not accept it; it is still stored: redrive it again")
+        return None
+
+    def _open(self, schedule: Schedule, row: LedgerRow | None, nonce: str) -> LedgerRow:
+        opened = redriven(schedule.id, schedule.owner, row, nonce, self.clock.now())
+        self._write(LedgerChange(row=opened, over=row))
+        return opened
+
+    def _settle(self, row: LedgerRow | None) -> None:
+        """From here on its record may be dead-lettered again. If its claim was faster, there is nothing to do."""
+        if row:
+            [result] = self.ledger.write([LedgerChange(row=settled(row), over=row)])
+            if isinstance(result, Unavailable):
+                raise result
+
+    def _drop(self, schedule: Schedule) -> dict[str, Any]:
+        row, now, reason = self.ledger.read(schedule.id), self.clock.now(), "discarded by an operator"
+        if row is None:
+            self._write(LedgerChange(row=ended_unclaimed(schedule.id, schedule.owner, State.DROPPED, now, reason)))
+        elif row.state in DISCARDABLE:
+            self._write(LedgerChange(row=ended(row, State.DROPPED, now, reason), over=row))
+        elif row.ended:
+            return _report(schedule, f"it stays {row.state}", settled=True)
+        else:
+            raise Impossible(f"{schedule.id} is {row.state}: it is on its way; wait for its end")
+        self.observer.note("discarded", schedule.id)
+        return _report(schedule, State.DROPPED, settled=True)
+
+    def _write(self, change: LedgerChange) -> None:
+        """An operator decided on the row that was read. If there is another one now, the operator decides again."""
+        [result] = self.ledger.write([change])
+        match result:
+            case Conflict(current):
+                raise Impossible(f"{current.schedule_id} became {current.state} in the meantime: try again")
+            case Unavailable():
+                raise result
+
+    def _content(self, key: str) -> bytes:
+        content = self.store.get(key)
+        if content is None:
+            raise Impossible(f"nothing is stored under {key!r}: list what is")
+        return content
+
+
+def _shown(key: str, content: bytes) -> dict[str, Any]:
+    try:
+        letter = decode(content)
+    except ValueError:
+        return {"key": key, "scheduleId": "", "reason": "discarded by the stream's event source mapping"}
+    return {
+        "key": key,
+        "scheduleId": letter.schedule_id,
+        "reason": letter.reason,
+        "source": letter.source,
+        "at": format_instant(letter.at),
+    }
+
+
+def _body(content: bytes) -> str:
+    try:
+        return decode(content).body
+    except ValueError:
+        return content.decode("utf-8", "replace")
+
+
+def _report(schedule: Schedule, outcome: str, *, settled: bool) -> dict[str, Any]:
+    return {
+        "scheduleId": schedule.id,
+        "pointInTime": format_instant(schedule.point_in_time),
+        "outcome": str(outcome),
+        "settled": settled,
+    }

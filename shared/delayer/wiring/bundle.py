@@ -1,0 +1,173 @@
+"""The bundle of ports, and the settings, that the factories take."""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from delayer.core.api.quota import Limits
+from delayer.core.recovery.dead_letter import Contents
+from delayer.core.schedule.instants import Millis
+from delayer.ports.clock import Clock, Parallel
+from delayer.ports.control import Control
+from delayer.ports.dead_letter_store import DeadLetterStore
+from delayer.ports.jobs import Jobs
+from delayer.ports.journal import Journal
+from delayer.ports.ledger import Ledger
+from delayer.ports.live_count import LiveCount
+from delayer.ports.observer import Observer
+from delayer.ports.queue import Queue
+from delayer.ports.rate_limit import RateLimit
+from delayer.ports.registry import Registry
+from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.topic import Topic
+
+
+class Settings(Protocol):
+    """What the template sets."""
+
+    @property
+    def period(self) -> Millis:
+        """The delayer period."""
+
+    @property
+    def lease(self) -> Millis:
+        """How long a claim says that its function may still be at work."""
+
+    @property
+    def lead(self) -> Millis:
+        """How long before its point in time a schedule may be handed over."""
+
+    @property
+    def shards(self) -> int:
+        """How many shards a writer spreads over."""
+
+    @property
+    def limits(self) -> Limits:
+        """The quotas of each owner."""
+
+    @property
+    def max_live(self) -> int:
+        """The quota of live schedules, which the journal counts."""
+
+    @property
+    def keep_for(self) -> Millis:
+        """How long a history is kept."""
+
+    @property
+    def event_source(self) -> str:
+        """Names this stack in its events."""
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether the journal is switched on."""
+
+
+class Bundle(Protocol):
+    """Whatever a use case may need. Each part is made on first use: a function makes only what it uses."""
+
+    @property
+    def settings(self) -> Settings:
+        """What the template sets."""
+
+    @property
+    def source(self) -> str:
+        """The name of the function."""
+
+    @property
+    def clock(self) -> Clock:
+        """The time."""
+
+    @property
+    def parallel(self) -> Parallel:
+        """Threads."""
+
+    @property
+    def observer(self) -> Observer:
+        """Logs and metrics."""
+
+    @property
+    def schedules(self) -> ScheduleTable:
+        """The schedules table."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger."""
+
+    @property
+    def control(self) -> Control:
+        """The control rows."""
+
+    @property
+    def registry(self) -> Registry:
+        """Names, groups, idempotency keys."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """The jobs."""
+
+    @property
+    def journal(self) -> Journal:
+        """The journal, for use cases that need it."""
+
+    @property
+    def fail_fast_journal(self) -> Journal:
+        """The journal, for use cases that can do without it: a call that takes long is given up early."""
+
+    @property
+    def rate_limit(self) -> RateLimit:
+        """How much an owner creates."""
+
+    @property
+    def live_count(self) -> LiveCount:
+        """How many schedules of an owner are live, for the use case that writes it."""
+
+    @property
+    def fail_fast_live_count(self) -> LiveCount:
+        """The same, for use cases that can do without it: a call that takes long is given up early."""
+
+    @property
+    def topic(self) -> Topic:
+        """The topic of lifecycle events."""
+
+    @property
+    def dead_letter_store(self) -> DeadLetterStore:
+        """Where dead letters are stored."""
+
+    @property
+    def delayer_queue(self) -> Queue:
+        """The delayer queue."""
+
+    @property
+    def sweep_queue(self) -> Queue:
+        """Big buckets."""
+
+    @property
+    def group_queue(self) -> Queue:
+        """Jobs."""
+
+    @property
+    def own_queue(self) -> Queue:
+        """The queue of the action that an executor does."""
+
+    @property
+    def executor_queues(self) -> Mapping[str, Queue]:
+        """The queue of each action type."""
+
+    @property
+    def read_dead_letter(self) -> Callable[[bytes], Contents]:
+        """Finds the schedules in an object of the dead-letter store."""
+
+    @property
+    def randomness(self) -> Callable[[int], bytes]:
+        """N secure random bytes."""
+
+    @property
+    def pick(self) -> Callable[[int], int]:
+        """A number below n."""
+
+    @property
+    def new_token(self) -> Callable[[], str]:
+        """A fresh nonce or fencing token."""
+
+    @property
+    def new_job_id(self) -> Callable[[], str]:
+        """A fresh id of a job."""

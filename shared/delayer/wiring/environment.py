@@ -1,0 +1,208 @@
+"""The bundle of a Lambda function: AWS's adapters, from the environment variables that the template sets.
+
+Each is made on first use. The adapters, too, are imported by the part that makes them.
+"""
+
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from delayer.aws.runtime.clients import client, fail_fast_dynamodb
+from delayer.aws.runtime.environment import SystemClock, Threads, number, random_token, setting
+from delayer.aws.runtime.telemetry import Telemetry
+from delayer.core.schedule.instants import DAY, SECOND, Millis
+
+if TYPE_CHECKING:
+    from delayer.aws.dynamodb.control import DynamoControl
+    from delayer.aws.dynamodb.jobs import DynamoJobs
+    from delayer.aws.dynamodb.journal import DynamoJournal
+    from delayer.aws.dynamodb.ledger import DynamoLedger
+    from delayer.aws.dynamodb.live_count import DynamoLiveCount
+    from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
+    from delayer.aws.dynamodb.registry import DynamoRegistry
+    from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+    from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
+    from delayer.aws.messaging.queue import SqsQueue
+    from delayer.aws.messaging.topic import SnsTopic
+    from delayer.core.api.quota import Limits
+    from delayer.core.recovery.dead_letter import Contents
+
+EXECUTOR_QUEUE: Final = "EXECUTOR_QUEUE_"
+
+
+class EnvironmentSettings:
+    """The settings among the environment variables."""
+
+    @property
+    def period(self) -> Millis:
+        return number("DELAYER_PERIOD") * SECOND
+
+    @property
+    def lease(self) -> Millis:
+        return number("LEASE") * SECOND
+
+    @property
+    def lead(self) -> Millis:
+        return number("HANDOVER_LEAD")
+
+    @property
+    def shards(self) -> int:
+        return number("SHARDS")
+
+    @cached_property
+    def limits(self) -> "Limits":
+        from delayer.core.api.quota import Limits
+
+        return Limits(creates_per_minute=number("MAX_CREATES_PER_MINUTE"), live=self.max_live)
+
+    @property
+    def max_live(self) -> int:
+        return number("MAX_LIVE_SCHEDULES")
+
+    @property
+    def keep_for(self) -> Millis:
+        return number("JOURNAL_DAYS") * DAY
+
+    @property
+    def event_source(self) -> str:
+        return setting("EVENT_SOURCE")
+
+    @property
+    def has_journal(self) -> bool:
+        return setting("LIFECYCLE") == "journal"
+
+
+class Environment:
+    """The bundle of the function of this name."""
+
+    def __init__(self, function: str) -> None:
+        self.source = function
+        self.observer = Telemetry(function)
+        self.clock = SystemClock()
+        self.parallel = Threads()
+        self.settings = EnvironmentSettings()
+        self.randomness: Callable[[int], bytes] = secrets.token_bytes
+        self.pick: Callable[[int], int] = secrets.randbelow
+        self.new_token: Callable[[], str] = random_token
+        self.new_job_id: Callable[[], str] = lambda: secrets.token_hex(16)
+
+    # ------------------------------------------------------------ tables
+
+    @cached_property
+    def schedules(self) -> "DynamoScheduleTable":
+        from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+
+        return DynamoScheduleTable(dynamodb=client("dynamodb"), table=setting("SCHEDULES_TABLE"))
+
+    @cached_property
+    def ledger(self) -> "DynamoLedger":
+        from delayer.aws.dynamodb.ledger import DynamoLedger
+
+        return DynamoLedger(dynamodb=client("dynamodb"), table=setting("LEDGER_TABLE"), parallel=self.parallel)
+
+    @cached_property
+    def control(self) -> "DynamoControl":
+        from delayer.aws.dynamodb.control import DynamoControl
+
+        return DynamoControl(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+
+    @cached_property
+    def registry(self) -> "DynamoRegistry":
+        from delayer.aws.dynamodb.registry import DynamoRegistry
+
+        return DynamoRegistry(
+            dynamodb=client("dynamodb"),
+            schedules_table=setting("SCHEDULES_TABLE"),
+            ledger_table=setting("LEDGER_TABLE"),
+            registry_table=setting("REGISTRY_TABLE"),
+        )
+
+    @cached_property
+    def jobs(self) -> "DynamoJobs":
+        from delayer.aws.dynamodb.jobs import DynamoJobs
+
+        return DynamoJobs(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+
+    @cached_property
+    def rate_limit(self) -> "DynamoRateLimit":
+        from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
+
+        return DynamoRateLimit(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+
+    @cached_property
+    def journal(self) -> "DynamoJournal":
+        from delayer.aws.dynamodb.journal import DynamoJournal
+
+        return DynamoJournal(dynamodb=client("dynamodb"), table=setting("JOURNAL_TABLE"))
+
+    @cached_property
+    def fail_fast_journal(self) -> "DynamoJournal":
+        from delayer.aws.dynamodb.journal import DynamoJournal
+
+        return DynamoJournal(dynamodb=fail_fast_dynamodb(), table=setting("JOURNAL_TABLE"))
+
+    @cached_property
+    def live_count(self) -> "DynamoLiveCount":
+        from delayer.aws.dynamodb.live_count import DynamoLiveCount
+
+        return DynamoLiveCount(dynamodb=client("dynamodb"), table=setting("JOURNAL_TABLE"))
+
+    @cached_property
+    def fail_fast_live_count(self) -> "DynamoLiveCount":
+        """A second client costs a cold start some milliseconds; without a limit it is not made."""
+        from delayer.aws.dynamodb.live_count import DynamoLiveCount
+
+        dynamodb = fail_fast_dynamodb() if self.settings.max_live else client("dynamodb")
+        return DynamoLiveCount(dynamodb=dynamodb, table=setting("JOURNAL_TABLE"))
+
+    # ------------------------------------------------------------ queues, the topic, the store
+
+    @cached_property
+    def delayer_queue(self) -> "SqsQueue":
+        return self._queue("DELAYER_QUEUE")
+
+    @cached_property
+    def sweep_queue(self) -> "SqsQueue":
+        return self._queue("SWEEP_QUEUE")
+
+    @cached_property
+    def group_queue(self) -> "SqsQueue":
+        return self._queue("GROUP_QUEUE")
+
+    @cached_property
+    def own_queue(self) -> "SqsQueue":
+        return self._queue("OWN_QUEUE")
+
+    @cached_property
+    def executor_queues(self) -> "Mapping[str, SqsQueue]":
+        """EXECUTOR_QUEUE_HTTP_REQUEST is that of `http-request`."""
+        return {
+            name.removeprefix(EXECUTOR_QUEUE).lower().replace("_", "-"): self._queue(name)
+            for name in os.environ
+            if name.startswith(EXECUTOR_QUEUE)
+        }
+
+    def _queue(self, variable: str) -> "SqsQueue":
+        from delayer.aws.messaging.queue import SqsQueue
+
+        return SqsQueue(sqs=client("sqs"), url=setting(variable))
+
+    @cached_property
+    def topic(self) -> "SnsTopic":
+        from delayer.aws.messaging.topic import SnsTopic
+
+        return SnsTopic(sns=client("sns"), arn=setting("LIFECYCLE_TOPIC"))
+
+    @cached_property
+    def dead_letter_store(self) -> "S3DeadLetterStore":
+        from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
+
+        return S3DeadLetterStore(s3=client("s3"), bucket=setting("DEAD_LETTER_BUCKET"))
+
+    @cached_property
+    def read_dead_letter(self) -> "Callable[[bytes], Contents]":
+        from delayer.aws.messaging.dead_letter_reader import schedules_in
+
+        return schedules_in

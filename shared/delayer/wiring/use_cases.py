@@ -1,0 +1,324 @@
+"""One factory for each use case. A use case is imported by its own factory, so that a function imports no more."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from delayer.ports.journal import ReadsHistory
+    from delayer.ports.target import Target
+    from delayer.use_cases.api.accept import Accept
+    from delayer.use_cases.api.cancel import Cancel
+    from delayer.use_cases.api.cancel_group import BeginCancelGroup, CancelGroup, GetJob
+    from delayer.use_cases.api.issue import IdCheck, Ids
+    from delayer.use_cases.api.list_schedules import ListSchedules
+    from delayer.use_cases.api.lookup import Lookup
+    from delayer.use_cases.api.quota import Quota
+    from delayer.use_cases.api.replace import Replace
+    from delayer.use_cases.api.stop import Stop
+    from delayer.use_cases.firing.enqueue import Enqueue
+    from delayer.use_cases.firing.execute import Execute
+    from delayer.use_cases.firing.relay import Relay
+    from delayer.use_cases.firing.sweep import Tick
+    from delayer.use_cases.firing.sweep_bucket import SweepBuckets
+    from delayer.use_cases.history.announce import Announce
+    from delayer.use_cases.history.write_journal import WriteJournal
+    from delayer.use_cases.recovery.dead_letter import DeadLetters
+    from delayer.use_cases.recovery.drain import Drain
+    from delayer.use_cases.recovery.redrive import Redrive
+    from delayer.wiring.bundle import Bundle
+
+# ------------------------------------------------------------ what several share
+
+
+def id_check(ports: "Bundle") -> "IdCheck":
+    """For calls that issue no ids."""
+    from delayer.use_cases.api.issue import IdCheck
+
+    return IdCheck(control=ports.control, randomness=ports.randomness)
+
+
+def ids(ports: "Bundle") -> "Ids":
+    """For calls that issue ids."""
+    from delayer.use_cases.api.issue import Ids
+
+    return Ids(
+        clock=ports.clock,
+        control=ports.control,
+        check=id_check(ports),
+        randomness=ports.randomness,
+        pick=ports.pick,
+        shards=ports.settings.shards,
+    )
+
+
+def quota(ports: "Bundle") -> "Quota":
+    """For calls that create schedules."""
+    from delayer.use_cases.api.quota import Quota
+
+    return Quota(
+        clock=ports.clock,
+        limits=ports.settings.limits,
+        rate_limit=ports.rate_limit,
+        live_count=ports.fail_fast_live_count,
+        observer=ports.observer,
+    )
+
+
+def dead_letters(ports: "Bundle") -> "DeadLetters":
+    """For functions that may have to store a dead letter."""
+    from delayer.use_cases.recovery.dead_letter import DeadLetters
+
+    return DeadLetters(
+        clock=ports.clock,
+        ledger=ports.ledger,
+        store=ports.dead_letter_store,
+        observer=ports.observer,
+        source=ports.source,
+    )
+
+
+def _fail_fast_journal(ports: "Bundle") -> "ReadsHistory | None":
+    return ports.fail_fast_journal if ports.settings.has_journal else None
+
+
+# ------------------------------------------------------------ the API
+
+
+def accept(ports: "Bundle") -> "Accept":
+    """POST, alone and in a batch."""
+    from delayer.use_cases.api.accept import Accept
+
+    return Accept(
+        clock=ports.clock,
+        schedules=ports.schedules,
+        ledger=ports.ledger,
+        registry=ports.registry,
+        ids=ids(ports),
+        quota=quota(ports),
+        observer=ports.observer,
+    )
+
+
+def replace(ports: "Bundle") -> "Replace":
+    """PUT and PATCH."""
+    from delayer.use_cases.api.replace import Replace
+
+    return Replace(
+        clock=ports.clock,
+        ledger=ports.ledger,
+        schedules=ports.schedules,
+        registry=ports.registry,
+        journal=_fail_fast_journal(ports),
+        ids=ids(ports),
+        quota=quota(ports),
+        observer=ports.observer,
+    )
+
+
+def lookup(ports: "Bundle") -> "Lookup":
+    """GET of one."""
+    from delayer.use_cases.api.lookup import Lookup
+
+    return Lookup(
+        clock=ports.clock,
+        ledger=ports.ledger,
+        schedules=ports.schedules,
+        registry=ports.registry,
+        journal=_fail_fast_journal(ports),
+        ids=id_check(ports),
+        observer=ports.observer,
+    )
+
+
+def list_schedules(ports: "Bundle") -> "ListSchedules":
+    """GET of many."""
+    from delayer.use_cases.api.list_schedules import ListSchedules
+
+    return ListSchedules(
+        clock=ports.clock,
+        ledger=ports.ledger,
+        schedules=ports.schedules,
+        registry=ports.registry,
+        journal=ports.journal if ports.settings.has_journal else None,
+        ids=id_check(ports),
+    )
+
+
+def cancel(ports: "Bundle") -> "Cancel":
+    """DELETE of one."""
+    from delayer.use_cases.api.cancel import Cancel
+
+    return Cancel(
+        clock=ports.clock,
+        ledger=ports.ledger,
+        schedules=ports.schedules,
+        registry=ports.registry,
+        ids=id_check(ports),
+        observer=ports.observer,
+    )
+
+
+def stop(ports: "Bundle") -> "Stop":
+    """POST of a stop."""
+    from delayer.use_cases.api.stop import Stop
+
+    return Stop(clock=ports.clock, ledger=ports.ledger, ids=id_check(ports), observer=ports.observer)
+
+
+def begin_cancel_group(ports: "Bundle") -> "BeginCancelGroup":
+    """DELETE of a group."""
+    from delayer.use_cases.api.cancel_group import BeginCancelGroup
+
+    return BeginCancelGroup(
+        clock=ports.clock,
+        jobs=ports.jobs,
+        queue=ports.group_queue,
+        observer=ports.observer,
+        new_job=ports.new_job_id,
+    )
+
+
+def get_job(ports: "Bundle") -> "GetJob":
+    """GET of a job."""
+    from delayer.use_cases.api.cancel_group import GetJob
+
+    return GetJob(jobs=ports.jobs)
+
+
+def cancel_group(ports: "Bundle") -> "CancelGroup":
+    """The jobs."""
+    from delayer.use_cases.api.cancel_group import CancelGroup
+
+    return CancelGroup(
+        clock=ports.clock,
+        registry=ports.registry,
+        jobs=ports.jobs,
+        cancel=cancel(ports),
+        queue=ports.group_queue,
+        parallel=ports.parallel,
+        observer=ports.observer,
+    )
+
+
+# ------------------------------------------------------------ firing, in the order of the flow
+
+
+def enqueue(ports: "Bundle") -> "Enqueue":
+    """The stream of the schedules table."""
+    from delayer.use_cases.firing.enqueue import Enqueue
+
+    return Enqueue(
+        clock=ports.clock,
+        schedules=ports.schedules,
+        ledger=ports.ledger,
+        control=ports.control,
+        delayer_queue=ports.delayer_queue,
+        dead_letters=dead_letters(ports),
+        observer=ports.observer,
+        new_nonce=ports.new_token,
+        period=ports.settings.period,
+    )
+
+
+def tick(ports: "Bundle") -> "Tick":
+    """The minute task."""
+    from delayer.use_cases.firing.sweep import Tick
+
+    return Tick(
+        clock=ports.clock,
+        schedules=ports.schedules,
+        control=ports.control,
+        delayer_queue=ports.delayer_queue,
+        sweep_queue=ports.sweep_queue,
+        observer=ports.observer,
+        parallel=ports.parallel,
+        period=ports.settings.period,
+    )
+
+
+def sweep_buckets(ports: "Bundle") -> "SweepBuckets":
+    """Big buckets."""
+    from delayer.use_cases.firing.sweep_bucket import SweepBuckets
+
+    return SweepBuckets(clock=ports.clock, schedules=ports.schedules, observer=ports.observer)
+
+
+def relay(ports: "Bundle") -> "Relay":
+    """The delayer queue."""
+    from delayer.use_cases.firing.relay import Relay
+
+    return Relay(
+        clock=ports.clock,
+        ledger=ports.ledger,
+        delayer_queue=ports.delayer_queue,
+        executor_queues=ports.executor_queues,
+        dead_letters=dead_letters(ports),
+        observer=ports.observer,
+        new_nonce=ports.new_token,
+        lease=ports.settings.lease,
+        lead=ports.settings.lead,
+    )
+
+
+def execute(ports: "Bundle", target: "Target") -> "Execute":
+    """The queue of an action."""
+    from delayer.use_cases.firing.execute import Execute
+
+    return Execute(
+        clock=ports.clock,
+        ledger=ports.ledger,
+        queue=ports.own_queue,
+        target=target,
+        dead_letters=dead_letters(ports),
+        observer=ports.observer,
+        parallel=ports.parallel,
+        new_fence=ports.new_token,
+    )
+
+
+# ------------------------------------------------------------ recovery
+
+
+def drain(ports: "Bundle") -> "Drain":
+    """The dead-letter queues."""
+    from delayer.use_cases.recovery.drain import Drain
+
+    return Drain(dead_letters=dead_letters(ports))
+
+
+def redrive(ports: "Bundle") -> "Redrive":
+    """The operator's commands."""
+    from delayer.use_cases.recovery.redrive import Redrive
+
+    return Redrive(
+        clock=ports.clock,
+        ledger=ports.ledger,
+        store=ports.dead_letter_store,
+        schedules=ports.schedules,
+        delayer_queue=ports.delayer_queue,
+        observer=ports.observer,
+        read=ports.read_dead_letter,
+        new_nonce=ports.new_token,
+        period=ports.settings.period,
+    )
+
+
+# ------------------------------------------------------------ history
+
+
+def announce(ports: "Bundle") -> "Announce":
+    """The streams of both tables."""
+    from delayer.use_cases.history.announce import Announce
+
+    return Announce(topic=ports.topic, observer=ports.observer, source=ports.settings.event_source)
+
+
+def write_journal(ports: "Bundle") -> "WriteJournal":
+    """The lifecycle events."""
+    from delayer.use_cases.history.write_journal import WriteJournal
+
+    return WriteJournal(
+        journal=ports.journal,
+        live_count=ports.live_count if ports.settings.max_live else None,
+        observer=ports.observer,
+        keep_for=ports.settings.keep_for,
+    )
