@@ -1,0 +1,208 @@
+"""template.yaml reads by feature: each function under its banner, with what belongs to it, in few lines (ADR 0056)."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from attrs import frozen
+
+from tests.cfn import CODE, TEMPLATE, deployed, expanded, logical_names, written
+
+BANNER = re.compile(r"  # -{8} (?P<title>.+)")
+FEATURE = re.compile(r"(?P<name>[a-z0-9*-]+): (?P<job>.+) \(ADR \d{4}(?:(?:, | to )\d{4})*\)")
+LOOP = re.compile(r"Fn::ForEach::\w+")
+ORDER = [
+    "api-schedule-post",
+    "stream-enqueuer",
+    "task-1minute-enqueuer",
+    "sweep-bucket-enqueuer",
+    "delayer-relay",
+    "executor-*",
+    "dlq-drain",
+    "operator-dead-letters",
+    "stream-lifecycle",
+    "lifecycle-journal",
+]
+
+FUNCTION = {"AWS::Serverless::Function", "AWS::IAM::Role", "AWS::IAM::Policy", "AWS::Logs::LogGroup"} | {
+    "AWS::Lambda::EventSourceMapping"
+}
+ROUTE = {"AWS::ApiGatewayV2::Route", "AWS::Lambda::Permission", "AWS::ApiGatewayV2::Integration"}
+QUEUE = {"AWS::SQS::Queue"}
+ALARM = {"AWS::CloudWatch::Alarm"}
+
+
+@frozen(kw_only=True)
+class Block:
+    """One resource as it is written: its logical name, its type, its lines but for empty ones."""
+
+    name: str
+    kind: str
+    lines: tuple[str, ...]
+    copies: int  # how many resources it stands for: more than one in a loop
+
+    @property
+    def of_a_queue(self) -> bool:
+        """A queue, or an alarm on one."""
+        return self.kind in QUEUE or (self.kind in ALARM and any("Name: QueueName" in line for line in self.lines))
+
+
+def lines() -> list[str]:
+    """From `Resources:` to the next section."""
+    text = TEMPLATE.read_text().partition("\nResources:\n")[2]
+    return re.split(r"^\w", text, maxsplit=1, flags=re.MULTILINE)[0].splitlines()
+
+
+@cache
+def features() -> dict[str, list[str]]:
+    """What stands below each banner that names a function, by the function's folder."""
+    found: dict[str, list[str]] = {}
+    title = ""
+    for line in lines():
+        if banner := BANNER.fullmatch(line):
+            feature = FEATURE.fullmatch(banner["title"])
+            title = feature["name"] if feature else ""
+        elif title and line.strip():
+            found.setdefault(title, []).append(line)
+    return found
+
+
+def parts(block: list[str], indent: int) -> Iterator[list[str]]:
+    """The lines cut before each key of this indent."""
+    part: list[str] = []
+    for line in block:
+        if part and re.match(rf" {{{indent}}}[A-Za-z$]", line):
+            yield part
+            part = []
+        part.append(line)
+    if part:
+        yield part
+
+
+def blocks(feature: str) -> list[Block]:
+    """The resources below a banner; those of a loop one by one, what is written around them with the first."""
+    return [block for part in parts(features()[feature], 2) for block in _blocks(part)]
+
+
+def _blocks(part: list[str]) -> Iterator[Block]:
+    name = part[0].strip().partition(": #")[0].rstrip(":")
+    if not LOOP.fullmatch(name):
+        yield Block(name=name, kind=_kind(part), lines=tuple(part), copies=1)
+        return
+    _, collection, _ = written()["Resources"][name]
+    first = next(index for index, line in enumerate(part) if re.match(r"    - .*\$\{\w+\}\w*:$", line))
+    around, bodies = part[:first], [part[first].replace("- ", "  ", 1), *part[first + 1 :]]
+    for body in parts(bodies, 6):
+        yield Block(name=body[0].strip(": "), kind=_kind(body), lines=(*around, *body), copies=len(collection))
+        around = []
+
+
+def _kind(part: list[str]) -> str:
+    return next(line for line in part if "Type: AWS::" in line).split("Type: ")[1].split(",")[0]
+
+
+def cost(of: list[Block]) -> float:
+    """Lines for one: those of a loop are shared by all that it stands for."""
+    return sum(len(block.lines) / block.copies for block in of)
+
+
+each_function = pytest.mark.parametrize("function", sorted(logical_names()))
+
+
+def test_each_function_has_a_banner_and_each_banner_a_function() -> None:
+    names = set(logical_names())
+    assert set(features()) - names == {"executor-*"}
+    assert names <= set(features())
+
+
+def test_the_features_stand_in_the_order_of_the_flow() -> None:
+    named = [name for name in features() if name in ORDER]
+    assert named == ORDER
+    api = [index for index, name in enumerate(features()) if name.startswith("api-")]
+    assert max(api) < list(features()).index("stream-enqueuer")
+
+
+@each_function
+def test_a_function_stands_with_its_policy_routes_and_alarms(function: str) -> None:
+    """And nothing of another function stands there."""
+    name = logical_names()[function]
+    here = {block.name for block in blocks(function)}
+    assert name in here
+    for other, resource in expanded()["Resources"].items():
+        if resource["Type"] == "AWS::IAM::Policy" and resource["Properties"]["Roles"] == [{"Ref": f"{name}Role"}]:
+            assert other in here
+        if resource["Type"] == "AWS::Lambda::Permission" and resource["Properties"]["FunctionName"] == {"Ref": name}:
+            assert {other, other.removesuffix("Permission") + "Route"} <= here
+    assert [block.name for block in blocks(function) if block.kind == "AWS::Serverless::Function"] == [name]
+
+
+def test_a_queue_stands_with_the_function_that_receives_from_it() -> None:
+    for function in logical_names():
+        queues = {block.name for block in blocks(function) if block.kind in QUEUE}
+        resource = expanded()["Resources"][logical_names()[function]]["Properties"]
+        own = [event["Properties"]["Queue"] for event in resource.get("Events", {}).values() if event["Type"] == "SQS"]
+        received = {queue["Fn::GetAtt"].partition(".")[0] for queue in own}
+        assert queues == {queue for queue in received if "DeadLetter" not in queue}
+
+
+def test_the_whole_is_short() -> None:
+    assert len(TEMPLATE.read_text().splitlines()) <= 1_700
+
+
+@each_function
+def test_a_function_is_short(function: str) -> None:
+    """The function, its policy and its mappings; an executor with its share of the executors' loop."""
+    own = [block for block in blocks(function) if block.kind in FUNCTION]
+    if function.startswith("executor-"):
+        own += [block for block in blocks("executor-*") if block.kind in FUNCTION]
+    assert cost(own) <= 35
+
+
+@each_function
+def test_a_route_is_short(function: str) -> None:
+    """With its permission; what an integration says is the same for every function, and written once."""
+    own = [block for block in blocks(function) if block.kind in ROUTE]
+    routes = [block for block in own if block.kind == "AWS::ApiGatewayV2::Route"]
+    for route in routes:
+        permission = [block for block in own if block.name == route.name.removesuffix("Route") + "Permission"]
+        assert cost([route, *permission]) <= 8
+    assert len(own) == 2 * len(routes)
+
+
+@pytest.mark.parametrize("feature", sorted(features()))
+def test_a_queue_is_short(feature: str) -> None:
+    """With its dead-letter queue and its alarms."""
+    assert cost([block for block in blocks(feature) if block.of_a_queue]) <= 12
+
+
+@pytest.mark.parametrize("feature", sorted(features()))
+def test_all_else_is_short(feature: str) -> None:
+    """An alarm on a function or on a metric of ours, a subscription, the policy of a queue."""
+    for block in blocks(feature):
+        if not block.of_a_queue and block.kind not in FUNCTION | ROUTE:
+            assert cost([block]) <= 8
+
+
+def test_the_stack_stays_below_the_limit_of_cloudformation() -> None:
+    """500 resources, of which 50 are kept free."""
+    assert len(deployed()["Resources"]) < 450
+
+
+def test_no_loop_holds_code() -> None:
+    """A folder of code is packaged where it is written out."""
+    for name, loop in written()["Resources"].items():
+        if LOOP.fullmatch(name):
+            assert {resource["Type"] for resource in loop[2].values()} & set(CODE) == set()
+
+
+def test_the_lists_of_functions_are_those_of_the_table() -> None:
+    """In its order: one loop has all but the executors, one the executors, one those that the API waits for."""
+    table = written()["Mappings"]["Functions"]
+    loops = {name: loop[1] for name, loop in written()["Resources"].items() if LOOP.fullmatch(name)}
+    assert [name for name in table if not name.startswith("Executor")] == loops["Fn::ForEach::Functions"]
+    assert [name.removeprefix("Executor") for name in table if name.startswith("Executor")] == loops[
+        "Fn::ForEach::Executors"
+    ]
+    assert [name for name, row in table.items() if "ApiTimeoutMillis" in row] == loops["Fn::ForEach::Integrations"]
+    assert [name for name in logical_names().values() if name in table] == list(table)

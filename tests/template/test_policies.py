@@ -1,0 +1,236 @@
+"""Each function may do what its code does, and nothing else; it is given the variables that it reads, and no others.
+
+What the code does is the product of what its use cases declare to call and of what the contract tests recorded of the
+adapters behind it (ADR 0060).
+"""
+
+from typing import Final
+
+import pytest
+from attrs import define, evolve, field
+
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.outcome import ended
+from delayer.core.recovery.dead_letter import DeadLetter, Prefix
+from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryLedger, MemoryObserver
+from delayer.use_cases.recovery.dead_letter import DeadLetters, undeliverable
+from tests.cfn import (
+    consumed,
+    events,
+    functions,
+    leading_keys,
+    listed,
+    logical,
+    resource_name,
+    shared_variables,
+    statements,
+    variables,
+)
+from tests.cold_start import Port, cold_start
+from tests.contract.aws_calls import CALLS, PORTS, ROWS
+from tests.samples import NOW, a_claim, an_executor_message
+
+Permission = tuple[str, str]  # the name of a resource, an IAM action
+
+ADAPTERS: Final = {adapter.__name__ for adapter in PORTS}
+LOCAL: Final = {"SystemClock", "Threads", "Telemetry", "HttpTarget"}  # what asks nothing of AWS
+# What each target asks of AWS. The name of a resource is that of the template, or of the parameter in its ARN.
+TARGETS: Final[dict[str, set[Permission]]] = {"SqsTarget": {("SqsTargetNamePattern", "sqs:SendMessage")}}
+CONSUMING: Final = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
+STREAMING: Final = {f"dynamodb:{one}" for one in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")}
+
+# Where in the store each method of the use case DeadLetters puts and deletes; recorded below.
+PLACES: Final[dict[str, set[tuple[str, str]]]] = {
+    "take": {("put", Prefix.DEAD_LETTERED), ("remove", Prefix.DEAD_LETTERED)},
+    "store_failed": {("put", Prefix.FAILED)},
+    "release_failed": {("remove", Prefix.FAILED)},
+}
+
+each_function = pytest.mark.parametrize("function", sorted(functions()))
+
+
+# ------------------------------------------------------------ what the code needs
+
+
+def of_port(port: Port) -> set[Permission]:
+    """What a use case needs for one of the objects that it holds."""
+    if port.held == "DeadLetters":
+        places = {place for method in port.methods for place in PLACES[method]}
+        return {(f"DeadLetterBucket/{prefix}/*", of_store(method)) for method, prefix in places}
+    if port.held in TARGETS:
+        return TARGETS[port.held]
+    if port.held == "S3DeadLetterStore":
+        return of_any_place(port)
+    assert port.held in ADAPTERS | LOCAL, f"what does {port.held} ask of AWS? A target belongs to TARGETS or LOCAL"
+    calls = [call for method in port.methods for call in CALLS.get((port.held, method), ())]
+    return {(port.resources[field], action) for action, field in calls}
+
+
+def of_store(method: str) -> str:
+    [(action, _)] = CALLS["S3DeadLetterStore", method]
+    return action
+
+
+def of_any_place(port: Port) -> set[Permission]:
+    """The keys are the operator's. What DeadLetters needs of its store is what its own callers need."""
+    if port.use_case == "DeadLetters":
+        assert set(port.methods) == {method for places in PLACES.values() for method, _ in places}
+        return set()
+    bucket, actions = port.resources["bucket"], {of_store(method) for method in port.methods}
+    return {(bucket if action == "s3:ListBucket" else f"{bucket}/*", action) for action in actions}
+
+
+def of_code(function: str) -> set[Permission]:
+    return {permission for port in cold_start(function).ports for permission in of_port(port)}
+
+
+def of_event_sources(function: str) -> set[Permission]:
+    """What Lambda does with the role of the function: it reads the sources, and stores what it gave up on."""
+    wanted = {(queue, action) for queue, user in consumed().items() if user == function for action in CONSUMING}
+    for user, stream in events("DynamoDB"):
+        if user == function:
+            wanted |= {(resource_name(stream["Stream"]), action) for action in STREAMING}
+            if "DestinationConfig" in stream:
+                bucket = logical(stream["DestinationConfig"]["OnFailure"]["Destination"])
+                wanted |= {(f"{bucket}/aws/lambda/*", "s3:PutObject"), (bucket, "s3:ListBucket")}
+    return wanted
+
+
+def of_logs(function: str) -> set[Permission]:
+    group = logical(functions()[function]["LoggingConfig"]["LogGroup"])
+    return {(group, "logs:CreateLogStream"), (group, "logs:PutLogEvents")}
+
+
+def granted(function: str) -> set[Permission]:
+    return {
+        (resource_name(resource), action)
+        for statement in statements(function)
+        for action in listed(statement["Action"])
+        for resource in listed(statement["Resource"])
+    }
+
+
+@each_function
+def test_a_function_may_do_what_its_code_does_and_nothing_else(function: str) -> None:
+    needed = of_code(function) | of_event_sources(function) | of_logs(function)
+    assert granted(function) - needed == set(), "granted, and not needed"
+    assert needed - granted(function) == set(), "needed, and not granted"
+
+
+@each_function
+def test_no_permission_is_granted_twice(function: str) -> None:
+    """Whoever takes one away would believe that it is gone."""
+    pairs = [
+        (resource_name(resource), action)
+        for statement in statements(function)
+        for action in listed(statement["Action"])
+        for resource in listed(statement["Resource"])
+    ]
+    assert sorted(set(pairs)) == sorted(pairs)
+
+
+@each_function
+def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
+    """The key behind the ids is for the API, the watermark for the minute task."""
+    needed = {
+        row
+        for port in cold_start(function).ports
+        if port.held == "DynamoControl"
+        for method in port.methods
+        for row in ROWS[method]
+    }
+    found: set[str] = set()
+    for statement in statements(function):
+        of_control = [resource_name(one) for one in listed(statement["Resource"])] == ["ControlTable"]
+        assert bool(leading_keys(statement)) == of_control
+        assert set(statement.get("Condition", {})) == ({"ForAllValues:StringEquals"} if of_control else set())
+        found |= leading_keys(statement)
+    assert found == needed
+
+
+@each_function
+def test_objects_and_bucket_are_not_mistaken(function: str) -> None:
+    """s3:ListBucket is of the bucket, all else of its objects; a policy that mixes them grants nothing."""
+    for statement in statements(function):
+        actions = {action for action in listed(statement["Action"]) if action.startswith("s3:")}
+        for resource in listed(statement["Resource"]) if actions else []:
+            on_bucket = resource == {"Fn::GetAtt": "DeadLetterBucket.Arn"}
+            assert actions == {"s3:ListBucket"} if on_bucket else "s3:ListBucket" not in actions
+
+
+# ------------------------------------------------------------ the places in the store
+
+
+@define
+class NotingStore(MemoryDeadLetterStore):
+    """Notes which of its methods was called for which prefix."""
+
+    noted: set[tuple[str, str]] = field(factory=set)
+
+    def put(self, letter: DeadLetter) -> None:
+        self.noted.add(("put", letter.key.partition("/")[0]))
+        super().put(letter)
+
+    def remove(self, key: str) -> None:
+        self.noted.add(("remove", key.partition("/")[0]))
+        super().remove(key)
+
+
+@pytest.mark.parametrize("method", PLACES)
+def test_the_places_are_those_that_the_code_uses(method: str) -> None:
+    store, ledger, message = NotingStore(), MemoryLedger(), an_executor_message()
+    letters = DeadLetters(
+        clock=ManualClock(NOW), ledger=ledger, store=store, observer=MemoryObserver(), source="delayer-relay"
+    )
+    copy = undeliverable("body", "reason", message)
+    match method:
+        case "take":
+            letters.take(copy)
+            ledger.store(ended(a_claim(), State.EXECUTED, NOW))
+            letters.take(evolve(copy, body="another"))  # is not needed any more
+        case "store_failed":
+            letters.store_failed(message, "reason")
+        case "release_failed":
+            key = letters.store_failed(message, "reason")
+            store.noted.clear()
+            letters.release_failed(key, ended(a_claim(), State.EXECUTED, NOW))
+    assert store.noted == PLACES[method]
+
+
+# ------------------------------------------------------------ the variables
+
+
+@each_function
+def test_the_variables_are_those_that_the_code_reads(function: str) -> None:
+    """Each of them, and none that nobody reads. AWS's SDK reads the name of the application."""
+    read = cold_start(function).read - set(shared_variables()) - {"AWS_REGION"}
+    assert set(variables(function)) == read | {"AWS_SDK_UA_APP_ID"}
+
+
+# ------------------------------------------------------------ the reader of the code
+
+
+def test_what_the_code_declares_is_seen() -> None:
+    """Else the comparisons above would hold for nothing."""
+
+    def held(function: str, name: str) -> set[tuple[str, tuple[str, ...], str]]:
+        return {
+            (port.use_case, port.methods, resource)
+            for port in cold_start(function).ports
+            if port.held == name
+            for resource in port.resources.values()
+        }
+
+    assert held("sweep-bucket-enqueuer", "DynamoScheduleTable") == {
+        ("SweepBuckets", ("delete", "page"), "SchedulesTable")
+    }
+    assert held("executor-http-request", "DynamoLedger") == {
+        (use_case, ("read", "write"), "LedgerTable") for use_case in ("DeadLetters", "Execute")
+    }
+    assert held("delayer-relay", "SqsQueue") >= {
+        ("Relay", ("send",), queue) for queue in ("DelayerQueue", "HttpRequestQueue", "SqsSendQueue")
+    }
+    assert {methods for _, methods, _ in held("api-schedule-post", "DynamoRegistry")} == {
+        ("create", "named", "requested")
+    }
+    assert cold_start("api-default").ports == ()
