@@ -9,7 +9,7 @@ ARGS ?=
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
-CODE := shared local functions tests $(wildcard bench)
+CODE := shared local functions tests docs/hooks $(wildcard bench)
 PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-annotate --no-header
 
@@ -39,7 +39,7 @@ test-fast: $(INSTALLED) ## the tests without the stack
 lint: $(INSTALLED) ## ruff, mypy and cfn-lint
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --check --quiet $(CODE) || { echo "Not formatted; run: make format" >&2; exit 1; }
-	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py local $(wildcard bench tests)
+	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py local docs/hooks $(wildcard bench tests)
 	@for handler in functions/*/app.py; do $(BIN)/mypy --no-error-summary $$handler || exit 1; done
 	@$(BIN)/cfn-lint template.yaml
 
@@ -55,23 +55,25 @@ docs-serve: $(INSTALLED) ## serve the documentation while you write
 bench: $(INSTALLED) ## measure lateness, throughput and cost (ARGS=--help)
 	@$(BIN)/python -m bench $(ARGS)
 
-simulate: $(INSTALLED) ## play stories full of faults (SEEDS=10000, SEED=7 tells one, ARGS=--help)
+simulate: $(INSTALLED) ## play many stories full of faults (SEEDS=10000; SEED=7 prints one story; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.simulation $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-model: $(INSTALLED) ## visit every interleaving of one schedule (ARGS=--help)
+model: $(INSTALLED) ## search every interleaving of one schedule, then remove each guard (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.model $(ARGS)
 
-record: $(INSTALLED) ## write down what simulation and model find (ARGS=--help)
+record: $(INSTALLED) ## write down what the simulation and the model find (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.proofs $(ARGS)
 
-contract: $(INSTALLED) ## take the request schemas over from openapi.yaml
+contract: $(INSTALLED) ## write the request schemas of openapi.yaml into the layer
 	@$(BIN)/python shared/contract.py
 
 deploy: ## deploy to AWS with the SAM CLI
 	@command -v sam >/dev/null || { echo "make deploy needs the AWS SAM CLI, which is not on the PATH." >&2; exit 1; }
-	sam build && sam deploy --guided
+	@sam build --help | grep -q -e --language-extensions || { echo "make deploy needs the AWS SAM CLI 1.160 or later." >&2; exit 1; }
+	sam build --language-extensions && \
+		sam deploy --guided --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND
 
-lock: $(INSTALLED) ## resolve the requirements anew
+lock: $(INSTALLED) ## resolve the requirements again
 	@$(PIP_COMPILE) --no-emit-package botocore --no-emit-package python-dateutil --no-emit-package six \
 		--output-file shared/requirements.txt shared/requirements.in
 	@$(PIP_COMPILE) --output-file requirements-dev.txt requirements-dev.in

@@ -3,18 +3,18 @@
 import signal
 import sys
 
-from bench.lateness import NothingArrived
-from bench.measurements import measure
-from bench.options import parse
-from bench.report import write_json
-from bench.table import show
-from local.__main__ import interrupt
-from local.errors import LocalStackError
-from local.progress import console
+from bench.command.options import parse
+from bench.measure.lateness import NothingArrived
+from bench.report.figures import write_json
+from bench.report.tables import show
+from bench.run import measure
+from local.command.progress import console
+from local.command.run import interrupt
+from local.errors import EmulatorError
 
 
 def main() -> int:
-    """1 if a schedule was early, lost or doubled, a call failed, or nothing could be measured; else 0."""
+    """1 if a schedule was early, lost or doubled, a call failed, or nothing could be measured; otherwise 0."""
     signal.signal(signal.SIGTERM, interrupt)
     try:
         options = parse()
@@ -22,11 +22,11 @@ def main() -> int:
         show(report, options, console)
         if options.json:
             write_json(options.json, options, report)
-    except (LocalStackError, NothingArrived) as error:
+    except (EmulatorError, NothingArrived) as error:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nStopped; nothing was kept.")
+        print("\nStopped. Nothing was saved.")
         return 1
     return 0 if report.is_correct else 1
 

@@ -1,1 +1,1 @@
-"""The whole stack on one machine: an embedded AWS, the stack of `template.yaml` in it, a stable address in front."""
+"""The whole stack on one machine: an emulator of AWS, the stack of `template.yaml` in it, and a stable address."""

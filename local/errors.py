@@ -1,5 +1,5 @@
-"""What goes wrong on one machine, told in one sentence."""
+"""The error of everything that runs on one machine."""
 
 
-class LocalStackError(Exception):
-    """The local stack cannot start or go on; the text is one sentence for the user."""
+class EmulatorError(Exception):
+    """The emulator or its stack cannot start or continue. The text is for the user: one sentence that says why."""

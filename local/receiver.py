@@ -1,4 +1,4 @@
-"""An HTTP server that records what it is sent and when: the target of demonstration, tests and benchmarks."""
+"""An HTTP server that records the requests it gets and when: the target of demonstration, tests and benchmarks."""
 
 import threading
 import time
@@ -12,7 +12,7 @@ from attrs import frozen
 
 
 @frozen(kw_only=True)
-class Delivery:
+class ReceivedRequest:
     """One request that arrived."""
 
     at_ms: int  # epoch milliseconds, taken when the request line and headers had been read
@@ -20,14 +20,14 @@ class Delivery:
     path: str
     headers: Mapping[str, str]  # names in lower case
     body: bytes
-    status: int  # what was answered
+    status: int  # of the response
 
 
 class Receiver:
-    """Listens on 127.0.0.1 until stopped; answers 200 unless told otherwise for a path."""
+    """Listens on 127.0.0.1 until stopped. It responds with 200, or with the status that was set for a path."""
 
     def __init__(self, port: int = 0) -> None:
-        self.deliveries: list[Delivery] = []
+        self.requests: list[ReceivedRequest] = []
         self.statuses: dict[str, int] = {}
         self.failures: dict[str, tuple[int, int]] = {}
         self.counts: dict[str, int] = defaultdict(int)
@@ -46,35 +46,35 @@ class Receiver:
         self.server.server_close()
 
     def answer(self, path: str, status: int) -> None:
-        """Answer this path with this status from now on."""
+        """Respond to requests for this path with this status from now on."""
         self.statuses[path] = status
 
     def fail_first(self, path: str, times: int, status: int = 503) -> None:
-        """Answer the first requests for this path with an error, and later ones as usual."""
+        """Respond to the first requests for this path with an error, and to later ones as usual."""
         self.failures[path] = (times, status)
 
     def record(self, at_ms: int, method: str, path: str, headers: Mapping[str, str], body: bytes) -> int:
-        """Keep one request; the status to answer."""
+        """Record one request; the status of the response to it."""
         with self.changed:
             self.counts[path] += 1
             times, failure = self.failures.get(path, (0, 0))
             status = failure if self.counts[path] <= times else self.statuses.get(path, 200)
-            self.deliveries.append(
-                Delivery(at_ms=at_ms, method=method, path=path, headers=headers, body=body, status=status)
+            self.requests.append(
+                ReceivedRequest(at_ms=at_ms, method=method, path=path, headers=headers, body=body, status=status)
             )
             self.changed.notify_all()
             return status
 
-    def of(self, path: str) -> list[Delivery]:
-        """What has arrived for this path, in order of arrival."""
+    def of(self, path: str) -> list[ReceivedRequest]:
+        """The requests for this path, in order of arrival."""
         with self.changed:
-            return [delivery for delivery in self.deliveries if delivery.path == path]
+            return [request for request in self.requests if request.path == path]
 
-    def wait_for(self, count: int, path: str | None = None, seconds: float = 10.0) -> list[Delivery]:
-        """Wait for this many requests, of one path or of all, and return those; TimeoutError after `seconds`."""
+    def wait_for(self, count: int, path: str | None = None, seconds: float = 10.0) -> list[ReceivedRequest]:
+        """Wait for this many requests, for one path or for all, and return them; TimeoutError after `seconds`."""
 
-        def arrived() -> list[Delivery]:
-            return [delivery for delivery in self.deliveries if path in (None, delivery.path)]
+        def arrived() -> list[ReceivedRequest]:
+            return [request for request in self.requests if path in (None, request.path)]
 
         with self.changed:
             if not self.changed.wait_for(lambda: len(arrived()) >= count, timeout=seconds):
@@ -83,7 +83,7 @@ class Receiver:
 
 
 class Server(ThreadingHTTPServer):
-    """Bears a burst of connections."""
+    """Accepts a burst of connections."""
 
     request_queue_size = 1024
     daemon_threads = True
@@ -94,7 +94,7 @@ def handler_for(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        # Without it each answer waits for the client's delayed acknowledgement.
+        # Otherwise each response waits for the client's delayed acknowledgement.
         disable_nagle_algorithm = True
 
         def handle_any(self) -> None:
@@ -109,6 +109,6 @@ def handler_for(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815 - http.server's names
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
-            """Stay silent."""
+            """Write nothing."""
 
     return Handler

@@ -1,0 +1,1 @@
+"""The command line of the benchmarks, and the progress that it shows."""

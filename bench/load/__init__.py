@@ -1,0 +1,1 @@
+"""The load: calls, the clients that make them, and when schedules are due."""

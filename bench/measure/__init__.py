@@ -1,0 +1,1 @@
+"""The measurements: what each part of a run measures, and its figures."""

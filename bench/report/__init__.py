@@ -1,0 +1,1 @@
+"""The report of a run: tables, targets, and a file with all figures."""

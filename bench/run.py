@@ -1,0 +1,139 @@
+"""The parts of a run: each measures something, and adds its rows to the report."""
+
+from functools import partial
+
+from bench.command.options import Options
+from bench.command.progress import progress_bar
+from bench.load import due_times, scripts
+from bench.load.calls import NewSchedule
+from bench.load.clients import Clients
+from bench.load.due_times import SECOND
+from bench.load.generator import LoadGenerator, now
+from bench.measure import api, imports, requests
+from bench.measure.lateness import Lateness, summarise
+from bench.report import targets
+from bench.report.figures import Report
+from local.command.progress import step
+from local.receiver import Receiver
+from local.stack.emulated_stack import EmulatedStack
+
+BURST_AFTER = 5 * SECOND  # after the start of the minute, so that its sweep has ended long before
+BURST_DISTANCE = 20 * SECOND
+LIVE_SECONDS = 20
+A_YEAR = 365 * 24 * 3600 * SECOND
+
+
+def measure(options: Options) -> Report:
+    """Measure all parts that the options name."""
+    report = Report()
+    if "imports" in options.parts:
+        measure_imports(options, report)
+    if set(options.parts) - {"imports"}:
+        measure_stack(options, report)
+    report.verdicts = verdicts_of(report, options)
+    return report
+
+
+def measure_stack(options: Options, report: Report) -> None:
+    """Measure the parts that need a stack; all use the same one."""
+    with (
+        Receiver() as receiver,
+        EmulatedStack(0, options.parameters, metering=True, progress=step) as stack,
+    ):
+        load = LoadGenerator(
+            stack=stack,
+            receiver=receiver,
+            clients=Clients(stack.port, options.clients),
+            period_ms=int(options.parameters["DelayerPeriod"]) * SECOND,
+        )
+        load.warm_up()
+        for part, measured in (
+            ("throughput", measure_throughput),
+            ("live", measure_live),
+            ("steady", measure_steady),
+            ("burst", measure_burst),
+            ("api", measure_api),
+        ):
+            if part in options.parts:
+                measured(load, options, report)
+
+
+def measure_throughput(load: LoadGenerator, options: Options, report: Report) -> None:
+    """POST schedules a year ahead, so that none of them fires."""
+    with step(f"POSTing for {options.post_seconds} s with {options.clients} clients"):
+        created = scripts.CreatedSchedules(new=NewSchedule(due=now() + A_YEAR, target=load.receiver.url))
+        report.throughput = load.clients.call_for(options.post_seconds, lambda: scripts.post(created))
+
+
+def measure_live(load: LoadGenerator, options: Options, report: Report) -> None:
+    """POST schedules while the earlier ones fire; all use the fast track."""
+    due = load.run_live("/live", options.rate, min(LIVE_SECONDS, options.seconds))
+    report.lateness.append(summarise(live_name(options), due, load.arrivals("/live")))
+
+
+def measure_steady(load: LoadGenerator, options: Options, report: Report) -> None:
+    """POST schedules ahead, so that they are swept. Their requests are metered from the POST to the outcome."""
+    load.stack.reset_meter()
+    due = load.run_swept({"/steady": partial(due_times.evenly, rate=options.rate, seconds=options.seconds)})["/steady"]
+    reading = load.stack.meter()
+    report.lateness.append(summarise(steady_name(options), due, load.arrivals("/steady")))
+    report.metered_schedules = len(due)
+    report.requests = requests.by_function(reading)
+    report.per_schedule = requests.per_schedule(reading, len(due))
+
+
+def measure_burst(load: LoadGenerator, options: Options, report: Report) -> None:
+    """POST two bursts of the same minute ahead, so that they are swept."""
+
+    def spread(start: int) -> list[int]:
+        return due_times.within_a_second(start + BURST_AFTER, options.burst)
+
+    def at_once(start: int) -> list[int]:
+        return due_times.at_once(start + BURST_AFTER + BURST_DISTANCE, options.burst)
+
+    names = burst_names(options)
+    due = load.run_swept({"/spread": spread, "/at-once": at_once})
+    for path, name in zip(due, names, strict=True):
+        report.lateness.append(summarise(name, due[path], load.arrivals(path)))
+
+
+def measure_api(load: LoadGenerator, options: Options, report: Report) -> None:
+    """Measure the calls of the API. This part is the last one, because it leaves thousands of schedules behind."""
+    report.api = api.measure(load, options.call_seconds)
+
+
+def measure_imports(options: Options, report: Report) -> None:
+    """Import in fresh interpreters, one after the other, before the stack takes processor time."""
+    with progress_bar("Importing each function", 1) as advance:
+        report.imports = imports.measure_all(options.import_runs)
+        advance(1)
+
+
+def live_name(options: Options) -> str:
+    """The name of the row."""
+    return f"{options.rate}/s, POSTed meanwhile"
+
+
+def steady_name(options: Options) -> str:
+    """The name of the row."""
+    return f"{options.rate}/s, POSTed ahead"
+
+
+def burst_names(options: Options) -> tuple[str, str]:
+    """The names of the two rows."""
+    return f"{options.burst} within a second", f"{options.burst} at one instant"
+
+
+def verdicts_of(report: Report, options: Options) -> list[targets.Verdict]:
+    """Whether what was measured reached its targets."""
+    rows: dict[str, Lateness] = {row.name: row for row in report.lateness}
+    verdicts = [targets.of_correctness(report.lateness)] if rows else []
+    verdicts += [targets.of_api(report.api)] if report.api else []
+    for name in (steady_name(options), live_name(options)):
+        verdicts += targets.of_steady(rows[name]) if name in rows else []
+    verdicts += [targets.of_burst(rows[name]) for name in burst_names(options) if name in rows]
+    if report.per_schedule:
+        verdicts += targets.of_requests(report.per_schedule)
+    if report.imports:
+        verdicts += targets.of_imports(report.imports)
+    return verdicts

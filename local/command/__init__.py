@@ -1,0 +1,1 @@
+"""The command `python -m local`: its options, its demonstration, what it prints."""

@@ -1,0 +1,65 @@
+"""Runs the stack until Ctrl-C: starts it, demonstrates it, explains it, and shows the requests that arrive."""
+
+import signal
+import sys
+from types import FrameType
+
+from local.command import messages, options
+from local.command.demonstration import demonstrate
+from local.command.progress import console, step
+from local.errors import EmulatorError
+from local.receiver import Receiver
+from local.stack.emulated_stack import EmulatedStack
+from local.stack.ports import refuse_used
+
+
+def main() -> int:
+    """Run until interrupted. 0 after Ctrl-C; 1 with a sentence on standard error if something failed."""
+    for number in (signal.SIGTERM, signal.SIGINT):  # a shell lets its background jobs ignore SIGINT
+        signal.signal(number, interrupt)
+    try:
+        run(options.parse())
+    except EmulatorError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped. Nothing was saved.")
+    return 0
+
+
+def interrupt(_signal_number: int, _frame: FrameType | None) -> None:
+    """End on SIGTERM in the same way as on SIGINT."""
+    raise KeyboardInterrupt
+
+
+def run(given: options.Options) -> None:
+    """Start, demonstrate, explain, serve."""
+    refuse_used(given.port)
+    refuse_used(given.port + 2)
+    with (
+        Receiver(given.port + 2) as receiver,
+        EmulatedStack(given.port, given.parameters, progress=step) as stack,
+    ):
+        if given.demonstrates:
+            show_demonstration(stack, receiver)
+        print(messages.explanation(stack, receiver), flush=True)
+        serve(stack, receiver)
+
+
+def show_demonstration(stack: EmulatedStack, receiver: Receiver) -> None:
+    """Schedule three seconds ahead and show the arrival."""
+    with step("Scheduling an HTTP request three seconds ahead, and waiting for it"):
+        schedule, arrived = demonstrate(stack.api_url, receiver)
+    console.print(f"    {messages.arrival(schedule['pointInTime'], arrived)}")
+
+
+def serve(stack: EmulatedStack, receiver: Receiver) -> None:
+    """Show what the receiver gets, until interrupted or until the emulator has ended."""
+    shown = len(receiver.requests)
+    while stack.process.is_running():
+        with receiver.changed:
+            receiver.changed.wait(1)
+            new, shown = receiver.requests[shown:], len(receiver.requests)
+        for request in new:
+            print(messages.summary(request), flush=True)
+    raise EmulatorError(f"The emulator has ended: {stack.process.last_line()}")

@@ -1,0 +1,1 @@
+"""How the stack of a template gets into the emulator: the code as archives, then CloudFormation."""

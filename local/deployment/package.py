@@ -1,0 +1,91 @@
+"""The code as zip archives, and the template in CloudFormation's form. The same input gives the same bytes."""
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+from samtranslator.yaml_helper import yaml_parse
+
+from local.errors import EmulatorError
+
+CODE_PROPERTIES = {"AWS::Serverless::Function": "CodeUri", "AWS::Serverless::LayerVersion": "ContentUri"}
+# The earliest time that a zip archive can hold; a real one would make each archive differ.
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+@frozen(kw_only=True)
+class Package:
+    """A template whose code is in a bucket, and the archives to put there."""
+
+    template: dict[str, Any]
+    archives: dict[str, bytes]  # object key -> zip archive
+
+
+def package(template_file: Path, bucket: str) -> Package:
+    """The template with each local code folder replaced by an object of this bucket.
+
+    Errors: EmulatorError if the template cannot be read or names a folder that does not exist.
+    """
+    template = read_template(template_file)
+    archives: dict[str, bytes] = {}
+    for resource in written_out(template):
+        code_property = CODE_PROPERTIES.get(resource.get("Type", ""), "")
+        folder = resource.get("Properties", {}).get(code_property)
+        if isinstance(folder, str) and "://" not in folder:
+            archive = archive_of(template_file.parent / folder, is_layer=code_property == "ContentUri")
+            key = f"{hashlib.sha256(archive).hexdigest()}.zip"
+            archives[key] = archive
+            resource["Properties"][code_property] = f"s3://{bucket}/{key}"
+    return Package(template=template, archives=archives)
+
+
+def written_out(template: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The resources that are not made by a loop. The loops (Fn::ForEach) hold no code; CloudFormation expands them."""
+    return [resource for resource in template.get("Resources", {}).values() if isinstance(resource, dict)]
+
+
+def read_template(template_file: Path) -> dict[str, Any]:
+    """The template as a dictionary, its short intrinsic functions written out."""
+    try:
+        template = yaml_parse(template_file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise EmulatorError(f"There is no {template_file.name} in {template_file.parent}.") from None
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise EmulatorError(f"{template_file.name} is not valid YAML: {reason}.") from error
+    if not isinstance(template, dict):
+        raise EmulatorError(f"{template_file.name} does not hold a template.")
+    return template
+
+
+def archive_of(folder: Path, is_layer: bool) -> bytes:
+    """A function's folder, or a layer's package `delayer` under `python/`.
+
+    The layer needs nothing else here: the functions run on this machine's interpreter and find the libraries there.
+    """
+    if not folder.is_dir():
+        raise EmulatorError(f"The template names the folder {folder}, which does not exist.")
+    if is_layer:
+        return zipped((f"python/{file.relative_to(folder)}", file) for file in files_of(folder / "delayer"))
+    return zipped((str(file.relative_to(folder)), file) for file in files_of(folder))
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files that belong into an archive, in a fixed order."""
+    return sorted(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+
+
+def zipped(files: Iterator[tuple[str, Path]]) -> bytes:
+    """A zip archive that depends on names and contents only."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, file in files:
+            entry = zipfile.ZipInfo(name, EPOCH)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, file.read_bytes())
+    return buffer.getvalue()

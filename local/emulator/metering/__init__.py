@@ -1,0 +1,1 @@
+"""What AWS would bill, counted in the emulator."""

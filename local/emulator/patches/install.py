@@ -1,0 +1,39 @@
+"""Applies every correction. They fit one version of ministack only, and that is checked."""
+
+import importlib
+from importlib.metadata import version
+
+from local.emulator.observer import Observer
+from local.emulator.patches.delays import DelayedWakes
+from local.emulator.patches.intervals import shorten_waits
+from local.emulator.patches.invocations import observe_invocations
+from local.emulator.patches.mappings import accept_concurrency_from_parameters, observe_mappings
+from local.emulator.patches.permissions import authorize_batches
+from local.emulator.patches.streams import StreamPoller
+from local.errors import EmulatorError
+
+MINISTACK_VERSION = "1.5.33"
+
+
+def install(observer: Observer) -> None:
+    """Apply every correction. EmulatorError if another version is installed than the one they were written for."""
+    check_version(version("ministack"))
+    lambda_service = importlib.import_module("ministack.services.lambda_svc")
+    sqs = importlib.import_module("ministack.services.sqs")
+    dynamodb = importlib.import_module("ministack.services.dynamodb")
+    observe_invocations(lambda_service, observer)
+    StreamPoller(lambda_service, dynamodb).install()
+    DelayedWakes(lambda_service, sqs).install()
+    observe_mappings(lambda_service, sqs, observer)
+    accept_concurrency_from_parameters(lambda_service)
+    authorize_batches(importlib.import_module("ministack.core.iam_actions"))
+    shorten_waits(lambda_service)
+
+
+def check_version(found: str) -> None:
+    """Refuse a version whose internals nobody has read."""
+    if found != MINISTACK_VERSION:
+        raise EmulatorError(
+            f"ministack {found} is installed, but the corrections in local/emulator/patches fit {MINISTACK_VERSION} "
+            "only; delete .venv and run make again."
+        )

@@ -1,0 +1,58 @@
+"""Invocations: each is reported to the observer, and a partial failure of a stream's batch becomes an error."""
+
+import functools
+import json
+import time
+from typing import Any
+
+from local.emulator.observer import InvocationResult, Observer
+
+
+def observe_invocations(lambda_service: Any, observer: Observer) -> None:
+    """Report each invocation to the observer, and mark a partial failure of a stream's batch (see StreamPoller)."""
+    dispatch = lambda_service._execute_function_dispatch
+
+    @functools.wraps(dispatch)
+    def observed(func: Any, config: dict[str, Any], event: Any, request_id: str, started: float) -> InvocationResult:
+        result: InvocationResult = dispatch(func, config, event, request_id, started)
+        observer.invoked(config.get("FunctionName", "unknown"), result, time.time() - started)
+        return with_partial_failure(event, result)
+
+    lambda_service._execute_function_dispatch = observed
+
+
+def with_partial_failure(event: Any, result: InvocationResult) -> InvocationResult:
+    """The result of an invocation, as an error if it names failed records of a DynamoDB stream.
+
+    ministack ignores `batchItemFailures` of streams and continues after the whole batch, so a record that a function
+    reports as failed would be lost.
+    """
+    if result.get("error") or not is_stream_batch(event):
+        return result
+    failed = failed_sequence_numbers(result.get("body"))
+    if not failed:
+        return result
+    body = {"errorType": "PartialBatchFailure", "errorMessage": f"{len(failed)} records are to be delivered again."}
+    return {**result, "error": True, "body": body, "restart_at": restart_at(event["Records"], failed)}
+
+
+def is_stream_batch(event: Any) -> bool:
+    """Whether an invocation's event is a batch of a DynamoDB stream."""
+    records = event.get("Records") if isinstance(event, dict) else None
+    return bool(records and records[0].get("eventSource") == "aws:dynamodb")
+
+
+def failed_sequence_numbers(body: Any) -> list[str]:
+    """The sequence numbers that a batch response names; an empty one means the whole batch, as on AWS."""
+    content = json.loads(body) if isinstance(body, str) and body.startswith("{") else body
+    failures = content.get("batchItemFailures") if isinstance(content, dict) else None
+    return [failure.get("itemIdentifier") or "" for failure in failures or []]
+
+
+def restart_at(records: list[dict[str, Any]], failed: list[str]) -> str:
+    """The lowest failed sequence number of the batch.
+
+    If one of the failed numbers is not in the batch, the batch's first number, so that nothing is skipped.
+    """
+    numbers = [record["dynamodb"]["SequenceNumber"] for record in records]
+    return min(failed) if set(failed) <= set(numbers) else numbers[0]

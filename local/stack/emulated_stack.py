@@ -1,0 +1,125 @@
+"""The stack on one machine as an object: for `make local`, the end-to-end tests and the benchmarks."""
+
+import json
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from local.aws_clients import AwsClients
+from local.deployment.deploy import STACK_NAME, deploy
+from local.emulator.metering.meter import Reading
+from local.errors import EmulatorError
+from local.project import PROJECT
+from local.stack.expiry import Expiry
+from local.stack.ports import free_ports, refuse_used
+from local.stack.process import EmulatorProcess
+
+Progress = Callable[[str], AbstractContextManager[object]]
+
+
+class EmulatedStack:
+    """The emulator with the stack of `template.yaml` in it. As a context manager it leaves no process behind.
+
+    The API is at `port`, the AWS endpoint at the next one; 0 means two free ports. `parameters` are template
+    parameters. `metering` makes `meter()` available. `client` makes boto3 clients of the emulator, by boto3's name of
+    the service. Errors: EmulatorError.
+    """
+
+    def __init__(
+        self,
+        port: int = 0,
+        parameters: Mapping[str, str] | None = None,
+        metering: bool = False,
+        template: Path = PROJECT / "template.yaml",
+        progress: Progress = nullcontext,
+    ) -> None:
+        self.is_temporary = port == 0
+        self.port, self.aws_port = free_ports() if port == 0 else (port, port + 1)
+        self.parameters = dict(parameters or {})
+        self.template = template
+        self.progress = progress
+        self.api_url = f"http://localhost:{self.port}"
+        self.aws_endpoint_url = f"http://127.0.0.1:{self.aws_port}"
+        self.folder = PROJECT / ".local" / str(self.port)
+        self.outputs: dict[str, str] = {}
+        self.clients = AwsClients(self.aws_endpoint_url)
+        self.client = self.clients.client
+        self.process = EmulatorProcess(self.aws_port, self.port, self.folder, metering)
+        self.expiry: Expiry | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start the emulator, create the stack, open the API's address."""
+        for port in (self.port, self.aws_port):
+            refuse_used(port)
+        with self.progress("Starting the emulator"):
+            self.process.start()
+        with self.progress("Creating the stack of template.yaml"):
+            self.outputs = deploy(self.clients, self.template, self.parameters)
+        if "ApiId" in self.outputs:
+            with self.progress("Starting the functions"):
+                self.request_emulator("PUT", "/_local/api", {"apiId": self.outputs["ApiId"]})
+        tables = [self.outputs[name] for name in ("SchedulesTable", "LedgerTable") if name in self.outputs]
+        self.expiry = Expiry(self.client("dynamodb"), tables)
+        self.expiry.start()
+
+    def stop(self) -> None:
+        """End every process; a second call does nothing."""
+        if self.expiry:
+            self.expiry.stop()
+        self.process.stop()
+        if self.is_temporary:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def invoke(self, function: str, payload: object) -> Any:
+        """Invoke a function by its folder's name and return the JSON that it returned; EmulatorError if it raised."""
+        response = self.client("lambda").invoke(FunctionName=f"{STACK_NAME}-{function}", Payload=json.dumps(payload))
+        content = json.loads(response["Payload"].read() or "null")
+        if "FunctionError" in response:
+            raise EmulatorError(f"{function} failed: {content}")
+        return content
+
+    def logs(self, function: str) -> str:
+        """What a function has logged so far; empty if nothing."""
+        file = self.folder / "logs" / f"{function}.log"
+        return file.read_text(encoding="utf-8") if file.exists() else ""
+
+    def meter(self) -> Reading:
+        """What AWS would have billed since the last reset."""
+        reading: Reading = self.request_emulator("GET", "/_local/meter")
+        return reading
+
+    def reset_meter(self) -> None:
+        """Start the meter at zero again."""
+        self.request_emulator("DELETE", "/_local/meter")
+
+    def request_emulator(self, method: str, path: str, content: object = None) -> Any:
+        """Send a request to one of the `/_local/` paths and return the JSON of the response.
+
+        EmulatorError with the reason in the response if that is an error.
+        """
+        body = None if content is None else json.dumps(content).encode()
+        request = urllib.request.Request(self.aws_endpoint_url + path, data=body, method=method)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=60) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            raise EmulatorError(f"{json.load(error)['detail']} (logs in {self.folder}/logs)") from error
