@@ -1,4 +1,7 @@
-"""`make model`: visits every state of one schedule, or two, within the bound; then takes each guard out."""
+"""`make model`: searches every state of one schedule, or of one and its replacement, for each choice of faults.
+
+Then it removes each guard, and checks that a violation is found.
+"""
 
 import argparse
 import sys
@@ -18,7 +21,7 @@ REMAINING_BUDGETS = (
     evolve(NONE, crashes=1),
     evolve(NONE, deliveries=1),
     evolve(NONE, copies=1),
-    evolve(NONE, deliveries=1, refusals=1, put_backs=1, cancels=1),
+    evolve(NONE, deliveries=1, refusals=1, redrives=1, cancels=1),
 )
 
 
@@ -32,7 +35,7 @@ def story(found: Searched) -> str:
 
 
 def remaining(name: str) -> Searched:
-    """The shortest way to an interleaving that cannot be avoided."""
+    """The shortest way to an interleaving that cannot be prevented."""
     happens = REMAINING[name]
     for budget in REMAINING_BUDGETS:
         found = search(budget, wrong=lambda world: name if happens(world) else "", at_last=lambda world: "")
@@ -49,7 +52,7 @@ def timed(budget: Budget) -> tuple[Searched, float]:
 
 def visit(configurations: dict[str, Budget]) -> bool:
     """Each whole space; whether nothing is wrong in any."""
-    print("| trouble | states | steps | seconds | violations |\n|---|---:|---:|---:|---|")
+    print("| faults | states | steps | seconds | violations |\n|---|---:|---:|---:|---|")
     states = steps = 0
     began = time.monotonic()
     with ProcessPoolExecutor(cpu_count()) as pool:
@@ -60,13 +63,13 @@ def visit(configurations: dict[str, Budget]) -> bool:
             if found.wrong:
                 print(f"\n{story(found)}")
                 return False
-    print(f"| together | {states:,} | {steps:,} | {time.monotonic() - began:.0f} | none |")
+    print(f"| sum of all | {states:,} | {steps:,} | {time.monotonic() - began:.0f} | none |")
     return True
 
 
 def take_guards_out() -> bool:
     """The table of guards; whether each is missed."""
-    print("\n| guard taken out | so that | steps | the search finds |\n|---|---|---:|---|")
+    print("\n| guard that is removed | what happens then | steps | the search finds |\n|---|---|---:|---|")
     missed = True
     for guard in GUARDS:
         found = guard.search()
@@ -78,9 +81,13 @@ def take_guards_out() -> bool:
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="make model", description=__doc__)
-    parser.add_argument("--small", action="store_true", help="the size that `make test` visits")
-    parser.add_argument("--guard", choices=[guard.name for guard in GUARDS], help="tell what happens without it")
-    parser.add_argument("--remaining", choices=list(REMAINING), help="tell one that cannot be avoided")
+    parser.add_argument(
+        "--small", action="store_true", help="search only the choices of faults that `make test` searches"
+    )
+    parser.add_argument(
+        "--guard", choices=[guard.name for guard in GUARDS], help="print what happens without this guard"
+    )
+    parser.add_argument("--remaining", choices=list(REMAINING), help="print one interleaving that cannot be prevented")
     given = parser.parse_args()
     if given.guard or given.remaining:
         chosen = [guard for guard in GUARDS if guard.name == given.guard]
@@ -88,7 +95,7 @@ def main() -> int:
         print(f"{story(found)}\n\n{found.wrong or 'nothing is found'}")
         return 0
     sound = visit(SMALL if given.small else WHOLE) and take_guards_out()
-    print("\nPossible all the same:")
+    print("\nThese remain possible:")
     for name in REMAINING:
         print(f"\n{name}:\n{story(remaining(name))}")
     return 0 if sound else 1

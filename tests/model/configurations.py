@@ -1,16 +1,16 @@
-"""How much trouble is let loose at a time: the whole space of each is searched."""
+"""Which faults are possible at the same time. The whole space of each choice is searched."""
 
 from typing import Final
 
-from attrs import asdict, evolve, fields
+from attrs import evolve, fields
 
 from tests.model.state import Budget
 
 NONE: Final = Budget(**dict.fromkeys((field.name for field in fields(Budget)), 0))
 
 
-def _with(**troubles: int) -> Budget:
-    return evolve(NONE, **troubles)
+def _with(**faults: int) -> Budget:
+    return evolve(NONE, **faults)
 
 
 SMALL: Final = {
@@ -20,7 +20,7 @@ SMALL: Final = {
     "stream retried, target fails": _with(removals=1, refusals=1),
     "both queues deliver twice": _with(copies=1, deliveries=1),
     "relay's message twice, crash": _with(copies=1, crashes=1),
-    "buried, moved back or put back": _with(burials=1, redrives=1, put_backs=1, cancels=1),
+    "dead-lettered, queue or ledger redriven": _with(dead_lettered=1, queue_redrives=1, redrives=1, cancels=1),
     "replaced": _with(replacements=1),
 }
 WHOLE: Final = SMALL | {
@@ -29,13 +29,8 @@ WHOLE: Final = SMALL | {
     "executor's message twice, target fails": _with(deliveries=1, refusals=1),
     "executor's message twice, both attempts fail": _with(deliveries=1, refusals=2),
     "relay's message twice, crash, cancel": _with(copies=1, crashes=1, cancels=1),
-    "buried, moved back or put back, crash": _with(burials=1, redrives=1, put_backs=1, crashes=1),
-    "target fails, put back, cancel": _with(refusals=1, put_backs=1, cancels=1, deliveries=1),
+    "dead-lettered, queue or ledger redriven, crash": _with(dead_lettered=1, queue_redrives=1, redrives=1, crashes=1),
+    "target fails, redriven, cancel": _with(refusals=1, redrives=1, cancels=1, deliveries=1),
     "replaced, crash": _with(replacements=1, crashes=1),
     "two crashes": _with(crashes=2),
 }
-
-
-def described(budget: Budget) -> str:
-    """The troubles in it."""
-    return ", ".join(f"{name} {number}" for name, number in asdict(budget).items() if number)

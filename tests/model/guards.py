@@ -1,13 +1,15 @@
-"""Each guard taken out, one at a time: the search has to find what it was there for."""
+"""Each guard is removed, one at a time. The search has to find the violation that the guard prevents."""
 
 from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from delayer.core import executing, ledger, relaying, withdrawing
-from delayer.core.instants import Millis
-from delayer.core.ledger import LedgerRow
-from delayer.core.lifecycle import State
+from delayer.core.api import cancellation
+from delayer.core.firing import executing, relaying
+from delayer.core.ledger.claim import Claim, Verdict, decide_claim
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater
+from delayer.core.schedule.instants import Millis
 from tests.model.configurations import SMALL, WHOLE
 from tests.model.rules import REAL, Rules
 from tests.model.search import Searched, search
@@ -19,7 +21,7 @@ class Guard:
     """One guard, and the code without it."""
 
     name: str
-    what: str  # what is no longer done
+    what: str  # what happens without it
     without: Rules
     budget: Budget
 
@@ -28,16 +30,16 @@ class Guard:
         return search(self.budget, self.without)
 
 
-def _no_lease(wanted: LedgerRow, seen: LedgerRow | None) -> ledger.Verdict:
-    return ledger.decide_claim(wanted, evolve(seen, lease_until=0) if seen else None)
+def _no_lease(claim: Claim, seen: LedgerRow | None) -> Verdict:
+    return decide_claim(claim, evolve(seen, lease_until=0) if seen else None)
 
 
-def _no_nonce(wanted: LedgerRow, seen: LedgerRow | None) -> ledger.Verdict:
-    return ledger.decide_claim(wanted, evolve(seen, nonce=wanted.nonce) if seen else None)
+def _no_nonce(claim: Claim, seen: LedgerRow | None) -> Verdict:
+    return decide_claim(claim, evolve(seen, nonce=claim.message.nonce) if seen else None)
 
 
-def _no_end(wanted: LedgerRow, seen: LedgerRow | None) -> ledger.Verdict:
-    return ledger.decide_claim(wanted, evolve(seen, state=State.SCHEDULED) if seen and seen.ended else seen)
+def _no_end(claim: Claim, seen: LedgerRow | None) -> Verdict:
+    return decide_claim(claim, evolve(seen, state=State.SCHEDULED) if seen and seen.ended else seen)
 
 
 def _no_outcome(message: Any, row: LedgerRow | None) -> Any:
@@ -48,12 +50,12 @@ def _no_outcome(message: Any, row: LedgerRow | None) -> Any:
 
 def _no_fence(message: Any, row: LedgerRow | None) -> Any:
     decision = executing.decide_attempt(message, row)
-    return executing.Attempt() if isinstance(decision, executing.Wait) else decision
+    return executing.Attempt() if isinstance(decision, RetryLater) else decision
 
 
 def _no_patience(message: Any, row: LedgerRow | None) -> Any:
     decision = executing.decide_attempt(message, row)
-    return ledger.Refuse("overtaken") if isinstance(decision, executing.Wait) else decision
+    return Refuse("overtaken") if isinstance(decision, RetryLater) else decision
 
 
 def _never_stale(message: Any, now: Millis) -> Any:
@@ -62,30 +64,30 @@ def _never_stale(message: Any, now: Millis) -> Any:
 
 def _no_condition(schedule_id: str, owner: str, row: LedgerRow | None, now: Millis) -> Any:
     if row is None or row.state is not State.CLAIMED:
-        return withdrawing.decide_cancel(schedule_id, owner, row, now)
-    return withdrawing.Withdraw(ledger.ended(row, State.CANCELLED, now), row)
+        return cancellation.decide_cancel(schedule_id, owner, row, now)
+    return LedgerChange(row=evolve(row, state=State.CANCELLED, revision=row.revision + 1, at=now), over=row)
 
 
 def _no_repair(message: Any, row: LedgerRow | None) -> Any:
     decision = executing.decide_attempt(message, row)
-    return ledger.Refuse("retried") if isinstance(decision, executing.SendNext) else decision
+    return Refuse("retried") if isinstance(decision, executing.SendNext) else decision
 
 
-def _any_after_put_back(wanted: LedgerRow, standing: LedgerRow | None) -> ledger.Verdict:
-    opened = standing and standing.state is State.SCHEDULED
-    return ledger.decide_claim(wanted, evolve(standing, nonce="") if standing and opened else standing)
+def _any_after_redrive(claim: Claim, current: LedgerRow | None) -> Verdict:
+    opened = current and current.state is State.SCHEDULED
+    return decide_claim(claim, evolve(current, nonce="") if current and opened else current)
 
 
 GUARDS: Final = (
     Guard(
         name="lease",
-        what="a claim is repeated at once under the same nonce",
+        what="a claim is repeated at once with the same nonce",
         without=evolve(REAL, claim=_no_lease),
         budget=SMALL["both queues deliver twice"],
     ),
     Guard(
         name="nonce",
-        what="any copy claims anew when the lease has lapsed",
+        what="any copy claims again when the lease has lapsed",
         without=evolve(REAL, claim=_no_nonce),
         budget=WHOLE["stream retried, crash, cancel"],
     ),
@@ -97,57 +99,57 @@ GUARDS: Final = (
     ),
     Guard(
         name="outcome-check-executor",
-        what="the executor does not look at the end",
+        what="the executor does not check whether there is an end",
         without=evolve(REAL, attempt=_no_outcome),
         budget=SMALL["both queues deliver twice"],
     ),
     Guard(
         name="order-of-claim-and-hold",
-        what="the relay claims first, and holds afterwards",
+        what="the relay claims first and holds afterwards",
         without=evolve(REAL, hold_first=False),
         budget=SMALL["crash, cancel"],
     ),
     Guard(
         name="expiry-margin",
-        what="a copy fires that is older than its ledger row",
+        what="a copy fires that is so old that its ledger row has expired",
         without=evolve(REAL, relay=_never_stale),
         budget=WHOLE["stream retried, crash, cancel"],
     ),
     Guard(
         name="fencing-token",
-        what="the executor makes attempts that another claim has overtaken",
+        what="the executor runs messages that another claim has overtaken",
         without=evolve(REAL, attempt=_no_fence),
         budget=SMALL["crash, cancel"],
     ),
     Guard(
-        name="patience-of-the-overtaken",
-        what="a first delivery that was overtaken is deleted at once",
+        name="overtaken-message-waits",
+        what="a first message that was overtaken is deleted at once",
         without=evolve(REAL, attempt=_no_patience),
         budget=SMALL["relay's message twice, crash"],
     ),
     Guard(
         name="repair-of-a-retry",
-        what="a delivery that failed does not send the next attempt again",
+        what="a message that failed before does not send the next attempt again",
         without=evolve(REAL, attempt=_no_repair),
         budget=SMALL["crash, target fails"],
     ),
     Guard(
-        name="body-before-mark",
-        what="the ledger says `set-aside` before the body is kept",
+        name="body-before-end",
+        what="the ledger says `dead-lettered` before the body is stored",
         without=evolve(REAL, body_first=False),
-        budget=evolve(SMALL["buried, moved back or put back"], crashes=1),
+        budget=evolve(SMALL["dead-lettered, queue or ledger redriven"], crashes=1),
     ),
     Guard(
-        name="claimed-is-spared",
-        what="a put-back deletes the body of what is claimed",
+        name="claimed-is-not-redriven",
+        what="a redrive deletes the body of a claimed schedule",
         without=evolve(REAL, spares_claimed=False),
-        budget=evolve(SMALL["crash, target fails"], put_backs=1),
+        budget=evolve(SMALL["crash, target fails"], redrives=1),
     ),
     Guard(
-        name="own-copy-after-a-put-back",
-        what="any older copy may claim what was put back",
-        without=evolve(REAL, claim=_any_after_put_back),
-        budget=evolve(SMALL["relay's message twice, crash"], burials=1, put_backs=1),
+        name="own-copy-after-a-redrive",
+        what="any older copy may claim a redriven schedule",
+        without=evolve(REAL, claim=_any_after_redrive),
+        budget=evolve(SMALL["relay's message twice, crash"], dead_lettered=1, redrives=1),
     ),
     Guard(
         name="cancel-condition",

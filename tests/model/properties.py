@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from delayer.core.lifecycle import State
+from delayer.core.ledger.lifecycle import State
 from tests.model.state import NAME_OF, NEW, OLD, World
 
-KEPT: Final = (State.SET_ASIDE, State.FAILED)
+STORED: Final = (State.DEAD_LETTERED, State.FAILED)
 
 
 def broken(world: World) -> str:
@@ -32,8 +32,8 @@ def _there(world: World) -> list[str]:
 def _lost(world: World) -> str:
     for name in _there(world):
         row = world.row(name)
-        if row is not None and row.state in KEPT and name not in _bodies(world) and not _comes_again(world, name):
-            return f"{name} is {row.state}, and its body is not kept"
+        if row is not None and row.state in STORED and name not in _bodies(world) and not _comes_again(world, name):
+            return f"{name} is {row.state}, and its body is not stored"
         if row is None and name in world.over:
             continue  # its row has expired: it ended long ago
         if not (row and row.ended) and name not in _copies(world):
@@ -43,26 +43,26 @@ def _lost(world: World) -> str:
 
 def _copies(world: World) -> set[str]:
     queued = {copy.name for copy in world.copies | world.dead}
-    handed = {NAME_OF[message.id] for message in world.handed}
+    handed = {NAME_OF[message.schedule.id] for message in world.handed}
     return {*world.table, *world.removed, *queued, *handed, *_bodies(world)}
 
 
 def _bodies(world: World) -> set[str]:
-    return {name for name, _ in world.kept}
+    return {name for name, _ in world.letters}
 
 
 def _comes_again(world: World, name: str) -> bool:
-    """Whoever marked it keeps its body once more, or its message comes again."""
+    """Whoever marked it stores its body once more, or its message comes again."""
     return any(copy.name == name for copy in world.dead)
 
 
 def _untrue(world: World) -> str:
-    if world.withdrawn is None:
+    if world.revoked is None:
         return ""
     hand_overs, attempts = world.touched()
-    if hand_overs > world.withdrawn[0]:
+    if hand_overs > world.revoked[0]:
         return "old is handed over after it was cancelled or replaced"
-    if attempts > world.withdrawn[1] and not world.put_back:
+    if attempts > world.revoked[1] and not world.was_redriven:
         return "old reaches the target after it was cancelled or replaced"
     return ""
 
@@ -70,7 +70,7 @@ def _untrue(world: World) -> str:
 def _twice(world: World) -> str:
     for name in _there(world):
         nonces = {nonce for handed, nonce in world.hand_overs if handed == name}
-        if len(nonces) > 1 + world.put_back:
+        if len(nonces) > 1 + world.was_redriven:
             return f"two copies of {name} are handed over"
         attempts = sum(attempted == name for attempted, _ in world.attempts)
         if attempts > 1 + world.failed + world.excused:
@@ -79,28 +79,28 @@ def _twice(world: World) -> str:
 
 
 def _repeated_after_crash(world: World) -> bool:
-    deliveries = [delivery for _, delivery in world.attempts]
-    return len(set(deliveries)) < len(deliveries) and world.excused == 1 and world.budget.crashes == 0
+    fences = [fence for _, fence in world.attempts]
+    return len(set(fences)) < len(fences) and world.excused == 1 and world.budget.crashes == 0
 
 
 def _overlapping(world: World) -> bool:
-    running = [run.message.delivery for run in world.executors if run.at == "answered"]
+    running = [run.message.fence for run in world.executors if run.at == "answered"]
     return len(set(running)) < len(running)
 
 
 def _overtaken(world: World) -> bool:
-    running = {NAME_OF[run.message.id]: run.message.delivery for run in world.executors if run.at == "answered"}
-    overtaken = any((row := world.row(name)) and row.delivery != delivery for name, delivery in running.items())
-    return overtaken and len({delivery for _, delivery in world.attempts}) > 1
+    running = {NAME_OF[run.message.schedule.id]: run.message.fence for run in world.executors if run.at == "answered"}
+    overtaken = any((row := world.row(name)) and row.fence != fence for name, fence in running.items())
+    return overtaken and len({fence for _, fence in world.attempts}) > 1
 
 
-def _after_put_back(world: World) -> bool:
-    return world.withdrawn is not None and world.touched()[1] > world.withdrawn[1]
+def _after_redrive(world: World) -> bool:
+    return world.revoked is not None and world.touched()[1] > world.revoked[1]
 
 
 REMAINING: Final[Mapping[str, Callable[[World], bool]]] = {
     "repeated after a crash": _repeated_after_crash,
     "a duplicate overlaps a running attempt": _overlapping,
     "an attempt that is overtaken while it runs": _overtaken,
-    "an attempt of the life before a put-back": _after_put_back,
+    "an attempt of the life before a redrive": _after_redrive,
 }

@@ -4,23 +4,28 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from delayer.core import executing, ledger, relaying, withdrawing
+from delayer.core.api import cancellation
+from delayer.core.firing import executing, relaying
+from delayer.core.ledger.claim import Claim, Verdict, decide_claim
+from delayer.core.ledger.outcome import may_end
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.recovery.disposition import Disposition, decide_disposition
 
 
 @frozen(kw_only=True)
 class Rules:
     """What the functions go by."""
 
-    claim: Callable[[ledger.LedgerRow, ledger.LedgerRow | None], ledger.Verdict] = ledger.decide_claim
+    claim: Callable[[Claim, LedgerRow | None], Verdict] = decide_claim
     relay: Callable[..., object] = relaying.decide
     wait: Callable[..., executing.Hold | executing.Resend | None] = executing.decide_wait
     attempt: Callable[..., object] = executing.decide_attempt
-    set_aside: Callable[..., ledger.Keep] = ledger.decide_set_aside
-    may_end: Callable[..., bool] = ledger.may_end
-    cancel: Callable[..., object] = withdrawing.decide_cancel
+    disposition: Callable[..., Disposition] = decide_disposition
+    may_end: Callable[..., bool] = may_end
+    cancel: Callable[..., object] = cancellation.decide_cancel
     hold_first: bool = True  # the claim comes after the hold
-    spares_claimed: bool = True  # a put-back leaves the body of what is claimed alone
-    body_first: bool = True  # the body is kept before the ledger says so
+    spares_claimed: bool = True  # a redrive leaves the body of what is claimed alone
+    body_first: bool = True  # the body is stored before the ledger says so
 
 
 REAL = Rules()

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 from attrs import frozen
 
-from tests.model import executor_steps, other_steps, relay_steps
 from tests.model.properties import broken, broken_at_last
 from tests.model.rules import REAL, Rules
 from tests.model.state import OLD, Budget, World
+from tests.model.steps import executor, others, relay
 
 Wrong = Callable[[World], str]
 
@@ -25,9 +25,9 @@ class Searched:
 
 def successors(world: World, rules: Rules) -> Iterator[tuple[str, World]]:
     """All that may happen next."""
-    yield from relay_steps.steps(world, rules)
-    yield from executor_steps.steps(world, rules)
-    yield from other_steps.steps(world, rules)
+    yield from relay.steps(world, rules)
+    yield from executor.steps(world, rules)
+    yield from others.steps(world, rules)
 
 
 def search(

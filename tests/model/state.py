@@ -5,9 +5,9 @@ from typing import Final, TypeVar
 
 from attrs import evolve, frozen
 
-from delayer.core.instants import DAY, SECOND, Millis
-from delayer.core.ledger import LedgerRow
-from delayer.core.wire import DelayerMessage, ExecutorMessage, to_delayer
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import DAY, SECOND, Millis
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage
 from tests.samples import NOW, a_schedule
 from tests.world import LEAD, LEASE
 
@@ -26,7 +26,7 @@ Thing = TypeVar("Thing")
 OLD, NEW = "old", "new"
 SCHEDULES: Final = {
     OLD: a_schedule(DUE),
-    NEW: a_schedule(DUE, randomness=bytes(range(50, 60))),
+    NEW: a_schedule(DUE, randomness=bytes(range(50, 58))),
 }
 NAME_OF: Final = {schedule.id: name for name, schedule in SCHEDULES.items()}
 
@@ -41,24 +41,24 @@ class Copy:
     @property
     def message(self) -> DelayerMessage:
         """What is in it."""
-        return to_delayer(SCHEDULES[self.name], self.nonce)
+        return DelayerMessage(schedule=SCHEDULES[self.name], nonce=self.nonce)
 
 
 @frozen(kw_only=True, cache_hash=True)
 class Relay:
-    """A run of delayer-relay with one message; see use_cases/relay.py."""
+    """A run of delayer-relay with one message; see use_cases/firing/relay.py."""
 
     copy: Copy
     at: str  # received, held, claiming, handing over, settling
     began: Millis
     seen: LedgerRow | None = None  # the row that its claim goes over
-    delivery: str = ""
+    fence: str = ""
     claims_at: Millis = 0  # when it began to claim
 
 
 @frozen(kw_only=True, cache_hash=True)
 class Executor:
-    """A run of an executor with one message; see use_cases/execute.py."""
+    """A run of an executor with one message; see use_cases/firing/execute.py."""
 
     message: ExecutorMessage
     at: str  # received, read, attempting, failing, ending, sending, settling
@@ -70,15 +70,15 @@ class Executor:
 
 @frozen(kw_only=True, cache_hash=True)
 class Drain:
-    """A run of dlq-set-aside with one message; see use_cases/set_aside.py."""
+    """A run of dlq-drain with one message; see use_cases/recovery/dead_letter.py."""
 
     copy: Copy
-    at: str  # received, kept, marked
+    at: str  # received, stored, marked
 
 
 @frozen(kw_only=True, cache_hash=True)
-class PutBack:
-    """An operator's command under way; see use_cases/operate.py."""
+class Redrive:
+    """An operator's command under way; see use_cases/recovery/redrive.py."""
 
     body: tuple[str, str]
     at: str  # read, reopened, sent
@@ -88,17 +88,17 @@ class PutBack:
 
 @frozen(kw_only=True, cache_hash=True)
 class Budget:
-    """How often each trouble may still happen."""
+    """How often each fault may still happen."""
 
     crashes: int = 1
     puts: int = 1  # a put retried: the record is there again
     removals: int = 1  # a stream record handled twice
     copies: int = 1  # a message of the delayer queue delivered twice
     deliveries: int = 1  # a message of the executor's queue delivered twice
-    refusals: int = 1  # attempts that the target does not take
-    burials: int = 1  # a message goes to the dead-letter queue
-    put_backs: int = 1
+    refusals: int = 1  # attempts that the target does not accept
+    dead_lettered: int = 1  # a message goes to the dead-letter queue
     redrives: int = 1
+    queue_redrives: int = 1
     cancels: int = 1
     replacements: int = 0
 
@@ -124,15 +124,15 @@ class World:
     open: frozenset[ExecutorMessage] = frozenset()  # those of them that can be received
     executors: frozenset[Executor] = frozenset()
     rows: tuple[tuple[str, LedgerRow], ...] = ()
-    kept: frozenset[tuple[str, str]] = frozenset()  # bodies: name, and what tells its key from others of the name
+    letters: frozenset[tuple[str, str]] = frozenset()  # bodies: name, and what tells its key from others of the name
     drains: frozenset[Drain] = frozenset()
-    putting_back: PutBack | None = None
+    redriving: Redrive | None = None
     over: frozenset[str] = frozenset()  # an end of theirs was written
-    withdrawn: tuple[int, int] | None = None  # hand-overs and attempts of old, when it was cancelled or replaced
+    revoked: tuple[int, int] | None = None  # hand-overs and attempts of old, when it was cancelled or replaced
     replaced: bool = False
-    put_back: bool = False
+    was_redriven: bool = False
     sends: int = 0  # to the delayer queue, so far; they number the nonces
-    attempts: tuple[tuple[str, str], ...] = ()  # name and delivery, in order
+    attempts: tuple[tuple[str, str], ...] = ()  # name and fencing token, in order
     hand_overs: tuple[tuple[str, str], ...] = ()  # name and nonce, in order
     failed: int = 0  # attempts that the target did not take
     excused: int = 0  # crashes and duplicates that may repeat an attempt
@@ -155,9 +155,9 @@ class World:
         over = self.over | {name} if row is not None and row.ended else self.over
         return evolve(self, rows=tuple(sorted(rows.items(), key=lambda pair: pair[0])), over=over)
 
-    def withdraw(self) -> "World":
+    def revoke(self) -> "World":
         """From here on old may not be handed over, nor attempted."""
-        return evolve(self, withdrawn=self.touched())
+        return evolve(self, revoked=self.touched())
 
     def touched(self) -> tuple[int, int]:
         """How often old was handed over, and attempted."""
@@ -167,7 +167,7 @@ class World:
         )
 
     def spend(self, what: str) -> "World":
-        """One trouble less to come."""
+        """One fault fewer may still happen."""
         return evolve(self, budget=evolve(self.budget, **{what: getattr(self.budget, what) - 1}))
 
     def next_nonce(self) -> str:

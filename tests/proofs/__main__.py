@@ -2,6 +2,7 @@
 
 `tests/proofs/record.json` has each deliberate bug with the seed that finds it and the invariant it breaks, each guard
 of the model with its violation, and the size of each of the model's spaces; `tests/proofs/test-ids.txt` has all tests.
+The tables of `docs/proof.md` are written from the record.
 """
 
 import argparse
@@ -16,12 +17,11 @@ from typing import Any, Final
 from tests.model.configurations import WHOLE
 from tests.model.guards import GUARDS
 from tests.model.search import search
+from tests.proofs.tables import PAGE, RECORD, stored, written
 from tests.simulation.__main__ import find
 from tests.simulation.bugs import BUGS
 
-FOLDER: Final = Path(__file__).parent
-RECORD: Final = FOLDER / "record.json"
-TEST_IDS: Final = FOLDER / "test-ids.txt"
+TEST_IDS: Final = Path(__file__).with_name("test-ids.txt")
 SEEDS: Final = 500
 
 
@@ -61,17 +61,30 @@ def test_ids() -> list[str]:
     return sorted(line for line in printed.splitlines() if "::" in line)
 
 
+def write_tables(found: dict[str, Any]) -> None:
+    """The tables of the page, from the record."""
+    PAGE.write_text(written(PAGE.read_text(), found))
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="make record", description=__doc__)
-    parser.add_argument("--ids", action="store_true", help="only the list of tests")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--ids", action="store_true", help="write only the list of tests")
+    only.add_argument(
+        "--tables", action="store_true", help="write only the tables of docs/proof.md, from the record as it is stored"
+    )
     given = parser.parse_args()
+    if given.tables:
+        write_tables(stored())
+        return 0
     ids = test_ids()
     TEST_IDS.write_text("\n".join(ids) + "\n")
     print(f"{len(ids):,} tests")
     if not given.ids:
         found = record()
         RECORD.write_text(json.dumps(found, indent=1) + "\n")
+        write_tables(found)
         print(", ".join(f"{len(things)} {part}" for part, things in found.items()))
     return 0
 

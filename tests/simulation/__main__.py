@@ -1,4 +1,7 @@
-"""`make simulate`: plays many stories and tells the shortest that fails; or shows that each deliberate bug is found."""
+"""`make simulate`: plays many stories. Prints the shortest version of the first one that fails.
+
+Or it shows that each deliberate bug is found.
+"""
 
 import argparse
 import sys
@@ -10,10 +13,12 @@ from os import cpu_count
 
 from attrs import frozen
 
-from tests.simulation.bugs import BUGS, BY_NAME, Bug
-from tests.simulation.shrink import shrink
-from tests.simulation.story import Played, Story, play
-from tests.simulation.telling import told
+from tests.simulation.bugs import BUGS, BY_NAME
+from tests.simulation.bugs.bug import BrokenBug, Bug
+from tests.simulation.oracle.invariant import Invariant
+from tests.simulation.story.shrink import shrink
+from tests.simulation.story.story import Played, Story, play
+from tests.simulation.story.transcript import transcript
 
 CHUNK = 25  # stories that a process plays at a time
 
@@ -46,7 +51,7 @@ def play_all(first: int, number: int) -> Generator[Chunk, None, None]:
 
 
 def simulate(first: int, number: int) -> int:
-    """Plays the stories, and tells the first that fails. The exit code."""
+    """Plays the stories, and prints the first one that fails. The exit code."""
     if number < 1:
         print("Nothing to play: SEEDS must be 1 or more.", file=sys.stderr)
         return 2
@@ -61,18 +66,18 @@ def simulate(first: int, number: int) -> int:
     if chunk.failing:
         worst = chunk.failing[0]
         print(f"Seed {worst.story.seed} fails: {worst.broken}. It is made short now.", flush=True)
-        print(told(shrink(worst)))
+        print(transcript(shrink(worst)))
         return 1
     print(f"{number:,} stories, {steps:,} steps, {time.monotonic() - began:.0f} s: no invariant was broken.")
     return 0
 
 
 def replay(seed: int, bug: Bug | None) -> int:
-    """Tells one story; its shortest version, if it fails."""
+    """Prints one story; its shortest version, if it fails."""
     with bug.switched_in() if bug else ExitStack():
         played = play(Story(seed=seed), aloud=True)
         again = f' ARGS="--bug {bug.name}"' if bug else ""
-        print(told(shrink(played) if played.broken else played, again))
+        print(transcript(shrink(played) if played.broken else played, again))
     return 1 if played.broken else 0
 
 
@@ -85,12 +90,15 @@ class Found:
 
 
 def find(name: str, seeds: int) -> Found:
-    """Switches the bug in, and plays until an invariant is broken."""
-    with BY_NAME[name].switched_in():
+    """Switches the bug in, and plays until the invariant is broken that it must break."""
+    bug = BY_NAME[name]
+    with bug.switched_in():
         for seed in range(seeds):
-            played = play(Story(seed=seed))
-            if played.broken:
-                return Found(seed, str(played.broken))
+            broken = play(Story(seed=seed)).broken
+            if broken and broken.invariant is Invariant.NO_DEFECT:
+                raise BrokenBug(f"{name}, seed {seed}: {broken.what}")
+            if broken and broken.invariant is bug.breaks:
+                return Found(seed, str(broken))
     return Found(None, "")
 
 
@@ -114,14 +122,14 @@ def _progress(text: str) -> None:
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="make simulate", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=500, help="how many stories to play (SEEDS=…; 500)")
-    parser.add_argument("--first", type=int, default=0, help="the first seed (0)")
-    parser.add_argument("--seed", type=int, help="tell this one story (SEED=…)")
-    parser.add_argument("--bug", choices=list(BY_NAME), help="with --seed: with this bug switched in")
+    parser.add_argument("--seeds", type=int, default=500, help="how many stories to play (%(default)s)")
+    parser.add_argument("--first", type=int, default=0, help="the first seed (%(default)s)")
+    parser.add_argument("--seed", type=int, help="print this one story")
+    parser.add_argument("--bug", choices=list(BY_NAME), help="with --seed: play the story with this bug")
     parser.add_argument("--bugs", action="store_true", help="find each deliberate bug, and print the table")
     given = parser.parse_args()
     if given.bug and given.seed is None:
-        parser.error("--bug needs --seed; --bugs tells which seed finds it")
+        parser.error("--bug needs --seed; --bugs prints which seed finds it")
     if given.seed is not None:
         return replay(given.seed, BY_NAME.get(given.bug))
     return find_all(given.seeds) if given.bugs else simulate(given.first, given.seeds)

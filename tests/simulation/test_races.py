@@ -8,12 +8,12 @@ import random
 
 import pytest
 
-from delayer.core.instants import MINUTE, SECOND, Millis
-from delayer.core.lifecycle import State
-from tests.simulation.chance import Chance
-from tests.simulation.plan import Act, Do, Weather
-from tests.simulation.stack import Stack
-from tests.simulation.story import perform
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis
+from tests.simulation.engine.chance import Chance
+from tests.simulation.story.plan import Act, Do, Weather
+from tests.simulation.story.story import perform
+from tests.simulation.system.stack import Stack
 from tests.world import LEAD, PERIOD, START
 
 STORIES = 30
@@ -42,13 +42,13 @@ def test_no_race_makes_an_answer_untrue(do: Do, repeats: float) -> None:
     for seed in range(STORIES):
         chance = random.Random(f"{do} {repeats} {seed}")
         weather = Weather(repeats=repeats, delays=repeats)
-        stack = Stack(chance=Chance(seed, None), weather=weather, tell=lambda who, what: None)
+        stack = Stack(chance=Chance(seed, None), weather=weather, log=lambda who, what: None)
         perform(stack, acts(chance, do))
         watch = stack.watch
-        assert [one for one in watch.withdrawn if watch.reaches[one]] == []
+        assert [one for one in watch.revoked if watch.reaches[one]] == []
         assert [one for one in watch.too_late if not watch.reaches[one]] == []
         assert all(row.state in (State.CLAIMED, State.EXECUTED) for row in watch.too_late.values())
-        in_time += len(watch.withdrawn)
+        in_time += len(watch.revoked)
         too_late += len(watch.too_late)
     least: Millis = STORIES * TOGETHER // 10
     assert in_time > least

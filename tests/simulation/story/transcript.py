@@ -1,12 +1,12 @@
 """A story for people, step by step."""
 
-from delayer.core.instants import format_instant
-from tests.simulation.chance import Chance
-from tests.simulation.plan import weather_of
-from tests.simulation.story import Played
+from delayer.core.schedule.instants import format_instant
+from tests.simulation.engine.chance import Chance
+from tests.simulation.story.plan import weather_of
+from tests.simulation.story.story import Played
 
 
-def told(played: Played, again: str = "") -> str:
+def transcript(played: Played, again: str = "") -> str:
     """All that happened in it, one line each; what broke stands last. `again`: what else to give to play it."""
     story = played.story
     weather = weather_of(Chance(story.seed, story.surprises))
@@ -16,7 +16,7 @@ def told(played: Played, again: str = "") -> str:
         *(f"  surprise: {label}, number {number}" for label, number in sorted(story.surprises or ())),
         "",
     ]
-    for at, who, what in played.told:
+    for at, who, what in played.log:
         lines.append(f"{format_instant(at)[11:-1]}  {who:26} {what}".rstrip())
     lines += ["", str(played.broken or "no invariant was broken"), f"Again: make simulate SEED={story.seed}{again}"]
     return "\n".join(lines)

@@ -4,9 +4,9 @@ from enum import StrEnum
 
 from attrs import frozen
 
-from delayer.core.instants import DAY, HOUR, MINUTE, SECOND, Millis
-from tests.simulation.chance import Chance
-from tests.simulation.remote import Fault, Outage, Service
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
+from tests.simulation.engine.chance import Chance
+from tests.simulation.engine.remote import Fault, Outage, Service
 from tests.world import LEAD, PERIOD, START
 
 HORIZON: Millis = START + 40 * MINUTE  # by then all has been posted, and the weather has done its worst
@@ -50,7 +50,7 @@ class Weather:
     throttled: float = 0  # how likely Lambda throttles a queue so often that its messages come to the dead-letter queue
     ticks: float = 0  # how likely a tick is skipped, doubled or late
     target: float = 0  # how likely the target does not take it
-    operator: float = 0.9  # how likely what is set aside is put back, else it is thrown away
+    operator: float = 0.9  # how likely what is dead-lettered is redriven, else it is discarded
     shards: int = 2
     page: int = 500
     asleep: bool = False  # the minute task never runs: TTL is the last net
@@ -59,7 +59,7 @@ class Weather:
     @property
     def is_fair(self) -> bool:
         """Nothing goes wrong but what clients and targets bring about."""
-        troubles = (
+        faults = (
             self.rate,
             self.outages,
             self.skew,
@@ -69,11 +69,11 @@ class Weather:
             self.ticks,
             self.asleep,
         )
-        return not any(troubles)
+        return not any(faults)
 
 
 def weather_of(chance: Chance) -> Weather:
-    """Each kind of trouble is there or not: what goes wrong alone shows other defects than all at a time."""
+    """Each kind of fault is there or not: a fault that is alone shows other defects than all of them together."""
 
     def maybe(label: str, chances: float, value: float) -> float:
         return value if chance.part(f"weather {label}") < chances else 0

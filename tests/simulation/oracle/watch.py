@@ -2,62 +2,34 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 
-from delayer.core.bucket import Bucket
-from delayer.core.enqueueing import edge_of
-from delayer.core.instants import DAY, SECOND, Millis
-from delayer.core.ledger import STALE_AFTER, LedgerRow
-from delayer.core.lifecycle import State, may_follow
-from delayer.core.schedule import Schedule
-from delayer.core.schedule_id import address_of
-from delayer.core.set_aside import Kept
-from delayer.core.wire import ExecutorMessage
-from delayer.core.withdrawing import is_live
-from delayer.fakes import MemoryLedger, MemoryQueue, MemoryScheduleTable, MemorySetAsideStore
-from delayer.ports import Page, RecordKey
-from delayer.use_cases.cancel import key_of
-from tests.simulation.bodies import body_of
-from tests.simulation.kernel import Invocation, current
-from tests.world import LEAD, PERIOD
+from delayer.core.api.cancellation import is_live
+from delayer.core.history import events as history
+from delayer.core.history.cloud_events import decode, encode
+from delayer.core.history.events import Event
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import DAY, SECOND, Millis
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.messages import ExecutorMessage
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import address_of, key_of, point_in_time_of
+from delayer.core.schedule.table_change import RecordChange
+from tests.simulation.engine.kernel import Invocation, current
+from tests.simulation.oracle.invariant import ALLOWED, Broken, Invariant
+from tests.simulation.system.bodies import body_of
+from tests.world import LEAD
 
 if TYPE_CHECKING:
-    from tests.simulation.stack import Stack
+    from tests.simulation.system.stack import Stack
 
 LATE: Millis = 2 * SECOND  # more than everything takes when nothing goes wrong
 REPEATING = frozenset({"delayer-relay", "executor-http-request"})
-KEPT = frozenset({State.SET_ASIDE, State.FAILED})
-
-
-class Invariant(StrEnum):
-    """What must hold."""
-
-    NEVER_EARLY = "1 never early"
-    NOTHING_LOST = "2 nothing lost"
-    CANCEL_TRUTH = "3 cancel tells the truth"
-    ONCE = "4 handed over once"
-    COST = "5 cost follows what is due"
-    HARMLESS = "6 one bad record harms only itself"
-    ONE_END = "exactly one end"
-    NOTHING_WAITS = "nothing waits when time has run out"
-    LEGAL = "only the transitions of the lifecycle"
-    ONE_NAME = "one live schedule of a name"
-
-
-class Broken(AssertionError):
-    """An invariant does not hold."""
-
-    def __init__(self, invariant: Invariant, what: str) -> None:
-        super().__init__(invariant, what)
-        self.invariant = invariant
-        self.what = what
-
-    def __str__(self) -> str:
-        return f"{self.invariant}: {self.what}"
+STORED = frozenset({State.DEAD_LETTERED, State.FAILED})
 
 
 @define(eq=False)
@@ -67,7 +39,7 @@ class Watch:
     stack: "Stack"
     accepted: dict[str, Schedule] = field(factory=dict)  # answered 201, or in the place of another
     accepted_at: dict[str, Millis] = field(factory=dict)
-    withdrawn: set[str] = field(factory=set)  # cancelled or replaced, and told so
+    revoked: set[str] = field(factory=set)  # cancelled or replaced, and told so
     refused: dict[str, LedgerRow] = field(factory=dict)  # a cancel was answered 409, with this row
     too_late: dict[str, LedgerRow] = field(factory=dict)  # whatever a client wanted, it was answered 409, with this row
     handed: dict[str, set[str]] = field(factory=lambda: defaultdict(set))  # first deliveries in the executor's queue
@@ -77,13 +49,15 @@ class Watch:
     asked: set[str] = field(factory=set)  # a client has asked to cancel or replace them
     asked_names: set[str] = field(factory=set)  # which they have asked to create or replace
     struck: set[str] = field(factory=set)  # a vandal has deleted their record
-    discarded: set[str] = field(factory=set)  # a body of theirs was deleted after a put-back
+    deleted: set[str] = field(factory=set)  # a body of theirs was deleted after a redrive
     excuses: Counter[str] = field(factory=Counter)  # crashes, lost answers and duplicates that may repeat an attempt
-    had_ended: set[str] = field(factory=set)  # put back, or replaced, after an end of another kind
-    thrown_away: set[str] = field(factory=set)  # their bodies were deleted by command
+    had_ended: set[str] = field(factory=set)  # redriven, or replaced, after an end of another kind
+    discarded: set[str] = field(factory=set)  # their bodies were deleted by command
+    events: dict[str, list[Event]] = field(factory=lambda: defaultdict(list))  # all that a subscriber would get
     broken: Broken | None = None
-    on_kept: Callable[[str], None] = field(default=lambda key: None)  # somebody sees what is kept, and acts
+    on_dead_letter: Callable[[str], None] = field(default=lambda key: None)  # somebody sees what is kept, and acts
     _names: dict[str, str] = field(factory=dict)
+    _changes: int = 0  # of the ledger
     _read: dict[bytes, set[str]] = field(factory=dict)  # what is in an object of the store
 
     def fail(self, invariant: Invariant, what: str) -> None:
@@ -96,7 +70,7 @@ class Watch:
 
     def unexpected(self, error: BaseException) -> None:
         """A function ended with an error that is not AWS's."""
-        self.fail(Invariant.HARMLESS, f"a function raised {error!r}")
+        self.fail(Invariant.NO_DEFECT, f"a function raised {error!r}")
 
     # ------------------------------------------------------------ what happens
 
@@ -111,70 +85,77 @@ class Watch:
 
     def reached(self, message: ExecutorMessage, invocation: Invocation) -> None:
         """The target is reached."""
-        name, now = self.name(message.id), self.stack.kernel.now
-        self.stack.tell("target", f"is reached by attempt {message.attempt} of {name}")
-        early = message.point_in_time - now - invocation.skew
+        schedule_id, now = message.schedule.id, self.stack.kernel.now
+        name = self.name(schedule_id)
+        self.stack.log("target", f"is reached by attempt {message.attempt} of {name}")
+        early = message.schedule.point_in_time - now - invocation.skew
         if early > 0:
             self.fail(Invariant.NEVER_EARLY, f"{name} reaches the target {early} ms before its point in time")
-        if message.id in self.withdrawn:
-            self.fail(Invariant.CANCEL_TRUTH, f"{name} reaches the target, though it was withdrawn")
+        if schedule_id in self.revoked:
+            self.fail(Invariant.CANCEL_TRUTH, f"{name} reaches the target, though it was cancelled or replaced")
         self._check_same(name, message)
-        late = now - max(message.point_in_time, self.accepted_at.get(message.id, now))
-        if self.stack.weather.is_fair and message.attempt == 1 and late > LATE and message.id not in self.had_ended:
-            self.fail(Invariant.HARMLESS, f"{name} is {late} ms late, in fair weather")
-        self._check_read(name, message, invocation.read.get(message.id))
-        self.reaches[message.id] += 1
-        allowed = 1 + self.retries[message.id] + self.excuses[message.id]
-        if self.reaches[message.id] > allowed:
-            self.fail(Invariant.ONCE, f"{name} reaches the target {self.reaches[message.id]} times, without a reason")
+        late = now - max(message.schedule.point_in_time, self.accepted_at.get(schedule_id, now))
+        if self.stack.weather.is_fair and message.attempt == 1 and late > LATE and schedule_id not in self.had_ended:
+            self.fail(Invariant.HARMLESS, f"{name} is {late} ms late, in a story without faults")
+        self._check_read(name, message, current().read.get(schedule_id))
+        self.reaches[schedule_id] += 1
+        allowed = 1 + self.retries[schedule_id] + self.excuses[schedule_id]
+        if self.reaches[schedule_id] > allowed:
+            self.fail(Invariant.ONCE, f"{name} reaches the target {self.reaches[schedule_id]} times, without a reason")
 
     def _check_read(self, name: str, message: ExecutorMessage, row: LedgerRow | None) -> None:
         """What the executor read just before must let it go on."""
         if row is None or row.ended:
             self.fail(Invariant.ONCE, f"{name} is attempted, though its row says {row.state if row else 'nothing'}")
-        elif row.delivery != message.delivery:
-            self.fail(Invariant.ONCE, f"{name} is attempted by a delivery that was overtaken")
+        elif row.fence != message.fence:
+            self.fail(Invariant.ONCE, f"{name} is attempted by a message that was overtaken")
 
     def _check_same(self, name: str, message: ExecutorMessage) -> None:
         """It is what the client was told to have."""
-        schedule = self.accepted.get(message.id)
+        schedule = self.accepted.get(message.schedule.id)
         if schedule is None:
             return
-        if message.point_in_time != schedule.point_in_time:
+        if message.schedule.point_in_time != schedule.point_in_time:
             self.fail(Invariant.NEVER_EARLY, f"{name} has another point in time than its client was told")
-        if (message.payload, message.action) != (schedule.payload, schedule.action):
+        if message.schedule.definition != schedule.definition:
             self.fail(Invariant.NOTHING_LOST, f"{name} has another payload or action than its client sent")
+
+    def answered_accepted(self, schedule: Schedule, point_in_time: Millis, payload: str) -> None:
+        """What is stored is what the client asked for, also for what was overdue when it came."""
+        name = self.name(schedule.id)
+        if not schedule.point_in_time == point_in_time_of(schedule.id) == point_in_time:
+            self.fail(Invariant.AS_ASKED, f"{name} does not have the point in time that its client asked for")
+        if schedule.definition.payload != payload:
+            self.fail(Invariant.AS_ASKED, f"{name} does not have the payload that its client sent")
 
     def turned_down(self, message: ExecutorMessage, *, for_good: bool) -> None:
         """The target did not take it; one more attempt may follow, unless it refused."""
-        self.retries[message.id] += 1
+        self.retries[message.schedule.id] += 1
         if for_good:
-            self.refused_for_good.add(message.id)
+            self.refused_for_good.add(message.schedule.id)
 
     def sent_to_executor(self, body: str) -> None:
         """A message is in the executor's queue."""
         message = body_of(body)
         if message.attempt != 1:
             return
-        self.handed[message.id].add(message.delivery)
+        self.handed[message.id].add(message.fence)
         name = self.name(message.id)
-        if message.id in self.withdrawn - self.had_ended:  # else a send of an earlier life may arrive: it is refused
-            self.fail(Invariant.CANCEL_TRUTH, f"{name} is handed over, though it was withdrawn")
+        if message.id in self.revoked - self.had_ended:  # else a send of an earlier life may arrive: it is refused
+            self.fail(Invariant.CANCEL_TRUTH, f"{name} is handed over, though it was cancelled or replaced")
         if len(self.handed[message.id]) > 1 + self.excuses[message.id]:
             self.fail(Invariant.ONCE, f"{name} is handed over again, without a reason")
 
     def wrote(self, old: LedgerRow | None, new: LedgerRow) -> None:
         """The ledger has changed."""
         name = self.name(new.schedule_id)
-        self.stack.tell("ledger", f"{name}: {old.state if old else 'no row'} → {new.state}, revision {new.revision}")
+        self.stack.log("ledger", f"{name}: {old.state if old else 'no row'} → {new.state}, revision {new.revision}")
         if new.revision != (old.revision + 1 if old else 1):
             self.fail(Invariant.LEGAL, f"{name}: revision {new.revision} after {old.revision if old else 0}")
-        sources = [old.state] if old and old.state is not State.SCHEDULED else [State.SCHEDULED, State.ENQUEUED]
-        if new.state is State.SCHEDULED:
-            if old and old.state not in (State.SCHEDULED, State.SET_ASIDE, State.FAILED):
-                self.fail(Invariant.LEGAL, f"{name}: put back after {old.state}")
-        elif not any(may_follow(source, new.state) for source in sources):
-            self.fail(Invariant.LEGAL, f"{name}: {new.state} after {sources[0]}")
+        before = str(old.state) if old else "nothing"
+        if (before, str(new.state)) not in ALLOWED:
+            self.fail(Invariant.LEGAL, f"{name}: {new.state} after {before}")
+        self._ledger_changed(old, new)
         if new.state is State.CLAIMED and not new.retry_of:
             self._claimed(name, old, new)
         if old and old.ended:
@@ -183,6 +164,32 @@ class Watch:
             self.excuses[new.schedule_id] += 1 + old.attempt
         self._check_cause(name, new)
         self.check_bodies()
+
+    def _ledger_changed(self, old: LedgerRow | None, new: LedgerRow) -> None:
+        """The event of the change, as stream-lifecycle makes it; what all of them add up to is the state."""
+        self._changes += 1
+        events = self.events[new.schedule_id]
+        if event := history.of_row(old, new, f"row {self._changes}"):
+            events.append(event)
+        self._check_fold(new, events)
+
+    def table_changed(self, change: RecordChange) -> None:
+        """The other two events come from the table."""
+        if isinstance(change.row, Schedule):
+            at = self.stack.kernel.now // SECOND * SECOND
+            if event := history.of_record(change.kind, change.row, change.sequence, at):
+                self.events[change.row.id].append(event)
+
+    def _check_fold(self, row: LedgerRow, events: Sequence[Event]) -> None:
+        """Events may come twice, and in any order."""
+        state = history.fold([*reversed(events), *events])
+        if row.state is not State.SCHEDULED:
+            expected: set[State | None] = {row.state}
+        else:  # the row does not tell whether its record has left the table, nor the first one whether it is there
+            expected = {State.SCHEDULED, State.ENQUEUED} | ({None} if row.revision == 1 else set())
+        if state not in expected:
+            name = self.name(row.schedule_id)
+            self.fail(Invariant.FOLD, f"the events of {name} add up to {state}, and its row says {row.state}")
 
     def _check_cause(self, name: str, row: LedgerRow) -> None:
         """No end without a reason for it."""
@@ -193,18 +200,16 @@ class Watch:
             State.FAILED: schedule_id not in self.refused_for_good and row.attempt < self._tries(row),
             State.CANCELLED: schedule_id not in self.asked,
             State.REPLACED: schedule_id not in self.asked and row.name not in self.asked_names,
-            State.DROPPED: schedule_id not in self.thrown_away,
-            State.SET_ASIDE: self.stack.weather.is_fair and schedule_id not in self.struck,
+            State.DROPPED: schedule_id not in self.discarded,
+            State.DEAD_LETTERED: self.stack.weather.is_fair and schedule_id not in self.struck,
         }
         if schedule_id in self.accepted and missing.get(row.state):
             self.fail(Invariant.ONE_END, f"{name} is {row.state}, for no reason")
 
     def _tries(self, row: LedgerRow) -> int:
         """How many attempts its client wants."""
-        return int(json.loads(self.accepted[row.schedule_id].action)["maxAttempts"]) if self._known(row) else 0
-
-    def _known(self, row: LedgerRow) -> bool:
-        return row.schedule_id in self.accepted
+        schedule = self.accepted.get(row.schedule_id)
+        return int(json.loads(schedule.definition.action)["maxAttempts"]) if schedule else 0
 
     def check_names(self) -> None:
         """One live schedule of a name."""
@@ -212,24 +217,24 @@ class Watch:
         if twice := [name for name, number in live.items() if number > 1]:
             self.fail(Invariant.ONE_NAME, f"{live[twice[0]]} schedules of the name {twice[0]!r} are live")
 
-    def told_too_old(self, schedule_id: str) -> None:
+    def answered_too_old(self, schedule_id: str) -> None:
         """A client was told that it is more than 29 days overdue."""
         if self.stack.kernel.now - address_of(schedule_id).due < STALE_AFTER - DAY:
-            self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is said to be too old, and is not")
+            self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is reported as too old, and is not")
 
-    def told_too_late(self, row: LedgerRow) -> None:
+    def answered_too_late(self, row: LedgerRow) -> None:
         """A client was told that its claim is taken, or that it has ended."""
         self.too_late[row.schedule_id] = row
         if row.state is not State.CLAIMED and not row.ended:
-            self.fail(Invariant.CANCEL_TRUTH, f"it is said to be too late for {self.name(row.schedule_id)}, and is not")
+            self.fail(Invariant.CANCEL_TRUTH, f"{self.name(row.schedule_id)} is reported as too late, and is not")
 
-    def told_on_its_way(self, schedule_id: str) -> None:
+    def answered_on_its_way(self, schedule_id: str) -> None:
         """A client was told that it has left the table."""
         if key_of(schedule_id) in self.stack.table.rows and schedule_id not in self.had_ended:
-            self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is said to be on its way, and is in the table")
+            self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is reported as on its way: it is in the table")
 
     def _claimed(self, name: str, old: LedgerRow | None, new: LedgerRow) -> None:
-        """A cancel is possible until the lead begins: that is promised (ADR 0017). One copy claims."""
+        """A cancel is possible until the lead begins: that is promised (ADR 0016). One copy claims."""
         schedule = self.accepted.get(new.schedule_id)
         if schedule and schedule.point_in_time - new.at > LEAD:
             self.fail(Invariant.CANCEL_TRUTH, f"{name} is claimed {schedule.point_in_time - new.at} ms ahead")
@@ -238,13 +243,13 @@ class Watch:
         if old.nonce != new.nonce:
             self.fail(Invariant.ONCE, f"a second copy of {name} claims it")
         if old.retry_of:
-            self.fail(Invariant.ONCE, f"{name} is claimed anew, though attempts were made")
+            self.fail(Invariant.ONCE, f"{name} is claimed again, though attempts were made")
         if new.at < old.lease_until:
-            self.fail(Invariant.ONCE, f"{name} is claimed anew, while the first relay may still be at it")
+            self.fail(Invariant.ONCE, f"{name} is claimed again, while the first relay may still be at work")
 
-    def withdraw(self, schedule_id: str) -> None:
+    def revoke(self, schedule_id: str) -> None:
         """A client was told that it will never reach an executor."""
-        self.withdrawn.add(schedule_id)
+        self.revoked.add(schedule_id)
         if self.handed[schedule_id] and schedule_id not in self.had_ended:
             self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} had been handed over when that was denied")
 
@@ -263,15 +268,18 @@ class Watch:
             self.fail(Invariant.NOTHING_LOST, f"no copy of {self.name(min(lost))} is left anywhere")
 
     def check_bodies(self) -> None:
-        """What was set aside or failed has its whole body kept."""
-        for schedule_id in self.accepted.keys() - self.thrown_away:
+        """What was dead-lettered or failed has its whole body kept."""
+        for schedule_id in self.accepted.keys() - self.discarded:
             row = self.stack.ledger.rows.get(schedule_id)
-            if row and row.state in KEPT and schedule_id not in self._kept() and not self._comes_again(schedule_id):
-                self.fail(Invariant.NOTHING_LOST, f"{self.name(schedule_id)} is {row.state}, and its body is not kept")
+            stored = schedule_id in self._dead_lettered() or self._comes_again(schedule_id)
+            if row and row.state in STORED and not stored:
+                self.fail(
+                    Invariant.NOTHING_LOST, f"{self.name(schedule_id)} is {row.state}, and its body is not stored"
+                )
 
     def _comes_again(self, schedule_id: str) -> bool:
-        """Whoever marks it keeps its body once more, as a put-back may have deleted it in between (ADR 0021)."""
-        return schedule_id in self.discarded and schedule_id in self.copies()
+        """Whoever marks it keeps its body once more, as a redrive may have deleted it in between (ADR 0021)."""
+        return schedule_id in self.deleted and schedule_id in self.copies()
 
     def copies(self) -> set[str]:
         """All schedules of which there is a copy."""
@@ -279,16 +287,16 @@ class Watch:
         table = {row.id for row in stack.table.rows.values() if isinstance(row, Schedule)}
         stream = {change.row.id for change in stack.stream.unread() if isinstance(change.row, Schedule)}
         queues = {body_of(message.body).id for queue in stack.queues() for message in queue.messages}
-        return table | stream | queues | self._kept()
+        return table | stream | queues | self._dead_lettered()
 
     def ids_in(self, key: str) -> set[str]:
         """The schedules in an object of the store."""
         content = self.stack.store.objects[key]
         if content not in self._read:
-            self._read[content] = {message.id for message in self.stack.contents(content).messages}
+            self._read[content] = {schedule.id for schedule in self.stack.contents(content).schedules}
         return self._read[content]
 
-    def _kept(self) -> set[str]:
+    def _dead_lettered(self) -> set[str]:
         return {schedule_id for key in self.stack.store.objects for schedule_id in self.ids_in(key)}
 
     # ------------------------------------------------------------ the end
@@ -300,6 +308,7 @@ class Watch:
         for schedule_id, row in self.stack.ledger.rows.items():
             if not row.ended:
                 self.fail(Invariant.ONE_END, f"{self.name(schedule_id)} is still {row.state}")
+            self._check_fold(row, [decode(encode(event)) for event in self.events[schedule_id]])
         self.check_nothing_waits()
 
     def check_nothing_waits(self) -> None:
@@ -314,79 +323,7 @@ class Watch:
         if row is None:
             self.fail(Invariant.ONE_END, f"{name} has no end in the ledger")
             return
-        if schedule_id in self.withdrawn and row.state not in (State.CANCELLED, State.REPLACED):
-            self.fail(Invariant.CANCEL_TRUTH, f"{name} was withdrawn, and is {row.state}")
-        if schedule_id in self.refused and not (self.handed[schedule_id] or row.state in KEPT | {State.DROPPED}):
+        if schedule_id in self.revoked and row.state not in (State.CANCELLED, State.REPLACED):
+            self.fail(Invariant.CANCEL_TRUTH, f"{name} was cancelled or replaced, and is {row.state}")
+        if schedule_id in self.refused and not (self.handed[schedule_id] or row.state in STORED | {State.DROPPED}):
             self.fail(Invariant.CANCEL_TRUTH, f"{name} could not be cancelled, and was never handed over")
-
-
-@define
-class WatchedLedger(MemoryLedger):
-    """Tells of each write, and what a read may say that is not strongly consistent."""
-
-    watch: Watch = field(kw_only=True)
-    _before: dict[str, tuple[Millis, LedgerRow | None]] = field(factory=dict)  # the last write, and what it replaced
-
-    def read_eventually(self, schedule_id: str) -> LedgerRow | None:
-        """As DynamoDB without `ConsistentRead`: a replica that is a second behind. No function reads so."""
-        written_at, before = self._before.get(schedule_id, (0, None))
-        row = before if self.watch.stack.kernel.now - written_at < SECOND else self.rows.get(schedule_id)
-        current().invocation.read[schedule_id] = row
-        return row
-
-    def read(self, schedule_id: str) -> LedgerRow | None:
-        row = super().read(schedule_id)
-        current().invocation.read[schedule_id] = row
-        return row
-
-    def write(self, row: LedgerRow) -> None:
-        old = self.rows.get(row.schedule_id)
-        super().write(row)
-        self._before[row.schedule_id] = (self.watch.stack.kernel.now, old)
-        self.watch.wrote(old, row)
-
-
-@define
-class WatchedTable(MemoryScheduleTable):
-    """Tells of what is read, and wakes the stream."""
-
-    watch: Watch = field(kw_only=True)
-
-    def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
-        stack = self.watch.stack
-        if bucket.minute > edge_of(stack.kernel.now + stack.weather.skew, PERIOD):
-            self.watch.fail(Invariant.COST, f"{bucket.key} is read long before anything in it is due")
-        return super().page(bucket, after)
-
-    def _emit(self, kind: Any, row: Any) -> None:
-        super()._emit(kind, row)
-        self.watch.stack.aws.wake_stream()
-
-
-@define
-class WatchedQueue(MemoryQueue):
-    """Wakes its consumer when a message can be received."""
-
-    watch: Watch = field(kw_only=True)
-
-    def _add(self, body: str, visible_at: Millis, tenant: str) -> None:
-        super()._add(body, visible_at, tenant)
-        if self.name == "http":
-            self.watch.sent_to_executor(body)
-        self.watch.stack.aws.wake_queue(self, visible_at)
-
-
-@define
-class WatchedStore(MemorySetAsideStore):
-    """Tells what is kept, and whose bodies are deleted."""
-
-    watch: Watch = field(kw_only=True)
-
-    def keep(self, kept: Kept) -> None:
-        super().keep(kept)
-        self.watch.on_kept(kept.key)
-
-    def discard(self, key: str) -> None:
-        if key in self.objects:
-            self.watch.discarded |= self.watch.ids_in(key)
-        super().discard(key)

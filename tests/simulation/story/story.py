@@ -2,13 +2,13 @@
 
 from attrs import evolve, field, frozen
 
-from delayer.core import sweeping
-from delayer.core.instants import DAY, HOUR, MINUTE, Millis
-from tests.simulation.chance import Chance, Surprise
-from tests.simulation.people import People
-from tests.simulation.plan import HORIZON, Act, Weather, acts_of, weather_of
-from tests.simulation.stack import Stack
-from tests.simulation.watch import Broken, Invariant
+from delayer.core.firing import sweeping
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, Millis
+from tests.simulation.engine.chance import Chance, Surprise
+from tests.simulation.oracle.invariant import Broken, Invariant
+from tests.simulation.story.actors import Actors
+from tests.simulation.story.plan import HORIZON, Act, Weather, acts_of, weather_of
+from tests.simulation.system.stack import Stack
 from tests.world import START
 
 QUIET: Millis = 3 * DAY  # by then everything has come to its end, whatever the weather was
@@ -31,39 +31,39 @@ class Played:
     story: Story  # with all that took place in it
     broken: Broken | None = None
     steps: int = 0
-    told: list[tuple[Millis, str, str]] = field(factory=list)  # when, who, what
+    log: list[tuple[Millis, str, str]] = field(factory=list)  # when, who, what
 
 
 def play(story: Story, *, aloud: bool = False) -> Played:
     """Plays it. `aloud` keeps what happened, for people."""
     chance = Chance(story.seed, story.surprises)
-    told: list[tuple[Millis, str, str]] = []
+    lines: list[tuple[Millis, str, str]] = []
     weather, acts = weather_of(chance), acts_of(chance)
     taken = tuple(range(len(acts))) if story.acts is None else story.acts
 
-    def tell(who: str, what: str) -> None:
+    def log(who: str, what: str) -> None:
         if aloud:
-            told.append((stack.kernel.now, who, what))
+            lines.append((stack.kernel.now, who, what))
 
-    stack = Stack(chance=chance, weather=weather, tell=tell)
+    stack = Stack(chance=chance, weather=weather, log=log)
     broken, steps = None, 0
     try:
         steps = perform(stack, [acts[number] for number in taken])
     except Broken as error:
         broken = error
-        tell("", str(error))
+        log("", str(error))
     whole = Story(seed=story.seed, acts=taken, surprises=frozenset(chance.happened))
-    return Played(story=whole, broken=broken, steps=steps, told=told)
+    return Played(story=whole, broken=broken, steps=steps, log=lines)
 
 
 def perform(stack: Stack, acts: list[Act]) -> int:
     """What these people do, and all that follows from it, to the end. The steps it took; raises Broken."""
-    people, kernel = People(stack), stack.kernel
+    actors, kernel = Actors(stack), stack.kernel
     for act in acts:
-        kernel.at(act.at, lambda act=act: people.act(act))  # type: ignore[misc] # mypy cannot infer the default
+        kernel.at(act.at, lambda act=act: actors.act(act))  # type: ignore[misc] # mypy cannot infer the default
     stack.aws.ticking = not stack.weather.asleep
     kernel.at(START + 1, stack.aws.tick)
-    kernel.at(START + 10 * MINUTE, people.look_after)
+    kernel.at(START + 10 * MINUTE, actors.look_after)
     steps = run(stack, HORIZON + _longest_outage(stack.weather))
     stack.chance.calm = True
     if stack.weather.asleep:
@@ -72,17 +72,17 @@ def perform(stack: Stack, acts: list[Act]) -> int:
     steps += run(stack, kernel.now + QUIET, until_quiet=True)
     stack.watch.check_end()
     _raise(stack)
-    return steps + (_years_later(stack, people) if stack.weather.later else 0)
+    return steps + (_years_later(stack, actors) if stack.weather.later else 0)
 
 
-def _years_later(stack: Stack, people: People) -> int:
+def _years_later(stack: Stack, actors: Actors) -> int:
     """Backups are restored when their ledger rows still stand, or no longer."""
     stack.aws.ticking = False
     steps = run(stack, stack.kernel.now + stack.weather.later)
     stack.aws.expire()
     if progress := stack.control.progress():  # as if the minute task had run all the while
         stack.control.advance(evolve(progress, closed_until=sweeping.first_open(stack.kernel.now)))
-    people.restore()
+    actors.restore()
     stack.aws.ticking = True
     steps += run(stack, stack.kernel.now + HOUR)
     stack.watch.check_nothing_waits()
@@ -104,7 +104,7 @@ def run(stack: Stack, until: Millis, *, until_quiet: bool = False) -> int:
         if until_quiet and steps % 20 == 0 and is_quiet(stack):
             return steps
         if steps > STEPS:
-            raise Broken(Invariant.NOTHING_WAITS, "the story goes round in circles")
+            raise Broken(Invariant.NOTHING_WAITS, "the story does not end")
     return steps
 
 

@@ -12,10 +12,10 @@ from typing import Any
 from attrs import define, field
 from greenlet import getcurrent, greenlet
 
-from delayer.core.instants import Millis
+from delayer.core.schedule.instants import Millis
 from delayer.fakes import ManualClock
-from delayer.fakes.faults import Crash
-from delayer.ports import Item, Outcome
+from delayer.fakes.runtime.faults import Crash
+from delayer.ports.clock import Item, Outcome
 
 Do = Callable[[], Any]
 
@@ -31,16 +31,16 @@ class Invocation:
     about: frozenset[str] = frozenset()  # the schedules in its batch
     disturbed: bool = False  # a fault has hit it
     dead: bool = False
-    read: dict[str, Any] = field(factory=dict)  # the ledger rows it last read
 
     def __str__(self) -> str:
         return f"{self.function}#{self.number}"
 
 
 class Thread(greenlet):
-    """A greenlet that knows whose it is."""
+    """A greenlet that knows whose it is, and what it has read: a batch may have two copies of one schedule."""
 
     invocation: Invocation
+    read: dict[str, Any]  # the ledger rows that it last read
 
 
 @define(eq=False)
@@ -89,7 +89,7 @@ class Kernel:
     def _begin(self, body: Do, invocation: Invocation) -> None:
         """Its parent is whoever runs the events: there it goes back when it waits or ends."""
         thread = Thread(body, self._hub)
-        thread.invocation = invocation
+        thread.invocation, thread.read = invocation, {}
         self.at(self.now, thread.switch)
 
     def wait_until(self, instant: Millis) -> None:

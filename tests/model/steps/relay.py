@@ -1,13 +1,14 @@
-"""What delayer-relay does, one effect at a time; in the order of use_cases/relay.py."""
+"""What delayer-relay does, one effect at a time; in the order of use_cases/firing/relay.py."""
 
 from collections.abc import Iterator
 
 from attrs import evolve
 
-from delayer.core import relaying
-from delayer.core.ledger import Claim, ComeBack, LedgerRow, first_claim
-from delayer.core.lifecycle import State
-from delayer.core.wire import to_executor
+from delayer.core.firing import relaying
+from delayer.core.ledger.claim import Claim
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerChange, LedgerRow, RetryLater
+from delayer.use_cases.firing.relay import first_attempt
 from tests.model.rules import Rules
 from tests.model.state import DUE, Copy, Relay, World, in_order
 from tests.world import LEAD, LEASE
@@ -33,7 +34,7 @@ def _next(world: World, rules: Rules, run: Relay) -> Iterator[Step]:
     match run.at:
         case "received":
             if isinstance(rules.relay(run.copy.message, world.time), relaying.Stale):
-                yield f"the relay finds {nonce} too old", _bury(world, run)
+                yield f"the relay finds {nonce} too old", _dead_letter(world, run)
             else:
                 yield f"the relay holds {nonce}", _move(world, run, at="held" if rules.hold_first else "claiming")
         case "held":
@@ -43,41 +44,41 @@ def _next(world: World, rules: Rules, run: Relay) -> Iterator[Step]:
         case "claiming":
             yield from _claim(world, rules, run)
         case "handing over":
-            message = to_executor(run.copy.message, run.delivery)
+            message = first_attempt(run.copy.message, run.fence)
             after = evolve(
                 _move(world, run, at="settling"),
                 handed=world.handed | {message},
                 open=world.open | {message},
                 hand_overs=tuple(sorted((*world.hand_overs, (run.copy.name, nonce)))),
             )
-            yield f"the relay hands over {nonce} as {run.delivery}", after
+            yield f"the relay hands over {nonce} as {run.fence}", after
         case "settling":
             yield f"{nonce} is deleted", _settle(world, run)
 
 
 def _claim(world: World, rules: Rules, run: Relay) -> Iterator[Step]:
-    """One compare-and-set; if another row stands than was seen, the decision is made anew."""
-    delivery = f"d{_revision(run.seen) + 1}"  # no other row has this revision
-    wanted = first_claim(run.copy.message, delivery, run.claims_at or world.time, LEASE)
-    verdict, nonce = rules.claim(wanted, run.seen), run.copy.nonce
-    standing = world.row(run.copy.name)
-    if isinstance(verdict, ComeBack):
+    """One compare-and-set; if the current row is not the one that was seen, it decides again."""
+    fence = f"d{_revision(run.seen) + 1}"  # no other row has this revision
+    claim = Claim(message=run.copy.message, fence=fence, now=run.claims_at or world.time, lease=LEASE)
+    verdict, nonce = rules.claim(claim, run.seen), run.copy.nonce
+    current = world.row(run.copy.name)
+    if isinstance(verdict, RetryLater):
         back = evolve(world, relays=world.relays - {run}, free=world.free | {run.copy})
         yield f"the relay of {nonce} finds a lease running: it comes back", back
-    elif not isinstance(verdict, Claim):
+    elif not isinstance(verdict, LedgerChange):
         yield f"the relay refuses {nonce}", _settle(world, run)
-    elif _revision(standing) != _revision(run.seen):
-        yield f"the relay of {nonce} finds another row", _move(world, run, seen=standing, claims_at=wanted.at)
+    elif _revision(current) != _revision(run.seen):
+        yield f"the relay of {nonce} finds another row", _move(world, run, seen=current, claims_at=claim.now)
     else:
         at = "handing over" if rules.hold_first else "held"
-        after = _move(world, run, at=at, delivery=delivery, seen=None, claims_at=0).with_row(run.copy.name, verdict.row)
-        yield f"the relay claims {nonce} for {delivery}", evolve(after, broken=_wrong_claim(world, standing))
+        after = _move(world, run, at=at, fence=fence, seen=None, claims_at=0).with_row(run.copy.name, verdict.row)
+        yield f"the relay claims {nonce} for {fence}", evolve(after, broken=_wrong_claim(world, current))
 
 
-def _wrong_claim(world: World, standing: LedgerRow | None) -> str:
+def _wrong_claim(world: World, current: LedgerRow | None) -> str:
     if world.time < DUE - LEAD:
         return "it is claimed, and cannot be cancelled any more, before its lead has begun"
-    if standing and standing.state is State.CLAIMED and world.time < standing.lease_until:
+    if current and current.state is State.CLAIMED and world.time < current.lease_until:
         return "it is claimed again while the first relay may still be at it"
     return world.broken
 
@@ -100,6 +101,6 @@ def _settle(world: World, run: Relay) -> World:
     )
 
 
-def _bury(world: World, run: Relay) -> World:
+def _dead_letter(world: World, run: Relay) -> World:
     settled = _settle(world, run)
     return evolve(settled, dead=settled.dead | {Copy(run.copy.name, run.copy.nonce)})

@@ -2,36 +2,39 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from delayer.core.admission import admit
-from delayer.core.enqueueing import Garbled
-from delayer.core.instants import MINUTE, SECOND
-from delayer.core.lifecycle import State
-from delayer.core.request import Invalid
-from delayer.core.schedule import Schedule
-from delayer.core.withdrawing import Expired, TooLate
-from delayer.fakes.faults import Crash
-from delayer.ports import Outgoing, RecordKey, Unavailable
-from delayer.use_cases.accept import Accepted
-from delayer.use_cases.cancel import Cancelled
-from delayer.use_cases.enqueue import key_of
-from delayer.use_cases.operate import Impossible
-from delayer.use_cases.replace import OnItsWay, Replaced
-from tests.simulation.plan import Act, Do
+from delayer.core.api.admission import admit
+from delayer.core.api.cancellation import Expired, TooLate
+from delayer.core.api.request import Invalid
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.bucket import RecordKey
+from delayer.core.schedule.instants import MINUTE, SECOND
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import key_of
+from delayer.fakes.runtime.faults import Crash
+from delayer.ports.queue import Outgoing
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.accept import Accepted
+from delayer.use_cases.api.cancel import Cancelled
+from delayer.use_cases.api.replace import OnItsWay, Replaced
+from delayer.use_cases.recovery.redrive import Impossible
+from tests.simulation.story.plan import Act, Do
 from tests.world import ACTION
 
 if TYPE_CHECKING:
-    from tests.simulation.stack import Stack
+    from tests.simulation.system.stack import Stack
 
 OWNER = "owner"
 TRIES = 4
 
 
 @define(eq=False)
-class People:
+class Actors:
     """All of them."""
 
     stack: "Stack"
@@ -40,7 +43,7 @@ class People:
     _backups: dict[str, bytes] = field(factory=dict)  # what an operator may have copied from the store
 
     def __attrs_post_init__(self) -> None:
-        self.stack.watch.on_kept = self._look_at_once
+        self.stack.watch.on_dead_letter = self._look_at_once
 
     def act(self, act: Act) -> None:
         """Somebody does something."""
@@ -58,17 +61,18 @@ class People:
 
     # ------------------------------------------------------------ clients
 
-    def _ask(self, function: str, use: Callable[[], Any], told: Callable[[Any], None], tries: int = TRIES) -> None:
+    def _ask(self, function: str, use: Callable[[], Any], on_answer: Callable[[Any], None], tries: int = TRIES) -> None:
         """Calls the API; a 5xx is asked again, with a pause."""
 
         def answered(outcome: Any) -> None:
             if isinstance(outcome, Invalid):
-                self.stack.tell("client", "is told that this point in time is over")
+                self.stack.log("client", "is answered that this point in time is over")
             elif not isinstance(outcome, BaseException):
-                told(outcome)
+                on_answer(outcome)
             elif tries > 1:
                 pause = self.stack.chance.whole(f"{function} again", 200, 20 * SECOND)
-                self.stack.kernel.at(self.stack.kernel.now + pause, lambda: self._ask(function, use, told, tries - 1))
+                again = partial(self._ask, function, use, on_answer, tries - 1)
+                self.stack.kernel.at(self.stack.kernel.now + pause, again)
 
         self.stack.start(function, use, answered)
 
@@ -87,14 +91,15 @@ class People:
 
     def _has(self, act: Act, schedule: Schedule) -> None:
         name = self.stack.watch.name(schedule.id)
+        self.stack.watch.answered_accepted(schedule, act.due, json.dumps(act.subject))
         self.ids[act.subject] = schedule.id
         self.stack.watch.accepted[schedule.id] = schedule
         self.stack.watch.accepted_at[schedule.id] = self.stack.kernel.now
-        self.stack.tell("client", f"has {name}, due {schedule.point_in_time - self.stack.kernel.now} ms from now")
+        self.stack.log("client", f"has {name}, due {schedule.point_in_time - self.stack.kernel.now} ms from now")
 
     def _cancel(self, act: Act) -> None:
         if schedule_id := self.ids.get(act.subject):
-            self.stack.tell("client", f"cancels {self.stack.watch.name(schedule_id)}")
+            self.stack.log("client", f"cancels {self.stack.watch.name(schedule_id)}")
             self.stack.watch.asked.add(schedule_id)
             self._ask(
                 "cancel",
@@ -104,22 +109,22 @@ class People:
 
     def _was_cancelled(self, schedule_id: str, answer: Any) -> None:
         watch = self.stack.watch
-        self.stack.tell("client", f"is told of {watch.name(schedule_id)}: {type(answer).__name__}")
+        self.stack.log("client", f"is answered about {watch.name(schedule_id)}: {type(answer).__name__}")
         match answer:
             case Cancelled():
-                watch.withdraw(schedule_id)
+                watch.revoke(schedule_id)
             case TooLate(row):
-                watch.told_too_late(row)
+                watch.answered_too_late(row)
                 if row.state is not State.REPLACED:
                     watch.refused[schedule_id] = row
             case Expired():
-                watch.told_too_old(schedule_id)
+                watch.answered_too_old(schedule_id)
             case _:
                 watch.unexpected(AssertionError(f"a cancel was answered {answer}"))
 
     def _patch(self, act: Act) -> None:
         if schedule_id := self.ids.get(act.subject):
-            self.stack.tell("client", f"moves {self.stack.watch.name(schedule_id)}")
+            self.stack.log("client", f"moves {self.stack.watch.name(schedule_id)}")
             self.stack.watch.asked.add(schedule_id)
             self._ask(
                 "replace",
@@ -145,47 +150,47 @@ class People:
         if isinstance(answer, Replaced):
             self._has(act, answer.schedule)
             if old:
-                self.stack.tell("client", f"is told that it takes the place of {watch.name(old)}")
-                watch.withdraw(old)
+                self.stack.log("client", f"is answered that it takes the place of {watch.name(old)}")
+                watch.revoke(old)
         else:
-            self.stack.tell("client", f"is told: {type(answer).__name__}")
+            self.stack.log("client", f"is answered: {type(answer).__name__}")
         match answer:
             case TooLate(row):
-                watch.told_too_late(row)
+                watch.answered_too_late(row)
             case Expired() if old:
-                watch.told_too_old(old)
+                watch.answered_too_old(old)
             case OnItsWay() if old:
-                watch.told_on_its_way(old)
+                watch.answered_on_its_way(old)
 
     # ------------------------------------------------------------ whoever should not
 
     def _vandal(self, act: Act) -> None:
         """An operator deletes a record in the console."""
         schedule = self.stack.watch.accepted.get(self.ids.get(act.subject, ""))
-        if schedule and key_of(schedule) in self.stack.table.rows:
+        if schedule and key_of(schedule.id) in self.stack.table.rows:
             self.stack.watch.struck.add(schedule.id)
-            self.stack.tell("operator", f"deletes the record of {self.stack.watch.name(schedule.id)} by hand")
-            self.stack.table.delete([key_of(schedule)])
+            self.stack.log("operator", f"deletes the record of {self.stack.watch.name(schedule.id)} by hand")
+            self.stack.table.delete([key_of(schedule.id)])
 
     def _garbage(self, act: Act) -> None:
         key = RecordKey(bucket="nonsense", due=str(act.at))
-        self.stack.table.write(key, Garbled("no such field"))
+        self.stack.table.write(key, Malformed("no such field"))
         self.stack.table.delete([key])
 
     def _noise(self, act: Act) -> None:
         for queue in (self.stack.delayer_queue, self.stack.http_queue, self.stack.sweep_queue):
-            queue.send([Outgoing("{not json")])
+            queue.send([Outgoing(body="{not json")])
 
     # ------------------------------------------------------------ the operator
 
     def look_after(self) -> None:
-        """Every so often an operator puts back what is kept, or throws it away."""
+        """Every so often an operator redrives what is kept, or throws it away."""
         chance, stack = self.stack.chance, self.stack
         self._backups |= stack.store.objects
         for key in sorted(stack.store.objects.keys() - self._in_hand):
             gave_up = chance.calm and key.startswith("aws/")  # its schedules have no end yet: an operator must act
             if gave_up or chance.surprise("operator", stack.weather.operator):
-                self._operate(key, throw_away=not gave_up and chance.part("operator throws away") < 0.15)
+                self._command(key, discard=not gave_up and chance.part("operator discards") < 0.15)
         stack.kernel.at(stack.kernel.now + chance.whole("operator again", MINUTE, 20 * MINUTE), self.look_after)
 
     def _look_at_once(self, key: str) -> None:
@@ -194,49 +199,49 @@ class People:
         if key in self._in_hand or not chance.surprise("operator at once", 0.25 * self.stack.weather.operator):
             return
 
-        def put_back() -> None:
+        def redrive() -> None:
             if key in self.stack.store.objects and key not in self._in_hand:
-                self._operate(key, throw_away=False)
+                self._command(key, discard=False)
 
-        kernel.at(kernel.now + chance.whole("operator how soon", 0, 25), put_back)
+        kernel.at(kernel.now + chance.whole("operator how soon", 0, 25), redrive)
 
-    def _operate(self, key: str, *, throw_away: bool) -> None:
-        use = self.stack.operate.throw_away if throw_away else self.stack.operate.put_back
-        if throw_away:
-            self.stack.watch.thrown_away |= self.stack.watch.ids_in(key)
-        self.stack.tell("operator", f"{'throws away' if throw_away else 'puts back'} {self._named(key)}")
+    def _command(self, key: str, *, discard: bool) -> None:
+        use = self.stack.redrive.discard if discard else self.stack.redrive.redrive
+        if discard:
+            self.stack.watch.discarded |= self.stack.watch.ids_in(key)
+        self.stack.log("operator", f"{'discards' if discard else 'redrives'} {self._named(key)}")
 
         self._in_hand.add(key)
 
-        def told(answer: Any) -> None:
+        def answered(answer: Any) -> None:
             if isinstance(answer, Crash | Unavailable):
                 self.stack.kernel.at(self.stack.kernel.now + 5 * MINUTE, again)
                 return
             self._in_hand.discard(key)
             if isinstance(answer, Impossible):
-                self.stack.tell("operator", f"is told: {answer}")
+                self.stack.log("operator", f"is answered: {answer}")
 
         def again() -> None:
             """A command that failed is repeated until it is answered, or there is nothing left to do."""
             if key in self.stack.store.objects:
-                self.stack.start("operate", lambda: use(key), told)
+                self.stack.start("redrive", lambda: use(key), answered)
             else:
                 self._in_hand.discard(key)
 
-        self.stack.start("operate", lambda: use(key), told)
+        self.stack.start("redrive", lambda: use(key), answered)
 
     def _named(self, key: str) -> str:
-        found = self.stack.contents(self.stack.store.objects[key]).messages
-        return ", ".join(self.stack.watch.name(message.id) for message in found) or "what nobody can read"
+        found = self.stack.contents(self.stack.store.objects[key]).schedules
+        return ", ".join(self.stack.watch.name(schedule.id) for schedule in found) or "what nobody can read"
 
     def restore(self) -> None:
-        """Backups are restored: objects of the store that were put back long ago, and records of the table."""
+        """Backups are restored: objects of the store that were redriven long ago, and records of the table."""
         for key, content in self._backups.items():
             self.stack.store.objects.setdefault(key, content)
-            self._operate(key, throw_away=False)
+            self._command(key, discard=False)
         for schedule in self.stack.watch.accepted.values():
             self.stack.watch.struck.add(schedule.id)
-            self.stack.tell("operator", f"restores the record of {self.stack.watch.name(schedule.id)}")
+            self.stack.log("operator", f"restores the record of {self.stack.watch.name(schedule.id)}")
             self.stack.table.put(schedule)
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from attrs import evolve
 
-from tests.simulation.story import Played, Story, play
+from tests.simulation.story.story import Played, Story, play
 
 Thing = TypeVar("Thing")
 TRIES = 600  # plays at most; what is left then is short enough

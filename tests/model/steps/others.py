@@ -4,12 +4,14 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from delayer.core.ledger import Keep, LedgerRow, ended, first_end, first_opened, reopened
-from delayer.core.lifecycle import State
-from delayer.core.withdrawing import Already, Withdraw, decide_replace
-from delayer.use_cases.operate import REOPENABLE
+from delayer.core.api.cancellation import Already, decide_replace
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.outcome import ended, ended_unclaimed
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.recovery.disposition import Disposition
+from delayer.core.recovery.redriving import REDRIVABLE, redriven
 from tests.model.rules import Rules
-from tests.model.state import INSTANTS, NEW, OLD, SCHEDULES, Copy, Drain, PutBack, World, in_order
+from tests.model.state import INSTANTS, NEW, OLD, SCHEDULES, Copy, Drain, Redrive, World, in_order
 from tests.world import LEASE
 
 Step = tuple[str, World]
@@ -27,7 +29,7 @@ def steps(world: World, rules: Rules) -> Iterator[Step]:
 
 
 def _stream(world: World) -> Iterator[Step]:
-    """A sweep or the fast track deletes; the REMOVE is sent, and maybe again (use_cases/enqueue.py)."""
+    """A sweep or the fast track deletes; the REMOVE is sent, and maybe again (use_cases/firing/enqueue.py)."""
     for name in sorted(world.table):
         yield (
             f"{name}: its record is deleted",
@@ -53,134 +55,140 @@ def _queues(world: World) -> Iterator[Step]:
     if world.budget.deliveries:
         for message in sorted({run.message for run in world.executors} - world.open, key=str):
             again = evolve(world.spend("deliveries"), handed=world.handed | {message}, open=world.open | {message})
-            yield f"SQS delivers {message.delivery} twice", evolve(again, excused=world.excused + 1)
+            yield f"SQS delivers {message.fence} twice", evolve(again, excused=world.excused + 1)
 
 
 def _dead_letters(world: World, rules: Rules) -> Iterator[Step]:
-    """What was received in vain ten times is buried, and moved back, or drained (use_cases/drain.py)."""
-    if world.budget.burials:
+    """What was received ten times without success goes to the dead-letter queue.
+
+    Its queue is redriven, or it is drained (use_cases/recovery/drain.py).
+    """
+    if world.budget.dead_lettered:
         for copy in in_order(world.free):
             yield (
                 f"{copy.nonce} goes to the dead-letter queue",
                 evolve(
-                    world.spend("burials"),
+                    world.spend("dead_lettered"),
                     free=world.free - {copy},
                     copies=world.copies - {copy},
                     dead=world.dead | {copy},
                 ),
             )
     for copy in in_order(world.dead - {run.copy for run in world.drains}):
-        if world.budget.redrives:
+        if world.budget.queue_redrives:
             yield (
-                f"{copy.nonce} is moved back into its queue",
+                f"{copy.nonce} is sent to its queue again by a redrive of the queue",
                 evolve(
-                    world.spend("redrives"),
+                    world.spend("queue_redrives"),
                     dead=world.dead - {copy},
                     free=world.free | {copy},
                     copies=world.copies | {copy},
                 ),
             )
         yield (
-            f"dlq-set-aside receives {copy.nonce}",
+            f"dlq-drain receives {copy.nonce}",
             evolve(world, drains=world.drains | {Drain(copy=copy, at="received")}),
         )
     for run in in_order(world.drains):
         yield from _drain(world, rules, run)
         if world.budget.crashes:
             yield (
-                f"dlq-set-aside dies with {run.copy.nonce}, {run.at}",
+                f"dlq-drain dies with {run.copy.nonce}, {run.at}",
                 evolve(world.spend("crashes"), drains=world.drains - {run}),
             )
 
 
 def _drain(world: World, rules: Rules, run: Drain) -> Iterator[Step]:
-    """The body, the row, the body once more: a put-back may have deleted it just before the mark."""
+    """The body, the row, the body once more: a redrive may have deleted it just before the mark."""
     copy = run.copy
     body = (copy.name, copy.nonce)
     away = evolve(world, drains=world.drains - {run})
-    kept = evolve(away, kept=world.kept | {body})
+    letters = evolve(away, letters=world.letters | {body})
     match run.at:
         case "received" if rules.body_first:
-            yield f"the body of {copy.nonce} is kept", evolve(kept, drains=away.drains | {evolve(run, at="kept")})
+            yield (
+                f"the body of {copy.nonce} is stored",
+                evolve(letters, drains=away.drains | {evolve(run, at="stored")}),
+            )
         case "marked":
-            yield f"the body of {copy.nonce} is kept once more", evolve(kept, dead=world.dead - {copy})
+            yield f"the body of {copy.nonce} is stored once more", evolve(letters, dead=world.dead - {copy})
         case _:
             yield f"the ledger is asked about {copy.nonce}", _mark(away, rules, copy, body)
 
 
 def _mark(world: World, rules: Rules, copy: Copy, body: tuple[str, str]) -> World:
-    """One compare-and-set; whoever comes in between makes it decide anew, so that read and write are one step here."""
+    """One compare-and-set; a write in between makes it decide again, so that read and write are one step here."""
     row = world.row(copy.name)
-    match rules.set_aside(row, copy.nonce):
-        case Keep.MARK:
+    match rules.disposition(row, copy.nonce):
+        case Disposition.MARK:
             marked = evolve(world, drains=world.drains | {Drain(copy=copy, at="marked")})
             return marked.with_row(copy.name, _ended(world, copy.name, row))
-        case Keep.NEEDLESS:
-            return evolve(world, dead=world.dead - {copy}, kept=world.kept - {body})
+        case Disposition.DISCARD:
+            return evolve(world, dead=world.dead - {copy}, letters=world.letters - {body})
     return evolve(world, dead=world.dead - {copy})
 
 
 def _ended(world: World, name: str, row: LedgerRow | None) -> LedgerRow:
     """The row that says so."""
     if row is not None:
-        return ended(row, State.SET_ASIDE, world.time)
-    return first_end(SCHEDULES[name].id, SCHEDULES[name].owner, State.SET_ASIDE, world.time, "")
+        return ended(row, State.DEAD_LETTERED, world.time)
+    return ended_unclaimed(SCHEDULES[name].id, SCHEDULES[name].owner, State.DEAD_LETTERED, world.time, "")
 
 
 def _client(world: World, rules: Rules) -> Iterator[Step]:
-    """A cancel, and a replacement (use_cases/cancel.py, use_cases/replace.py): one conditional write each."""
+    """A cancel, and a replacement (use_cases/api/cancel.py, use_cases/api/replace.py): one conditional write each."""
     old, row = SCHEDULES[OLD], world.row(OLD)
     if world.budget.cancels:
         verdict = rules.cancel(old.id, old.owner, row, world.time)
-        if isinstance(verdict, Withdraw):
-            yield "a cancel is answered 200", world.spend("cancels").withdraw().with_row(OLD, verdict.row)
+        if isinstance(verdict, LedgerChange):
+            yield "a cancel is answered 200", world.spend("cancels").revoke().with_row(OLD, verdict.row)
         elif not isinstance(verdict, Already):
             yield "a cancel is answered 409", world.spend("cancels")
     if world.budget.replacements:
         decision = decide_replace(old.id, old.owner, row, SCHEDULES[NEW].id, world.time)
-        if isinstance(decision, Withdraw):
+        if isinstance(decision, LedgerChange):
             swapped = evolve(world.spend("replacements"), table=world.table - {OLD} | {NEW})
             if OLD in world.table:
                 swapped = evolve(swapped, removed=(*world.removed, OLD))
-            after = evolve(swapped.withdraw(), replaced=True)
+            after = evolve(swapped.revoke(), replaced=True)
             yield "new takes the place of old", after.with_row(OLD, decision.row)
 
 
 def _operator(world: World, rules: Rules) -> Iterator[Step]:
-    """Put back: the row is read, then written, the copy is sent, the body deleted (use_cases/operate.py)."""
-    run = world.putting_back
+    """Redriven: the row is read, then written, the copy is sent, the body deleted (use_cases/recovery/redrive.py)."""
+    run = world.redriving
     if run is None:
-        if world.budget.put_backs and INSTANTS[world.now] < LEASE * 100:
-            for body in sorted(world.kept):
-                begun = PutBack(body=body, at="read", row=world.row(body[0]))
-                yield f"an operator puts {body[0]} back", evolve(world.spend("put_backs"), putting_back=begun)
+        if world.budget.redrives and INSTANTS[world.now] < LEASE * 100:
+            for body in sorted(world.letters):
+                begun = Redrive(body=body, at="read", row=world.row(body[0]))
+                yield f"an operator redrives {body[0]}", evolve(world.spend("redrives"), redriving=begun)
         return
-    over = evolve(world, putting_back=None)
+    over = evolve(world, redriving=None)
     match run.at:
         case "read":
-            yield f"the put-back of {run.body[0]} goes by the row", _reopen(world, rules, run)
+            yield f"the redrive of {run.body[0]} goes by the row", _reopen(world, rules, run)
         case "reopened":
             sent, copy = world.send(run.body[0], run.nonce)
-            yield f"it is sent as {copy.nonce}", evolve(sent, putting_back=evolve(run, at="sent"))
+            yield f"it is sent as {copy.nonce}", evolve(sent, redriving=evolve(run, at="sent"))
         case "sent":
-            yield f"the body of {run.body[0]} is deleted", evolve(over, kept=world.kept - {run.body})
+            yield f"the body of {run.body[0]} is deleted", evolve(over, letters=world.letters - {run.body})
     if world.budget.crashes:
         yield f"the operator's command dies, {run.at}", over.spend("crashes")
 
 
-def _reopen(world: World, rules: Rules, run: PutBack) -> World:
-    name, over = run.body[0], evolve(world, putting_back=None)
-    if run.row is not None and run.row.state not in REOPENABLE:
+def _reopen(world: World, rules: Rules, run: Redrive) -> World:
+    name, over = run.body[0], evolve(world, redriving=None)
+    if run.row is not None and run.row.state not in REDRIVABLE:
         is_settled = run.row.ended or not rules.spares_claimed
-        return evolve(over, kept=world.kept - {run.body}) if is_settled else over
-    standing = world.row(name)
-    if (standing and standing.revision) != (run.row and run.row.revision):
+        return evolve(over, letters=world.letters - {run.body}) if is_settled else over
+    current = world.row(name)
+    if (current and current.revision) != (run.row and run.row.revision):
         return over  # the compare-and-set fails
     nonce = world.next_nonce()
     old = SCHEDULES[name]
-    opened = reopened(run.row, nonce, world.time) if run.row else first_opened(old.id, old.owner, nonce, world.time)
+    opened = redriven(old.id, old.owner, run.row, nonce, world.time)
     after = evolve(
-        world, putting_back=evolve(run, at="reopened", row=None, nonce=nonce), excused=world.excused + 1, put_back=True
+        world, redriving=evolve(run, at="reopened", row=None, nonce=nonce), excused=world.excused + 1, was_redriven=True
     )
     return after.with_row(name, opened)
 
@@ -191,7 +199,7 @@ def _time(world: World) -> Iterator[Step]:
         later = evolve(world, now=world.now + 1)
         outlived = [run for run in world.relays if run.began + LEASE < later.time]
         overdue = [run for run in world.executors if run.began + EXECUTOR_TIMEOUT < later.time]
-        at_rest = not world.drains and not world.putting_back
+        at_rest = not world.drains and not world.redriving
         kept_too_long = world.handed and later.now == len(INSTANTS) - 1  # SQS keeps a message for 14 days
         if not outlived and not overdue and at_rest and not kept_too_long:
             yield "time passes", later

@@ -4,18 +4,18 @@ from typing import TYPE_CHECKING
 
 from attrs import define
 
-from delayer.core.executing import Done, Refused, Result, Retry
-from delayer.core.instants import SECOND
-from delayer.core.wire import ExecutorMessage
-from tests.simulation.kernel import current
+from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.messages import ExecutorMessage
+from tests.simulation.engine.kernel import current
 
 if TYPE_CHECKING:
-    from tests.simulation.stack import Stack
+    from tests.simulation.system.stack import Stack
 
 
 @define
 class Target:
-    """Port Target. What reached it is told to the watch at the moment it does."""
+    """Port Target. What reaches it is reported to the watch at that moment."""
 
     stack: "Stack"
 
@@ -26,12 +26,14 @@ class Target:
         if chance.surprise(f"{label} slow", self.stack.weather.target / 3):
             kernel.wait_until(kernel.now + chance.whole(f"{label} how slow", SECOND, 12 * SECOND))
         if chance.surprise(f"{label} fails", self.stack.weather.target):
-            self.stack.tell("target", f"does not take attempt {message.attempt} of {self.stack.watch.name(message.id)}")
+            self.stack.log(
+                "target", f"does not take attempt {message.attempt} of {self.stack.watch.name(message.schedule.id)}"
+            )
             kind = chance.part(f"{label} how")
             self.stack.watch.turned_down(message, for_good=kind < 0.15)
             if kind < 0.15:
                 return Refused("HTTP 404")
             if kind < 0.3:
                 raise OverflowError("a defect of the executor")
-            return Retry("HTTP 503")
+            return Retry(detail="HTTP 503")
         return Done("HTTP 200")

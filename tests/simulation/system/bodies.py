@@ -8,7 +8,7 @@ import msgspec
 class _Body(msgspec.Struct):
     id: str = ""
     attempt: int = 0
-    delivery: str = ""
+    fence: str = ""
 
 
 @lru_cache(maxsize=8192)

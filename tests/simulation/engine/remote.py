@@ -6,11 +6,13 @@ from typing import Any, Final
 
 from attrs import define, field
 
-from delayer.core.instants import MINUTE, SECOND, Millis
-from delayer.fakes.faults import Crash, failed
-from delayer.ports import Unavailable
-from tests.simulation.chance import Chance
-from tests.simulation.kernel import Invocation, Kernel, current
+from delayer.core.ledger.row import LedgerChange
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis
+from delayer.fakes.runtime.faults import Crash, failed, is_ledger
+from delayer.ports.ledger import WriteResult
+from delayer.ports.unavailable import Unavailable
+from tests.simulation.engine.chance import Chance
+from tests.simulation.engine.kernel import Invocation, Kernel, current
 
 
 class Fault(StrEnum):
@@ -61,7 +63,7 @@ class Network:
     rate: float  # of faults, per call
     faults: Sequence[Fault]  # which of them this story may have
     outages: Sequence[Outage]
-    tell: Callable[[str, str], None]  # who, what; for the story
+    log: Callable[[str, str], None]  # who, what; for the story
     on_fault: Callable[[Invocation], None]
     on_twin: Callable[[Invocation], None]  # one message became two
     calls: int = field(default=0, init=False)
@@ -97,7 +99,7 @@ class Network:
         invocation.disturbed = True
         if method not in READS and (not undone or invocation.function.startswith("executor")):
             self.on_fault(invocation)
-        self.tell(str(invocation), what)
+        self.log(str(invocation), what)
 
     def _spoil(self, fault: Fault, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         match fault:
@@ -131,14 +133,14 @@ class Network:
             try:
                 do(*arguments)
             except Unavailable as error:
-                self.tell("AWS", f"a straggler, {label}: {error}")
+                self.log("AWS", f"a straggler, {label}: {error}")
 
         straggle = self.chance.one_of(f"{label} how late", (SECOND, 15 * SECOND, MINUTE, STRAGGLE))
         self.kernel.at(self.kernel.now + self.chance.whole(f"{label} late", 1, straggle), arrive)
 
     def _partly(self, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         if method not in REPORTING:
-            raise Unavailable(f"{label}: throttled")
+            return failed(method, arguments)
         things = list(arguments[0])
         done = [self.chance.part(f"{label} part") < 0.5 for _ in things]
         do([thing for thing, taken in zip(things, done, strict=True) if taken])
@@ -162,4 +164,9 @@ class Remote:
         def call(*arguments: Any) -> Any:
             return self._network.call(label, self._service, method, arguments)
 
-        return call
+        def one_by_one(changes: Sequence[LedgerChange]) -> list[WriteResult]:
+            """Each change is a request of its own, and fares on its own."""
+            each = self._network.kernel.side_by_side(lambda change: call([change]), changes)
+            return [result for results in each for result in results]
+
+        return one_by_one if name == "write" and is_ledger(self._port) else call

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from delayer.core.instants import HOUR, MINUTE, SECOND, Millis
-from delayer.core.schedule import Schedule
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule.schedule import Schedule
 from delayer.fakes import MemoryQueue
-from delayer.ports import Delivery, Outgoing
-from tests.simulation.bodies import body_of
-from tests.simulation.remote import Service
+from delayer.ports.queue import Outgoing, ReceivedMessage
+from tests.simulation.engine.remote import Service
+from tests.simulation.system.bodies import body_of
 
 if TYPE_CHECKING:
-    from tests.simulation.stack import Stack
+    from tests.simulation.system.stack import Stack
 
 IDLE = 15  # with an empty table only each of so many ticks is played: it has nothing to do
 CONCURRENT = 5  # invocations for one queue at a time
@@ -56,14 +56,16 @@ class Aws:
         self._reading.add(shard)
         batch = list(batch)
         about = [change.row.id for change in batch if isinstance(change.row, Schedule)]
-        self.stack.start("enqueue", lambda: self.stack.enqueue(batch), lambda told: self._settle(shard, told), about)
+        self.stack.start(
+            "enqueue", lambda: self.stack.enqueue(batch), lambda answer: self._settle(shard, answer), about
+        )
 
-    def _settle(self, shard: int, told: Any) -> None:
-        failed = None if isinstance(told, BaseException) else told
+    def _settle(self, shard: int, answer: Any) -> None:
+        failed = None if isinstance(answer, BaseException) else answer
         if failed is None:
             self.stack.new_environment()
         if failed == [] and self.stack.chance.surprise("stream batch repeated", self.stack.weather.repeats):
-            self.stack.tell("AWS", "delivers the batch of the stream again")
+            self.stack.log("AWS", "delivers the batch of the stream again")
             self.stack.new_environment()
             failed = None
         self._failures[shard] = 0 if failed == [] else self._failures.get(shard, 0) + 1
@@ -98,7 +100,7 @@ class Aws:
         if queue is self.stack.dead and self._moved_back(batch):
             return
         function, use = self._consumer(queue)
-        self.stack.start(function, lambda: use(batch), lambda told: self._delete(queue, batch, told, about), about)
+        self.stack.start(function, lambda: use(batch), lambda answer: self._delete(queue, batch, answer, about), about)
 
     def _poll_again(self, queue: MemoryQueue) -> None:
         """In a while; once is enough, however many messages wait."""
@@ -111,9 +113,9 @@ class Aws:
 
             self.stack.kernel.at(self.stack.kernel.now + 5 * SECOND, poll)
 
-    def _consumer(self, queue: MemoryQueue) -> tuple[str, Callable[[Sequence[Delivery]], list[str]]]:
+    def _consumer(self, queue: MemoryQueue) -> tuple[str, Callable[[Sequence[ReceivedMessage]], list[str]]]:
         stack = self.stack
-        consumers: dict[str, tuple[str, Callable[[Sequence[Delivery]], list[str]]]] = {
+        consumers: dict[str, tuple[str, Callable[[Sequence[ReceivedMessage]], list[str]]]] = {
             "delayer": ("relay", stack.relay),
             "http": ("execute", stack.execute),
             "sweep": ("sweep", stack.sweep_buckets),
@@ -121,13 +123,13 @@ class Aws:
         }
         return consumers[queue.name]
 
-    def _maybe_twice(self, queue: MemoryQueue, batch: Sequence[Delivery], about: Sequence[str]) -> None:
+    def _maybe_twice(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage], about: Sequence[str]) -> None:
         """At least once: the same messages again, while the first delivery is under way."""
-        if batch[0].receives > REPEATED or not self.stack.chance.surprise(
+        if queue.receives_of(batch[0].message_id) > REPEATED or not self.stack.chance.surprise(
             f"{queue.name} delivered twice", self.stack.weather.repeats
         ):
             return
-        self.stack.tell("AWS", f"delivers {self._named(batch)} twice from the {queue.name} queue")
+        self.stack.log("AWS", f"delivers {self._named(batch)} twice from the {queue.name} queue")
         self.stack.watch.excuses.update(about)
         ids = [one.message_id for one in batch]
 
@@ -137,41 +139,41 @@ class Aws:
 
         self._later(f"{queue.name} second delivery", 1, 40, again)
 
-    def _maybe_throttled(self, queue: MemoryQueue, batch: Sequence[Delivery]) -> None:
+    def _maybe_throttled(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage]) -> None:
         """Deliveries that Lambda turned away count, too: this is the last before the dead-letter queue."""
         if queue.dead_letters and self.stack.chance.surprise(f"{queue.name} throttled", self.stack.weather.throttled):
-            self.stack.tell("AWS", f"has throttled {self._named(batch)} nine times: this is the last delivery")
+            self.stack.log("AWS", f"has throttled {self._named(batch)} nine times: this is the last delivery")
             ids = {one.message_id for one in batch}
             for message in queue.messages:
                 if message.message_id in ids:
                     message.receives = queue.max_receives
 
-    def _moved_back(self, batch: Sequence[Delivery]) -> bool:
+    def _moved_back(self, batch: Sequence[ReceivedMessage]) -> bool:
         """An operator moves what is in the dead-letter queue back to where it came from, under new message ids."""
         if self._moves >= MOVES or not self.stack.chance.surprise("moved back", self.stack.weather.throttled):
             return False
         self._moves += 1
-        self.stack.tell("operator", f"moves {self._named(batch)} back from the dead-letter queue")
+        self.stack.log("operator", f"moves {self._named(batch)} back from the dead-letter queue")
         for one in batch:
             source = self.stack.http_queue if body_of(one.body).attempt else self.stack.delayer_queue
-            source.send([Outgoing(one.body)])
+            source.send([Outgoing(body=one.body)])
         self._busy[self.stack.dead.name] -= 1
         self.stack.dead.settle(batch, [])
         return True
 
-    def _delete(self, queue: MemoryQueue, batch: Sequence[Delivery], told: Any, about: Sequence[str]) -> None:
+    def _delete(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage], answer: Any, about: Sequence[str]) -> None:
         self._busy[queue.name] -= 1
-        if isinstance(told, BaseException):
+        if isinstance(answer, BaseException):
             return
-        failed = list(told)
+        failed = list(answer)
         if self.stack.chance.surprise(f"{queue.name} delete lost", self.stack.weather.repeats / 2):
-            self.stack.tell("AWS", f"forgets that {self._named(batch)} was deleted from the {queue.name} queue")
+            self.stack.log("AWS", f"forgets that {self._named(batch)} was deleted from the {queue.name} queue")
             self.stack.watch.excuses.update(about)
             failed = [one.message_id for one in batch]
         queue.settle(batch, failed)
         self.stack.watch.check_copies()
 
-    def _named(self, batch: Sequence[Delivery]) -> str:
+    def _named(self, batch: Sequence[ReceivedMessage]) -> str:
         return ", ".join(self.stack.watch.name(body_of(one.body).id) for one in batch)
 
     # ------------------------------------------------------------ the minute task, and TTL
@@ -183,24 +185,24 @@ class Aws:
         self._minutes += 1
         if not self.ticking or (not self.stack.table.rows and self._minutes % IDLE):
             return
-        trouble = chance.surprise("tick", self.stack.weather.ticks)
-        kind = chance.one_of("tick trouble", ("skipped", "doubled", "late")) if trouble else ""
-        if trouble:
-            self.stack.tell("EventBridge", f"a tick is {kind}")
+        fault = chance.surprise("tick", self.stack.weather.ticks)
+        kind = chance.one_of("tick fault", ("skipped", "doubled", "late")) if fault else ""
+        if fault:
+            self.stack.log("EventBridge", f"a tick is {kind}")
         if kind != "skipped":
             self._later("tick", 0, 30 * SECOND if kind == "late" else 300, self._run_tick)
         if kind == "doubled":
             self._later("tick", 0, 2 * SECOND, self._run_tick)
 
     def _run_tick(self) -> None:
-        self.stack.start("tick", self.stack.tick, lambda told: None)
+        self.stack.start("tick", self.stack.tick, lambda answer: None)
 
     def expire(self) -> None:
         """TTL deletes what has expired, some time afterwards."""
         now = self.stack.kernel.now
         table, ledger = self.stack.table, self.stack.ledger
         for key in [key for key, row in table.rows.items() if isinstance(row, Schedule) and row.expires_at <= now]:
-            self.stack.tell("TTL", f"deletes the record {key.due[-6:]}")
+            self.stack.log("TTL", f"deletes the record {key.due[-6:]}")
             table.delete([key])
         for schedule_id in [schedule_id for schedule_id, row in ledger.rows.items() if row.expires_at <= now]:
             del ledger.rows[schedule_id]
@@ -213,5 +215,5 @@ class Aws:
         wait = chance.whole(f"{label} delivery", low, high)
         if chance.surprise(f"{label} late", self.stack.weather.delays):
             wait += chance.whole(f"{label} how late", 0, chance.one_of(f"{label} which delay", LONG))
-            self.stack.tell("AWS", f"delivers from the {label} {wait} ms late")
+            self.stack.log("AWS", f"delivers from the {label} {wait} ms late")
         kernel.at((kernel.now if since is None else since) + wait, do)

@@ -1,6 +1,7 @@
 """The stack in virtual time: the use cases as they are, the shipped fakes, and AWS between them.
 
-The wiring is that of `tests/world.py`. Each port is behind a network that may fail; each function has its own clock.
+The use cases come from the same factories as those of the functions. Each port is behind a network that may fail; each
+function has its own clock.
 """
 
 import json
@@ -9,29 +10,30 @@ from typing import Any
 
 from attrs import define, evolve, field
 
-from delayer.aws.kept_schedules import schedules_in
-from delayer.core.enqueueing import Change, Garbled, Kind
-from delayer.core.events import Event, of_record
-from delayer.core.instants import SECOND, Millis
-from delayer.core.request import Invalid
-from delayer.core.schedule import Schedule
-from delayer.core.set_aside import decode
-from delayer.core.wire import to_delayer
+from delayer.aws.messaging.dead_letter_reader import schedules_in
+from delayer.core.api.request import Invalid
+from delayer.core.history.events import Event, of_record
+from delayer.core.recovery.dead_letter import Contents, decode
+from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.fakes import MemoryJournal, MemoryQueue, MemoryRegistry, MemoryScheduleTable
-from delayer.fakes.faults import Crash
-from delayer.fakes.queue import Message
-from delayer.ports import Clock, Parallel, Unavailable
-from delayer.use_cases.cancel import Cancel
-from delayer.use_cases.enqueue import Sent
-from delayer.use_cases.operate import Contents, Impossible
-from delayer.use_cases.replace import Replace
-from tests.simulation.aws import Aws
-from tests.simulation.chance import Chance
-from tests.simulation.kernel import FunctionClock, Invocation, Kernel, SideBySide
-from tests.simulation.plan import Weather
-from tests.simulation.remote import Network, Remote, Service
-from tests.simulation.target import Target
-from tests.simulation.watch import Watch, WatchedLedger, WatchedQueue, WatchedStore, WatchedTable
+from delayer.fakes.messaging.queue import Message
+from delayer.fakes.runtime.faults import Crash
+from delayer.ports.clock import Clock, Parallel
+from delayer.ports.journal import JournalEntry
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.firing.enqueue import Sent
+from delayer.use_cases.recovery.redrive import Impossible
+from tests.simulation.engine.chance import Chance
+from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide
+from tests.simulation.engine.remote import Network, Remote, Service
+from tests.simulation.oracle.watch import Watch
+from tests.simulation.oracle.watched import WatchedLedger, WatchedQueue, WatchedStore, WatchedTable
+from tests.simulation.story.plan import Weather
+from tests.simulation.system.aws import Aws
+from tests.simulation.system.target import Target
 from tests.world import World
 
 TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
@@ -44,7 +46,7 @@ TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "relay": 10 * SECOND,
     "execute": 45 * SECOND,
     "drain": 30 * SECOND,
-    "operate": 60 * SECOND,
+    "redrive": 60 * SECOND,
 }
 NAMES = {  # as functions/ has them
     "accept": "api-schedule-post",
@@ -55,8 +57,8 @@ NAMES = {  # as functions/ has them
     "sweep": "sweep-bucket-enqueuer",
     "relay": "delayer-relay",
     "execute": "executor-http-request",
-    "drain": "dlq-set-aside",
-    "operate": "operator-set-aside",
+    "drain": "dlq-drain",
+    "redrive": "operator-dead-letters",
 }
 
 
@@ -69,8 +71,8 @@ class JournalOfBeginnings(MemoryJournal):
 
     def history(self, schedule_id: str) -> tuple[Event, ...]:
         unread, self._read = self.table.stream[self._read :], len(self.table.stream)
-        told = [of_record(one.kind, one.row, one.sequence, 0) for one in unread if isinstance(one.row, Schedule)]
-        self.keep([event for event in told if event], 0)
+        events = [of_record(one.kind, one.row, one.sequence, 0) for one in unread if isinstance(one.row, Schedule)]
+        self.write([JournalEntry(event=event, text="") for event in events if event], 0)
         return super().history(schedule_id)
 
 
@@ -80,7 +82,7 @@ class Stack(World):
 
     chance: Chance
     weather: Weather
-    tell: Callable[[str, str], None]
+    log: Callable[[str, str], None]
     shards: int = field(init=False, default=1)
 
     def __attrs_post_init__(self) -> None:
@@ -94,7 +96,7 @@ class Stack(World):
             self.weather.rate,
             self.weather.faults,
             self.weather.outages,
-            self.tell,
+            self.log,
             self.watch.disturbed,
             self.watch.twinned,
         )
@@ -103,46 +105,29 @@ class Stack(World):
 
     # ------------------------------------------------------------ wiring
 
-    def _build(self) -> None:
+    def make_adapters(self) -> None:
         self.ledger = WatchedLedger(watch=self.watch)
         self.store = WatchedStore(watch=self.watch)
         self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
         self.dead = self._queue("dead", 60 * SECOND)
         self.delayer_queue = self._queue("delayer", 30 * SECOND, self.dead)
         self.sweep_queue = self._queue("sweep", 90 * SECOND)
+        self.group_queue = self._queue("group", 90 * SECOND)
         self.http_queue = self._queue("http", 90 * SECOND, self.dead)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
-        self.definitions = JournalOfBeginnings(table=self.table)
+        self.journal = JournalOfBeginnings(table=self.table)
         self._services = {
             id(self.table): ("schedules", Service.DYNAMODB),
             id(self.ledger): ("ledger", Service.DYNAMODB),
             id(self.control): ("control", Service.DYNAMODB),
             id(self.registry): ("registry", Service.DYNAMODB),
-            id(self.definitions): ("journal", Service.DYNAMODB),
+            id(self.jobs): ("jobs", Service.DYNAMODB),
+            id(self.journal): ("journal", Service.DYNAMODB),
             id(self.store): ("store", Service.S3),
             id(self.target): ("target", Service.TARGET),
-            **{id(queue): (f"{queue.name}-queue", Service.SQS) for queue in self.queues()},
+            **{id(queue): (f"{queue.name}-queue", Service.SQS) for queue in (*self.queues(), self.group_queue)},
         }
-        super()._build()
-        self.cancel = Cancel(
-            clock=self._clock("cancel"),
-            ledger=self._port("cancel", self.ledger),
-            schedules=self._port("cancel", self.table),
-            registry=self._port("cancel", self.registry),
-            ids=self._ids("cancel"),
-            observer=self.observer,
-        )
-        self.replace = Replace(
-            clock=self._clock("replace"),
-            ledger=self._port("replace", self.ledger),
-            schedules=self._port("replace", self.table),
-            registry=self._port("replace", self.registry),
-            journal=self._port("replace", self.definitions),
-            ids=self._ids("replace"),
-            quota=self.quota,
-            observer=self.observer,
-        )
 
     def _queue(self, name: str, visibility: Millis, dead: MemoryQueue | None = None) -> MemoryQueue:
         return WatchedQueue(
@@ -154,13 +139,13 @@ class Stack(World):
             choose=self._choose,
         )
 
-    def _clock(self, function: str) -> Clock:
+    def clock_for(self, function: str) -> Clock:
         return FunctionClock(self.kernel)
 
-    def _parallel(self) -> Parallel:
+    def parallel(self) -> Parallel:
         return SideBySide(self.kernel)
 
-    def _port(self, function: str, port: Any) -> Any:
+    def port_for(self, function: str, port: Any) -> Any:
         return Remote(port, *self._services[id(port)], self.network)
 
     def _choose(self, ready: Sequence[Message], at_most: int) -> Sequence[Message]:
@@ -172,26 +157,26 @@ class Stack(World):
         """All of them."""
         return (self.delayer_queue, self.http_queue, self.sweep_queue, self.dead)
 
-    def _discard(self, batch: Sequence[Change]) -> None:
+    def discard(self, batch: Sequence[RecordChange]) -> None:
         """The failure destination of the stream."""
-        self.tell("AWS", f"gives up on {len(batch)} records of the stream, and keeps them")
+        self.log("AWS", f"gives up on {len(batch)} records of the stream, and stores them")
         sequences = [change.sequence for change in batch]
         self.store.objects[f"aws/lambda/{sequences[0]}"] = json.dumps(sequences).encode()
 
     def contents(self, content: bytes) -> Contents:
         """What the real reader does for DynamoDB's own JSON, for the fake's records."""
         if content.startswith(b"["):
-            changes = [self.table.stream[int(sequence) - 1] for sequence in json.loads(content)]
+            sequences = json.loads(content)
         else:
-            body = decode(content).body
-            changes = [change for change in self.table.stream if change.raw == body][:1]
-            if not changes:
+            try:
+                sequences = [json.loads(decode(content).body)["sequence"]]
+            except (ValueError, KeyError, TypeError):
                 return schedules_in(content)
+        changes = [self.table.stream[int(sequence) - 1] for sequence in sequences]
         removed = [change.row for change in changes if change.kind is Kind.REMOVE]
-        schedules = [row for row in removed if isinstance(row, Schedule)]
         return Contents(
-            messages=tuple(to_delayer(schedule, nonce="") for schedule in schedules),
-            unreadable=sum(isinstance(row, Garbled) for row in removed),
+            schedules=tuple(row for row in removed if isinstance(row, Schedule)),
+            malformed=sum(isinstance(row, Malformed) for row in removed),
         )
 
     # ------------------------------------------------------------ running a function
@@ -212,7 +197,7 @@ class Stack(World):
         def finished(outcome: Any) -> None:
             if isinstance(outcome, BaseException):
                 self.watch.disturbed(invocation)
-                self.tell(str(invocation), f"ends with {outcome!r}")
+                self.log(str(invocation), f"ends with {outcome!r}")
                 if not isinstance(outcome, Crash | Unavailable | Impossible | Invalid):
                     self.watch.unexpected(outcome)
             done(outcome)

@@ -1,0 +1,75 @@
+"""The tables of `docs/proof.md` that are made from the record: each stands between two comments in the page."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from tests.model.configurations import WHOLE
+from tests.model.guards import GUARDS
+from tests.simulation.bugs import BUGS
+
+ROOT: Final = Path(__file__).parents[2]
+PAGE: Final = ROOT / "docs/proof.md"
+RECORD: Final = Path(__file__).with_name("record.json")
+EXAMPLE: Final = "duplicate-discards-body"  # the bug whose story the page shows how to print
+PARTS: Final = ("bugs", "example", "spaces", "guards")
+PART: Final = re.compile(r"(?<=<!-- record: )(\w+) -->\n.*?\n(?=<!-- end -->)", re.DOTALL)
+
+
+def stored() -> dict[str, Any]:
+    """The record, as `make record` wrote it."""
+    record: dict[str, Any] = json.loads(RECORD.read_text())
+    return record
+
+
+def _bugs(found: dict[str, Any]) -> list[str]:
+    rows = [
+        f"| `{bug.name}` | {bug.what} | {bug.whose} | {found[bug.name]['seed']} | {found[bug.name]['says']} |"
+        for bug in BUGS
+    ]
+    return ["| bug | what it does | a defect of | found by seed | the report |", "|---|---|---|---:|---|", *rows]
+
+
+def _example(found: dict[str, Any]) -> list[str]:
+    return ["```console", f'make simulate SEED={found[EXAMPLE]["seed"]} ARGS="--bug {EXAMPLE}"', "```"]
+
+
+def _guards(found: dict[str, Any]) -> list[str]:
+    rows = [
+        f"| `{guard.name}` | {guard.what} | {found[guard.name]['steps']} | {found[guard.name]['violation']} |"
+        for guard in GUARDS
+    ]
+    return ["| guard that is removed | what happens then | steps | the search finds |", "|---|---|---:|---|", *rows]
+
+
+def _spaces(found: dict[str, Any]) -> list[str]:
+    rows = [
+        f"| {name} | {found[name]['states']:,} | {found[name]['steps']:,} | {found[name]['violation'] or 'none'} |"
+        for name in WHOLE
+    ]
+    states, steps = (sum(found[name][what] for name in WHOLE) for what in ("states", "steps"))
+    total = f"| sum of all | {states:,} | {steps:,} | |"
+    return ["| faults | states | steps | violations |", "|---|---:|---:|---|", *rows, total]
+
+
+def tables(record: dict[str, Any]) -> dict[str, str]:
+    """Each part of the page that is made from the record, by the name in its comment."""
+    parts = {
+        "bugs": _bugs(record["bugs"]),
+        "example": _example(record["bugs"]),
+        "spaces": _spaces(record["spaces"]),
+        "guards": _guards(record["guards"]),
+    }
+    return {name: "\n".join(lines) for name, lines in parts.items()}
+
+
+def shown(page: str) -> dict[str, str]:
+    """The parts as they are in the page."""
+    return {found[1]: found[0].partition("-->\n")[2].strip() for found in PART.finditer(page)}
+
+
+def written(page: str, record: dict[str, Any]) -> str:
+    """The page with the parts that the record gives."""
+    parts = tables(record)
+    return PART.sub(lambda found: f"{found[1]} -->\n\n{parts[found[1]]}\n\n", page)

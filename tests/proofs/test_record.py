@@ -1,0 +1,47 @@
+"""What simulation and model find is on record: a change that makes them weaker is seen in the diff of the record."""
+
+import pytest
+
+from tests.model.configurations import WHOLE
+from tests.model.guards import GUARDS
+from tests.proofs.tables import PAGE, PARTS, shown, stored, tables, written
+from tests.simulation.bugs import BUGS
+
+RECORD = stored()
+
+
+def test_each_bug_is_on_record_with_the_invariant_that_it_breaks() -> None:
+    """`make record` writes it anew."""
+    assert {name: found["breaks"] for name, found in RECORD["bugs"].items()} == {
+        bug.name: str(bug.breaks) for bug in BUGS
+    }
+    assert all(found["seed"] is not None for found in RECORD["bugs"].values())
+
+
+def test_each_guard_is_on_record_with_its_violation() -> None:
+    assert set(RECORD["guards"]) == {guard.name for guard in GUARDS}
+    assert all(found["violation"] for found in RECORD["guards"].values())
+
+
+def test_each_space_of_the_model_is_on_record_and_sound() -> None:
+    assert set(RECORD["spaces"]) == set(WHOLE)
+    assert not any(found["violation"] for found in RECORD["spaces"].values())
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_page_shows_the_record(part: str) -> None:
+    """`make record ARGS=--tables` writes the tables of the page anew."""
+    assert shown(PAGE.read_text())[part].splitlines() == tables(RECORD)[part].splitlines()
+
+
+def test_the_page_has_each_table_once_and_writing_them_again_changes_nothing() -> None:
+    page = PAGE.read_text()
+    assert page.count("<!-- record: ") == page.count("<!-- end -->") == len(PARTS) == len(tables(RECORD))
+    assert written(page, RECORD) == page
+
+
+def test_a_table_that_differs_is_written_anew() -> None:
+    page = PAGE.read_text()
+    changed = page.replace("| `lease` |", "| `leash` |")
+    assert changed != page
+    assert written(changed, RECORD) == page

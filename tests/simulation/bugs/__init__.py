@@ -1,0 +1,18 @@
+"""Deliberate bugs, in the order of the flow. Each is switched in on its own, and has to be found.
+
+A simulation that finds nothing proves nothing until it is shown to find what is there.
+"""
+
+from tests.simulation.bugs import client, enqueuer, executor, history, minute_task, recovery, relay
+from tests.simulation.bugs.bug import Bug
+
+BUGS: tuple[Bug, ...] = (
+    *enqueuer.BUGS,
+    *minute_task.BUGS,
+    *relay.BUGS,
+    *executor.BUGS,
+    *recovery.BUGS,
+    *client.BUGS,
+    *history.BUGS,
+)
+BY_NAME = {bug.name: bug for bug in BUGS}

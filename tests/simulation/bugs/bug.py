@@ -1,0 +1,60 @@
+"""A deliberate bug: a defect of a scheduler before this one, or a guard of this one taken out."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import wraps
+from inspect import isfunction
+from typing import Any
+from unittest.mock import patch
+
+from attrs import field, frozen
+
+from tests.simulation.oracle.invariant import Invariant
+
+Swap = tuple[Any, str, Any]  # where, what, by what
+
+
+class BrokenBug(BaseException):
+    """A deliberate bug that merely raises: a defect of the harness, not a find. Not an Exception: nobody catches it."""
+
+
+@frozen(kw_only=True)
+class Bug:
+    """One defect. It counts as found only if it breaks the invariant that it must break."""
+
+    name: str
+    what: str  # what it does, for the table
+    breaks: Invariant
+    whose: str = ""  # the published scheduler that has it
+    swaps: tuple[Swap, ...] = field(repr=False)
+
+    def switched_in(self) -> ExitStack:
+        """As long as the context lasts, the code has this bug."""
+        stack = ExitStack()
+        for where, name, instead in self.swaps:
+            stack.enter_context(patch.object(where, name, _checked(instead) if isfunction(instead) else instead))
+        return stack
+
+
+def _checked(instead: Callable[..., Any]) -> Callable[..., Any]:
+    """The same; an error that is not an exception of the project's own ends the story.
+
+    The code under test catches errors of every kind. A bug that merely raises could so break the very invariant that it
+    names, and nobody would see that the defect which it stands for is not there.
+    """
+
+    @wraps(instead)
+    def checked(*arguments: Any, **named: Any) -> Any:
+        try:
+            return instead(*arguments, **named)
+        except Exception as error:
+            if type(error).__module__.startswith(("delayer.", "tests.")):
+                raise
+            raise BrokenBug(f"{instead.__name__} raised {error!r}") from error
+
+    return checked
+
+
+def never(*_: Any) -> bool:
+    """In place of a condition."""
+    return False

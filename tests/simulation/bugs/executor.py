@@ -1,0 +1,108 @@
+"""Bugs of the executors."""
+
+from typing import Any
+
+from delayer.core.firing import executing
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerRow, Refuse
+from delayer.use_cases.firing import execute
+from delayer.use_cases.recovery import dead_letter
+from tests.simulation.bugs.bug import Bug, never
+from tests.simulation.oracle.invariant import Invariant
+from tests.simulation.oracle.watched import WatchedLedger
+
+_decide_attempt = executing.decide_attempt
+_send = execute.Execute.send
+_reach = execute.Execute.reach
+
+
+def _no_outcome_check(message: Any, row: LedgerRow | None) -> Any:
+    return executing.Attempt()
+
+
+def _no_fencing(message: Any, row: LedgerRow | None) -> Any:
+    verdict = _decide_attempt(message, row)
+    return executing.Attempt() if isinstance(verdict, Refuse) and row and not row.ended else verdict
+
+
+def _no_repair(message: Any, row: LedgerRow | None) -> Any:
+    verdict = _decide_attempt(message, row)
+    return Refuse("already retried") if isinstance(verdict, executing.SendNext) else verdict
+
+
+def _always_sent(self: Any, message: Any, delay: int) -> bool:
+    _send(self, message, delay)
+    return True
+
+
+def _fail_without_body(self: Any, message: Any, row: LedgerRow, reason: str) -> bool:
+    self.end(message, row, State.FAILED, reason)
+    return True
+
+
+def _gives_up_at_once(message: Any, result: Any, max_attempts: int) -> Any:
+    return executing.GiveUp(result.detail)
+
+
+def _takes_it_for_done(self: Any, message: Any) -> Any:
+    return executing.Done(_reach(self, message).detail)
+
+
+BUGS = (
+    Bug(
+        name="no-outcome-check",
+        what="the executor does not read the ledger",
+        breaks=Invariant.ONCE,
+        swaps=((executing, "decide_attempt", _no_outcome_check),),
+    ),
+    Bug(
+        name="eventual-reads",
+        what="the ledger is read without `ConsistentRead`",
+        breaks=Invariant.NOTHING_LOST,
+        swaps=((WatchedLedger, "read", WatchedLedger.read_eventually),),
+    ),
+    Bug(
+        name="no-fencing",
+        what="the executor runs messages that were overtaken",
+        breaks=Invariant.ONCE,
+        swaps=((executing, "decide_attempt", _no_fencing),),
+    ),
+    Bug(
+        name="no-repair",
+        what="a crash between the ledger and the send of a retry is not repaired",
+        breaks=Invariant.NOTHING_LOST,
+        swaps=((executing, "decide_attempt", _no_repair),),
+    ),
+    Bug(
+        name="retry-send-ignored",
+        what="the executor deletes its message though the next attempt was not sent",
+        breaks=Invariant.NOTHING_LOST,
+        swaps=((execute.Execute, "send", _always_sent),),
+    ),
+    Bug(
+        name="failed-without-body",
+        what="the body of a schedule that failed is not stored",
+        breaks=Invariant.NOTHING_LOST,
+        swaps=((execute.Execute, "fail", _fail_without_body),),
+    ),
+    Bug(
+        name="duplicate-discards-body",
+        what="two messages of one schedule both fail, and the second one deletes the body that the first one stored",
+        breaks=Invariant.NOTHING_LOST,
+        whose="Delayer, until the simulation found it",
+        swaps=((dead_letter, "may_need_body", never),),
+    ),
+    Bug(
+        name="gives-up-at-once",
+        what="the first attempt that fails is the last",
+        breaks=Invariant.ONE_END,
+        swaps=((executing, "decide_next", _gives_up_at_once),),
+    ),
+    Bug(
+        name="failure-is-success",
+        what="an attempt that the target did not accept counts as executed",
+        breaks=Invariant.ONE_END,
+        whose="delayer-aws, whose executors only log",
+        swaps=((execute.Execute, "reach", _takes_it_for_done),),
+    ),
+)

@@ -1,0 +1,92 @@
+"""The shipped fakes, with an eye on them: whatever takes effect is reported to the watch."""
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from delayer.core.firing.enqueueing import edge_of
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.recovery.dead_letter import DeadLetter
+from delayer.core.schedule.bucket import Bucket, RecordKey
+from delayer.core.schedule.instants import SECOND, Millis
+from delayer.fakes import MemoryDeadLetterStore, MemoryLedger, MemoryQueue, MemoryScheduleTable
+from delayer.ports.schedule_table import Page
+from tests.simulation.engine.kernel import current
+from tests.simulation.oracle.invariant import Invariant
+from tests.world import PERIOD
+
+if TYPE_CHECKING:
+    from tests.simulation.oracle.watch import Watch
+
+
+@define
+class WatchedLedger(MemoryLedger):
+    """Reports each write, and what a read may say that is not strongly consistent."""
+
+    watch: "Watch" = field(kw_only=True)
+    _before: dict[str, tuple[Millis, LedgerRow | None]] = field(factory=dict)  # the last write, and what it replaced
+
+    def read_eventually(self, schedule_id: str) -> LedgerRow | None:
+        """As DynamoDB without `ConsistentRead`: a replica that is a second behind. No function reads so."""
+        written_at, before = self._before.get(schedule_id, (0, None))
+        row = before if self.watch.stack.kernel.now - written_at < SECOND else self.rows.get(schedule_id)
+        current().read[schedule_id] = row
+        return row
+
+    def read(self, schedule_id: str) -> LedgerRow | None:
+        row = super().read(schedule_id)
+        current().read[schedule_id] = row
+        return row
+
+    def store(self, row: LedgerRow) -> None:
+        old = self.rows.get(row.schedule_id)
+        super().store(row)
+        self._before[row.schedule_id] = (self.watch.stack.kernel.now, old)
+        self.watch.wrote(old, row)
+
+
+@define
+class WatchedTable(MemoryScheduleTable):
+    """Reports what is read, and wakes the stream."""
+
+    watch: "Watch" = field(kw_only=True)
+
+    def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
+        stack = self.watch.stack
+        if bucket.minute > edge_of(stack.kernel.now + stack.weather.skew, PERIOD):
+            self.watch.fail(Invariant.COST, f"{bucket.key} is read long before anything in it is due")
+        return super().page(bucket, after)
+
+    def emit(self, kind: Any, row: Any) -> None:
+        super().emit(kind, row)
+        self.watch.table_changed(self.stream[-1])
+        self.watch.stack.aws.wake_stream()
+
+
+@define
+class WatchedQueue(MemoryQueue):
+    """Wakes its consumer when a message can be received."""
+
+    watch: "Watch" = field(kw_only=True)
+
+    def add(self, body: str, visible_at: Millis, message_group: str) -> None:
+        super().add(body, visible_at, message_group)
+        if self.name == "http":
+            self.watch.sent_to_executor(body)
+        self.watch.stack.aws.wake_queue(self, visible_at)
+
+
+@define
+class WatchedStore(MemoryDeadLetterStore):
+    """Reports what is stored, and whose bodies are deleted."""
+
+    watch: "Watch" = field(kw_only=True)
+
+    def put(self, letter: DeadLetter) -> None:
+        super().put(letter)
+        self.watch.on_dead_letter(letter.key)
+
+    def remove(self, key: str) -> None:
+        if key in self.objects:
+            self.watch.deleted |= self.watch.ids_in(key)
+        super().remove(key)
