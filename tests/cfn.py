@@ -1,12 +1,21 @@
-"""template.yaml as data: CloudFormation's tags become what they are short for."""
+"""template.yaml as data: as it is written, with its loops expanded, and as CloudFormation creates it."""
 
+import json
+import os
+import re
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import yaml
+from ministack.services.cloudformation import language_extensions
+from samtranslator.translator.transform import transform as apply_serverless
 
 ROOT = Path(__file__).parents[1]
+TEMPLATE = ROOT / "template.yaml"
+CODE = {"AWS::Serverless::Function": "CodeUri", "AWS::Serverless::LayerVersion": "ContentUri"}
 
 
 class _Loader(yaml.SafeLoader):
@@ -26,16 +35,82 @@ _Loader.add_multi_constructor("!", _tag)
 
 
 @cache
-def template() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.load((ROOT / "template.yaml").read_text(), Loader=_Loader)
+def written() -> dict[str, Any]:
+    """The template as it is written, loops and all."""
+    loaded: dict[str, Any] = yaml.load(TEMPLATE.read_text(), Loader=_Loader)
     return loaded
+
+
+@cache
+def expanded() -> dict[str, Any]:
+    """With each Fn::ForEach replaced by the resources that it stands for. The emulator's own expander does it."""
+    defaults = {name: str(given["Default"]) for name, given in written()["Parameters"].items()}
+    plain: dict[str, Any] = shortened(language_extensions.apply(deepcopy(written()), defaults))
+    return {**plain, "Transform": "AWS::Serverless-2016-10-31"}
+
+
+def shortened(value: Any) -> Any:
+    """One spelling for one meaning: GetAtt as "A.B"; a Sub with its constants put in, as a text if it has no others."""
+    if isinstance(value, list):
+        return [shortened(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    match {name: shortened(item) for name, item in value.items()}:
+        case {"Fn::GetAtt": [str(resource), str(attribute)]}:
+            return {"Fn::GetAtt": f"{resource}.{attribute}"}
+        case {"Fn::Sub": [str(text), dict(constants)]} if all(isinstance(one, str) for one in constants.values()):
+            for name, constant in constants.items():
+                text = text.replace(f"${{{name}}}", constant)
+            return shortened({"Fn::Sub": text})
+        case {"Fn::Sub": str(text)} if "${" not in text:
+            return text
+        case other:
+            return other
+
+
+@cache
+def deployed() -> dict[str, Any]:
+    """After the SAM transform as well: what CloudFormation creates, with code that lies in a bucket."""
+    return transformed(expanded())
+
+
+def transformed(template: dict[str, Any]) -> dict[str, Any]:
+    """The SAM transform of a template without loops."""
+    packaged = deepcopy(template)
+    for resource in packaged["Resources"].values():
+        if resource["Type"] in CODE:
+            resource["Properties"][CODE[resource["Type"]]] = (
+                f"s3://code/{resource['Properties'][CODE[resource['Type']]]}"
+            )
+    with patch.dict(os.environ, AWS_DEFAULT_REGION="us-east-1"):
+        result = apply_serverless(_long(packaged), {}, _NoManagedPolicies())
+    return shortened(json.loads(json.dumps(result)))  # type: ignore[no-any-return]
+
+
+class _NoManagedPolicies:
+    """The transform would ask IAM for AWS's managed policies by name; the template uses none of these names."""
+
+    def load(self) -> dict[str, str]:
+        return {}
+
+
+def _long(value: Any) -> Any:
+    """GetAtt as a list, which is how the SAM transform reads it."""
+    if isinstance(value, list):
+        return [_long(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: item.split(".", 1) if name == "Fn::GetAtt" and isinstance(item, str) else _long(item)
+        for name, item in value.items()
+    }
 
 
 def resources(kind: str) -> dict[str, dict[str, Any]]:
     """The properties of all resources of a type, by logical name."""
     return {
         name: resource.get("Properties", {})
-        for name, resource in template()["Resources"].items()
+        for name, resource in expanded()["Resources"].items()
         if resource["Type"] == kind
     }
 
@@ -46,6 +121,12 @@ def functions() -> dict[str, dict[str, Any]]:
     return {properties["CodeUri"].removeprefix("functions/").rstrip("/"): properties for properties in found}
 
 
+def logical_names() -> dict[str, str]:
+    """The logical name of each function by its folder: `ApiSchedulePost` of `api-schedule-post`."""
+    names = {str(properties["CodeUri"]): name for name, properties in resources("AWS::Serverless::Function").items()}
+    return {uri.removeprefix("functions/").rstrip("/"): name for uri, name in names.items()}
+
+
 def variables(function: str) -> dict[str, Any]:
     """The environment variables of a function, those of all functions not counted."""
     own: dict[str, Any] = functions()[function].get("Environment", {}).get("Variables", {})
@@ -54,5 +135,69 @@ def variables(function: str) -> dict[str, Any]:
 
 def shared_variables() -> dict[str, Any]:
     """Those that all functions have."""
-    common: dict[str, Any] = template()["Globals"]["Function"]["Environment"]["Variables"]
+    common: dict[str, Any] = expanded()["Globals"]["Function"]["Environment"]["Variables"]
     return common
+
+
+def listed(value: Any) -> list[Any]:
+    """A statement may name one action or resource without a list around it."""
+    return value if isinstance(value, list) else [value]
+
+
+def logical(reference: Any) -> str:
+    """The logical name in {"Ref": name}, {"Fn::GetAtt": "name.Arn"} or the first in {"Fn::Sub": "${name.Arn}/*"}."""
+    [(kind, value)] = reference.items()
+    if kind == "Fn::Sub":
+        return next(str(name) for name in re.findall(r"\$\{([A-Za-z0-9]+)", value) if name in expanded()["Resources"])
+    return str(value).partition(".")[0]
+
+
+def statements(function: str) -> list[dict[str, Any]]:
+    """All that the role of a function may do: what a loop gave it, and what the function's own policy adds."""
+    role = logical(functions()[function]["Role"])
+    attached = [
+        policy
+        for policy in resources("AWS::IAM::Policy").values()
+        if [logical(one) for one in policy["Roles"]] == [role]
+    ]
+    policies = [*resources("AWS::IAM::Role")[role]["Policies"], *attached]
+    return [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
+
+
+def resource_name(reference: Any) -> str:
+    """How a resource is written in tests and documentation: `Table`, `Table.StreamArn`, `Bucket/prefix/*`."""
+    [(kind, value)] = reference.items()
+    if kind == "Fn::Sub":
+        pattern = re.fullmatch(r"arn:.*\$\{(\w+)\}", value)
+        return pattern[1] if pattern else re.sub(r"\$\{(\w+)\.Arn\}", r"\1", value)
+    return str(value).removesuffix(".Arn")
+
+
+def leading_keys(statement: dict[str, Any]) -> set[str]:
+    """The rows that a statement is limited to; none for one without a limit."""
+    return set(statement.get("Condition", {}).get("ForAllValues:StringEquals", {}).get("dynamodb:LeadingKeys", []))
+
+
+def events(kind: str) -> list[tuple[str, dict[str, Any]]]:
+    """(function, properties) of all event sources of a kind: those that SAM maps, and those that a loop maps."""
+    by_sam = [
+        (function, event["Properties"])
+        for function, properties in functions().items()
+        for event in properties.get("Events", {}).values()
+        if event["Type"] == kind
+    ]
+    by_name = {name: function for function, name in logical_names().items()}
+    source, types = {"SQS": ("Queue", "AWS::SQS::Queue"), "DynamoDB": ("Stream", "AWS::DynamoDB::Table")}.get(
+        kind, ("", "")
+    )
+    by_loop = [
+        (by_name[logical(mapping["FunctionName"])], {**mapping, source: mapping["EventSourceArn"]})
+        for mapping in resources("AWS::Lambda::EventSourceMapping").values()
+        if logical(mapping["EventSourceArn"]) in resources(types)
+    ]
+    return by_sam + by_loop
+
+
+def consumed() -> dict[str, str]:
+    """The function that consumes each queue, by the queue's name."""
+    return {logical(properties["Queue"]): function for function, properties in events("SQS")}

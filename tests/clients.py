@@ -1,7 +1,7 @@
 """boto3 clients that fail as AWS does."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
 
@@ -23,7 +23,31 @@ ERRORS: dict[str, Exception] = {
 }
 
 
-class Failing:
+def cancelled(*codes: str) -> ClientError:
+    reasons = [{"Code": code} for code in codes]
+    answer: Any = {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": reasons}
+    return ClientError(answer, "TransactWriteItems")
+
+
+OTHER_REASONS = {
+    "a conflict": cancelled("None", "TransactionConflict", "None"),
+    "throttled": cancelled("ProvisionedThroughputExceeded", "None", "ThrottlingError"),
+    "no reasons": cancelled(),
+}
+
+
+if TYPE_CHECKING:
+
+    class AnyClient(Any):  # type: ignore[misc] # what a test puts in the place of a client, of whatever service
+        """Passes for any client."""
+
+else:
+
+    class AnyClient:
+        """Passes for any client."""
+
+
+class Failing(AnyClient):
     """Every call raises."""
 
     def __init__(self, error: Exception) -> None:
@@ -36,7 +60,7 @@ class Failing:
         return call
 
 
-class Wrapped:
+class Wrapped(AnyClient):
     """A client some of whose calls are replaced; all are remembered."""
 
     def __init__(self, client: Any, **replaced: Callable[..., Any]) -> None:

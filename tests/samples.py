@@ -1,19 +1,24 @@
 """One of each, well-formed, to be changed by a test in the field it is about."""
 
 import json
+from pathlib import Path
 from typing import Any
 
-from attrs import evolve
+from attrs import evolve, fields
 
-from delayer.core import set_aside, wire
-from delayer.core.bucket import Address
-from delayer.core.instants import MINUTE, SECOND, Millis
-from delayer.core.ledger import LedgerRow, first_claim
-from delayer.core.schedule import Schedule
-from delayer.core.schedule_id import KEY_BYTES, RANDOM_BYTES, mint
-from delayer.core.set_aside import Kept, Shelf
-from delayer.core.wire import DelayerMessage, ExecutorMessage, to_delayer, to_executor
+from delayer.core.ledger.claim import Claim, decide_claim
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.recovery.dead_letter import DeadLetter, Prefix
+from delayer.core.schedule import messages
+from delayer.core.schedule.bucket import Address
+from delayer.core.schedule.definition import Definition
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import KEY_BYTES, RANDOM_BYTES, mint
+from delayer.use_cases.firing.relay import first_attempt
 
+GOLDEN = Path(__file__).parent / "golden/v1"  # what is stored or on its way, as it was written once
 NOW: Millis = 1_795_251_600_000  # 2026-11-21T09:00:00Z
 PERIOD: Millis = 14 * MINUTE
 LEASE: Millis = 10 * SECOND
@@ -21,21 +26,35 @@ OWNER = "arn:aws:iam::123456789012:user/somebody"
 KEY = bytes(range(KEY_BYTES))
 RANDOMNESS = bytes(range(100, 100 + RANDOM_BYTES))
 ACTION = {"type": "http-request", "url": "http://target/hook"}
+STREAM_RECORD: dict[str, Any] = json.loads((GOLDEN / "stream-remove.json").read_text())  # as DynamoDB sends one
+DEFINED = {one.name for one in fields(Definition)}
 
 
-def an_id(due: Millis = NOW, shard: int = 3, owner: str = OWNER, randomness: bytes = RANDOMNESS) -> str:
-    return mint(Address(due=due, shard=shard), owner, key=KEY, randomness=randomness)
+def an_id(
+    due: Millis = NOW,
+    shard: int = 3,
+    owner: str = OWNER,
+    randomness: bytes = RANDOMNESS,
+    point_in_time: Millis | None = None,
+) -> str:
+    """`point_in_time`: if it was over when the schedule was accepted, else it is `due`."""
+    asked = due if point_in_time is None else point_in_time
+    return mint(Address(due=due, shard=shard), owner, point_in_time=asked, key=KEY, randomness=randomness)
+
+
+def a_definition(**changes: Any) -> Definition:
+    return evolve(Definition(action=json.dumps(ACTION), payload='{"any": "JSON"}'), **changes)
 
 
 def a_schedule(due: Millis = NOW, shard: int = 3, randomness: bytes = RANDOMNESS, **changes: Any) -> Schedule:
+    """`changes` are of the schedule, or of its definition."""
+    defined = {name: changes.pop(name) for name in DEFINED & set(changes)}
     schedule = Schedule(
         id=an_id(due, shard, randomness=randomness),
         owner=OWNER,
         point_in_time=due,
-        action_type="http-request",
-        action=json.dumps(ACTION),
-        payload='{"any": "JSON"}',
         created_at=NOW - MINUTE,
+        definition=a_definition(**defined),
     )
     return evolve(schedule, **changes)
 
@@ -46,29 +65,44 @@ def many_schedules(number: int, due: Millis = NOW, shard: int = 3) -> list[Sched
 
 
 def a_delayer_message(due: Millis = NOW, nonce: str = "n1", **changes: Any) -> DelayerMessage:
-    return evolve(to_delayer(a_schedule(due), nonce), **changes)
+    """`changes` are of its schedule."""
+    return DelayerMessage(schedule=a_schedule(due, **changes), nonce=nonce)
 
 
-def an_executor_message(due: Millis = NOW, nonce: str = "n1", **changes: Any) -> ExecutorMessage:
-    return evolve(to_executor(a_delayer_message(due, nonce), "d1"), **changes)
+def an_executor_message(
+    due: Millis = NOW, nonce: str = "n1", fence: str = "d1", attempt: int = 1, **changes: Any
+) -> ExecutorMessage:
+    """`changes` are of its schedule."""
+    return evolve(first_attempt(a_delayer_message(due, nonce, **changes), fence), attempt=attempt)
+
+
+def a_wanted(nonce: str = "n1", now: Millis = NOW, fence: str = "fresh") -> Claim:
+    """A claim that a relay wants to make."""
+    return Claim(message=a_delayer_message(nonce=nonce), fence=fence, now=now, lease=LEASE)
+
+
+def claimed(schedule: Schedule, nonce: str = "n1", fence: str = "d1", now: Millis = NOW) -> LedgerRow:
+    """The row that the first claim of a schedule writes."""
+    claim = evolve(a_wanted(nonce, now, fence), message=DelayerMessage(schedule=schedule, nonce=nonce))
+    verdict = decide_claim(claim, None)
+    assert isinstance(verdict, LedgerChange)
+    return verdict.row
 
 
 def a_claim(due: Millis = NOW, nonce: str = "n1", now: Millis = NOW, **changes: Any) -> LedgerRow:
-    """The row of a claimed schedule, its expiry in whole seconds, as DynamoDB keeps it."""
-    row = first_claim(a_delayer_message(due, nonce), "d1", now, LEASE)
-    row = evolve(row, expires_at=row.expires_at // SECOND * SECOND)
-    return evolve(row, **changes)
+    """The row of a claimed schedule, its expiry in whole seconds, as DynamoDB stores it."""
+    row = claimed(a_schedule(due), nonce, now=now)
+    return evolve(row, **{"expires_at": row.expires_at // SECOND * SECOND, **changes})
 
 
-def a_kept(**changes: Any) -> Kept:
-    kept = Kept(
-        v=set_aside.VERSION,
-        shelf=Shelf.SET_ASIDE,
+def a_dead_letter(**changes: Any) -> DeadLetter:
+    letter = DeadLetter(
+        prefix=Prefix.DEAD_LETTERED,
         schedule_id=an_id(),
         owner=OWNER,
         reason="it could not be handled",
         source="delayer-relay",
         at=NOW,
-        body=wire.encode(a_delayer_message()),
+        body=messages.encode(a_delayer_message()),
     )
-    return evolve(kept, **changes)
+    return evolve(letter, **changes)

@@ -1,61 +1,83 @@
 """All functions on the shipped fakes, under one clock: what AWS does between them, done here step by step.
 
-Streams deliver in order and again from the lowest failed record, queues at least once, and a function that dies
-settles nothing. `duplicated` delivers every batch twice. A FaultPlan spoils one call of one function.
+The use cases come from the same factories as those of the functions. Streams deliver in order and again from the lowest
+failed record, queues at least once, and a function that dies settles nothing. `duplicated` delivers every batch twice.
+A FaultPlan spoils one call of one function.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field, frozen
 
-from delayer.aws.kept_schedules import schedules_in
-from delayer.core.enqueueing import Change
-from delayer.core.events import Happening, of_record, of_row
-from delayer.core.instants import DAY, MINUTE, SECOND, Millis
-from delayer.core.ledger import LedgerRow
-from delayer.core.quota import Limits
-from delayer.core.schedule import Schedule
+from delayer.aws.messaging.dead_letter_reader import schedules_in
+from delayer.core.api.quota import Limits
+from delayer.core.history.events import LifecycleRecord, of_record, of_row
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.recovery.dead_letter import Contents
+from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.table_change import RecordChange
 from delayer.fakes import (
     InOrder,
     ManualClock,
     MemoryControl,
-    MemoryHeadcount,
+    MemoryDeadLetterStore,
+    MemoryJobs,
     MemoryJournal,
     MemoryLedger,
+    MemoryLiveCount,
     MemoryObserver,
     MemoryQueue,
-    MemoryRates,
+    MemoryRateLimit,
     MemoryRegistry,
     MemoryScheduleTable,
-    MemorySetAsideStore,
     MemoryStream,
     MemoryTopic,
     ScriptedTarget,
     Tokens,
 )
-from delayer.fakes.faults import Crash, FaultPlan, Faulty
-from delayer.ports import Clock, Delivery, Parallel, Unavailable
-from delayer.use_cases.accept import Accept, Accepted
-from delayer.use_cases.announce import Announce
-from delayer.use_cases.drain import Drain
-from delayer.use_cases.enqueue import Enqueue, Sent
-from delayer.use_cases.execute import Execute
-from delayer.use_cases.issue import Ids
-from delayer.use_cases.operate import Contents, Operate
-from delayer.use_cases.quota import Quota
-from delayer.use_cases.relay import Relay
-from delayer.use_cases.set_aside import SetAside
-from delayer.use_cases.sweep import Tick
-from delayer.use_cases.sweep_bucket import SweepBuckets
-from delayer.use_cases.write_journal import WriteJournal
+from delayer.fakes.runtime.faults import Crash, FaultPlan, Faulty
+from delayer.ports.clock import Clock, Parallel
+from delayer.ports.queue import ReceivedMessage
+from delayer.ports.target import Target
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.accept import Accepted
+from delayer.use_cases.firing.enqueue import Sent
+from delayer.wiring import use_cases
 
 START: Millis = 1_795_251_600_000  # 2026-11-21T09:00:00Z
 PERIOD = 14 * MINUTE
 LEASE = 10 * SECOND
 LEAD = 250
 ACTION = {"type": "http-request", "url": "http://target/"}
+REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
+    "schedules": "table",
+    "ledger": "ledger",
+    "control": "control",
+    "registry": "registry",
+    "jobs": "jobs",
+    "dead_letter_store": "store",
+    "delayer_queue": "delayer_queue",
+    "sweep_queue": "sweep_queue",
+    "group_queue": "group_queue",
+    "own_queue": "http_queue",
+    "fail_fast_journal": "journal",
+}
+LOCAL = {  # those that always answer
+    "observer": "observer",
+    "journal": "journal",
+    "rate_limit": "rate_limit",
+    "live_count": "live_count",
+    "fail_fast_live_count": "live_count",
+    "topic": "topic",
+    "settings": "settings",
+    "read_dead_letter": "contents",
+    "randomness": "some_bytes",
+    "new_token": "tokens",
+    "new_job_id": "tokens",
+}
 
 
 @define
@@ -68,8 +90,54 @@ class WhileOthersRun:
         return self.world.clock.now()
 
     def sleep_until(self, instant: Millis) -> None:
-        self.world._stream()
+        self.world.read_stream()
         self.world.clock.sleep_until(instant)
+
+
+@frozen(kw_only=True)
+class WorldSettings:
+    """What the template would set."""
+
+    shards: int
+    limits: Limits
+    period: Millis = PERIOD
+    lease: Millis = LEASE
+    lead: Millis = LEAD
+    keep_for: Millis = 90 * DAY
+    event_source: str = "urn:delayer:test"
+    has_journal: bool = True
+    max_live: int = 1  # the journal counts, whether there is a limit or not
+
+
+@frozen
+class FunctionPorts:
+    """The bundle of one function: each port as the world lets the function have it."""
+
+    world: "World"
+    source: str
+
+    @property
+    def clock(self) -> Clock:
+        return self.world.clock_for(self.source)
+
+    @property
+    def parallel(self) -> Parallel:
+        return self.world.parallel()
+
+    @property
+    def executor_queues(self) -> Mapping[str, Any]:
+        return {"http-request": self.own_queue}
+
+    @property
+    def pick(self) -> Callable[[int], int]:
+        return lambda n: self.world.tokens.count % n
+
+    def __getattr__(self, name: str) -> Any:
+        if name in REMOTE:
+            return self.world.port_for(self.source, getattr(self.world, REMOTE[name]))
+        if name in LOCAL:
+            return getattr(self.world, LOCAL[name])
+        raise AttributeError(name)
 
 
 @define(kw_only=True, slots=False)
@@ -86,142 +154,79 @@ class World:
     observer: MemoryObserver = field(init=False, factory=MemoryObserver)
     control: MemoryControl = field(init=False, factory=MemoryControl)
     ledger: MemoryLedger = field(init=False, factory=MemoryLedger)
-    store: MemorySetAsideStore = field(init=False, factory=MemorySetAsideStore)
+    store: MemoryDeadLetterStore = field(init=False, factory=MemoryDeadLetterStore)
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)
     journal: MemoryJournal = field(init=False, factory=MemoryJournal)
-    rates: MemoryRates = field(init=False, factory=MemoryRates)
-    headcount: MemoryHeadcount = field(init=False, factory=MemoryHeadcount)
+    jobs: MemoryJobs = field(init=False, factory=MemoryJobs)
+    rate_limit: MemoryRateLimit = field(init=False, factory=MemoryRateLimit)
+    live_count: MemoryLiveCount = field(init=False, factory=MemoryLiveCount)
+    tokens: Tokens = field(init=False, factory=Tokens)
     accepted: list[Schedule] = field(init=False, factory=list)
     ticking: bool = field(init=False, default=True)
     _last_tick: Millis = field(init=False, default=0)
-    _told: tuple[int, int] = field(init=False, default=(0, 0))
+    _reported: tuple[int, int] = field(init=False, default=(0, 0))
     _changed_at: list[Millis] = field(init=False, factory=list)  # of each record of the table's stream
-    _tokens: Tokens = field(init=False, factory=Tokens)
 
     def __attrs_post_init__(self) -> None:
+        self.settings = WorldSettings(shards=self.shards, limits=self.limits)
+        self.make_adapters()
+        self.build()
+
+    def make_adapters(self) -> None:
+        """The fakes that know each other."""
         self.table = MemoryScheduleTable(page_size=self.page_size)
         self.dead = MemoryQueue(clock=self.clock, name="dead")
         self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer", dead_letters=self.dead)
         self.sweep_queue = MemoryQueue(clock=self.clock, name="sweep", visibility=90 * SECOND)
+        self.group_queue = MemoryQueue(clock=self.clock, name="group", visibility=90 * SECOND)
         self.http_queue = MemoryQueue(clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.dead)
         self.target = ScriptedTarget(self.clock)
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
-        self.quota = Quota(
-            clock=self.clock, limits=self.limits, rates=self.rates, headcount=self.headcount, observer=self.observer
-        )
-        self._build()
 
-    # ------------------------------------------------------------ the functions, wired as their app.py does
+    def build(self) -> None:
+        """The functions, as their app.py makes them."""
+        self.stream = MemoryStream(self.clock, self.table.stream, self.discard, shards=self.shards)
+        self.accept = use_cases.accept(self.ports("accept"))
+        self.replace = use_cases.replace(self.ports("replace"))
+        self.cancel = use_cases.cancel(self.ports("cancel"))
+        # The second time another environment runs it.
+        sent = Sent(at_most=0 if self.duplicated else 10_000)
+        self.enqueue = evolve(use_cases.enqueue(self.ports("enqueue")), sent=sent)
+        self.tick = use_cases.tick(self.ports("tick"))
+        self.sweep_buckets = use_cases.sweep_buckets(self.ports("sweep"))
+        self.relay = use_cases.relay(self.ports("relay"))
+        self.execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
+        self.announce = use_cases.announce(self.ports("announce"))
+        self.write_journal = use_cases.write_journal(self.ports("journal"))
+        self.drain = use_cases.drain(self.ports("drain"))
+        self.redrive = use_cases.redrive(self.ports("redrive"))
 
-    def _build(self) -> None:
-        self.stream = MemoryStream(self.clock, self.table.stream, self._discard, shards=self.shards)
-        self.accept = Accept(
-            clock=self._clock("accept"),
-            schedules=self._port("accept", self.table),
-            ledger=self._port("accept", self.ledger),
-            registry=self._port("accept", self.registry),
-            ids=self._ids("accept"),
-            quota=self.quota,
-            observer=self.observer,
-        )
-        self.enqueue = Enqueue(
-            clock=self._clock("enqueue"),
-            schedules=self._port("enqueue", self.table),
-            ledger=self._port("enqueue", self.ledger),
-            control=self._port("enqueue", self.control),
-            delayer_queue=self._port("enqueue", self.delayer_queue),
-            set_aside=self._set_aside("enqueue"),
-            observer=self.observer,
-            new_nonce=self._tokens,
-            period=PERIOD,
-            sent=Sent(0 if self.duplicated else 10_000),  # the second time another environment runs it
-        )
-        self.tick = Tick(
-            clock=self._clock("tick"),
-            schedules=self._port("tick", self.table),
-            control=self._port("tick", self.control),
-            delayer_queue=self._port("tick", self.delayer_queue),
-            sweep_queue=self._port("tick", self.sweep_queue),
-            observer=self.observer,
-            parallel=self._parallel(),
-            period=PERIOD,
-        )
-        self.sweep_buckets = SweepBuckets(
-            clock=self._clock("sweep"), schedules=self._port("sweep", self.table), observer=self.observer
-        )
-        self.relay = Relay(
-            clock=self._clock("relay"),
-            ledger=self._port("relay", self.ledger),
-            delayer_queue=self._port("relay", self.delayer_queue),
-            executor_queues={"http-request": self._port("relay", self.http_queue)},
-            set_aside=self._set_aside("relay"),
-            observer=self.observer,
-            parallel=self._parallel(),
-            new_nonce=self._tokens,
-            lease=LEASE,
-            lead=LEAD,
-        )
-        self.execute = Execute(
-            clock=self._clock("execute"),
-            ledger=self._port("execute", self.ledger),
-            queue=self._port("execute", self.http_queue),
-            target=self._port("execute", self.target).__call__,
-            set_aside=self._set_aside("execute"),
-            observer=self.observer,
-            parallel=self._parallel(),
-            new_delivery=self._tokens,
-        )
-        self.announce = Announce(topic=self.topic, observer=self.observer, source="urn:delayer:test")
-        self.write_journal = WriteJournal(
-            journal=self.journal, headcount=self.headcount, observer=self.observer, keep_for=90 * DAY
-        )
-        self.drain = Drain(set_aside=self._set_aside("drain"))
-        self.operate = Operate(
-            clock=self._clock("operate"),
-            ledger=self._port("operate", self.ledger),
-            store=self._port("operate", self.store),
-            schedules=self._port("operate", self.table),
-            delayer_queue=self._port("operate", self.delayer_queue),
-            observer=self.observer,
-            read=self.contents,
-            new_nonce=self._tokens,
-            period=PERIOD,
-        )
+    def ports(self, function: str) -> FunctionPorts:
+        """The bundle of one function."""
+        return FunctionPorts(self, function)
+
+    def target_for(self, function: str) -> Target:
+        """The target as a function reaches it."""
+        target: Target = self.port_for(function, self.target).__call__
+        return target
 
     def contents(self, content: bytes) -> Contents:
         """The schedules in an object of the store."""
         return schedules_in(content)
 
-    def _clock(self, function: str) -> Clock:
+    def clock_for(self, function: str) -> Clock:
         return WhileOthersRun(self) if function == "tick" else self.clock
 
-    def _parallel(self) -> Parallel:
+    def parallel(self) -> Parallel:
         return InOrder()
 
-    def _port(self, function: str, port: Any) -> Any:
+    def port_for(self, function: str, port: Any) -> Any:
         return Faulty(port, self.plan) if function == self.spoiled else port
 
-    def _set_aside(self, function: str) -> SetAside:
-        return SetAside(
-            clock=self._clock(function),
-            ledger=self._port(function, self.ledger),
-            store=self._port(function, self.store),
-            observer=self.observer,
-            source=function,
-        )
-
-    def _ids(self, function: str) -> Ids:
-        return Ids(
-            clock=self._clock(function),
-            control=self._port(function, self.control),
-            randomness=self._bytes,
-            pick=lambda n: self._tokens.count % n,
-            shards=self.shards,
-        )
-
-    def _bytes(self, number: int) -> bytes:
-        self._tokens()
-        return self._tokens.count.to_bytes(number, "big")
+    def some_bytes(self, number: int) -> bytes:
+        """Others each time."""
+        self.tokens()
+        return self.tokens.count.to_bytes(number, "big")
 
     # ------------------------------------------------------------ clients
 
@@ -266,37 +271,48 @@ class World:
                 self.clock.sleep_until(following)
         self.clock.sleep_until(instant)
 
-    def happenings(self) -> list[Happening]:
+    def lifecycle_records(self) -> list[LifecycleRecord]:
         """What the two tables' streams brought since the last time."""
         self._note_times()
-        of_table, of_ledger = self._told
-        self._told = (len(self.table.stream), len(self.ledger.changes))
+        of_table, of_ledger = self._reported
+        self._reported = (len(self.table.stream), len(self.ledger.changes))
         records = list(zip(self.table.stream, self._changed_at, strict=True))[of_table:]
         rows = list(enumerate(self.ledger.changes))[of_ledger:]
         return [
             *[
-                Happening(change.sequence, of_record(change.kind, change.row, change.sequence, at // SECOND * SECOND))
+                LifecycleRecord(
+                    sequence=change.sequence,
+                    event=of_record(change.kind, change.row, change.sequence, at // SECOND * SECOND),
+                )
                 for change, at in records
                 if isinstance(change.row, Schedule)
             ],
-            *[Happening(str(number), of_row(old, new, f"row {number}")) for number, (old, new) in rows],
+            *[
+                LifecycleRecord(sequence=str(number), event=of_row(old, new, f"row {number}"))
+                for number, (old, new) in rows
+            ],
         ]
 
     def _note_times(self) -> None:
         unknown = len(self.table.stream) - len(self._changed_at)
         self._changed_at += [self.clock.now()] * unknown
 
-    def keep_journal(self) -> None:
+    def update_journal(self) -> None:
         """What stream-lifecycle and lifecycle-journal do, once they have come so far."""
-        assert self.announce(self.happenings()) == []
+        assert self.announce(self.lifecycle_records()) == []
         texts = [announcement.text for announcement in self.topic.published]
         self.topic.published.clear()
-        assert self.write_journal([Delivery(str(number), text) for number, text in enumerate(texts)]) == []
+        assert (
+            self.write_journal(
+                [ReceivedMessage(message_id=str(number), body=text) for number, text in enumerate(texts)]
+            )
+            == []
+        )
 
     def _step(self) -> bool:
         """One round of all consumers; whether any had work."""
         self._note_times()
-        moved = [self._stream(), *(self._consume(queue, use) for queue, use in self._consumers())]
+        moved = [self.read_stream(), *(self._consume(queue, use) for queue, use in self._consumers())]
         return any(moved)
 
     def _consumers(self) -> list[tuple[MemoryQueue, Callable[[Any], list[str]]]]:
@@ -314,7 +330,7 @@ class World:
             except (Unavailable, Crash):
                 self.observer.note("tick failed")
 
-    def _stream(self) -> bool:
+    def read_stream(self) -> bool:
         busy = self.stream.busy()
         for shard in busy:
             if batch := self.stream.receive(shard):
@@ -324,7 +340,7 @@ class World:
                     self.clock.move(SECOND)  # Lambda backs off, and delivers again
         return bool(busy)
 
-    def _discard(self, batch: Sequence[Change]) -> None:
+    def discard(self, batch: Sequence[RecordChange]) -> None:
         """The failure destination of the stream: nothing here is tried for so long."""
         raise AssertionError(f"{len(batch)} records of the stream were given up on")
 
@@ -357,14 +373,16 @@ class World:
 
     def reached(self, schedule: Schedule) -> list[Millis]:
         """When the target was reached for it."""
-        return [at for at, message in self.target.reached if message.id == schedule.id]
+        return [at for at, message in self.target.reached if message.schedule.id == schedule.id]
 
     def handed_over(self) -> int:
         return self.http_queue.sent
 
     def check_never_early(self) -> None:
         for at, message in self.target.reached:
-            assert at >= message.point_in_time, f"{message.id} reached {message.point_in_time - at} ms early"
+            assert at >= message.schedule.point_in_time, (
+                f"{message.schedule.id} reached {message.schedule.point_in_time - at} ms early"
+            )
 
     def check_nothing_left(self) -> None:
         for queue, _ in self._consumers():

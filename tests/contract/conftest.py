@@ -1,4 +1,8 @@
-"""Each port twice: as the fake, and as the AWS adapter on moto. The same tests hold both, so the fake cannot drift."""
+"""Each port twice: as the fake, and as the AWS adapter on moto. The same tests hold both, so the fake cannot drift.
+
+Each module names the adapter that it is about, as ADAPTER. The calls of AWS that an adapter makes are recorded: one
+that is not declared in aws_calls.py fails its test; one that is declared and was never made fails its module.
+"""
 
 import os
 import time
@@ -9,6 +13,8 @@ from typing import Any
 import boto3
 import pytest
 from moto import mock_aws
+
+from tests.contract.recorder import Calls, record_calls
 
 REGION = "eu-west-1"
 _names = (f"table-{number}" for number in count())
@@ -26,6 +32,58 @@ def _moto() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def aws_calls(request: pytest.FixtureRequest) -> Iterator[Calls]:
+    """In the end, all that is declared for the adapter of the module was recorded, by all tests of the module.
+
+    Nothing can be said about a selection of tests that somebody asked for, nor about a run that was stopped. If tests
+    are left out for any other reason, that is an error: else the comparison would never be made.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        calls = record_calls(patch)
+        yield calls
+    adapter = getattr(request.module, "ADAPTER", None)
+    if adapter and not _is_selection(request.config) and not _was_stopped(request.session):
+        left_out = _left_out(request)
+        assert left_out == [], f"did not run in this process (use --dist loadscope): {left_out}"
+        missing = calls.missing(adapter)
+        assert missing == [], f"declared in aws_calls.py, and never recorded: {missing}"
+
+
+SELECTING = ("keyword", "markexpr", "deselect", "lf", "stepwise")  # the options of pytest that leave tests out
+FOUND = pytest.StashKey[set[str]]()  # ids of the tests that were collected, before any was left out
+RAN = pytest.StashKey[set[str]]()  # ids of the tests that ran in this process
+
+
+def _is_selection(config: pytest.Config) -> bool:
+    by_id = any("::" in argument for argument in config.args)
+    return by_id or any(config.getoption(name, None) for name in SELECTING)
+
+
+def _was_stopped(session: pytest.Session) -> bool:
+    """By -x, or from the keyboard."""
+    return bool(session.shouldstop or session.shouldfail) or session.exitstatus == pytest.ExitCode.INTERRUPTED
+
+
+def _left_out(request: pytest.FixtureRequest) -> list[str]:
+    """The tests of the module that were found in it and did not run."""
+    found: set[str] = request.config.stash[FOUND]
+    ran: set[str] = request.config.stash[RAN]
+    return sorted(one for one in found - ran if one.startswith(f"{request.node.nodeid}::"))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    _note(item, FOUND)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    _note(item, RAN)
+
+
+def _note(item: pytest.Item, key: pytest.StashKey[set[str]]) -> None:
+    item.config.stash.setdefault(key, set()).add(item.nodeid)
 
 
 @pytest.fixture(scope="session")

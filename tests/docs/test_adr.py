@@ -1,6 +1,9 @@
 """The decision records keep their form, and each names a test that exists (ADR 0001)."""
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,8 @@ PLACEHOLDERS = re.compile(
     r"\b(TODO|TBD|FIXME|XXX|lorem ipsum|to be (taken|decided|written))\b|\{\{|<[a-z ]+>", re.IGNORECASE
 )
 LINK = re.compile(r"\[([^\]]*)\]\((\d{4}-[a-z0-9-]+\.md)\)")
+OPTION = re.compile(r"- .+(: chosen|: rejected(?:[^:,]*), (?:because|for) .+)")
+LONGEST = 800  # words: about a page
 
 
 def front_matter(file: Path) -> dict[str, Any]:
@@ -29,19 +34,39 @@ def front_matter(file: Path) -> dict[str, Any]:
     return parsed
 
 
+def numbers(matter: dict[str, Any], key: str) -> list[int]:
+    """One number, several, or none."""
+    value = matter.get(key, [])
+    return value if isinstance(value, list) else [value]
+
+
 def body(file: Path) -> str:
     return file.read_text().split("---\n", 2)[2]
+
+
+def title(file: Path) -> str:
+    found = re.search(r"^# (.+)$", body(file), flags=re.MULTILINE)
+    assert found
+    return found[1]
 
 
 def record(number: int) -> Path:
     return next(file for file in FILES if file.name.startswith(f"{number:04d}-"))
 
 
+STUBS = [file for file in FILES if front_matter(file)["status"] == "superseded"]
+WHOLE = [file for file in FILES if file not in STUBS]
+
+each = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+each_whole = pytest.mark.parametrize("file", WHOLE, ids=lambda file: file.stem)
+each_stub = pytest.mark.parametrize("file", STUBS, ids=lambda file: file.stem)
+
+
 def test_numbers_are_consecutive_from_one() -> None:
     assert [int(file.name[:4]) for file in FILES] == list(range(1, len(FILES) + 1))
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@each
 class TestRecord:
     def test_name_and_front_matter(self, file: Path) -> None:
         matter = front_matter(file)
@@ -55,24 +80,55 @@ class TestRecord:
         matter = front_matter(file)
         assert ("superseded-by" in matter) == (matter["status"] == "superseded")
         for here, there in (("supersedes", "superseded-by"), ("superseded-by", "supersedes")):
-            if here in matter:
-                assert front_matter(record(matter[here]))[there] == matter["number"]
+            for other in numbers(matter, here):
+                assert matter["number"] in numbers(front_matter(record(other)), there)
 
+    def test_no_placeholder(self, file: Path) -> None:
+        assert not PLACEHOLDERS.search(re.sub(r"`[^`]*`", "", body(file)))
+
+    def test_links_and_their_numbers(self, file: Path) -> None:
+        for text, target in LINK.findall(body(file)):
+            assert (ROOT / "adr" / target).is_file(), target
+            assert text == f"ADR {target[:4]}"
+        unlinked = re.findall(r"(?<!\[)ADR \d{4}", body(file))
+        assert unlinked == []
+
+    def test_links_lead_to_what_is_decided_now(self, file: Path) -> None:
+        """A stub is for those who come from outside."""
+        stubs = {stub.name for stub in STUBS}
+        assert [target for _, target in LINK.findall(body(file)) if target in stubs] == []
+
+    def test_is_in_the_index_once_with_its_title(self, file: Path) -> None:
+        """The sidebar is made from it; what is superseded is marked."""
+        index = (ROOT / "adr/index.md").read_text()
+        by = numbers(front_matter(file), "superseded-by")
+        mark = f" (superseded by {by[0]:04d})" if by else ""
+        assert index.count(f"]({file.name})") == 1 + (file.name[:4] == "0001")  # the preface names the first
+        assert index.count(f"- [{file.name[:4]}]({file.name}) {title(file)}{mark}\n") == 1
+
+
+@each_whole
+class TestWholeRecord:
     def test_sections(self, file: Path) -> None:
         headings = re.findall(r"^##.*$", body(file), flags=re.MULTILINE)
         assert [heading for heading in headings if heading not in OPTIONAL_SECTIONS] == SECTIONS
         assert len(re.findall(r"^# .+$", body(file), flags=re.MULTILINE)) == 1
 
-    def test_weighs_options_and_names_good_and_bad(self, file: Path) -> None:
+    def test_is_about_a_page_at_most(self, file: Path) -> None:
+        assert len(body(file).split()) <= LONGEST
+
+    def test_each_option_is_chosen_or_rejected_with_its_reason(self, file: Path) -> None:
+        section = body(file).split("## Considered Options")[1].split("## Decision Outcome")[0]
+        options = [line for line in section.splitlines() if line]
+        assert [option for option in options if not OPTION.fullmatch(option)] == []
+        assert len(options) >= 2
+        assert [option for option in options if option.endswith(": chosen")]
+
+    def test_says_why_and_names_good_and_bad(self, file: Path) -> None:
         text = body(file)
-        options = text.split("## Considered Options")[1].split("## Decision Outcome")[0]
-        assert len(re.findall(r"^- ", options, flags=re.MULTILINE)) >= 2
-        assert "Chosen: **" in text
+        assert "\nChosen: **" in text
         assert "\n- Good: " in text
         assert "\n- Bad: " in text
-
-    def test_no_placeholder(self, file: Path) -> None:
-        assert not PLACEHOLDERS.search(re.sub(r"`[^`]*`", "", body(file)))
 
     def test_confirmation_names_tests_that_exist(self, file: Path) -> None:
         confirmation = body(file).split("### Confirmation")[1].split("## More Information")[0]
@@ -83,38 +139,95 @@ class TestRecord:
         source = "".join((ROOT / path).read_text() for path in paths)
         assert [name for name in named if f"def {name}(" not in source] == []
 
-    def test_links_and_their_numbers(self, file: Path) -> None:
-        for text, target in LINK.findall(body(file)):
-            assert (ROOT / "adr" / target).is_file(), target
-            assert text == f"ADR {target[:4]}"
-        unlinked = re.findall(r"(?<!\[)ADR \d{4}", body(file))
-        assert unlinked == []
 
-    def test_is_in_the_index_once_with_its_title(self, file: Path) -> None:
-        title = re.search(r"^# (.+)$", body(file), flags=re.MULTILINE)
-        assert title
-        index = (ROOT / "adr/index.md").read_text()
-        assert index.count(f"- [{file.name[:4]}]({file.name}) {title[1]}\n") == 1
-
-    def test_is_on_the_site(self, file: Path) -> None:
-        assert (ROOT / "mkdocs.yml").read_text().count(f": adr/{file.name}\n") == 1
+@each_stub
+def test_a_superseded_record_is_one_sentence_and_the_link(file: Path) -> None:
+    """What was decided is told in one place."""
+    [heading, sentence] = [part for part in body(file).strip().split("\n\n") if part]
+    assert heading == f"# {title(file)}"
+    assert sentence.count("\n") == 0
+    [by] = numbers(front_matter(file), "superseded-by")
+    assert sentence.startswith(f"Superseded by [ADR {by:04d}]({record(by).name}): ")
 
 
-def test_code_cites_only_records_that_exist() -> None:
-    """Comments say why by number; the number has to lead somewhere."""
-    known = {file.name[:4] for file in FILES}
-    places = [p for folder in ("shared", "functions", "local", "bench") for p in (ROOT / folder).rglob("*.py")]
-    places += [ROOT / name for name in ("template.yaml", "openapi.yaml", "Makefile", "pyproject.toml")]
+def test_the_index_lists_nothing_else() -> None:
+    index = (ROOT / "adr/index.md").read_text()
+    assert len(re.findall(r"^- ", index, flags=re.MULTILINE)) == len(FILES)
+
+
+# ------------------------------------------------------------ the site
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documentation as `make docs` builds it."""
+    folder: Path = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder
+
+
+def test_each_page_shows_number_status_and_date(site: Path) -> None:
+    for file in FILES:
+        matter = front_matter(file)
+        shown = re.sub(r"<[^>]+>", "", (site / "adr" / file.stem / "index.html").read_text())
+        by = "".join(f" by ADR {number:04d}" for number in numbers(matter, "superseded-by"))
+        assert f"ADR {matter['number']:04d} · {matter['status']}{by} · {matter['date']}" in shown, file.name
+
+
+def test_both_sides_of_a_supersession_are_linked_on_the_site(site: Path) -> None:
+    for stub in STUBS:
+        [by] = numbers(front_matter(stub), "superseded-by")
+        for here, there in ((stub, record(by)), (record(by), stub)):
+            line = (site / "adr" / here.stem / "index.html").read_text().split('class="adr-facts"')[1].split("</p>")[0]
+            assert f'href="../{there.stem}/"' in line
+
+
+def test_the_search_finds_a_record_by_its_number(site: Path) -> None:
+    """By "0018", and by "ADR 0018": the one is in the title, the other in the text."""
+    entries = json.loads((site / "search/search_index.json").read_text())["docs"]
+    by_place = {entry["location"]: entry for entry in entries}
+    for file in FILES:
+        entry = by_place[f"adr/{file.stem}/"]
+        assert entry["title"].startswith(f"{file.name[:4]} ")
+        assert f"ADR {file.name[:4]} · " in entry["text"]
+
+
+def test_the_sidebar_groups_the_records_as_the_index_does(site: Path) -> None:
+    themes = re.findall(r"^## (.+)$", (ROOT / "adr/index.md").read_text(), flags=re.MULTILINE)
+    page = (site / "adr/index.html").read_text()
+    sidebar = page.split("md-sidebar--primary")[1].split("md-sidebar--secondary")[0]
+    shown = [" ".join(text.split()) for text in re.findall(r">([^<>]+)<", sidebar)]
+    shown = shown[shown.index(themes[0]) :]
+    places = [shown.index(theme) for theme in themes]
+    assert places == sorted(places)
+    for file in FILES:
+        [entry] = {text for text in shown if text.startswith(f"{file.name[:4]} ")}
+        assert entry.endswith(" (superseded)") == (file in STUBS)
+
+
+# ------------------------------------------------------------ the code
+
+
+def test_what_is_cited_is_decided_now() -> None:
+    """Comments and pages say why by number; the number has to lead to the reason, and not to a stub."""
+    known = {file.name[:4] for file in WHOLE}
+    places = [p for folder in ("shared", "functions", "local", "bench", "tests") for p in (ROOT / folder).rglob("*.py")]
+    places += [*(ROOT / "docs").glob("*.md"), *(ROOT / "functions").glob("*/README.md")]
+    places += [ROOT / name for name in ("template.yaml", "openapi.yaml", "Makefile", "pyproject.toml", "README.md")]
     cited = {
         (place.relative_to(ROOT).as_posix(), number)
         for place in places
         if place.is_file()
-        for number in re.findall(r"ADR (\d{4})", place.read_text())
+        for several in re.findall(r"ADR (\d{4}(?:(?:, | to )\d{4})*)|/adr/(\d{4})-", place.read_text())
+        for number in re.findall(r"\d{4}", " ".join(several))
     }
+    assert cited
     assert {pair for pair in cited if pair[1] not in known} == set()
 
 
-def test_the_lifecycle_cites_records_that_exist() -> None:
-    from delayer.core.lifecycle import TRANSITIONS
+def test_the_lifecycle_cites_what_is_decided_now() -> None:
+    from delayer.core.ledger.lifecycle import TRANSITIONS
 
-    assert {transition.adr for transition in TRANSITIONS} <= {int(file.name[:4]) for file in FILES}
+    assert {transition.adr for transition in TRANSITIONS} <= {int(file.name[:4]) for file in WHOLE}

@@ -1,4 +1,4 @@
-"""Requirements are pinned and hashed, and name no package index (ADR 0037)."""
+"""Requirements are pinned and hashed, and name no package index (ADR 0027)."""
 
 import re
 from pathlib import Path
@@ -25,6 +25,6 @@ def test_names_no_index(file: Path) -> None:
     assert re.findall(r"--(?:extra-)?index-url|--find-links|--trusted-host|https?://|file://", file.read_text()) == []
 
 
-def test_the_embedded_aws_is_pinned_exactly() -> None:
+def test_the_emulator_is_pinned_exactly() -> None:
     """ADR 0029: it was measured in this version."""
     assert "\nministack==1.5.33\n" in (ROOT / "requirements-dev.in").read_text()

@@ -3,10 +3,13 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
+
+from delayer.ports.observer import Metric
+from tests.cfn import resources
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -75,9 +78,19 @@ def test_every_template_parameter_is_described_with_its_default() -> None:
 
 
 def test_every_alarm_is_described() -> None:
-    resources = read_yaml("template.yaml")["Resources"]
-    alarms = [name for name, made in resources.items() if made["Type"] == "AWS::CloudWatch::Alarm"]
+    alarms = resources("AWS::CloudWatch::Alarm")
     assert [name for name in alarms if f"`{name}`" not in page("operations.md")] == []
+
+
+def test_every_table_is_described() -> None:
+    named = re.findall(r"^\| [a-z -]+ \| `(\w+)` \| `", page("architecture.md"), re.MULTILINE)
+    assert sorted(named) == sorted([*resources("AWS::DynamoDB::Table"), *resources("AWS::S3::Bucket")])
+
+
+def test_every_metric_is_described_and_no_other_is() -> None:
+    section = page("operations.md").split("\n## Metrics\n")[1].split("\n## ")[0]
+    cells = re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE)
+    assert sorted(name for cell in cells for name in re.findall(r"`(\w+)`", cell)) == sorted(get_args(Metric))
 
 
 def test_every_action_and_every_field_is_described() -> None:
@@ -97,14 +110,14 @@ def test_every_error_is_described() -> None:
 
 
 def test_every_state_is_described() -> None:
-    from delayer.core.lifecycle import State
+    from delayer.core.ledger.lifecycle import State
 
     assert [state for state in State if f"`{state}`" not in page("concepts.md")] == []
 
 
 def test_every_lifecycle_event_is_described() -> None:
     """With the states that it leads to."""
-    from delayer.core.lifecycle import TRANSITIONS, EventType
+    from delayer.core.ledger.lifecycle import TRANSITIONS, EventType
 
     rows = {line.split("|")[1].strip(" `"): line for line in page("events.md").splitlines() if line.startswith("| `")}
     assert set(EventType) <= set(rows)
@@ -113,10 +126,10 @@ def test_every_lifecycle_event_is_described() -> None:
 
 
 def test_the_state_diagram_shows_the_transitions_of_the_code() -> None:
-    from delayer.core.lifecycle import TRANSITIONS
+    from delayer.core.ledger.lifecycle import TRANSITIONS
 
-    drawn = set(re.findall(r"^    (\w+) --> (\w+):", page("concepts.md"), re.MULTILINE))
-    coded = {(t.source.replace("-", ""), t.target.replace("-", "")) for t in TRANSITIONS}
+    drawn = set(re.findall(r"^    (\[\*\]|\w+) --> (\w+):", page("concepts.md"), re.MULTILINE))
+    coded = {((t.source or "[*]").replace("-", ""), t.target.replace("-", "")) for t in TRANSITIONS}
     assert drawn == coded
 
 
@@ -153,6 +166,14 @@ def test_the_site_needs_no_outside_host() -> None:
 def test_every_page_is_in_the_navigation() -> None:
     navigation = json.dumps(read_yaml("mkdocs.yml")["nav"])
     assert [file.name for file in PAGES if f'"{file.name}"' not in navigation] == []
+
+
+def test_home_page_and_readme_say_where_it_stands() -> None:
+    version = read_yaml("openapi.yaml")["info"]["version"]
+    for text in (page("index.md"), (ROOT / "README.md").read_text()):
+        flat = " ".join(text.split())
+        assert [word for word in (version, "not released", "emulator", "two cores") if word not in flat] == []
+        assert re.search(r"not (run on AWS )?yet|not yet on AWS", flat)
 
 
 def test_what_is_not_there_yet_is_said_in_one_place() -> None:

@@ -4,14 +4,14 @@ import http.client
 import json
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from attrs import define, field
 
-from delayer.core.enqueueing import edge_of
-from delayer.core.instants import MINUTE, Millis, format_instant, start_of
-from local.receiver import Delivery, Receiver
-from local.stack import LocalStack
+from delayer.core.firing.enqueueing import edge_of
+from delayer.core.schedule.instants import MINUTE, Millis, format_instant, start_of
+from local.receiver import ReceivedRequest, Receiver
+from local.stack.emulated_stack import EmulatedStack
 
 PERIOD = MINUTE
 
@@ -26,7 +26,7 @@ def now() -> Millis:
 class Client:
     """POSTs, and knows what it was answered."""
 
-    stack: LocalStack
+    stack: EmulatedStack
     receiver: Receiver
     posted: dict[str, dict[str, Any]] = field(factory=dict)  # by path of the target
 
@@ -61,7 +61,7 @@ class Client:
         """The first instant that the fast track leaves to the minute task."""
         self.schedule(path, start_of(edge_of(now() + 2000, PERIOD) + 1))
 
-    def delivered(self, path: str, seconds: float = 15, count: int = 1) -> list[Delivery]:
+    def arrivals(self, path: str, seconds: float = 15, count: int = 1) -> list[ReceivedRequest]:
         return self.receiver.wait_for(count, path, seconds)
 
     def ledger_state(self, schedule_id: str, wanted: str, seconds: float = 10) -> dict[str, Any]:
@@ -111,31 +111,37 @@ class Client:
         return row
 
     def rows(self) -> list[dict[str, Any]]:
-        """What stands in the schedules table."""
+        """What is in the schedules table."""
         answer = self.stack.client("dynamodb").scan(TableName=self.stack.outputs["SchedulesTable"])
         rows: list[dict[str, Any]] = answer["Items"]
         return rows
 
     def operate(self, command: str, **more: str) -> Any:
-        """A command to operator-set-aside."""
-        answer = self.stack.invoke("operator-set-aside", {"command": command, **more})
+        """A command to operator-dead-letters."""
+        answer = self.stack.invoke("operator-dead-letters", {"command": command, **more})
         assert answer["ok"], answer
         return answer["result"]
 
-    def kept(self, prefix: str, seconds: float = 10) -> list[dict[str, Any]]:
-        """What is kept under a prefix, once there is something."""
+    def dead_letters(self, prefix: str, seconds: float = 10) -> list[dict[str, Any]]:
+        """What is stored under a prefix, once there is something."""
         deadline = time.monotonic() + seconds
-        while not (entries := self.operate("list", prefix=prefix)["kept"]):
-            assert time.monotonic() < deadline, f"nothing kept under {prefix}"
+        while not (entries := self.operate("list", prefix=prefix)["deadLetters"]):
+            assert time.monotonic() < deadline, f"nothing stored under {prefix}"
             time.sleep(0.1)
         return list(entries)
 
-    def switch_minute_task(self, state: str) -> None:
+    def switch_minute_task(self, state: Literal["ENABLED", "DISABLED"]) -> None:
         scheduler = self.stack.client("scheduler")
         for summary in scheduler.list_schedules()["Schedules"]:
             full = scheduler.get_schedule(Name=summary["Name"], GroupName=summary["GroupName"])
-            names = ("Name", "GroupName", "ScheduleExpression", "FlexibleTimeWindow", "Target")
-            scheduler.update_schedule(**{name: full[name] for name in names}, State=state)
+            scheduler.update_schedule(
+                Name=full["Name"],
+                GroupName=full["GroupName"],
+                ScheduleExpression=full["ScheduleExpression"],
+                FlexibleTimeWindow=full["FlexibleTimeWindow"],
+                Target=full["Target"],
+                State=state,
+            )
 
 
 def sleep_until(instant: Millis) -> None:
@@ -143,6 +149,6 @@ def sleep_until(instant: Millis) -> None:
     time.sleep(max(instant - now(), 0) / 1000)
 
 
-def lateness(delivery: Delivery, due: Millis) -> Millis:
-    assert delivery.at_ms >= due, f"{due - delivery.at_ms} ms early"
-    return delivery.at_ms - due
+def lateness(request: ReceivedRequest, due: Millis) -> Millis:
+    assert request.at_ms >= due, f"{due - request.at_ms} ms early"
+    return request.at_ms - due

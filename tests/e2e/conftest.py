@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from local.receiver import Receiver
-from local.stack import LocalStack
+from local.stack.emulated_stack import EmulatedStack
 from tests.e2e.client import Client
 
 PARAMETERS = {"DelayerPeriod": "60"}
@@ -24,14 +24,14 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture(scope="session")
 def ticking(receiver: Receiver) -> Iterator[Client]:
     """A stack without lifecycle events, that has quotas."""
-    with LocalStack(parameters={**PARAMETERS, "Lifecycle": "off", "MaxCreatesPerMinute": "5"}) as stack:
+    with EmulatedStack(parameters={**PARAMETERS, "Lifecycle": "off", "MaxCreatesPerMinute": "5"}) as stack:
         yield Client(stack, receiver)
 
 
 @pytest.fixture(scope="session")
 def client(receiver: Receiver) -> Iterator[Client]:
     """A stack whose minute task is switched off."""
-    with LocalStack(parameters=PARAMETERS) as stack:
+    with EmulatedStack(parameters=PARAMETERS) as stack:
         client = Client(stack, receiver)
         client.switch_minute_task("DISABLED")
         yield client

@@ -3,7 +3,7 @@
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-from delayer.core.instants import SECOND
+from delayer.core.schedule.instants import SECOND
 from tests.e2e.client import Client, now
 
 NUMBER = 200
@@ -16,7 +16,7 @@ def test_two_hundred_in_the_same_second(client: Client) -> None:
         list(clients.map(lambda path: client.schedule(path, due[path]), due))
     assert now() < begin - SECOND, "the burst was still being POSTed as it began"
     for path, instant in due.items():
-        (delivery,) = client.delivered(path, seconds=40)
-        assert 0 <= delivery.at_ms - instant < 10 * SECOND
-    counts = Counter(delivery.path for delivery in client.receiver.deliveries if "/burst/" in delivery.path)
+        (request,) = client.arrivals(path, seconds=40)
+        assert 0 <= request.at_ms - instant < 10 * SECOND
+    counts = Counter(request.path for request in client.receiver.requests if "/burst/" in request.path)
     assert set(counts.values()) == {1}

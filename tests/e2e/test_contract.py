@@ -15,10 +15,10 @@ def test_schemathesis_finds_nothing(client: Client) -> None:
 
     But for `use_after_free`: what was cancelled does not vanish, it is shown as cancelled (ADR 0040).
     """
-    settings = ["--config-file", "tests/e2e/schemathesis.toml"]
+    settings = ["--config-file", "tests/e2e/contract/schemathesis.toml"]
     extent = ["--checks", "all", "--exclude-checks", "use_after_free", "--max-examples", str(EXAMPLES), "--no-color"]
     st = Path(sys.executable).parent / "st"
-    told = subprocess.run(
+    reported = subprocess.run(
         [st, *settings, "run", "openapi.yaml", "--url", client.stack.api_url, *extent],
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())},
@@ -27,5 +27,5 @@ def test_schemathesis_finds_nothing(client: Client) -> None:
         timeout=240,
         check=False,
     )
-    assert told.returncode == 0, told.stdout + told.stderr
-    assert "Stateful" in told.stdout
+    assert reported.returncode == 0, reported.stdout + reported.stderr
+    assert "Stateful" in reported.stdout

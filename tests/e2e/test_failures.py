@@ -3,12 +3,12 @@
 import json
 import time
 
-from delayer.core.instants import SECOND
+from delayer.core.schedule.instants import SECOND
 from tests.e2e.client import Client, lateness, now
 
 
 def test_a_record_that_cannot_be_read_beside_good_ones(client: Client) -> None:
-    """It is set aside with its whole body, and can be thrown away."""
+    """It is dead-lettered with its whole body, and can be discarded."""
     dynamodb, table = client.stack.client("dynamodb"), client.stack.outputs["SchedulesTable"]
     key = {"bucket": {"S": "2026-11-21T09:00#0"}, "due": {"S": "garbage"}}
     due = now() + 2 * SECOND
@@ -17,35 +17,35 @@ def test_a_record_that_cannot_be_read_beside_good_ones(client: Client) -> None:
     dynamodb.delete_item(TableName=table, Key=key)
     client.schedule("/good-2", due)
     for path in ("/good-1", "/good-2"):
-        assert lateness(client.delivered(path)[0], due) < SECOND
-    (entry,) = client.kept("set-aside/unreadable/")
+        assert lateness(client.arrivals(path)[0], due) < SECOND
+    (entry,) = client.dead_letters("dead-lettered/malformed/")
     shown = client.operate("show", key=entry["key"])
     assert json.loads(shown["body"])["dynamodb"]["OldImage"]["secret"] == {"S": "only copy"}
-    client.operate("throw-away", key=entry["key"])
-    assert client.operate("list", prefix="set-aside/unreadable/") == {"kept": []}
+    client.operate("discard", key=entry["key"])
+    assert client.operate("list", prefix="dead-lettered/malformed/") == {"deadLetters": []}
 
 
 def test_a_target_that_is_down_at_first(client: Client) -> None:
     """Two answers of 503, then 200: three attempts, one idempotency key."""
     client.receiver.fail_first("/down", 2)
     posted = client.schedule("/down", now() + SECOND)
-    deliveries = client.delivered("/down", seconds=20, count=3)
-    assert [delivery.status for delivery in deliveries] == [503, 503, 200]
-    assert {delivery.headers["idempotency-key"] for delivery in deliveries} == {posted["scheduleId"]}
-    assert [delivery.headers["delayer-attempt"] for delivery in deliveries] == ["1", "2", "3"]
+    requests = client.arrivals("/down", seconds=20, count=3)
+    assert [request.status for request in requests] == [503, 503, 200]
+    assert {request.headers["idempotency-key"] for request in requests} == {posted["scheduleId"]}
+    assert [request.headers["delayer-attempt"] for request in requests] == ["1", "2", "3"]
     client.ledger_state(posted["scheduleId"], "executed")
 
 
-def test_a_target_that_refuses_fails_and_can_be_put_back(client: Client) -> None:
+def test_a_target_that_refuses_fails_and_can_be_redriven(client: Client) -> None:
     client.receiver.fail_first("/refuses", 1, status=404)
     posted = client.schedule("/refuses", now() + SECOND, payload="kept")
     client.ledger_state(posted["scheduleId"], "failed")
-    (entry,) = client.kept(f"failed/{posted['scheduleId']}/")
+    (entry,) = client.dead_letters(f"failed/{posted['scheduleId']}/")
     assert entry["reason"] == "HTTP 404"
-    client.operate("put-back", key=entry["key"])
-    deliveries = client.delivered("/refuses", count=2)
-    assert [delivery.status for delivery in deliveries] == [404, 200]
-    assert deliveries[1].body == b'"kept"'
+    client.operate("redrive", key=entry["key"])
+    requests = client.arrivals("/refuses", count=2)
+    assert [request.status for request in requests] == [404, 200]
+    assert requests[1].body == b'"kept"'
     client.ledger_state(posted["scheduleId"], "executed")
 
 
@@ -56,14 +56,14 @@ def test_a_target_that_nobody_listens_to(client: Client) -> None:
     assert row["detail"]["S"].startswith("gave up after 2 attempts: no answer from 127.0.0.1:9")
 
 
-def test_a_dead_letter_is_set_aside(client: Client) -> None:
+def test_a_message_in_a_dead_letter_queue_is_stored_as_a_dead_letter(client: Client) -> None:
     """Whatever comes to a dead-letter queue is kept for a person, with its body."""
     sqs = client.stack.client("sqs")
     (url,) = [u for u in sqs.list_queues()["QueueUrls"] if "HttpRequestDeadLetterQueue" in u]
     sqs.send_message(QueueUrl=url, MessageBody="nobody can read this")
-    entries = client.kept("set-aside/unreadable/")
+    entries = client.dead_letters("dead-lettered/malformed/")
     assert "HttpRequestDeadLetterQueue" in entries[0]["reason"]
-    client.operate("throw-away", key=entries[0]["key"])
+    client.operate("discard", key=entries[0]["key"])
 
 
 def test_a_message_that_cannot_be_read_beside_good_ones(client: Client) -> None:
@@ -71,17 +71,17 @@ def test_a_message_that_cannot_be_read_beside_good_ones(client: Client) -> None:
     due = now() + 2 * SECOND
     sqs.send_message(QueueUrl=client.stack.outputs["DelayerQueueUrl"], MessageBody='{"v": 99}', DelaySeconds=1)
     client.schedule("/beside", due)
-    assert lateness(client.delivered("/beside")[0], due) < SECOND
-    (entry,) = client.kept("set-aside/unreadable/")
-    client.operate("throw-away", key=entry["key"])
+    assert lateness(client.arrivals("/beside")[0], due) < SECOND
+    (entry,) = client.dead_letters("dead-lettered/malformed/")
+    client.operate("discard", key=entry["key"])
 
 
-def test_a_wrong_command_is_told_what_is_right(client: Client) -> None:
-    answer = client.stack.invoke("operator-set-aside", {"command": "destroy"})
+def test_a_wrong_command_is_answered_with_the_right_ones(client: Client) -> None:
+    answer = client.stack.invoke("operator-dead-letters", {"command": "destroy"})
     assert not answer["ok"]
-    assert "put-back" in answer["error"]
-    answer = client.stack.invoke("operator-set-aside", {"command": "put-back", "key": "set-aside/none"})
-    assert "nothing is kept" in answer["error"]
+    assert "redrive" in answer["error"]
+    answer = client.stack.invoke("operator-dead-letters", {"command": "redrive", "key": "dead-lettered/none"})
+    assert "nothing is stored" in answer["error"]
 
 
 def test_every_line_of_the_firing_path_has_the_schedule_id(client: Client) -> None:

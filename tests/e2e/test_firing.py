@@ -2,9 +2,13 @@
 
 import json
 import time
+from typing import TYPE_CHECKING
 
-from delayer.core.instants import SECOND, format_instant
+from delayer.core.schedule.instants import SECOND, format_instant
 from tests.e2e.client import Client, lateness, now
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 
 def test_due_in_two_seconds(client: Client) -> None:
@@ -18,21 +22,21 @@ def test_due_in_two_seconds(client: Client) -> None:
     assert status == 201
     assert headers["location"] == f"/schedules/{content['scheduleId']}"
     assert content == {"scheduleId": content["scheduleId"], "pointInTime": format_instant(due), "state": "scheduled"}
-    (delivery,) = client.delivered("/two")
-    assert lateness(delivery, due) < SECOND
-    assert delivery.method == "POST"
-    assert delivery.body == b'{"n": 1.10, "a": [ 1,2 ]}'
-    assert delivery.headers["idempotency-key"] == content["scheduleId"]
-    assert delivery.headers["delayer-schedule-id"] == content["scheduleId"]
-    assert delivery.headers["delayer-point-in-time"] == format_instant(due)
-    assert delivery.headers["x-team"] == "a"
+    (request,) = client.arrivals("/two")
+    assert lateness(request, due) < SECOND
+    assert request.method == "POST"
+    assert request.body == b'{"n": 1.10, "a": [ 1,2 ]}'
+    assert request.headers["idempotency-key"] == content["scheduleId"]
+    assert request.headers["delayer-schedule-id"] == content["scheduleId"]
+    assert request.headers["delayer-point-in-time"] == format_instant(due)
+    assert request.headers["x-team"] == "a"
     row = client.ledger_state(content["scheduleId"], "executed")
     assert row["detail"] == {"S": "HTTP 200"}
 
 
 def test_overdue_by_less_than_a_minute_fires_at_once(client: Client) -> None:
     client.schedule("/past", now() - 30 * SECOND)
-    client.delivered("/past", seconds=5)
+    client.arrivals("/past", seconds=5)
 
 
 def test_a_delay_in_place_of_a_point_in_time(client: Client) -> None:
@@ -40,10 +44,10 @@ def test_a_delay_in_place_of_a_point_in_time(client: Client) -> None:
     action = {"type": "http-request", "method": "PUT", "url": client.receiver.url + "/delay"}
     status, _, _ = client.post({"delaySeconds": 1.5, "action": action})
     assert status == 201
-    (delivery,) = client.delivered("/delay")
-    assert lateness(delivery, before + 1500) < 2 * SECOND
-    assert delivery.method == "PUT"
-    assert delivery.body == b""
+    (request,) = client.arrivals("/delay")
+    assert lateness(request, before + 1500) < 2 * SECOND
+    assert request.method == "PUT"
+    assert request.body == b""
 
 
 def test_sqs_queue(client: Client) -> None:
@@ -61,10 +65,8 @@ def test_sqs_queue(client: Client) -> None:
 
 def test_fifo_queue(client: Client) -> None:
     """The schedule's id is the deduplication id."""
-    attributes = {"FifoQueue": "true"}
-    url = client.stack.client("sqs").create_queue(QueueName="delayer-target-ordered.fifo", Attributes=attributes)[
-        "QueueUrl"
-    ]
+    sqs = client.stack.client("sqs")
+    url = sqs.create_queue(QueueName="delayer-target-ordered.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
     action = {"type": "sqs-send", "queueUrl": url, "messageGroupId": "g"}
     status, _, content = client.post({"delaySeconds": 1, "action": action})
     assert status == 201, content
@@ -74,7 +76,7 @@ def test_fifo_queue(client: Client) -> None:
     assert message["Attributes"]["MessageDeduplicationId"] == content["scheduleId"]
 
 
-def _received(client: Client, url: str) -> dict:  # type: ignore[type-arg] # SQS's own shape
+def _received(client: Client, url: str) -> "MessageTypeDef":
     sqs = client.stack.client("sqs")
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
@@ -82,8 +84,7 @@ def _received(client: Client, url: str) -> dict:  # type: ignore[type-arg] # SQS
             QueueUrl=url, WaitTimeSeconds=1, AttributeNames=["All"], MessageAttributeNames=["All"]
         )
         if answer.get("Messages"):
-            message: dict = answer["Messages"][0]  # type: ignore[type-arg]
-            return message
+            return answer["Messages"][0]
     raise AssertionError("no message arrived")
 
 
@@ -107,5 +108,5 @@ def test_the_largest_body_fires(client: Client) -> None:
     payload = "é" * ((262_144 - len(head) - 2) // 2)
     status, _, content = client.post((head + payload + '"}').encode())
     assert status == 201, content
-    (delivery,) = client.delivered("/large")
-    assert delivery.body == f'"{payload}"'.encode()
+    (request,) = client.arrivals("/large")
+    assert request.body == f'"{payload}"'.encode()

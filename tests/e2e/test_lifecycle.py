@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from delayer.core.instants import HOUR, SECOND, Millis, format_instant
+from delayer.core.schedule.instants import HOUR, SECOND, Millis, format_instant
 from tests.e2e.client import Client, now, sleep_until
 
 RACES = 200
@@ -37,7 +37,7 @@ def test_a_schedule_is_looked_up_and_cancelled(client: Client) -> None:
 
 def test_what_was_executed_cannot_be_cancelled(client: Client) -> None:
     posted = client.schedule("/executed", now())
-    client.delivered("/executed")
+    client.arrivals("/executed")
     client.ledger_state(posted["scheduleId"], "executed")
     status, headers, body = client.call("DELETE", f"/schedules/{posted['scheduleId']}")
     assert (status, headers["content-type"]) == (409, "application/problem+json")
@@ -50,8 +50,8 @@ def test_a_change_takes_the_place_of_the_old_one(client: Client) -> None:
     body = {"pointInTime": format_instant(now()), "payload": "new"}
     status, _, changed = client.call("PATCH", f"/schedules/{posted['scheduleId']}", body)
     assert (status, changed["replaces"]) == (200, posted["scheduleId"])
-    [delivery] = client.delivered("/patched")
-    assert (json.loads(delivery.body), delivery.headers["delayer-schedule-id"]) == ("new", changed["scheduleId"])
+    [request] = client.arrivals("/patched")
+    assert (json.loads(request.body), request.headers["delayer-schedule-id"]) == ("new", changed["scheduleId"])
     old = client.call("GET", f"/schedules/{posted['scheduleId']}")[2]
     assert (old["state"], old["replacedBy"]) == ("replaced", changed["scheduleId"])
 
@@ -65,7 +65,7 @@ def test_one_of_a_name(client: Client) -> None:
     second = client.call("PUT", path, request(client, "/name-2", now() + 2 * SECOND))
     assert (second[0], second[2]["replaces"]) == (200, first[2]["scheduleId"])
     assert client.call("GET", path)[2]["scheduleId"] == second[2]["scheduleId"]
-    assert len(client.delivered("/name-2")) == 1
+    assert len(client.arrivals("/name-2")) == 1
     client.ledger_state(second[2]["scheduleId"], "executed")
     assert client.call("PUT", path, request(client, "/name-3", now() + HOUR))[0] == 201
     assert client.call("DELETE", path)[2]["state"] == "cancelled"
@@ -105,7 +105,7 @@ def test_many_in_one_call(client: Client) -> None:
     status, _, body = client.call("POST", "/schedules/batch", {"schedules": bodies})
     assert (status, [one["status"] for one in body["results"]]) == (200, [201, 422, 201])
     assert body["results"][1]["problem"]["errors"][0]["field"] == "action"
-    assert len(client.delivered("/batch")) == 1
+    assert len(client.arrivals("/batch")) == 1
 
 
 def test_a_group_is_listed_and_cancelled(client: Client) -> None:
@@ -115,7 +115,7 @@ def test_a_group_is_listed_and_cancelled(client: Client) -> None:
     client.call(
         "POST", "/schedules/batch", {"schedules": [*bodies, request(client, "/group-fired", now(), group=group)]}
     )
-    client.delivered("/group-fired")
+    client.arrivals("/group-fired")
     states: list[str] = []
     path = f"/schedules?group={group}&limit=50"
     cursor = ""
@@ -136,7 +136,7 @@ def test_a_group_is_listed_and_cancelled(client: Client) -> None:
 def test_a_stop_ends_the_attempts(client: Client) -> None:
     client.receiver.answer("/stopped", 503)
     posted = client.schedule("/stopped", now())
-    client.delivered("/stopped")
+    client.arrivals("/stopped")
     path = f"/schedules/{posted['scheduleId']}"
     assert client.call("POST", f"{path}/stop")[0] == 202
     client.ledger_state(posted["scheduleId"], "dropped", seconds=20)
@@ -153,7 +153,7 @@ def test_a_schedule_has_a_history(client: Client) -> None:
     """Each transition, with its attempt, its lateness and what the target said; and the definition, when it is over."""
     client.receiver.answer("/history", 503)
     posted = client.schedule("/history", now() + SECOND, payload={"a": 1.0})
-    client.delivered("/history")
+    client.arrivals("/history")
     client.receiver.answer("/history", 204)
     history = client.history(posted["scheduleId"], "executed")
     assert [line["event"] for line in history] == ["scheduled", "enqueued", "claimed", "attempt-failed", "executed"]
@@ -171,8 +171,8 @@ def test_one_on_its_way_is_changed(client: Client) -> None:
     body = {"pointInTime": format_instant(now()), "payload": "new"}
     status, _, changed = client.call("PATCH", f"/schedules/{posted['scheduleId']}", body)
     assert status == 200, changed
-    [delivery] = client.delivered("/moved")
-    assert json.loads(delivery.body) == "new"
+    [request] = client.arrivals("/moved")
+    assert json.loads(request.body) == "new"
     assert [line["event"] for line in client.history(posted["scheduleId"], "replaced")][-1] == "replaced"
 
 
@@ -191,14 +191,14 @@ def test_all_of_an_owner_are_listed(client: Client) -> None:
     assert client.call("GET", "/schedules", headers=owner("nobody"))[2] == {"schedules": []}
 
 
-def test_with_the_journal_down_all_is_told_but_the_history(client: Client) -> None:
+def test_with_the_journal_down_all_is_answered_but_the_history(client: Client) -> None:
     """It fires and is cancelled just the same; the history is there once the journal is."""
     client.switch_journal(enabled=False)
     try:
         fired = client.schedule("/journal-down", now() + SECOND)["scheduleId"]
         cancelled = client.schedule("/journal-down-cancelled", now() + 30 * SECOND)["scheduleId"]
         assert client.call("DELETE", f"/schedules/{cancelled}")[2]["state"] == "cancelled"
-        client.delivered("/journal-down")
+        client.arrivals("/journal-down")
         client.ledger_state(fired, "executed")
         for schedule_id, state in ((fired, "executed"), (cancelled, "cancelled")):
             found = client.call("GET", f"/schedules/{schedule_id}")[2]
@@ -227,7 +227,7 @@ def test_events_are_for_whoever_subscribes(client: Client) -> None:
     sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn, Attributes=attributes)
     posted = client.call("POST", "/schedules", request(client, "/subscribed", now()), owner("sub"))[2]
     client.schedule("/not-subscribed", now())
-    client.delivered("/not-subscribed")
+    client.arrivals("/not-subscribed")
     deadline = now() + 15 * SECOND
     while not (messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages")):
         assert now() < deadline
@@ -253,19 +253,19 @@ def test_what_has_no_route_is_a_problem_too(client: Client) -> None:
 
 
 @pytest.mark.parametrize("call", ["cancel", "patch", "put"])
-def test_whoever_is_told_is_told_the_truth(client: Client, call: str) -> None:
+def test_each_answer_to_a_cancellation_or_replacement_is_true(client: Client, call: str) -> None:
     """Over and over: 200 and delivered never happens, nor 409 and not delivered."""
     draws = random.Random(call)
     moments = [moment(draws, call) for _ in range(RACES)]
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        told = list(pool.map(lambda number: race(client, call, number, moments[number]), range(RACES)))
-    in_time = [path for path, status in told if status == 200]
-    too_late = [path for path, status in told if status == 409]
-    assert len(in_time) + len(too_late) == RACES, told
+        reported = list(pool.map(lambda number: race(client, call, number, moments[number]), range(RACES)))
+    in_time = [path for path, status in reported if status == 200]
+    too_late = [path for path, status in reported if status == 409]
+    assert len(in_time) + len(too_late) == RACES, reported
     assert in_time, "some were in time"
     assert too_late, "and some were not"
     for path in too_late:
-        assert len(client.delivered(path)) == 1
+        assert len(client.arrivals(path)) == 1
     sleep_until(now() + 2 * SECOND)
     assert [path for path in in_time if client.receiver.of(path)] == []
 

@@ -1,18 +1,18 @@
 """A stack that has quotas, and no journal: what is asked beyond them is refused, and all else is as true as ever."""
 
-from delayer.core.instants import MINUTE, SECOND, minute_of, start_of
+from delayer.core.schedule.instants import MINUTE, SECOND, minute_of, start_of
 from tests.e2e.client import Client, now, sleep_until
 from tests.e2e.test_lifecycle import owner, request
 
 
-def test_so_many_in_a_minute(ticking: Client) -> None:
+def test_an_owner_creates_no_more_in_a_minute_than_the_limit(ticking: Client) -> None:
     """429 and the seconds to wait; another owner is not concerned."""
     if start_of(minute_of(now()) + 1) - now() < 10 * SECOND:
         sleep_until(start_of(minute_of(now()) + 1))  # so that all of them fall into one minute
     body = request(ticking, "/quota", now() + 10 * MINUTE)
-    told = [ticking.call("POST", "/schedules", body, owner("busy")) for _ in range(7)]
-    assert [status for status, _, _ in told] == [201] * 5 + [429] * 2
-    _, headers, problem = told[-1]
+    reported = [ticking.call("POST", "/schedules", body, owner("busy")) for _ in range(7)]
+    assert [status for status, _, _ in reported] == [201] * 5 + [429] * 2
+    _, headers, problem = reported[-1]
     assert headers["content-type"] == "application/problem+json"
     assert 1 <= int(headers["retry-after"]) <= 60
     assert (problem["type"], problem["detail"]) == (
@@ -24,9 +24,9 @@ def test_so_many_in_a_minute(ticking: Client) -> None:
     assert ticking.call("POST", "/schedules", body, owner("calm"))[0] == 201
 
 
-def test_without_a_journal_the_state_is_told_and_only_groups_are_listed(ticking: Client) -> None:
+def test_without_a_journal_the_state_is_answered_and_only_groups_are_listed(ticking: Client) -> None:
     posted = ticking.call("POST", "/schedules", request(ticking, "/no-journal", now(), group="g"), owner("quiet"))[2]
-    ticking.delivered("/no-journal")
+    ticking.arrivals("/no-journal")
     ticking.ledger_state(posted["scheduleId"], "executed")
     found = ticking.call("GET", f"/schedules/{posted['scheduleId']}", headers=owner("quiet"))[2]
     assert (found["state"], found.get("history")) == ("executed", None)

@@ -3,7 +3,7 @@
 import json
 import time
 
-from delayer.core.instants import SECOND, parse_instant
+from delayer.core.schedule.instants import SECOND, parse_instant
 from tests.e2e.client import Client, lateness, now
 
 
@@ -11,8 +11,8 @@ def test_the_minute_task_moves_what_enters_the_period(ticking: Client) -> None:
     """It waited in the table, was deleted by the task, and fired to the second."""
     due = parse_instant(ticking.posted["/on-time"]["pointInTime"])
     wait = max((due - now()) / SECOND, 0) + 10
-    (delivery,) = ticking.delivered("/on-time", seconds=wait)
-    assert lateness(delivery, due) < SECOND
+    (request,) = ticking.arrivals("/on-time", seconds=wait)
+    assert lateness(request, due) < SECOND
     swept = [line for line in _lines(ticking, "task-1minute-enqueuer") if line.get("message") == "swept"]
     assert sum(int(line["deleted"]) for line in swept) == 1
 
@@ -27,8 +27,8 @@ def test_what_came_due_while_the_minute_task_was_off(client: Client) -> None:
     assert record in _records(client)
     client.switch_minute_task("ENABLED")
     client.stack.invoke("task-1minute-enqueuer", {})
-    (delivery,) = client.delivered("/overdue", seconds=10)
-    assert delivery.at_ms > due + SECOND
+    (request,) = client.arrivals("/overdue", seconds=10)
+    assert request.at_ms > due + SECOND
     row = client.ledger_state(posted["scheduleId"], "executed")
     assert row["state"] == {"S": "executed"}
     assert record not in _records(client)

@@ -1,8 +1,8 @@
 """What happens in the fault tests; long enough for every redelivery to have its turn."""
 
-from delayer.core.executing import Refused, Retry
-from delayer.core.instants import HOUR, MINUTE, SECOND
-from delayer.core.lifecycle import State
+from delayer.core.firing.executing import Refused, Retry
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from tests.world import START, World
 
 
@@ -17,7 +17,7 @@ def soon_and_later(world: World) -> None:
 
 def target_down_at_first(world: World) -> None:
     """Two failed attempts, then it works."""
-    world.target.answers = [Retry("HTTP 503"), Retry("HTTP 503")]
+    world.target.answers = [Retry(detail="HTTP 503"), Retry(detail="HTTP 503")]
     world.post(START + 2 * SECOND)
     world.run_until(START + HOUR)
 

@@ -1,7 +1,7 @@
 """api-schedule-post: any call may fail; what was answered 201 fires, once."""
 
-from delayer.core.tenancy import tenant_of
-from delayer.fakes.faults import FaultPlan
+from delayer.core.firing.message_group import message_group_of
+from delayer.fakes.runtime.faults import FaultPlan
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, soon_and_later, target_down_at_first
 
@@ -26,10 +26,10 @@ def test_the_scenario_without_faults() -> None:
     assert world.observer.counts["Executed"] == 5
 
 
-def test_every_message_on_the_path_bears_its_tenant() -> None:
-    """One owner and one target here: one tenant, in both queues and on every retry (ADR 0039)."""
+def test_every_message_on_the_path_has_its_message_group() -> None:
+    """One owner and one target here: one message group, in both queues and on every retry (ADR 0039)."""
     world = spoiled("accept", target_down_at_first, FaultPlan())
-    (tenant,) = world.delayer_queue.tenants
-    assert tenant == tenant_of(world.accepted[0])
-    assert world.http_queue.tenants == {tenant}
+    (message_group,) = world.delayer_queue.message_groups
+    assert message_group == message_group_of(world.accepted[0])
+    assert world.http_queue.message_groups == {message_group}
     assert world.http_queue.sent == 3

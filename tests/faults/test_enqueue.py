@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 from attrs import evolve
 
-from delayer.core.enqueueing import Garbled, Kind
-from delayer.core.instants import HOUR, MINUTE
-from delayer.core.lifecycle import State
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.bucket import RecordKey
+from delayer.core.schedule.instants import HOUR, MINUTE
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.table_change import Kind
 from delayer.fakes import MemoryQueue
-from delayer.fakes.faults import FaultPlan
-from delayer.ports import Outgoing, RecordKey
+from delayer.fakes.runtime.faults import FaultPlan
+from delayer.ports.queue import Outgoing
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
 from tests.world import START, World
@@ -37,16 +39,16 @@ def garbage_beside_good(world: World) -> None:
     """A record that nobody can read, removed between two good ones."""
     world.post(START + MINUTE)
     key = RecordKey(bucket="nonsense", due="x")
-    world.table.write(key, Garbled("no such field"))
+    world.table.write(key, Malformed("no such field"))
     world.table.delete([key])
     world.post(START + MINUTE)
     world.run_until(START + HOUR)
 
 
-def test_garbage_is_set_aside_and_its_neighbours_fire() -> None:
+def test_garbage_is_dead_lettered_and_its_neighbours_fire() -> None:
     for case, world in every_fault("enqueue", garbage_beside_good):
         check_fired_once(case, world)
-        assert len(world.store.list("set-aside/unreadable/", "", 10)) == 1, case
+        assert len(world.store.list("dead-lettered/malformed/", "", 10)) == 1, case
 
 
 def removed_by_hand(world: World) -> None:
@@ -64,7 +66,7 @@ def test_a_record_removed_by_hand_is_neither_fired_nor_forgotten() -> None:
         assert world.target.reached == [], case
         row = world.row(world.accepted[0])
         assert row is not None
-        assert row.state is State.SET_ASIDE, case
+        assert row.state is State.DEAD_LETTERED, case
         assert len(world.store.objects) == 1, case
 
 

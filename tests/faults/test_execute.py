@@ -2,12 +2,13 @@
 
 from attrs import evolve
 
-from delayer.core.executing import Result
-from delayer.core.instants import HOUR, MINUTE, SECOND
-from delayer.core.lifecycle import State
-from delayer.core.wire import ExecutorMessage
-from delayer.fakes.faults import FaultPlan
-from delayer.ports import Outgoing, Target
+from delayer.core.firing.executing import Result
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
+from delayer.core.schedule.messages import ExecutorMessage
+from delayer.fakes.runtime.faults import FaultPlan
+from delayer.ports.queue import Outgoing
+from delayer.ports.target import Target
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import (
     check_fired_once,
@@ -55,7 +56,7 @@ def test_retries_back_off() -> None:
     assert 3 * SECOND <= third - second <= 4 * SECOND
 
 
-def test_a_target_that_refuses_fails_with_its_body_kept() -> None:
+def test_a_target_that_refuses_fails_with_its_body_stored() -> None:
     for case, world in every_fault("execute", target_refuses):
         check_sound(case, world)
         row = world.row(world.accepted[0])
@@ -65,15 +66,15 @@ def test_a_target_that_refuses_fails_with_its_body_kept() -> None:
         assert len(world.store.list("failed/", "", 10)) == 1, case
 
 
-def test_a_message_that_cannot_be_read_is_set_aside_and_its_neighbours_run() -> None:
+def test_a_message_that_cannot_be_read_is_dead_lettered_and_its_neighbours_run() -> None:
     def scenario(world: World) -> None:
         world.post(START + MINUTE)
-        world.http_queue.send([Outgoing("[]", 60)])
+        world.http_queue.send([Outgoing(body="[]", delay_seconds=60)])
         world.run_until(START + 10 * MINUTE)
 
     for case, world in every_fault("execute", scenario):
         check_fired_once(case, world, reached_at_most=2)
-        assert len(world.store.list("set-aside/unreadable/", "", 10)) == 1, case
+        assert len(world.store.list("dead-lettered/malformed/", "", 10)) == 1, case
 
 
 def test_a_target_that_raises_takes_no_neighbour_along() -> None:
@@ -95,7 +96,7 @@ def test_a_target_that_raises_takes_no_neighbour_along() -> None:
 
 def _raising_for(world: World) -> Target:
     def reach(message: ExecutorMessage) -> Result:
-        if "maxAttempts" in message.action:
+        if "maxAttempts" in message.schedule.definition.action:
             raise OverflowError("a date in the year 99999")
         return world.target(message)
 

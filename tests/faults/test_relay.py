@@ -1,10 +1,10 @@
 """delayer-relay: killed between any two steps, every batch twice; handed over once."""
 
-from delayer.core.instants import HOUR, MINUTE, SECOND
-from delayer.core.ledger import STALE_AFTER
-from delayer.core.lifecycle import State
-from delayer.fakes.faults import FaultPlan
-from delayer.ports import Outgoing
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.fakes.runtime.faults import FaultPlan
+from delayer.ports.queue import Outgoing
 from tests.faults.cases import every_fault, spoiled
 from tests.faults.scenarios import check_fired_once, check_sound, soon_and_later
 from tests.world import START, World
@@ -30,20 +30,20 @@ def test_a_crash_between_claim_and_hand_over_is_repaired_once_the_lease_has_laps
             assert late <= world.delayer_queue.visibility + SECOND, case
 
 
-def unreadable_message(world: World) -> None:
+def malformed_message(world: World) -> None:
     world.post(START + MINUTE)
-    world.delayer_queue.send([Outgoing("{not json", 30)])
+    world.delayer_queue.send([Outgoing(body="{not json", delay_seconds=30)])
     world.post(START + MINUTE)
     world.run_until(START + HOUR)
 
 
-def test_a_message_that_cannot_be_read_is_set_aside_and_its_neighbours_fire() -> None:
-    for case, world in every_fault("relay", unreadable_message):
+def test_a_message_that_cannot_be_read_is_dead_lettered_and_its_neighbours_fire() -> None:
+    for case, world in every_fault("relay", malformed_message):
         check_fired_once(case, world)
-        assert len(world.store.list("set-aside/unreadable/", "", 10)) == 1, case
+        assert len(world.store.list("dead-lettered/malformed/", "", 10)) == 1, case
 
 
-def test_an_action_without_executor_is_set_aside() -> None:
+def test_an_action_without_executor_is_dead_lettered() -> None:
     def scenario(world: World) -> None:
         world.relay = _without_executors(world)
         world.post(START + MINUTE)
@@ -53,7 +53,7 @@ def test_an_action_without_executor_is_set_aside() -> None:
         check_sound(case, world)
         row = world.row(world.accepted[0])
         assert row is not None
-        assert row.state is State.SET_ASIDE, case
+        assert row.state is State.DEAD_LETTERED, case
         assert len(world.store.objects) == 1, case
 
 
@@ -63,7 +63,7 @@ def _without_executors(world: World):  # type: ignore[no-untyped-def] # the rela
     return evolve(world.relay, executor_queues={})
 
 
-def test_a_copy_more_than_29_days_late_is_set_aside_never_fired() -> None:
+def test_a_copy_more_than_29_days_late_is_dead_lettered_never_fired() -> None:
     """Its ledger row may be about to expire: nobody could say whether it fired (ADR 0023)."""
 
     def scenario(world: World) -> None:
@@ -76,7 +76,7 @@ def test_a_copy_more_than_29_days_late_is_set_aside_never_fired() -> None:
         check_sound(case, world)
         row = world.row(world.accepted[0])
         assert row is not None
-        assert row.state is State.SET_ASIDE, case
+        assert row.state is State.DEAD_LETTERED, case
         assert world.target.reached == [], case
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from delayer.core.instants import DAY, HOUR, MINUTE, SECOND, minute_of
-from delayer.core.sweeping import CLOSABLE_AFTER
-from delayer.ports import Outgoing
+from delayer.core.firing.sweeping import CLOSABLE_AFTER
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of
+from delayer.ports.queue import Outgoing
 from tests.faults.cases import every_fault
 from tests.faults.scenarios import check_fired_once
 from tests.world import START, World
@@ -75,7 +75,7 @@ def test_no_sweep_while_the_stream_is_not_read() -> None:
         world.tick()
     assert late in world.table.rows.values()
     assert world.observer.counts["SweepHeld"] >= 20
-    world._build()  # it is back
+    world.build()  # it is back
     world.run_until(world.clock.now() + HOUR)
     check_fired_once("stream back", world)
 
@@ -85,8 +85,8 @@ def test_no_sweep_while_the_relay_has_a_backlog() -> None:
     world.post(START)
     world.run_until(START + MINUTE)
     later = world.post(START + 20 * MINUTE)
-    world._stream()
-    world.delayer_queue.send([Outgoing("{}")] * 10_001)
+    world.read_stream()
+    world.delayer_queue.send([Outgoing(body="{}")] * 10_001)
     world.clock.move(10 * MINUTE)
     world.tick()
     assert later in world.table.rows.values()
@@ -99,7 +99,7 @@ def test_shards_that_were_lowered_are_swept_all_the_same() -> None:
     for _ in range(16):
         world.post(START + 30 * MINUTE)
     world.shards = 1
-    world._build()
+    world.build()
     world.post(START + 30 * MINUTE)
     world.run_until(START + HOUR)
     check_fired_once("shards lowered", world)

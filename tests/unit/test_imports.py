@@ -1,22 +1,55 @@
-"""Who may import what. The layers are only as good as their imports."""
+"""Who may import what. The rooms are only as good as their imports."""
 
 import ast
-import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.cfn import shared_variables, variables
+from tests.cfn import ROOT
+from tests.cold_start import cold_start
 
-ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "shared/delayer"
 FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
 AWS_SDK = {"boto3", "botocore", "s3transfer", "aws_lambda_powertools", "aws_xray_sdk"}
+STUBS = {f"mypy_boto3_{service}" for service in ("dynamodb", "s3", "sns", "sqs")}  # for mypy alone
 NEVER = {"pydantic", "pydantic_core", "requests", "moto", "docker", "yaml", "hypothesis", "pytest"}
+
+# Each room of the package, and the rooms that it imports: all of them stand above it in this table, so that no arrow
+# leads upwards and there is no cycle.
+ROOMS: dict[str, set[str]] = {
+    "core/schedule": set(),
+    "core/ledger": {"core/schedule"},
+    "core/firing": {"core/schedule", "core/ledger"},
+    "core/recovery": {"core/schedule", "core/ledger"},
+    "core/history": {"core/schedule", "core/ledger"},
+    "core/api": {"core/schedule", "core/ledger", "core/history"},
+    "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/history"},
+    "targets": {"core/schedule", "core/firing"},
+    "use_cases": {"core/schedule", "core/ledger", "ports"},
+    "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "ports", "use_cases"},
+    "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "ports", "use_cases", "use_cases/recovery"},
+    "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
+    "use_cases/api": {"core/schedule", "core/ledger", "core/history", "core/api", "ports", "use_cases"},
+    "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
+    "fakes/runtime": {"core/schedule", "core/firing", "ports"},
+    "fakes/tables": {"core/schedule", "core/ledger", "core/history", "ports"},
+    "fakes": {"fakes/messaging", "fakes/runtime", "fakes/tables"},
+    "aws/runtime": {"core/schedule", "ports"},
+    "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
+    "aws/dynamodb": {"core/schedule", "core/ledger", "core/history", "ports", "aws/runtime", "aws/dynamodb/items"},
+    "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
+    "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
+    "aws/http": {"core/schedule", "core/ledger", "core/history", "core/api", "ports", "aws/runtime"},
+    "wiring": {"core/schedule", "core/recovery", "core/api", "ports", "aws/runtime", "aws/dynamodb", "aws/messaging"}
+    | {"aws/events", "use_cases/recovery", "use_cases/firing", "use_cases/history", "use_cases/api"},
+}
+FUNCTIONS_IMPORT = {"wiring", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
+    "use_cases/api",  # the answers of a use case, which a handler translates
+    "use_cases/recovery",  # the operator's commands
+}
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -28,6 +61,23 @@ def imported(path: Path) -> Iterator[str]:
             assert node.level == 0, f"{path}: relative imports hide where they lead"
             assert node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room_of(name: str) -> str | None:
+    """The room of a module, or of what it holds, by its full name; None for what is not ours."""
+    if not name.startswith("delayer."):
+        return None
+    path = name.removeprefix("delayer.").replace(".", "/") + "/"
+    return max((room for room in ROOMS if path.startswith(f"{room}/")), key=len, default=None)
+
+
+@cache
+def files_of(room: str) -> list[Path]:
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if room_of(module_of(path)) == room]
+
+
+def module_of(path: Path) -> str:
+    return "delayer." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
 
 
 def files(*folders: str) -> list[Path]:
@@ -44,9 +94,9 @@ def check(paths: list[Path], *forbidden: str) -> None:
 
 
 def outside(paths: list[Path]) -> set[str]:
-    """Top-level packages that are neither ours nor Python's."""
+    """Top-level packages that are neither ours nor Python's, those for mypy alone not counted."""
     names = {name.partition(".")[0] for path in paths for name in imported(path)}
-    return names - {"delayer"} - sys.stdlib_module_names
+    return names - {"delayer"} - STUBS - sys.stdlib_module_names
 
 
 def test_the_sdk_is_imported_by_the_adapters_only() -> None:
@@ -55,8 +105,43 @@ def test_the_sdk_is_imported_by_the_adapters_only() -> None:
     check(sorted(ROOT.glob("functions/*/app.py")), *AWS_SDK)
 
 
-def test_the_core_knows_nobody() -> None:
-    check(files("core"), *(f"delayer.{name}" for name in ("aws", "fakes", "ports", "targets", "use_cases")))
+def rooms_in(paths: list[Path]) -> set[str]:
+    return {room for path in paths for name in imported(path) if (room := room_of(name))}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_what_the_table_says(room: str) -> None:
+    """All of it, and nothing else."""
+    assert rooms_in(files_of(room)) - {room} == ROOMS[room]
+
+
+def test_each_module_is_in_a_room_and_each_room_has_modules() -> None:
+    """The packages around them hold nothing."""
+    inside = {path for room in ROOMS for path in files_of(room)}
+    assert all(files_of(room) for room in ROOMS)
+    around = [PACKAGE / "__init__.py", PACKAGE / "core/__init__.py", PACKAGE / "aws/__init__.py"]
+    assert sorted(set(PACKAGE.rglob("*.py")) - inside) == sorted(around)
+    assert [path for path in around if list(imported(path))] == []
+
+
+def test_no_arrow_leads_upwards() -> None:
+    names = list(ROOMS)
+    assert [(room, one) for room in names for one in ROOMS[room] if names.index(one) >= names.index(room)] == []
+
+
+def test_functions_import_what_they_translate_and_the_wiring() -> None:
+    assert rooms_in(sorted(ROOT.glob("functions/*/app.py"))) == FUNCTIONS_IMPORT
+
+
+def test_the_wiring_alone_knows_both_the_use_cases_and_the_adapters() -> None:
+    """And nobody but the functions, the local stack and the tests knows the wiring."""
+    for room, others in ROOMS.items():
+        both = {one.partition("/")[0] for one in others} >= {"use_cases", "aws"}
+        assert both == (room == "wiring"), room
+        assert "wiring" not in others
+
+
+def test_the_core_uses_three_libraries() -> None:
     assert outside(files("core")) == {"attrs", "jsonschema", "msgspec"}
 
 
@@ -68,32 +153,16 @@ def test_the_core_has_no_clock_no_chance_and_no_io() -> None:
         assert not {name for name in names if name.endswith((".now", ".utcnow", ".today")) or name == "open"}, path
 
 
-def test_the_ports_know_the_core_only() -> None:
-    check([PACKAGE / "ports.py"], *(f"delayer.{name}" for name in ("aws", "fakes", "targets", "use_cases")))
-    assert outside([PACKAGE / "ports.py"]) == {"attrs"}
-
-
-def test_the_use_cases_know_core_and_ports_only() -> None:
-    check(files("use_cases"), "delayer.aws", "delayer.fakes", "delayer.targets")
+def test_ports_use_cases_and_targets_use_few_libraries() -> None:
+    assert outside(files("ports")) == {"attrs"}
     assert outside(files("use_cases")) <= {"attrs", "msgspec"}
-
-
-def test_the_targets_know_core_and_ports_only() -> None:
-    """An action is a function of a message: it needs no table and no queue."""
-    check(files("targets"), "delayer.aws", "delayer.fakes", "delayer.use_cases")
     assert outside(files("targets")) <= {"attrs", "msgspec", "urllib3"}
 
 
 def test_the_fakes_stay_out_of_the_lambdas() -> None:
-    others = [path for path in PACKAGE.rglob("*.py") if PACKAGE / "fakes" not in path.parents]
-    check([*others, *sorted(ROOT.glob("functions/*/app.py"))], "delayer.fakes")
-    check(files("fakes"), "delayer.aws", "delayer.use_cases", "delayer.targets")
-
-
-def test_the_adapters_do_not_decide() -> None:
-    """Nor do they know the use cases, but for the wiring and what serves the operator."""
-    allowed = {"wiring.py", "api_wiring.py", "creating.py", "operator.py", "kept_schedules.py"}
-    check([path for path in files("aws") if path.name not in allowed], "delayer.use_cases")
+    """They are for tests, those of others included."""
+    assert [room for room, others in ROOMS.items() if any(one.startswith("fakes") for one in others)] == ["fakes"]
+    check(sorted(ROOT.glob("functions/*/app.py")), "delayer.fakes")
 
 
 def test_nothing_imports_from_functions() -> None:
@@ -122,14 +191,6 @@ def test_handlers_are_short() -> None:
         assert len([line for line in lines if line.strip()]) <= 40, function
 
 
-SCRIPT = """
-import json, sys
-import app
-assert callable(app.handler)
-print(json.dumps(sorted(sys.modules)))
-"""
-
-
 TAKES_A_BODY = {  # or a query that is checked against the contract
     "api-schedule-post",
     "api-schedule-put",
@@ -140,25 +201,64 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
 }
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+each_function = pytest.mark.parametrize("function", FUNCTIONS)
+
+
+@each_function
 def test_a_cold_start_imports_no_more_than_it_needs(function: str) -> None:
-    """With the variables of the template and nothing else in the environment: each missing one would end it."""
-    set_in_template = {**shared_variables(), **variables(function)}
-    environment = {name: value if isinstance(value, str) else "1" for name, value in set_in_template.items()}
-    environment |= {
-        "POWERTOOLS_TRACE_DISABLED": "true",
-        "POWERTOOLS_LOG_LEVEL": "INFO",
-        "AWS_REGION": "eu-west-1",
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "shared"), str(ROOT / "functions" / function)]),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=False, timeout=60
-    )
-    assert done.returncode == 0, done.stderr
-    modules = {name.partition(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
-    assert not modules & (NEVER | {"aws_xray_sdk"})
-    assert "delayer.fakes" not in done.stdout
-    assert ("jsonschema" in modules) == (function in TAKES_A_BODY), "validation is the API's business"
+    modules = cold_start(function).modules
+    packages = {name.partition(".")[0] for name in modules}
+    assert not packages & (NEVER | STUBS | {"aws_xray_sdk"})
+    assert "delayer.fakes" not in modules
+    assert ("jsonschema" in packages) == (function in TAKES_A_BODY), "validation is the API's business"
+
+
+@each_function
+def test_a_cold_start_imports_no_use_case_of_another_function(function: str) -> None:
+    """Those that were wired, those that the handler names, and what these import."""
+    named = {name for name in imported(ROOT / f"functions/{function}/app.py") if name.startswith("delayer.use_cases.")}
+    needed: set[str] = set()
+    waiting = {*cold_start(function).use_cases, *named}
+    while waiting:
+        path = path_of(waiting.pop())
+        if module_of(path) not in needed:
+            needed.add(module_of(path))
+            waiting |= {name for name in imported(path) if name.startswith("delayer.use_cases.")}
+    found = {name for name in cold_start(function).modules if name.startswith("delayer.use_cases.")}
+    assert {name for name in found if not is_package(name)} == needed
+
+
+def path_of(name: str) -> Path:
+    """The file of a module, or of the module that holds what is named."""
+    path = ROOT / "shared" / name.replace(".", "/")
+    return path.with_suffix(".py") if path.with_suffix(".py").exists() else path.parent.with_suffix(".py")
+
+
+def is_package(name: str) -> bool:
+    return (ROOT / "shared" / name.replace(".", "/")).is_dir()
+
+
+@each_function
+def test_a_cold_start_imports_nothing_of_the_api_behind_it(function: str) -> None:
+    """Who checks no body and answers no call knows nothing of it; a job cancels as the API does."""
+    found = {name for name in cold_start(function).modules if name.startswith(("delayer.core.api", "delayer.aws.http"))}
+    if function.startswith("job-"):
+        assert found == {"delayer.core.api", "delayer.core.api.cancellation", "delayer.core.api.request"}
+    else:
+        assert bool(found) == function.startswith("api-")
+
+
+ADAPTERS = {  # the modules of adapters that a function imports, of those that not every function does
+    "api-default": set[str](),
+    "api-job-get": {"jobs"},
+    "api-schedule-stop": {"control", "ledger"},
+    "sweep-bucket-enqueuer": {"schedule_table"},
+    "lifecycle-journal": {"journal", "live_count"},
+}
+
+
+@pytest.mark.parametrize("function", ADAPTERS)
+def test_a_cold_start_imports_its_own_adapters_only(function: str) -> None:
+    """Each is made, and imported, on first use."""
+    found = {name.split(".")[3] for name in cold_start(function).modules if name.startswith("delayer.aws.dynamodb.")}
+    assert found - {"items"} == ADAPTERS[function]

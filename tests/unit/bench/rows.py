@@ -1,10 +1,10 @@
-"""Rows of the calls of the API: a good one, and what may be wrong with one."""
+"""Rows of the calls of the API: a good one, and what can be wrong with one."""
 
 from attrs import evolve
 
-from bench.api import ApiCall
-from bench.clients import Throughput
-from bench.requests import PerCall
+from bench.load.throughput import Throughput
+from bench.measure.api import ApiCall
+from bench.measure.requests import PerCall
 
 ROW = ApiCall(
     name="GET /schedules/{id}",

@@ -3,46 +3,46 @@
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
 """
 
-from delayer.core.instants import SECOND
+from delayer.core.schedule.instants import SECOND
 from delayer.fakes import ManualClock, MemoryQueue
-from delayer.ports import Delivery, Outgoing
+from delayer.ports.queue import Outgoing, ReceivedMessage
 from tests.samples import NOW
 
 
 def a_queue(clock: ManualClock, **settings: object) -> MemoryQueue:
     queue = MemoryQueue(clock=clock, **settings)  # type: ignore[arg-type] # its own fields
-    queue.send([Outgoing("a", tenant="t"), Outgoing("b")])
+    queue.send([Outgoing(body="a", message_group="t"), Outgoing(body="b")])
     return queue
 
 
-def bodies(batch: list[Delivery]) -> list[str]:
-    return [delivery.body for delivery in batch]
+def bodies(batch: list[ReceivedMessage]) -> list[str]:
+    return [received.body for received in batch]
 
 
 def test_what_is_not_settled_comes_again() -> None:
     clock = ManualClock(NOW)
     queue = a_queue(clock)
     first = queue.receive()
-    assert [(one.body, one.receives) for one in first] == [("a", 1), ("b", 1)]
+    assert [(one.body, queue.receives_of(one.message_id)) for one in first] == [("a", 1), ("b", 1)]
     assert queue.receive() == []
     queue.settle(first, failed=[first[1].message_id])
     assert queue.next_visible() == NOW + 30 * SECOND
     clock.move(30 * SECOND)
-    assert [(one.body, one.receives) for one in queue.receive()] == [("b", 2)]
+    assert [(one.body, queue.receives_of(one.message_id)) for one in queue.receive()] == [("b", 2)]
 
 
-def test_a_second_delivery_comes_beside_the_first() -> None:
+def test_a_message_can_be_received_twice_at_the_same_time() -> None:
     queue = a_queue(ManualClock(NOW))
     first = queue.receive(1)
     queue.reveal([first[0].message_id])
     again = queue.receive(1)
-    assert (again[0].message_id, again[0].receives) == (first[0].message_id, 2)
+    assert (again[0].message_id, queue.receives_of(again[0].message_id)) == (first[0].message_id, 2)
     queue.settle(first, [])
     assert bodies(queue.receive()) == ["b"]
 
 
 def test_it_is_buried_after_so_many_receives() -> None:
-    """With its tenant, and under another message id."""
+    """With its message group, and under another message id."""
     clock = ManualClock(NOW)
     dead = MemoryQueue(clock=clock, name="dead")
     queue = a_queue(clock, dead_letters=dead, max_receives=2)
@@ -51,7 +51,7 @@ def test_it_is_buried_after_so_many_receives() -> None:
         clock.move(30 * SECOND)
     assert queue.receive() == []
     assert queue.messages == []
-    assert [(one.body, one.tenant, one.receives) for one in dead.messages] == [("a", "t", 0), ("b", "", 0)]
+    assert [(one.body, one.message_group, one.receives) for one in dead.messages] == [("a", "t", 0), ("b", "", 0)]
     assert [one.message_id for one in dead.messages] == ["dead-1", "dead-2"]
 
 

@@ -8,33 +8,33 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.enqueueing import Change, Heartbeat, Kind
-from delayer.core.instants import HOUR
+from delayer.core.schedule.instants import HOUR
+from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
 from delayer.fakes import ManualClock, MemoryStream
 from tests.samples import NOW, many_schedules
 
 
-def changes(number: int, rows: int = 0) -> list[Change]:
+def changes(number: int, rows: int = 0) -> list[RecordChange]:
     """So many changes; of so many schedules in turn, or of heartbeats."""
     schedules = many_schedules(rows)
     return [
-        Change(
+        RecordChange(
             kind=Kind.INSERT,
             sequence=str(at),
             row=schedules[at % rows] if rows else Heartbeat(at),
-            raw="",
+            record={},
         )
         for at in range(number)
     ]
 
 
-def a_stream(records: list[Change], batch: int = 100, shards: int = 1) -> tuple[MemoryStream, list[Change]]:
+def a_stream(records: list[RecordChange], batch: int = 100, shards: int = 1) -> tuple[MemoryStream, list[RecordChange]]:
     """A stream, and what it gives up on."""
-    given_up: list[Change] = []
+    given_up: list[RecordChange] = []
     return MemoryStream(ManualClock(NOW), records, given_up.extend, shards=shards, batch=batch), given_up
 
 
-def sequences(batch: Sequence[Change]) -> list[str]:
+def sequences(batch: Sequence[RecordChange]) -> list[str]:
     return [change.sequence for change in batch]
 
 
@@ -96,7 +96,7 @@ def test_the_changes_of_one_record_keep_their_order(
     """Whatever fails: nothing is passed over, and nothing overtakes another change of its record."""
     records = changes(number, rows=5)
     stream, _ = a_stream(records, batch, shards)
-    done: list[Change] = []
+    done: list[RecordChange] = []
     while busy := stream.busy():
         for shard in busy:
             received = list(stream.receive(shard))

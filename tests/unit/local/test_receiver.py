@@ -1,4 +1,4 @@
-"""The receiver records what arrives and fails as told."""
+"""The receiver records what arrives, and fails as it was set up to."""
 
 import urllib.error
 import urllib.request
@@ -10,8 +10,8 @@ from local.receiver import Receiver
 
 def post(url: str, body: bytes = b"{}") -> int:
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, body, method="POST"), timeout=5) as answer:
-            return int(answer.status)
+        with urllib.request.urlopen(urllib.request.Request(url, body, method="POST"), timeout=5) as response:
+            return int(response.status)
     except urllib.error.HTTPError as error:
         return error.code
 
@@ -19,12 +19,12 @@ def post(url: str, body: bytes = b"{}") -> int:
 def test_a_request_is_recorded_whole() -> None:
     with Receiver() as receiver:
         assert post(f"{receiver.url}/hook", b'{"a": 1}') == 200
-        (delivery,) = receiver.wait_for(1, "/hook")
-    assert (delivery.method, delivery.path, delivery.body) == ("POST", "/hook", b'{"a": 1}')
-    assert delivery.headers["content-length"] == "8"
+        (request,) = receiver.wait_for(1, "/hook")
+    assert (request.method, request.path, request.body) == ("POST", "/hook", b'{"a": 1}')
+    assert request.headers["content-length"] == "8"
 
 
-def test_the_first_requests_fail_as_told() -> None:
+def test_the_first_requests_fail_as_set_up() -> None:
     with Receiver() as receiver:
         receiver.fail_first("/flaky", 2, 503)
         receiver.answer("/teapot", 418)
@@ -33,6 +33,6 @@ def test_the_first_requests_fail_as_told() -> None:
         assert len(receiver.of("/flaky")) == 3
 
 
-def test_waiting_has_an_end() -> None:
+def test_waiting_ends_with_a_timeout() -> None:
     with Receiver() as receiver, pytest.raises(TimeoutError, match="0 of 1 requests"):
         receiver.wait_for(1, seconds=0.05)

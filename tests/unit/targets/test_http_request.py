@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from delayer.core.executing import Done, Refused, Result, Retry
-from delayer.core.wire import ExecutorMessage
-from delayer.targets.http_request import HttpTarget, _tls
+from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.schedule.messages import ExecutorMessage
+from delayer.targets.http_request import HttpTarget, tls_context
 from tests.samples import NOW, an_executor_message, an_id
 
 Answer = Callable[["Handler"], None]
@@ -130,7 +130,7 @@ def test_success(server: Server, code: int) -> None:
 @pytest.mark.parametrize("code", [408, 425, 429, 500, 501, 502, 503, 504, 599])
 def test_failures_that_may_pass(server: Server, code: int) -> None:
     server.reply = status(code)
-    assert target(message(server)) == Retry(f"HTTP {code}")
+    assert target(message(server)) == Retry(detail=f"HTTP {code}")
 
 
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 405, 409, 410, 413, 422, 451])
@@ -154,7 +154,7 @@ def test_redirects_are_not_followed(server: Server, code: int) -> None:
 @pytest.mark.parametrize("code", [429, 503])
 def test_retry_after_in_seconds(server: Server, code: int, value: str, seconds: int | None) -> None:
     server.reply = status(code, Retry_After=value)
-    assert target(message(server)) == Retry(f"HTTP {code}", seconds)
+    assert target(message(server)) == Retry(detail=f"HTTP {code}", after_seconds=seconds)
 
 
 def test_retry_after_as_a_date(server: Server) -> None:
@@ -164,7 +164,7 @@ def test_retry_after_as_a_date(server: Server) -> None:
     assert result.after_seconds is not None
     assert 95 <= result.after_seconds <= 100
     server.reply = status(503, Retry_After=formatdate(time.time() - 100, usegmt=True))
-    assert target(message(server)) == Retry("HTTP 503", 0)
+    assert target(message(server)) == Retry(detail="HTTP 503", after_seconds=0)
 
 
 def test_a_refused_connection_may_pass() -> None:
@@ -192,7 +192,7 @@ def test_a_target_that_does_not_answer_in_time_may_do_so_later(server: Server) -
     stopped = threading.Event()
     result, took = timed(server, lambda handler: _wait(stopped))
     stopped.set()
-    assert result == Retry(f"no answer from target.example:{server.server_port} in time")
+    assert result == Retry(detail=f"no answer from target.example:{server.server_port} in time")
     assert 0.9 < took < 3
 
 
@@ -293,7 +293,7 @@ def test_private_addresses_are_refused(server: Server, address: str) -> None:
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "127.1", "2130706433", "0x7f.0.0.1", "[::1]", "localhost", "LOCALHOST", "[::ffff:7f00:1]"]
 )
-def test_no_spelling_of_this_machine_gets_through(server: Server, host: str) -> None:
+def test_no_spelling_of_this_machines_address_gets_through(server: Server, host: str) -> None:
     """The system's resolver reads them all; what it makes of them is what is checked."""
     result = HttpTarget(allow_private=False)(message(url=f"http://{host}:{server.server_port}/"))
     assert isinstance(result, Refused)
@@ -321,7 +321,7 @@ def test_a_name_that_cannot_be_resolved_may_be_later() -> None:
     ],
 )
 def test_what_is_no_address_is_refused(url: str) -> None:
-    """The API does not let it through; kept from an earlier version, it will still never be reached."""
+    """The API does not let it through; stored by an earlier version, it will still never be reached."""
     result = HttpTarget(allow_private=False)(message(url=url))
     assert isinstance(result, Refused)
     assert url in result.detail
@@ -383,7 +383,7 @@ def test_a_certificate_must_be_trusted_and_that_of_the_name(
     name: str, trusted: bool, reached: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connection goes to the checked address; the certificate is still that of the name."""
-    _tls.cache_clear()
+    tls_context.cache_clear()
     certificate = certified(name, tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
@@ -395,7 +395,7 @@ def test_a_certificate_must_be_trusted_and_that_of_the_name(
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         result = target(message(url=f"https://target.example:{server.server_port}/"))
         server.shutdown()
-    _tls.cache_clear()
+    tls_context.cache_clear()
     assert isinstance(result, Done if reached else Retry)
     assert bool(server.requests) == reached
     assert reached or "certificate" in result.detail.lower()

@@ -10,8 +10,8 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from delayer.aws.clients import AWS_ERRORS, error_code
-from delayer.core.executing import Done, Refused, Result, Retry
+from delayer.aws.runtime.clients import AWS_ERRORS, error_code
+from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.targets.sqs_send import SqsTarget
 from tests.samples import NOW, an_executor_message, an_id
 
@@ -25,7 +25,7 @@ def sqs() -> Iterator[Any]:
 def send(client_for: Any, url: str, payload: str = '{"order": 17}', **fields: Any) -> Result:
     action = json.dumps({"type": "sqs-send", "queueUrl": url, **fields})
     target = SqsTarget(client_for=client_for, errors=AWS_ERRORS, code_of=error_code)
-    return target(an_executor_message(NOW + 250, action_type="sqs-send", action=action, payload=payload, attempt=2))
+    return target(an_executor_message(NOW + 250, action=action, payload=payload, attempt=2))
 
 
 def received(sqs: Any, url: str) -> list[dict[str, Any]]:

@@ -1,0 +1,77 @@
+"""What a function imports, reads and wires when it starts, with the environment that the template gives it."""
+
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from typing import Any
+
+from attrs import frozen
+
+from tests.cfn import ROOT, expanded, shared_variables, variables
+
+RUNTIME = {"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}  # Lambda's own
+
+
+@frozen(kw_only=True)
+class Port:
+    """What a use case may call of an object that it holds."""
+
+    use_case: str
+    held: str  # the class of the object
+    methods: tuple[str, ...]
+    resources: dict[str, str]  # the fields of an adapter that name a resource, by its logical name
+
+
+@frozen(kw_only=True)
+class ColdStart:
+    """What there is after the import."""
+
+    modules: frozenset[str]
+    read: frozenset[str]  # environment variables that our own code has read
+    services: frozenset[str]  # the names under which it logs
+    use_cases: frozenset[str]  # the modules of the use cases that were wired
+    outermost: tuple[str, ...]  # the classes of those that no other use case holds
+    ports: tuple[Port, ...]
+
+
+def value_of(setting: Any) -> str:
+    """A resource by its logical name, a parameter with all that it can switch on."""
+    match setting:
+        case {"Ref": str(name)} if name in expanded()["Parameters"]:
+            parameter = expanded()["Parameters"][name]
+            return str(parameter.get("MaxValue", parameter["Default"]))
+        case {"Ref": str(name)}:
+            return name
+        case {"Fn::Sub": str(text)}:
+            return text
+        case {"Fn::If": [str(), str(), str(otherwise)]}:
+            return otherwise
+    assert isinstance(setting, str), setting
+    return setting
+
+
+@cache
+def cold_start(function: str) -> ColdStart:
+    """With the variables of the template and nothing else in the environment: each missing one would end it."""
+    given = {**shared_variables(), **variables(function)}
+    environment = {name: value_of(value) for name, value in given.items()} | RUNTIME
+    environment |= {
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "shared"), str(ROOT / "functions" / function)]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    script = str(ROOT / "tests/lambda_process.py")
+    done = subprocess.run(
+        [sys.executable, "-P", script], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    return ColdStart(
+        modules=frozenset(found["modules"]),
+        read=frozenset(found["read"]),
+        services=frozenset(found["services"]),
+        use_cases=frozenset(found["use_cases"]),
+        outermost=tuple(found["outermost"]),
+        ports=tuple(Port(**{**port, "methods": tuple(port["methods"])}) for port in found["ports"]),
+    )

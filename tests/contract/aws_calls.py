@@ -1,0 +1,108 @@
+"""What each method of each adapter asks of AWS. The contract tests hold the code to it; the policies follow from it.
+
+A call is an IAM action, and the field of the adapter that names the resource. A transaction needs the permission of
+each of its writes.
+"""
+
+from typing import Final
+
+from delayer.aws.dynamodb.control import DynamoControl
+from delayer.aws.dynamodb.jobs import DynamoJobs
+from delayer.aws.dynamodb.journal import DynamoJournal
+from delayer.aws.dynamodb.ledger import DynamoLedger
+from delayer.aws.dynamodb.live_count import DynamoLiveCount
+from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
+from delayer.aws.dynamodb.registry import DynamoRegistry
+from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
+from delayer.aws.messaging.queue import SqsQueue
+from delayer.aws.messaging.topic import SnsTopic
+from delayer.ports.control import Control
+from delayer.ports.dead_letter_store import DeadLetterStore
+from delayer.ports.jobs import Jobs
+from delayer.ports.journal import Journal
+from delayer.ports.ledger import Ledger
+from delayer.ports.live_count import LiveCount
+from delayer.ports.queue import Queue
+from delayer.ports.rate_limit import RateLimit
+from delayer.ports.registry import Registry
+from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.topic import Topic
+
+PORTS: Final[dict[type, type]] = {
+    DynamoControl: Control,
+    DynamoJobs: Jobs,
+    DynamoJournal: Journal,
+    DynamoLedger: Ledger,
+    DynamoLiveCount: LiveCount,
+    DynamoRateLimit: RateLimit,
+    DynamoRegistry: Registry,
+    DynamoScheduleTable: ScheduleTable,
+    S3DeadLetterStore: DeadLetterStore,
+    SnsTopic: Topic,
+    SqsQueue: Queue,
+}
+
+Call = tuple[str, str]
+
+GET: Final = "dynamodb:GetItem"
+PUT: Final = "dynamodb:PutItem"
+UPDATE: Final = "dynamodb:UpdateItem"
+DELETE: Final = "dynamodb:DeleteItem"
+QUERY: Final = "dynamodb:Query"
+READ_MANY: Final = "dynamodb:BatchGetItem"
+WRITE_MANY: Final = "dynamodb:BatchWriteItem"
+
+CREATES: Final = {(PUT, "schedules_table"), (PUT, "ledger_table"), (PUT, "registry_table")}
+
+CALLS: Final[dict[tuple[str, str], set[Call]]] = {
+    ("DynamoControl", "shards"): {(GET, "table")},
+    ("DynamoControl", "raise_shards"): {(UPDATE, "table"), (GET, "table")},
+    ("DynamoControl", "id_key"): {(PUT, "table"), (GET, "table")},
+    ("DynamoControl", "progress"): {(GET, "table")},
+    ("DynamoControl", "advance"): {(UPDATE, "table")},
+    ("DynamoControl", "heartbeat_seen"): {(GET, "table")},
+    ("DynamoControl", "note_heartbeat"): {(UPDATE, "table")},
+    ("DynamoJobs", "read"): {(GET, "table")},
+    ("DynamoJobs", "put"): {(PUT, "table")},
+    ("DynamoJobs", "swap"): {(PUT, "table")},
+    ("DynamoJournal", "write"): {(WRITE_MANY, "table")},
+    ("DynamoJournal", "history"): {(QUERY, "table")},
+    ("DynamoJournal", "owned"): {(QUERY, "table")},
+    ("DynamoLedger", "read"): {(GET, "table")},
+    ("DynamoLedger", "read_all"): {(READ_MANY, "table")},
+    ("DynamoLedger", "write"): {(PUT, "table")},
+    ("DynamoLiveCount", "started"): {(PUT, "table"), (UPDATE, "table")},
+    ("DynamoLiveCount", "ended"): {(PUT, "table"), (UPDATE, "table")},
+    ("DynamoLiveCount", "live"): {(QUERY, "table")},
+    ("DynamoRateLimit", "spend"): {(UPDATE, "table")},
+    ("DynamoRegistry", "named"): {(GET, "registry_table")},
+    ("DynamoRegistry", "requested"): {(GET, "registry_table")},
+    ("DynamoRegistry", "members"): {(QUERY, "registry_table")},
+    ("DynamoRegistry", "create"): CREATES,
+    ("DynamoRegistry", "replace"): {*CREATES, (DELETE, "schedules_table")},
+    ("DynamoScheduleTable", "put"): {(PUT, "table")},
+    ("DynamoScheduleTable", "delete"): {(WRITE_MANY, "table")},
+    ("DynamoScheduleTable", "page"): {(QUERY, "table")},
+    ("DynamoScheduleTable", "read"): {(GET, "table")},
+    ("DynamoScheduleTable", "read_all"): {(READ_MANY, "table")},
+    ("DynamoScheduleTable", "beat"): {(PUT, "table"), (DELETE, "table")},
+    ("S3DeadLetterStore", "put"): {("s3:PutObject", "bucket")},
+    ("S3DeadLetterStore", "remove"): {("s3:DeleteObject", "bucket")},
+    ("S3DeadLetterStore", "list"): {("s3:ListBucket", "bucket")},
+    ("S3DeadLetterStore", "get"): {("s3:GetObject", "bucket")},
+    ("SnsTopic", "publish"): {("sns:Publish", "arn")},
+    ("SqsQueue", "send"): {("sqs:SendMessage", "url")},
+    ("SqsQueue", "visible"): {("sqs:GetQueueAttributes", "url")},
+}
+
+# The rows of the control table that each method touches: a policy names them.
+ROWS: Final[dict[str, set[str]]] = {
+    "shards": {"shards"},
+    "raise_shards": {"shards"},
+    "id_key": {"id-key"},
+    "progress": {"sweep"},
+    "advance": {"sweep"},
+    "heartbeat_seen": {"heartbeat"},
+    "note_heartbeat": {"heartbeat"},
+}

@@ -1,0 +1,147 @@
+"""The control rows: small state that only ever goes forward."""
+
+from typing import Any
+
+import pytest
+
+from delayer.aws.dynamodb.control import DynamoControl
+from delayer.core.schedule.bucket import Progress, Shards
+from delayer.fakes import MemoryControl
+from delayer.ports.control import Control
+from delayer.ports.unavailable import Unavailable
+from tests.clients import ERRORS, Failing, Wrapped
+from tests.contract.conftest import create_table
+from tests.samples import KEY, NOW
+
+ADAPTER = DynamoControl
+
+
+def adapter(dynamodb: Any) -> DynamoControl:
+    return DynamoControl(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def control(request: pytest.FixtureRequest, dynamodb: Any) -> Control:
+    return MemoryControl() if request.param == "fake" else adapter(dynamodb)
+
+
+def test_a_new_stack_has_none(control: Control) -> None:
+    assert control.shards() is None
+    assert control.progress() is None
+    assert control.heartbeat_seen() is None
+
+
+def test_the_first_writer_says_since_when(control: Control) -> None:
+    assert control.raise_shards(Shards(highest=7, since=1000)) == Shards(highest=7, since=1000)
+    assert control.shards() == Shards(highest=7, since=1000)
+
+
+@pytest.mark.parametrize("highest", [0, 6, 7, 8, 33])
+def test_the_highest_shard_only_grows(control: Control, highest: int) -> None:
+    """The first `since` stays; lowering has no effect; the standing row is the answer."""
+    control.raise_shards(Shards(highest=7, since=1000))
+    current = Shards(highest=max(7, highest), since=1000)
+    assert control.raise_shards(Shards(highest=highest, since=900)) == current
+    assert control.shards() == current
+
+
+def test_shard_zero_alone(control: Control) -> None:
+    assert control.raise_shards(Shards(highest=0, since=5)) == Shards(highest=0, since=5)
+
+
+@pytest.mark.parametrize("wanted", [[3, 17, 5, 1, 17, 9], [1, 3, 5, 9, 17, 17], [17, 17, 9, 5, 3, 1]], ids=str)
+def test_writers_of_all_sizes_at_a_time(control: Control, wanted: list[int]) -> None:
+    """Each write is one conditional update, so their order is all there is: whatever it is, each writer finds its own
+    shards in the row that it is answered, before its first put."""
+    for highest in wanted:
+        current = control.raise_shards(Shards(highest=highest, since=1000))
+        assert current.highest >= highest
+    assert control.shards() == Shards(highest=17, since=1000)
+
+
+def test_the_first_key_stays(control: Control) -> None:
+    """The key of the first caller is stored; all others get that one."""
+    assert control.id_key(KEY) == KEY
+    assert control.id_key(bytes(32)) == KEY
+    assert control.id_key(KEY) == KEY
+
+
+def test_any_bytes_are_a_key(control: Control) -> None:
+    key = bytes(range(224, 256))
+    assert control.id_key(key) == key
+
+
+def test_progress_is_written_whole(control: Control) -> None:
+    progress = Progress(closed_until=1000, swept_at=NOW, whole_at=NOW - 1)
+    control.advance(progress)
+    assert control.progress() == progress
+    again = Progress(closed_until=1000, swept_at=NOW + 1, whole_at=NOW)
+    control.advance(again)
+    assert control.progress() == again
+
+
+def test_the_watermark_goes_forward_only(control: Control) -> None:
+    """A slow tick that ends after a later one changes nothing."""
+    ahead = Progress(closed_until=1000, swept_at=NOW, whole_at=NOW)
+    control.advance(ahead)
+    control.advance(Progress(closed_until=999, swept_at=NOW + 5, whole_at=NOW + 5))
+    assert control.progress() == ahead
+
+
+def test_the_newest_heartbeat_stays(control: Control) -> None:
+    for sent_at in (NOW, NOW + 60, NOW + 30, NOW):
+        control.note_heartbeat(sent_at)
+    assert control.heartbeat_seen() == NOW + 60
+
+
+def test_the_rows_do_not_touch_each_other(control: Control) -> None:
+    control.raise_shards(Shards(highest=7, since=1000))
+    control.id_key(KEY)
+    control.advance(Progress(closed_until=5))
+    control.note_heartbeat(NOW)
+    assert control.shards() == Shards(highest=7, since=1000)
+    assert control.id_key(b"") == KEY
+    assert control.progress() == Progress(closed_until=5)
+    assert control.heartbeat_seen() == NOW
+
+
+# ------------------------------------------------------------ the adapter alone
+
+
+def test_reads_are_strongly_consistent(dynamodb: Any) -> None:
+    """A sweeper that read an old row would miss a shard."""
+    client = Wrapped(dynamodb)
+    control = DynamoControl(dynamodb=client, table=create_table(dynamodb, "name"))
+    control.shards()
+    control.progress()
+    control.heartbeat_seen()
+    control.id_key(KEY)
+    reads = [arguments for name, arguments in client.calls if name == "get_item"]
+    assert len(reads) == 4
+    assert all(arguments["ConsistentRead"] is True for arguments in reads)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_what_failed_is_unavailable(error: str) -> None:
+    control = DynamoControl(dynamodb=Failing(ERRORS[error]), table="t")
+    for call in (
+        control.shards,
+        control.progress,
+        control.heartbeat_seen,
+        lambda: control.raise_shards(Shards(highest=1, since=1)),
+        lambda: control.id_key(KEY),
+        lambda: control.advance(Progress(closed_until=1)),
+        lambda: control.note_heartbeat(NOW),
+    ):
+        with pytest.raises(Unavailable):
+            call()
+
+
+def test_a_row_that_vanishes_in_between_is_unavailable(dynamodb: Any) -> None:
+    """Somebody emptied the table: no guess, no default."""
+    client = Wrapped(dynamodb, get_item=lambda **_: {})
+    control = DynamoControl(dynamodb=client, table=create_table(dynamodb, "name"))
+    with pytest.raises(Unavailable):
+        control.raise_shards(Shards(highest=1, since=1))
+    with pytest.raises(Unavailable):
+        control.id_key(KEY)

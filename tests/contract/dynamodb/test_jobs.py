@@ -1,0 +1,189 @@
+"""Jobs: written once, and then changed by compare-and-set."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delayer.aws.dynamodb.jobs import LIFETIME, DynamoJobs, from_item, to_item
+from delayer.core.schedule.instants import SECOND
+from delayer.fakes import MemoryJobs
+from delayer.ports.jobs import JobRow, Jobs
+from delayer.ports.unavailable import Unavailable
+from tests.clients import ERRORS, Failing, Wrapped
+from tests.contract.conftest import create_table
+from tests.samples import NOW, OWNER, an_id
+
+JOB = JobRow(owner=OWNER, job_id="job 1", group="g", created_at=NOW)
+ADAPTER = DynamoJobs
+
+
+def adapter(dynamodb: Any) -> DynamoJobs:
+    return DynamoJobs(dynamodb=dynamodb, table=create_table(dynamodb, "list", "entry"))
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def jobs(request: pytest.FixtureRequest, dynamodb: Any) -> Jobs:
+    return MemoryJobs() if request.param == "fake" else adapter(dynamodb)
+
+
+def gone_on(row: JobRow, cancelled: int = 3) -> JobRow:
+    """After a page of members."""
+    return evolve(row, revision=row.revision + 1, after=an_id(), cancelled=row.cancelled + cancelled)
+
+
+def finished(row: JobRow) -> JobRow:
+    return evolve(row, revision=row.revision + 1, after="", handed_over=2, ended=1, finished_at=NOW + SECOND)
+
+
+def test_there_is_none_at_first(jobs: Jobs) -> None:
+    assert jobs.read(OWNER, JOB.job_id) is None
+
+
+@pytest.mark.parametrize("row", [JOB, gone_on(JOB), finished(gone_on(JOB))], ids=["new", "under way", "finished"])
+def test_what_is_put_is_read(jobs: Jobs, row: JobRow) -> None:
+    jobs.put(row)
+    assert jobs.read(OWNER, row.job_id) == row
+
+
+def test_a_put_repeated_is_no_change(jobs: Jobs) -> None:
+    jobs.put(JOB)
+    jobs.put(JOB)
+    assert jobs.read(OWNER, JOB.job_id) == JOB
+
+
+def test_a_put_repeated_late_does_not_begin_the_job_anew(jobs: Jobs) -> None:
+    """A request that timed out may arrive long after another one did."""
+    jobs.put(JOB)
+    assert jobs.swap(JOB, gone_on(JOB))
+    jobs.put(JOB)
+    assert jobs.read(OWNER, JOB.job_id) == gone_on(JOB)
+
+
+def test_a_job_belongs_to_its_owner(jobs: Jobs) -> None:
+    jobs.put(JOB)
+    jobs.put(evolve(JOB, job_id="job 2", group="another"))
+    assert jobs.read("somebody else", JOB.job_id) is None
+    assert jobs.read(OWNER, "job 3") is None
+    assert jobs.read(OWNER, JOB.job_id) == JOB
+
+
+def test_an_id_that_a_client_made_up_is_of_no_job(jobs: Jobs) -> None:
+    """An owner may be called what another and an id make together."""
+    jobs.put(evolve(JOB, owner=f"{OWNER}#a", job_id="b"))
+    assert jobs.read(OWNER, "a#b") is None
+
+
+def test_a_swap_of_the_current_job(jobs: Jobs) -> None:
+    jobs.put(JOB)
+    assert jobs.swap(JOB, gone_on(JOB))
+    assert jobs.swap(gone_on(JOB), finished(gone_on(JOB)))
+    assert jobs.read(OWNER, JOB.job_id) == finished(gone_on(JOB))
+
+
+def test_of_two_swaps_one_wins(jobs: Jobs) -> None:
+    """Two deliveries of one message counted the same page."""
+    jobs.put(JOB)
+    assert jobs.swap(JOB, gone_on(JOB, 3))
+    assert jobs.swap(JOB, gone_on(JOB, 2)) is False
+    assert jobs.read(OWNER, JOB.job_id) == gone_on(JOB, 3)
+
+
+def test_a_swap_repeated_is_no_conflict(jobs: Jobs) -> None:
+    """The SDK repeats what timed out, though it may have taken place."""
+    jobs.put(JOB)
+    assert jobs.swap(JOB, gone_on(JOB))
+    assert jobs.swap(JOB, gone_on(JOB))
+    assert jobs.read(OWNER, JOB.job_id) == gone_on(JOB)
+
+
+def test_a_swap_repeated_after_another_is_a_conflict(jobs: Jobs) -> None:
+    jobs.put(JOB)
+    jobs.swap(JOB, gone_on(JOB))
+    jobs.swap(gone_on(JOB), finished(gone_on(JOB)))
+    assert jobs.swap(JOB, gone_on(JOB)) is False
+    assert jobs.read(OWNER, JOB.job_id) == finished(gone_on(JOB))
+
+
+def test_a_swap_of_nothing_writes_nothing(jobs: Jobs) -> None:
+    """It has expired."""
+    assert jobs.swap(JOB, gone_on(JOB)) is False
+    assert jobs.read(OWNER, JOB.job_id) is None
+
+
+# ------------------------------------------------------------ the adapter alone
+
+texts = st.text(st.characters(codec="utf-8"))
+numbers = st.integers(0, 10**6)
+
+
+@given(
+    st.builds(
+        JobRow,
+        owner=texts,
+        job_id=texts,
+        group=texts,
+        created_at=st.integers(0, 2**48),
+        revision=st.integers(1, 10**6),
+        after=texts,
+        cancelled=numbers,
+        handed_over=numbers,
+        ended=numbers,
+        finished_at=st.integers(0, 2**48),
+    )
+)
+def test_a_row_is_read_as_it_was_written(row: JobRow) -> None:
+    assert from_item(row.owner, row.job_id, to_item(row)) == row
+
+
+@pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"v": None}, {"group": None}, {"ended": {"S": "x"}}], ids=str)
+def test_a_row_that_cannot_be_read_says_nothing(dynamodb: Any, change: dict[str, Any]) -> None:
+    """Written by a later version: nobody may act as if there were none."""
+    jobs = adapter(dynamodb)
+    item = {name: value for name, value in {**to_item(JOB), **change}.items() if value is not None}
+    dynamodb.put_item(TableName=jobs.table, Item=item)
+    with pytest.raises(Unavailable, match="cannot be read"):
+        jobs.read(OWNER, JOB.job_id)
+
+
+def test_ttl_is_in_seconds(dynamodb: Any) -> None:
+    """From the beginning, however long it takes."""
+    jobs = adapter(dynamodb)
+    jobs.put(JOB)
+    jobs.swap(JOB, finished(JOB))
+    [item] = dynamodb.scan(TableName=jobs.table)["Items"]
+    assert item["expiresAt"] == {"N": str((NOW + LIFETIME) // SECOND)}
+
+
+def test_reads_are_strongly_consistent(dynamodb: Any) -> None:
+    client = Wrapped(dynamodb)
+    DynamoJobs(dynamodb=client, table=adapter(dynamodb).table).read(OWNER, JOB.job_id)
+    assert client.calls[0][1]["ConsistentRead"] is True
+
+
+def test_a_swap_is_one_request(dynamodb: Any) -> None:
+    """Also one that is refused: the current row comes with the refusal."""
+    client = Wrapped(dynamodb)
+    jobs = DynamoJobs(dynamodb=client, table=adapter(dynamodb).table)
+    jobs.put(JOB)
+    jobs.swap(JOB, gone_on(JOB))
+    jobs.swap(JOB, gone_on(JOB))
+    jobs.swap(JOB, gone_on(JOB, 7))
+    assert [name for name, _ in client.calls] == ["put_item"] * 4
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_what_failed_is_unavailable(error: str) -> None:
+    """Whether it took place is not known: never taken for a conflict, nor for success."""
+    jobs = DynamoJobs(dynamodb=Failing(ERRORS[error]), table="t")
+    calls: list[Callable[[], object]] = [
+        lambda: jobs.read(OWNER, JOB.job_id),
+        lambda: jobs.put(JOB),
+        lambda: jobs.swap(JOB, gone_on(JOB)),
+    ]
+    for call in calls:
+        with pytest.raises(Unavailable):
+            call()

@@ -1,0 +1,495 @@
+"""The journal: the events of each schedule, in order, and the schedules of an owner."""
+
+import json
+from collections.abc import Callable, Iterable
+from itertools import count, permutations
+from typing import Any
+
+import pytest
+from attrs import evolve
+from botocore.exceptions import ClientError
+
+from delayer.aws.dynamodb.items.requests import ITEMS, ROUNDS
+from delayer.aws.dynamodb.journal import DynamoJournal, event_from, event_item
+from delayer.core.history import cloud_events
+from delayer.core.history.events import Event, Original, expiry_of
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import RANDOM_BYTES
+from delayer.fakes import MemoryJournal
+from delayer.ports.journal import Journal, JournalEntry
+from delayer.ports.registry import Member, Members
+from delayer.ports.unavailable import Unavailable
+from tests.clients import ERRORS, AnyClient, Failing, Wrapped
+from tests.contract.conftest import create_table
+from tests.samples import GOLDEN, NOW, OWNER, a_schedule, an_id, many_schedules
+
+KEEP_FOR = 90 * DAY
+FAR = 2**48
+SOURCE = "urn:delayer:123456789012:eu-west-1:delayer"
+SAMPLE = Event(
+    id="4e6ff9dcd8a1a9b3c7e5c8e1d6b2f0a1",
+    type=EventType.ATTEMPT_FAILED,
+    schedule_id=an_id(),
+    owner=OWNER,
+    at=NOW + 250,
+    state=State.CLAIMED,
+    revision=3,
+    attempt=2,
+    lateness=17,
+    detail="HTTP 503",
+    name="invoice 17",
+    source=SOURCE,
+)
+ADAPTER = DynamoJournal
+
+
+def scheduled(schedule: Schedule, change: str = "c0") -> Event:
+    return Event(
+        id=change,
+        type=EventType.SCHEDULED,
+        schedule_id=schedule.id,
+        owner=schedule.owner,
+        at=schedule.created_at,
+        state=State.SCHEDULED,
+        original=Original(schedule=schedule),
+        source=SOURCE,
+    )
+
+
+def an_event(change: str = "c1", at: Millis = NOW, revision: int = 1, **changes: Any) -> Event:
+    event = Event(
+        id=change,
+        type=EventType.CLAIMED,
+        schedule_id=an_id(),
+        owner=OWNER,
+        at=at,
+        state=State.CLAIMED,
+        revision=revision,
+        source=SOURCE,
+    )
+    return evolve(event, **changes)
+
+
+def enqueued(change: str, at: Millis = NOW) -> Event:
+    return an_event(change, at, revision=0, type=EventType.ENQUEUED, state=State.ENQUEUED)
+
+
+class Strict(AnyClient):
+    """A client that refuses bounds and starting keys as DynamoDB does; moto takes them."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+    def query(self, **asked: Any) -> Any:
+        values = asked["ExpressionAttributeValues"]
+        first, last = values[":since"]["S"], values[":until"]["S"]
+        start = asked.get("ExclusiveStartKey", {}).get("entry", {}).get("S", first)
+        if not first <= start <= last:
+            raise ClientError({"Error": {"Code": "ValidationException", "Message": "refused"}}, "Query")
+        return self.client.query(**asked)
+
+
+def adapter(dynamodb: Any, client: Any = None) -> DynamoJournal:
+    return DynamoJournal(dynamodb=client or dynamodb, table=create_table(dynamodb, "list", "entry"))
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def journal(request: pytest.FixtureRequest, dynamodb: Any) -> Journal:
+    return MemoryJournal() if request.param == "fake" else adapter(dynamodb, Strict(dynamodb))
+
+
+def entries_of(events: Iterable[Event]) -> list[JournalEntry]:
+    return [JournalEntry(event=event, text=cloud_events.encode(event)) for event in events]
+
+
+def store(journal: Journal, *events: Event) -> None:
+    assert journal.write(entries_of(events), KEEP_FOR) == []
+
+
+# ------------------------------------------------------------ histories
+
+
+def test_nothing_is_known_at_first(journal: Journal) -> None:
+    assert journal.history(an_id()) == ()
+    assert journal.owned(OWNER, 0, FAR, "", 10) == Members(members=(), more="")
+
+
+def test_nothing_to_store(journal: Journal) -> None:
+    store(journal)
+    assert journal.history(an_id()) == ()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [SAMPLE, scheduled(a_schedule(group="g", tags='{"a": "1"}', payload='{"x": 1.0, "\u00e4 ": [ ]}')), enqueued("c1")],
+    ids=["with all", "scheduled", "with little"],
+)
+def test_an_event_is_read_as_it_was_stored(journal: Journal, event: Event) -> None:
+    store(journal, event)
+    assert journal.history(event.schedule_id) == (event,)
+
+
+def test_what_is_stored_twice_is_stored_once(journal: Journal) -> None:
+    """In one call, and in two; SNS and SQS deliver at least once."""
+    events = [scheduled(a_schedule()), enqueued("c1"), an_event("c2")]
+    store(journal, *events, *events)
+    store(journal, events[1])
+    store(journal, *reversed(events))
+    assert journal.history(an_id()) == tuple(events)
+    assert journal.owned(OWNER, 0, FAR, "", 10).members == (
+        Member(schedule_id=an_id(), created_at=a_schedule().created_at),
+    )
+
+
+LIFE = [
+    scheduled(a_schedule(created_at=NOW), "c9"),
+    enqueued("c8"),
+    an_event("c7", NOW, 1),
+    an_event("c6", NOW + 1, 2, type=EventType.ATTEMPT_FAILED, attempt=1),
+    an_event("c5", NOW + 1, 10, type=EventType.EXECUTED, state=State.EXECUTED),
+]
+
+
+def test_a_history_is_in_order_whatever_the_order_it_came_in(journal: Journal) -> None:
+    """By time, and within a millisecond by revision, ten after two; a schedule begins with its beginning."""
+    for number, order in enumerate(list(permutations(LIFE))[::7]):
+        schedule_id = an_id(NOW + number)
+        for event in order:
+            store(journal, evolve(event, schedule_id=schedule_id, original=None))
+        assert [event.id for event in journal.history(schedule_id)] == [event.id for event in LIFE]
+
+
+def test_a_history_stored_at_once_is_in_order(journal: Journal) -> None:
+    store(journal, *reversed(LIFE))
+    assert journal.history(an_id()) == tuple(LIFE)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (an_event("c2", revision=2), an_event("c1", revision=3)),
+        (enqueued("c1"), enqueued("c2")),
+        (enqueued("c2"), an_event("c1", revision=1)),
+        (scheduled(a_schedule(created_at=NOW), "c2"), enqueued("c1")),
+    ],
+    ids=["two revisions", "two removals", "a removal and a row", "a beginning and a removal"],
+)
+def test_two_events_of_one_millisecond_stay_apart(journal: Journal, one: Event, other: Event) -> None:
+    store(journal, other, one)
+    assert journal.history(an_id()) == (one, other)
+
+
+def test_a_history_is_that_of_one_schedule(journal: Journal) -> None:
+    """Also where all else is the same."""
+    store(journal, an_event("c1"), an_event("c1", schedule_id=an_id(NOW + 1)))
+    assert journal.history(an_id()) == (an_event("c1"),)
+    assert journal.history(an_id(NOW + 2)) == ()
+
+
+@pytest.mark.parametrize("number", [ITEMS, ITEMS + 1, 60])
+def test_any_number_is_stored(journal: Journal, number: int) -> None:
+    """BatchWriteItem takes 25."""
+    events = [an_event(f"c{at}", NOW + at) for at in range(number)]
+    store(journal, *events)
+    assert journal.history(an_id()) == tuple(events)
+
+
+def test_a_history_of_many_large_events_is_whole(journal: Journal) -> None:
+    """More than the megabyte that a Query reads at a time."""
+    payload = json.dumps("x" * 200_000)
+    events = [scheduled(a_schedule(created_at=NOW + at, payload=payload), f"c{at}") for at in range(8)]
+    store(journal, *events)
+    assert journal.history(an_id()) == tuple(events)
+
+
+# ------------------------------------------------------------ what an owner has
+
+
+def owned(journal: Journal, number: int, owner: str = OWNER, first: int = 0) -> list[str]:
+    """The ids of so many schedules, kept in no order."""
+    schedules = [evolve(one, owner=owner) for one in many_schedules(first + number)[first:]]
+    events = [scheduled(one, f"c{at}") for at, one in enumerate(schedules)]
+    store(journal, *events[1::2], *events[::-2])
+    store(journal, *events[::2])
+    return [schedule.id for schedule in schedules]
+
+
+def pages(journal: Journal, page: int, since: Millis = 0, until: Millis = FAR) -> list[str]:
+    """All pages, as a client reads them."""
+    found: list[str] = []
+    after = ""
+    while True:
+        got = journal.owned(OWNER, since, until, after, page)
+        assert len(got.members) <= page
+        found += [member.schedule_id for member in got.members]
+        after = got.more
+        if not after:
+            return found
+        assert after == found[-1]
+
+
+@pytest.mark.parametrize(("number", "page"), [(0, 3), (1, 3), (3, 3), (7, 3), (9, 3), (4, 1), (30, 100)])
+def test_what_an_owner_has_is_read_page_by_page_in_due_order(journal: Journal, number: int, page: int) -> None:
+    """None twice, none missing."""
+    ids = owned(journal, number)
+    assert pages(journal, page) == ids
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 4, 10])
+def test_pages_stay_within_their_bounds(journal: Journal, page: int) -> None:
+    """From the first instant on, before the second."""
+    ids = owned(journal, 9)
+    assert pages(journal, page, NOW + 2, NOW + 7) == ids[2:7]
+    assert pages(journal, page, NOW + 2) == ids[2:]
+    assert pages(journal, page, until=NOW + 7) == ids[:7]
+
+
+def test_a_page_tells_since_when(journal: Journal) -> None:
+    created = [a_schedule(NOW + at, created_at=NOW - at * MINUTE) for at in range(3)]
+    store(journal, *[scheduled(schedule) for schedule in created])
+    expected = tuple(Member(schedule_id=schedule.id, created_at=schedule.created_at) for schedule in created)
+    assert journal.owned(OWNER, 0, FAR, "", 10).members == expected
+
+
+def test_schedules_of_one_millisecond_are_all_there(journal: Journal) -> None:
+    schedules = [a_schedule(randomness=number.to_bytes(RANDOM_BYTES, "big")) for number in range(7)]
+    store(journal, *[scheduled(schedule) for schedule in schedules])
+    assert pages(journal, 2) == sorted(schedule.id for schedule in schedules)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "after", "expected"),
+    [
+        (NOW + 3, NOW + 6, 1, [3, 4, 5]),
+        (NOW + 3, NOW + 6, 3, [4, 5]),
+        (NOW + 3, NOW + 6, 5, []),
+        (NOW + 3, NOW + 6, 8, []),
+        (NOW + 3, NOW + 3, None, []),
+        (NOW + 6, NOW + 3, None, []),
+        (NOW + 6, NOW + 3, 4, []),
+        (NOW + 3, NOW + 4, 2, [3]),
+        (0, FAR, 8, []),
+    ],
+    ids=str,
+)
+def test_a_page_after_one_within_bounds(
+    journal: Journal, since: Millis, until: Millis, after: int | None, expected: list[int]
+) -> None:
+    """Bounds and cursors are the client's: one may lie outside the other, and the bounds be the wrong way round."""
+    ids = owned(journal, 9)
+    got = journal.owned(OWNER, since, until, "" if after is None else ids[after], 10)
+    assert got == Members(
+        members=tuple(Member(schedule_id=ids[at], created_at=a_schedule().created_at) for at in expected), more=""
+    )
+
+
+def test_a_page_goes_on_after_one_that_is_not_there(journal: Journal) -> None:
+    """It has expired meanwhile."""
+    ids = owned(journal, 3, first=3)
+    assert [member.schedule_id for member in journal.owned(OWNER, 0, FAR, an_id(NOW + 1), 10).members] == ids
+    between = a_schedule(NOW + 3, randomness=bytes([255] * RANDOM_BYTES)).id
+    assert [member.schedule_id for member in journal.owned(OWNER, 0, FAR, between, 10).members] == ids[1:]
+
+
+def test_another_owner_sees_nothing(journal: Journal) -> None:
+    owned(journal, 3)
+    [other] = owned(journal, 1, "somebody else", first=5)
+    assert journal.owned("somebody else", 0, FAR, "", 10).members == (
+        Member(schedule_id=other, created_at=a_schedule().created_at),
+    )
+    assert journal.owned("a third", 0, FAR, "", 10) == Members(members=(), more="")
+    assert journal.owned(OWNER[:-1], 0, FAR, "", 10) == Members(members=(), more="")
+
+
+def test_what_was_scheduled_is_listed_and_nothing_else_is(journal: Journal) -> None:
+    """An event whose beginning was lost has a history, and no place in the list."""
+    store(journal, enqueued("c1"), an_event("c2"))
+    assert journal.owned(OWNER, 0, FAR, "", 10) == Members(members=(), more="")
+
+
+def test_what_was_redriven_into_the_table_is_listed_once(journal: Journal) -> None:
+    """Its record is written again, and so is announced again: two events, one schedule."""
+    store(journal, scheduled(a_schedule(), "c1"), scheduled(a_schedule(), "c2"))
+    assert pages(journal, 10) == [an_id()]
+    assert [event.id for event in journal.history(an_id())] == ["c1", "c2"]
+
+
+# ------------------------------------------------------------ when it is forgotten
+
+
+def expiry(journal: Journal, event: Event) -> Millis:
+    if isinstance(journal, MemoryJournal):
+        return journal.expires[event.id] // SECOND * SECOND
+    assert isinstance(journal, DynamoJournal)
+    key = {name: event_item(JournalEntry(event=event, text=""), 0)[name] for name in ("list", "entry")}
+    item = journal.dynamodb.get_item(TableName=journal.table, Key=key)["Item"]
+    return int(item["expiresAt"]["N"]) * SECOND
+
+
+@pytest.mark.parametrize(
+    ("event", "counted_from"),
+    [
+        (an_event(at=NOW - HOUR), NOW),
+        (an_event(at=NOW + HOUR), NOW + HOUR),
+        (scheduled(a_schedule(NOW + 400 * DAY)), NOW + 400 * DAY),
+    ],
+    ids=["before it is due", "after it was due", "far ahead"],
+)
+def test_an_event_expires_so_long_after_it_is_over(journal: Journal, event: Event, counted_from: Millis) -> None:
+    store(journal, event)
+    assert expiry(journal, event) == counted_from + KEEP_FOR == expiry_of(event, KEEP_FOR)
+
+
+# ------------------------------------------------------------ the adapter alone
+
+
+def test_the_golden_event() -> None:
+    item = json.loads((GOLDEN / "journal-event.json").read_text())
+    assert event_from(item) == SAMPLE
+    assert event_item(JournalEntry(event=SAMPLE, text=item["event"]["S"]), NOW + KEEP_FOR) == item, (
+        "the format changed: give it a new version"
+    )
+
+
+def test_the_text_is_stored_as_it_came(dynamodb: Any) -> None:
+    """Not written again: what a later version added to an event is still there when this code can read it."""
+    journal = adapter(dynamodb)
+    text = cloud_events.encode(enqueued("c1")).replace("{", '{ "later": [1.0, "\u00e4"],  ', 1)
+    assert journal.write([JournalEntry(event=cloud_events.decode(text), text=text)], KEEP_FOR) == []
+    [item] = dynamodb.scan(TableName=journal.table)["Items"]
+    assert item["event"] == {"S": text}
+    assert journal.history(an_id()) == (enqueued("c1"),)
+
+
+def test_all_that_is_stored_expires(dynamodb: Any) -> None:
+    """The place in the owner's list with the event."""
+    journal = adapter(dynamodb)
+    store(journal, scheduled(a_schedule()))
+    found = dynamodb.scan(TableName=journal.table)["Items"]
+    assert sorted(item["list"]["S"] for item in found) == [f"owner#{OWNER}", f"schedule#{an_id()}"]
+    assert {item["expiresAt"]["N"] for item in found} == {str((NOW + KEEP_FOR) // SECOND)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"v": {"N": "2"}},
+        {"v": None},
+        {"event": None},
+        {"event": {"S": "{}"}},
+        {"event": {"S": "{"}},
+        {"event": {"N": "1"}},
+    ],
+    ids=str,
+)
+def test_an_event_that_cannot_be_read_makes_the_history_shorter(dynamodb: Any, change: dict[str, Any]) -> None:
+    """Written by a later version, say. The journal decides nothing, so nothing can go wrong by it."""
+    journal = adapter(dynamodb)
+    store(journal, enqueued("c1"), an_event("c3", NOW + 2))
+    [entry] = entries_of([an_event("c2", NOW + 1)])
+    item = event_item(entry, NOW + KEEP_FOR)
+    changed = {name: value for name, value in {**item, **change}.items() if value is not None}
+    dynamodb.put_item(TableName=journal.table, Item=changed)
+    assert [event.id for event in journal.history(an_id())] == ["c1", "c3"]
+
+
+def test_unprocessed_items_are_tried_again(dynamodb: Any) -> None:
+    """The first half of each call goes through; the rest the next time."""
+
+    def half(RequestItems: dict[str, list[Any]]) -> dict[str, Any]:  # noqa: N803 - boto3's own spelling
+        [(name, requests)] = RequestItems.items()
+        middle = max(len(requests) // 2, 1)
+        dynamodb.batch_write_item(RequestItems={name: requests[:middle]})
+        return {"UnprocessedItems": {name: requests[middle:]} if requests[middle:] else {}}
+
+    client = Wrapped(dynamodb, batch_write_item=half)
+    journal = adapter(dynamodb, client)
+    events = [an_event(f"c{at}", NOW + at) for at in range(ITEMS)]
+    store(journal, *events)
+    assert 1 < len(client.calls) <= ROUNDS
+    assert evolve(journal, dynamodb=dynamodb).history(an_id()) == tuple(events)
+
+
+def leaving(unwanted: Callable[[dict[str, Any]], bool]) -> Wrapped:
+    """A client that never processes some items."""
+
+    def batch_write_item(RequestItems: dict[str, list[Any]]) -> dict[str, Any]:  # noqa: N803 - boto3's own spelling
+        [(name, requests)] = RequestItems.items()
+        assert len(requests) <= ITEMS
+        left = [request for request in requests if unwanted(request["PutRequest"]["Item"])]
+        return {"UnprocessedItems": {name: left} if left else {}}
+
+    return Wrapped(None, batch_write_item=batch_write_item)
+
+
+def test_what_stays_unprocessed_is_reported_by_its_position() -> None:
+    """And nothing else of its batch."""
+    client = leaving(lambda item: item["entry"]["S"].endswith("7"))
+    events = [an_event(f"c{at:02}", NOW + at) for at in range(30)]
+    assert DynamoJournal(dynamodb=client, table="t").write(entries_of(events), KEEP_FOR) == [7, 17, 27]
+    assert len(client.calls) == 2 * ROUNDS
+
+
+@pytest.mark.parametrize("kind", ["schedule#", "owner#"])
+def test_an_event_is_stored_only_with_its_place_in_the_list(kind: str) -> None:
+    """One of its two items missing is as good as both."""
+    left = a_schedule(NOW + 1).id
+    client = leaving(lambda item: item["list"]["S"].startswith(kind) and left in item["list"]["S"] + item["entry"]["S"])
+    events = [scheduled(a_schedule(NOW + at), f"c{at}") for at in range(3)]
+    assert DynamoJournal(dynamodb=client, table="t").write(entries_of(events), KEEP_FOR) == [1]
+
+
+def test_all_deliveries_of_one_that_was_not_stored_are_reported() -> None:
+    """It came twice in one batch, and was written once."""
+    client = leaving(lambda item: item["entry"]["S"].endswith("c1"))
+    events = [an_event("c1"), an_event("c2", NOW + 1), an_event("c1")]
+    assert DynamoJournal(dynamodb=client, table="t").write(entries_of(events), KEEP_FOR) == [0, 2]
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_request_that_failed_is_reported_and_the_next_still_made(error: str) -> None:
+    calls = count()
+
+    def second_fails(RequestItems: dict[str, list[Any]]) -> dict[str, Any]:  # noqa: N803 - boto3's own spelling
+        if next(calls) == 1:
+            raise ERRORS[error]
+        return {}
+
+    journal = DynamoJournal(dynamodb=Wrapped(None, batch_write_item=second_fails), table="t")
+    events = [an_event(f"c{at}", NOW + at) for at in range(60)]
+    assert journal.write(entries_of(events), KEEP_FOR) == list(range(25, 50))
+
+
+def test_an_error_after_some_were_processed_reports_the_rest() -> None:
+    calls = count()
+
+    def half(RequestItems: dict[str, list[Any]]) -> dict[str, Any]:  # noqa: N803 - boto3's own spelling
+        if next(calls):
+            raise ERRORS["read timeout"]
+        [(name, requests)] = RequestItems.items()
+        return {"UnprocessedItems": {name: requests[6:]}}
+
+    journal = DynamoJournal(dynamodb=Wrapped(None, batch_write_item=half), table="t")
+    events = [an_event(f"c{at}", NOW + at) for at in range(10)]
+    assert journal.write(entries_of(events), KEEP_FOR) == [6, 7, 8, 9]
+
+
+def test_nothing_to_store_no_request() -> None:
+    client = Wrapped(None)
+    assert DynamoJournal(dynamodb=client, table="t").write([], KEEP_FOR) == []
+    assert client.calls == []
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_what_failed_is_unavailable(error: str) -> None:
+    """And not an empty history."""
+    journal = DynamoJournal(dynamodb=Failing(ERRORS[error]), table="t")
+    with pytest.raises(Unavailable):
+        journal.history(an_id())
+    with pytest.raises(Unavailable):
+        journal.owned(OWNER, 0, FAR, "", 10)

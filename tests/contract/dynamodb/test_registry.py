@@ -1,0 +1,458 @@
+"""Names, and one schedule in place of another: all of it or nothing, and a repeat is no conflict."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from attrs import define, evolve
+
+from delayer.aws.dynamodb.ledger import DynamoLedger
+from delayer.aws.dynamodb.registry import (
+    DynamoRegistry,
+    member_item,
+    name_from,
+    name_item,
+    request_from,
+    request_item,
+)
+from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.outcome import ended
+from delayer.core.ledger.row import LedgerChange, LedgerRow, named
+from delayer.core.schedule.instants import HOUR
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import key_of
+from delayer.fakes import InOrder, MemoryLedger, MemoryRegistry, MemoryScheduleTable
+from delayer.ports.ledger import Ledger, Written
+from delayer.ports.registry import Member, Members, NameRow, Registry, RequestRow, ScheduleTransaction
+from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.unavailable import Unavailable
+from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped, cancelled
+from tests.contract.conftest import create_table
+from tests.samples import GOLDEN, NOW, OWNER, a_claim, a_definition, a_schedule, many_schedules
+
+OLD = a_schedule()
+NEW = a_schedule(NOW + HOUR)
+OTHER = a_schedule(NOW + 2 * HOUR)
+NAME = "invoice 17"
+ADAPTER = DynamoRegistry
+REPLACED = a_claim(state=State.REPLACED, replaced_by=NEW.id)
+
+
+@define
+class Stand:
+    """The port, and the two others whose tables it writes to."""
+
+    registry: Registry
+    ledger: Ledger
+    schedules: ScheduleTable
+
+    def commit(self, transaction: ScheduleTransaction) -> bool:
+        """By the method that may do no more than it must."""
+        replaces = transaction.delete or transaction.end
+        return self.registry.replace(transaction) if replaces else self.registry.create(transaction)
+
+    def write(self, row: LedgerRow, over: LedgerRow | None = None) -> None:
+        """A row of the ledger, from somebody else."""
+        assert self.ledger.write([LedgerChange(row=row, over=over)]) == [Written()]
+
+    def all_of(self, *schedules: Schedule) -> list[object]:
+        """All that can be read of them."""
+        rows = [self.ledger.read(one.id) for one in schedules]
+        return [*rows, *[self.schedules.read(key_of(one.id)) for one in schedules], self.registry.named(OWNER, NAME)]
+
+
+def adapter(dynamodb: Any) -> DynamoRegistry:
+    return DynamoRegistry(
+        dynamodb=dynamodb,
+        schedules_table=create_table(dynamodb, "bucket", "due"),
+        ledger_table=create_table(dynamodb, "scheduleId"),
+        registry_table=create_table(dynamodb, "list", "entry"),
+    )
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def stand(request: pytest.FixtureRequest, dynamodb: Any) -> Stand:
+    if request.param == "fake":
+        ledger, schedules = MemoryLedger(), MemoryScheduleTable()
+        return Stand(MemoryRegistry(schedules=schedules, ledger=ledger), ledger, schedules)
+    port = adapter(dynamodb)
+    return Stand(
+        port,
+        DynamoLedger(dynamodb=dynamodb, table=port.ledger_table, parallel=InOrder()),
+        DynamoScheduleTable(dynamodb=dynamodb, table=port.schedules_table),
+    )
+
+
+def begun(schedule: Schedule, name: str = NAME) -> LedgerRow:
+    return named(schedule.id, OWNER, name, NOW)
+
+
+def name_of(schedule: Schedule, name: str = NAME, owner: str = OWNER) -> NameRow:
+    return NameRow(owner=owner, name=name, schedule_id=schedule.id)
+
+
+def created(schedule: Schedule = OLD) -> ScheduleTransaction:
+    """The first schedule of a name."""
+    return ScheduleTransaction(put=schedule, put_row=begun(schedule), put_name=name_of(schedule))
+
+
+def replaced(old: Schedule = OLD, new: Schedule = NEW) -> ScheduleTransaction:
+    """A named schedule in place of its namesake."""
+    return ScheduleTransaction(
+        put=new,
+        put_row=begun(new),
+        put_name=name_of(new),
+        over_name=name_of(old),
+        delete=key_of(old.id),
+        end=end_of(begun(old), new),
+    )
+
+
+def end_of(row: LedgerRow, new: Schedule) -> LedgerChange:
+    return LedgerChange(row=evolve(ended(row, State.REPLACED, NOW), replaced_by=new.id), over=row)
+
+
+def unnamed() -> ScheduleTransaction:
+    """A schedule without a name, and without a row, in place of another."""
+    return ScheduleTransaction(put=NEW, delete=key_of(OLD.id), end=LedgerChange(row=REPLACED))
+
+
+def test_a_new_name_has_no_holder(stand: Stand) -> None:
+    assert stand.registry.named(OWNER, NAME) is None
+
+
+def test_a_named_schedule_has_its_record_its_row_and_its_name(stand: Stand) -> None:
+    """At once: whoever sees one of them sees all."""
+    assert stand.commit(created())
+    assert stand.all_of(OLD) == [begun(OLD), OLD, name_of(OLD)]
+
+
+def test_what_replaces_may_find_nothing_to_replace(stand: Stand) -> None:
+    """A PUT creates the first schedule of a name."""
+    assert stand.registry.replace(created())
+    assert stand.all_of(OLD) == [begun(OLD), OLD, name_of(OLD)]
+    assert stand.registry.replace(created(NEW)) is False
+
+
+def test_a_name_belongs_to_its_owner(stand: Stand) -> None:
+    """The same name of somebody else is another."""
+    assert stand.commit(created())
+    assert stand.registry.named("somebody else", NAME) is None
+    other = evolve(created(OTHER), put_name=name_of(OTHER, owner="somebody else"))
+    assert stand.commit(other)
+    assert stand.registry.named(OWNER, NAME) == name_of(OLD)
+
+
+def test_a_namesake_takes_its_place(stand: Stand) -> None:
+    """The old one has its end and no record; the new one all three."""
+    stand.commit(created())
+    assert stand.commit(replaced())
+    end = end_of(begun(OLD), NEW).row
+    assert stand.all_of(OLD, NEW) == [end, begun(NEW), None, NEW, name_of(NEW)]
+
+
+def test_a_name_moves_on_from_what_has_ended(stand: Stand) -> None:
+    """The row of the old one stays as it is."""
+    stand.commit(created())
+    transaction = evolve(created(NEW), over_name=name_of(OLD))
+    assert stand.commit(transaction)
+    assert stand.all_of(OLD, NEW) == [begun(OLD), begun(NEW), OLD, NEW, name_of(NEW)]
+
+
+def test_a_schedule_without_a_row_is_replaced(stand: Stand) -> None:
+    stand.schedules.put(OLD)
+    assert stand.commit(unnamed())
+    assert stand.all_of(OLD, NEW) == [REPLACED, None, None, NEW, None]
+
+
+def test_the_record_of_the_old_one_may_be_gone(stand: Stand) -> None:
+    """It has been swept, and waits in the queue: its row alone decides."""
+    assert stand.commit(unnamed())
+    assert stand.ledger.read(OLD.id) == REPLACED
+
+
+def a_claim_came_first(stand: Stand) -> ScheduleTransaction:
+    stand.schedules.put(OLD)
+    stand.write(a_claim())
+    return unnamed()
+
+
+def the_row_went_on(stand: Stand) -> ScheduleTransaction:
+    stand.commit(created())
+    stand.write(a_claim(revision=2, name=NAME), begun(OLD))
+    return replaced()
+
+
+def the_row_expired(stand: Stand) -> ScheduleTransaction:
+    stand.commit(created())
+    row = begun(OTHER)
+    return evolve(replaced(), end=end_of(row, NEW))
+
+
+def the_name_was_given(stand: Stand) -> ScheduleTransaction:
+    stand.commit(created())
+    return created(NEW)
+
+
+def the_name_moved_on(stand: Stand) -> ScheduleTransaction:
+    stand.commit(created())
+    stand.commit(evolve(created(OTHER), over_name=name_of(OLD)))
+    return replaced()
+
+
+def the_name_is_gone(stand: Stand) -> ScheduleTransaction:
+    stand.write(begun(OLD))
+    return replaced()
+
+
+def the_new_one_has_a_row(stand: Stand) -> ScheduleTransaction:
+    stand.commit(created())
+    stand.write(evolve(begun(NEW), name="another"))
+    return replaced()
+
+
+OBSTACLES: list[Callable[[Stand], ScheduleTransaction]] = [
+    a_claim_came_first,
+    the_row_went_on,
+    the_row_expired,
+    the_name_was_given,
+    the_name_moved_on,
+    the_name_is_gone,
+    the_new_one_has_a_row,
+]
+
+
+@pytest.mark.parametrize("obstacle", OBSTACLES, ids=lambda obstacle: obstacle.__name__)
+def test_what_changed_meanwhile_stops_all_of_it(stand: Stand, obstacle: Callable[[Stand], ScheduleTransaction]) -> None:
+    """One condition failed: nothing is written, nothing deleted."""
+    transaction = obstacle(stand)
+    before = stand.all_of(OLD, NEW, OTHER)
+    assert stand.commit(transaction) is False
+    assert stand.all_of(OLD, NEW, OTHER) == before
+
+
+@pytest.mark.parametrize("transaction", [created(), replaced(), unnamed()], ids=["created", "replaced", "unnamed"])
+def test_a_repeat_is_done_and_writes_nothing(stand: Stand, transaction: ScheduleTransaction) -> None:
+    """Its answer was lost, and the new schedule has moved on meanwhile: its record must not come back."""
+    if transaction.end and transaction.end.over:
+        stand.commit(created())
+    assert stand.commit(transaction)
+    stand.schedules.delete([key_of(transaction.put.id)])
+    assert stand.commit(transaction)
+    assert stand.schedules.read(key_of(transaction.put.id)) is None
+
+
+@pytest.mark.parametrize("transaction", [created(), replaced()], ids=["created", "replaced"])
+def test_a_repeat_is_done_though_the_new_one_is_claimed(stand: Stand, transaction: ScheduleTransaction) -> None:
+    """One of its own rows is proof enough: they were written together."""
+    if transaction.end and transaction.end.over:
+        stand.commit(created())
+    stand.commit(transaction)
+    row = begun(transaction.put)
+    stand.write(ended(row, State.CANCELLED, NOW), row)
+    assert stand.commit(transaction)
+    assert stand.ledger.read(transaction.put.id) == ended(row, State.CANCELLED, NOW)
+
+
+def test_of_two_namesakes_one_takes_the_place(stand: Stand) -> None:
+    """Both have read the same."""
+    stand.commit(created())
+    first, second = replaced(), replaced(new=OTHER)
+    assert stand.commit(first)
+    assert stand.commit(second) is False
+    assert stand.registry.named(OWNER, NAME) == name_of(NEW)
+    assert stand.schedules.read(key_of(OTHER.id)) is None
+
+
+def test_the_stream_sees_both() -> None:
+    """The new one takes the fast track if it is due soon, and the REMOVE of the old one is looked into."""
+    schedules = MemoryScheduleTable()
+    schedules.put(OLD)
+    MemoryRegistry(schedules=schedules, ledger=MemoryLedger()).replace(unnamed())
+    assert [str(change.kind) for change in schedules.stream] == ["INSERT", "REMOVE", "INSERT"]
+
+
+# ------------------------------------------------------------ idempotency keys
+
+
+def a_request(schedule: Schedule = OLD, **changes: Any) -> RequestRow:
+    row = RequestRow(
+        owner=OWNER,
+        key="key 1",
+        digest="d1",
+        schedule_id=schedule.id,
+        point_in_time=schedule.point_in_time,
+        expires_at=NOW + HOUR,
+    )
+    return evolve(row, **changes)
+
+
+def test_a_key_is_kept_with_its_schedule(stand: Stand) -> None:
+    assert stand.registry.requested(OWNER, "key 1") is None
+    assert stand.commit(ScheduleTransaction(put=OLD, put_request=a_request()))
+    assert stand.registry.requested(OWNER, "key 1") == a_request()
+    assert stand.registry.requested("somebody else", "key 1") is None
+    assert stand.schedules.read(key_of(OLD.id)) == OLD
+
+
+def test_of_two_calls_with_one_key_one_stores(stand: Stand) -> None:
+    stand.commit(ScheduleTransaction(put=OLD, put_request=a_request()))
+    assert stand.commit(ScheduleTransaction(put=NEW, put_request=a_request(NEW))) is False
+    assert stand.schedules.read(key_of(NEW.id)) is None
+    assert stand.registry.requested(OWNER, "key 1") == a_request()
+
+
+def test_an_expired_key_gives_way(stand: Stand) -> None:
+    """DynamoDB deletes it some time after it has expired."""
+    stand.commit(ScheduleTransaction(put=OLD, put_request=a_request()))
+    later = ScheduleTransaction(put=NEW, put_request=a_request(NEW), over_request=a_request())
+    assert stand.commit(later)
+    assert stand.registry.requested(OWNER, "key 1") == a_request(NEW)
+    other = ScheduleTransaction(put=OTHER, put_request=a_request(OTHER), over_request=a_request())
+    assert stand.commit(other) is False, "somebody was faster"
+
+
+def test_a_repeat_with_a_key_is_done(stand: Stand) -> None:
+    transaction = ScheduleTransaction(put=OLD, put_request=a_request())
+    stand.commit(transaction)
+    stand.schedules.delete([key_of(OLD.id)])
+    assert stand.commit(transaction)
+    assert stand.schedules.read(key_of(OLD.id)) is None
+
+
+# ------------------------------------------------------------ groups
+
+
+def members(stand: Stand, number: int, group: str = "g") -> list[str]:
+    schedules = [evolve(one, definition=a_definition(group=group)) for one in many_schedules(number)]
+    for schedule in reversed(schedules):
+        assert stand.commit(ScheduleTransaction(put=schedule))
+    return [schedule.id for schedule in schedules]
+
+
+@pytest.mark.parametrize(("number", "page"), [(0, 3), (1, 3), (3, 3), (7, 3), (9, 3)])
+def test_a_group_is_read_page_by_page_in_due_order(stand: Stand, number: int, page: int) -> None:
+    ids = members(stand, number)
+    members(stand, 2, "another")
+    found: list[str] = []
+    after = ""
+    while True:
+        got = stand.registry.members(OWNER, "g", 0, NOW + HOUR, after, page)
+        assert len(got.members) <= page
+        found += [member.schedule_id for member in got.members]
+        after = got.more
+        if not after:
+            break
+    assert found == ids
+
+
+def test_a_group_is_read_within_its_bounds(stand: Stand) -> None:
+    """From the first instant on, before the second."""
+    ids = members(stand, 5)
+    created = a_schedule().created_at
+    expected = tuple(Member(schedule_id=schedule_id, created_at=created) for schedule_id in ids)
+    assert stand.registry.members(OWNER, "g", NOW + 1, NOW + 4, "", 10).members == expected[1:4]
+    assert stand.registry.members(OWNER, "g", NOW + 1, NOW + 4, ids[1], 10).members == expected[2:4]
+
+
+def test_a_group_belongs_to_its_owner(stand: Stand) -> None:
+    members(stand, 2)
+    assert stand.registry.members("somebody else", "g", 0, NOW + HOUR, "", 10) == Members(members=(), more="")
+
+
+# ------------------------------------------------------------ the adapter alone
+
+
+def golden(kind: str) -> dict[str, Any]:
+    item: dict[str, Any] = json.loads((GOLDEN / f"registry-{kind}.json").read_text())
+    return item
+
+
+def test_the_golden_name() -> None:
+    assert name_from(OWNER, NAME, golden("name")) == name_of(OLD)
+    assert name_item(name_of(OLD)) == golden("name"), "the format changed: give it a new version"
+
+
+def test_the_golden_request() -> None:
+    assert request_from(OWNER, "key 1", golden("request")) == a_request()
+    assert request_item(a_request()) == golden("request"), "the format changed: give it a new version"
+
+
+def test_the_golden_member() -> None:
+    assert member_item(a_schedule(group="g")) == golden("member"), "the format changed: give it a new version"
+
+
+@pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"v": None}, {"scheduleId": None}], ids=str)
+def test_what_cannot_be_read_says_nothing(dynamodb: Any, change: dict[str, Any]) -> None:
+    """Written by a later version: nobody may act as if there were none."""
+    port = adapter(dynamodb)
+    for item in (name_item(name_of(OLD)), request_item(a_request())):
+        changed = {name: value for name, value in {**item, **change}.items() if value is not None}
+        dynamodb.put_item(TableName=port.registry_table, Item=changed)
+    with pytest.raises(Unavailable, match="cannot be read"):
+        port.named(OWNER, NAME)
+    with pytest.raises(Unavailable, match="cannot be read"):
+        port.requested(OWNER, "key 1")
+
+
+def test_all_is_read_strongly_consistent(dynamodb: Any) -> None:
+    client = Wrapped(dynamodb)
+    port = evolve(adapter(dynamodb), dynamodb=client)
+    port.named(OWNER, NAME)
+    port.requested(OWNER, "key 1")
+    port.members(OWNER, "g", 0, NOW, "", 10)
+    assert [arguments["ConsistentRead"] for _, arguments in client.calls] == [True] * 3
+
+
+def test_a_transaction_is_one_request(dynamodb: Any) -> None:
+    """Also one that is refused: the current row comes with the refusal. Only the records are without a condition."""
+    client = Wrapped(dynamodb)
+    port = evolve(adapter(dynamodb), dynamodb=client)
+    port.replace(created())
+    port.replace(replaced())
+    port.replace(replaced(new=OTHER))
+    assert [name for name, _ in client.calls] == ["transact_write_items"] * 3
+    for _, arguments in client.calls:
+        writes = [write for one in arguments["TransactItems"] for write in one.values()]
+        assert all(("ConditionExpression" in one) == (one["TableName"] != port.schedules_table) for one in writes)
+
+
+@pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=[*ERRORS, *OTHER_REASONS])
+def test_what_failed_is_unavailable(error: Exception) -> None:
+    """Whether it took place is not known: never taken for a condition that failed, nor for success."""
+    port = DynamoRegistry(dynamodb=Failing(error), schedules_table="s", ledger_table="l", registry_table="n")
+    with pytest.raises(Unavailable):
+        port.replace(replaced())
+    for read in (
+        lambda: port.named(OWNER, NAME),
+        lambda: port.requested(OWNER, "key 1"),
+        lambda: port.members(OWNER, "g", 0, NOW, "", 10),
+    ):
+        with pytest.raises(Unavailable):
+            read()
+
+
+@pytest.mark.parametrize(
+    "change", [{"delete": key_of(OLD.id)}, {"end": LedgerChange(row=REPLACED)}], ids=["delete", "end"]
+)
+def test_what_only_creates_deletes_and_ends_nothing(stand: Stand, change: dict[str, Any]) -> None:
+    """Whoever may only create has no permission to delete: it is refused here, before AWS refuses it."""
+    stand.schedules.put(OLD)
+    with pytest.raises(ValueError, match="replace"):
+        stand.registry.create(evolve(created(NEW), **change))
+    assert stand.all_of(OLD, NEW) == [None, None, OLD, None, None]
+
+
+@pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
+def test_a_creation_that_failed_is_unavailable(error: Exception) -> None:
+    port = DynamoRegistry(dynamodb=Failing(error), schedules_table="s", ledger_table="l", registry_table="n")
+    with pytest.raises(Unavailable):
+        port.create(created())
+
+
+def test_a_condition_that_failed_beside_a_conflict_has_failed() -> None:
+    client = Failing(cancelled("None", "TransactionConflict", "None", "ConditionalCheckFailed", "None"))
+    port = DynamoRegistry(dynamodb=client, schedules_table="s", ledger_table="l", registry_table="n")
+    assert port.replace(replaced()) is False

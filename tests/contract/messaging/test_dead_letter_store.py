@@ -1,0 +1,135 @@
+"""Where dead letters are stored."""
+
+from itertools import count
+from typing import Any
+
+import pytest
+from attrs import evolve
+from botocore.exceptions import ClientError
+
+from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
+from delayer.core.recovery.dead_letter import Prefix, decode
+from delayer.fakes import MemoryDeadLetterStore
+from delayer.ports.dead_letter_store import DeadLetterStore
+from delayer.ports.unavailable import Unavailable
+from tests.clients import ERRORS, Failing
+from tests.contract.conftest import REGION
+from tests.samples import NOW, a_dead_letter, an_id
+
+_names = (f"bucket-{number}" for number in count())
+ADAPTER = S3DeadLetterStore
+
+
+def adapter(s3: Any) -> S3DeadLetterStore:
+    name = next(_names)
+    s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": REGION})
+    return S3DeadLetterStore(s3=s3, bucket=name)
+
+
+@pytest.fixture(params=["fake", "s3"])
+def store(request: pytest.FixtureRequest, s3: Any) -> DeadLetterStore:
+    return MemoryDeadLetterStore() if request.param == "fake" else adapter(s3)
+
+
+def everything(store: DeadLetterStore, prefix: str = "") -> list[str]:
+    return store.list(prefix, "", 1000)
+
+
+def test_what_is_stored_is_got(store: DeadLetterStore) -> None:
+    letter = a_dead_letter(body="the whole body \u00e4 \U0001f600 \n")
+    store.put(letter)
+    content = store.get(letter.key)
+    assert content is not None
+    assert decode(content) == letter
+
+
+def test_what_is_stored_twice_is_there_once(store: DeadLetterStore) -> None:
+    """The later reason is the one that is stored."""
+    letter = a_dead_letter()
+    store.put(letter)
+    store.put(evolve(letter, reason="another", at=NOW + 1))
+    assert everything(store) == [letter.key]
+    content = store.get(letter.key)
+    assert content is not None
+    assert decode(content).reason == "another"
+
+
+def test_the_list_by_prefix(store: DeadLetterStore) -> None:
+    letters = [
+        a_dead_letter(),
+        a_dead_letter(body="another"),
+        a_dead_letter(prefix=Prefix.FAILED),
+        a_dead_letter(schedule_id="", body="?"),
+        a_dead_letter(schedule_id=an_id(NOW + 1)),
+    ]
+    for one in letters:
+        store.put(one)
+    assert everything(store) == sorted(one.key for one in letters)
+    assert everything(store, "failed/") == [letters[2].key]
+    assert everything(store, f"dead-lettered/{an_id()}/") == sorted(one.key for one in letters[:2])
+    assert everything(store, "dead-lettered/malformed") == [letters[3].key]
+    assert everything(store, "nothing") == []
+
+
+def test_an_empty_store(store: DeadLetterStore) -> None:
+    assert everything(store) == []
+
+
+@pytest.mark.parametrize("key", ["nothing", "dead-lettered/x/y.json", " ", "\u00e4"])
+def test_what_is_not_there(store: DeadLetterStore, key: str) -> None:
+    assert store.get(key) is None
+    store.remove(key)
+
+
+def test_what_is_deleted_is_gone(store: DeadLetterStore) -> None:
+    letter = a_dead_letter()
+    store.put(letter)
+    store.remove(letter.key)
+    store.remove(letter.key)
+    assert store.get(letter.key) is None
+    assert everything(store) == []
+
+
+@pytest.mark.parametrize("at_most", [1, 2, 7, 8])
+def test_page_by_page(store: DeadLetterStore, at_most: int) -> None:
+    """In order, each once; a page begins after the last key of the one before."""
+    keys = [a_dead_letter(body=str(at)).key for at in range(7)]
+    for at in range(7):
+        store.put(a_dead_letter(body=str(at)))
+    store.put(a_dead_letter(prefix=Prefix.FAILED))
+    read: list[str] = []
+    while page := store.list("dead-lettered/", read[-1] if read else "", at_most):
+        assert len(page) <= at_most
+        read += page
+    assert read == sorted(keys)
+
+
+def test_a_page_after_a_key_that_is_gone(store: DeadLetterStore) -> None:
+    keys = sorted(a_dead_letter(body=str(at)).key for at in range(4))
+    for at in range(4):
+        store.put(a_dead_letter(body=str(at)))
+    store.remove(keys[1])
+    assert store.list("", keys[1], 10) == keys[2:]
+
+
+# ------------------------------------------------------------ the adapter alone
+
+
+@pytest.mark.parametrize("code", ["NoSuchKey", "404"])
+def test_either_word_for_what_is_not_there(code: str) -> None:
+    missing = ClientError({"Error": {"Code": code}}, "GetObject")
+    assert S3DeadLetterStore(s3=Failing(missing), bucket="b").get("x") is None
+
+
+@pytest.mark.parametrize("error", [*ERRORS, "NoSuchBucket"])
+def test_what_failed_is_unavailable(error: str) -> None:
+    failure = ERRORS.get(error) or ClientError({"Error": {"Code": error}}, "Operation")
+    store = S3DeadLetterStore(s3=Failing(failure), bucket="b")
+    for call in (
+        lambda: store.put(a_dead_letter()),
+        lambda: store.list("", "", 1),
+        lambda: store.get("x"),
+        lambda: store.remove("x"),
+    ):
+        with pytest.raises(Unavailable):
+            call()

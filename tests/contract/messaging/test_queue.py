@@ -1,0 +1,211 @@
+"""A standard queue, as its senders see it."""
+
+import json
+from itertools import count
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from delayer.aws.messaging.batches import MESSAGES
+from delayer.aws.messaging.queue import BATCH_BYTES, SqsQueue
+from delayer.core.schedule.instants import SECOND
+from delayer.fakes import ManualClock, MemoryQueue
+from delayer.ports.queue import Outgoing, Queue
+from delayer.ports.unavailable import Unavailable
+from tests.clients import ERRORS, AnyClient, Failing, Wrapped
+from tests.samples import NOW
+
+_names = (f"queue-{number}" for number in count())
+ADAPTER = SqsQueue
+
+
+@pytest.fixture(params=["fake", "sqs"])
+def queue(request: pytest.FixtureRequest, sqs: Any) -> Queue:
+    if request.param == "fake":
+        return MemoryQueue(clock=ManualClock(NOW))
+    return SqsQueue(sqs=sqs, url=sqs.create_queue(QueueName=next(_names))["QueueUrl"])
+
+
+def received(queue: Queue) -> list[str]:
+    """The bodies of all that is visible."""
+    bodies: list[str] = []
+    while True:
+        if isinstance(queue, MemoryQueue):
+            batch = [received.body for received in queue.receive()]
+        else:
+            assert isinstance(queue, SqsQueue)
+            answer = queue.sqs.receive_message(QueueUrl=queue.url, MaxNumberOfMessages=10)
+            batch = [message["Body"] for message in answer.get("Messages", [])]
+        if not batch:
+            return bodies
+        bodies += batch
+
+
+@pytest.mark.parametrize("number", [0, 1, 10, 11, 25])
+def test_all_arrive(queue: Queue, number: int) -> None:
+    """SQS takes ten at a time; a caller need not know."""
+    assert queue.send([Outgoing(body=f"message {at}") for at in range(number)]) == []
+    assert queue.visible() == number
+    assert sorted(received(queue)) == sorted(f"message {at}" for at in range(number))
+
+
+def test_a_message_group_is_sent_as_the_message_group_id_of_sqs(sqs: Any) -> None:
+    """That makes it a fair queue (ADR 0039); a message without one is sent without."""
+    queue = SqsQueue(sqs=sqs, url=sqs.create_queue(QueueName=next(_names))["QueueUrl"])
+    assert queue.send([Outgoing(body="a", message_group="t1"), Outgoing(body="b")]) == []
+    answer = sqs.receive_message(QueueUrl=queue.url, MaxNumberOfMessages=10, AttributeNames=["All"])
+    groups = {message["Body"]: message["Attributes"].get("MessageGroupId") for message in answer["Messages"]}
+    assert groups == {"a": "t1", "b": None}
+
+
+def test_a_body_arrives_as_it_was_sent(queue: Queue) -> None:
+    body = json.dumps({"\u00e4": "\U0001f600", "b": 'quo"te\n\t'}, ensure_ascii=False, indent=1)
+    queue.send([Outgoing(body=body)])
+    assert received(queue) == [body]
+
+
+def test_what_is_delayed_is_not_visible(queue: Queue) -> None:
+    """And no backlog: the sweep goes by what is visible."""
+    assert (
+        queue.send(
+            [
+                Outgoing(body="later", delay_seconds=900),
+                Outgoing(body="now", delay_seconds=0),
+                Outgoing(body="soon", delay_seconds=1),
+            ]
+        )
+        == []
+    )
+    assert queue.visible() == 1
+    assert received(queue) == ["now"]
+
+
+def test_what_is_being_handled_is_not_visible(queue: Queue) -> None:
+    queue.send([Outgoing(body="x")])
+    assert received(queue) == ["x"]
+    assert queue.visible() == 0
+
+
+def test_the_same_body_twice_is_two_messages(queue: Queue) -> None:
+    queue.send([Outgoing(body="x"), Outgoing(body="x")])
+    assert received(queue) == ["x", "x"]
+
+
+@pytest.mark.parametrize("delay", [-1, 901])
+def test_a_delay_that_sqs_refuses_cannot_be_said(delay: int) -> None:
+    """The embedded AWS takes 901, AWS refuses it."""
+    with pytest.raises(ValueError, match="delay"):
+        Outgoing(body="x", delay_seconds=delay)
+
+
+# ------------------------------------------------------------ the fake's other side
+
+
+def test_a_delayed_message_comes_at_its_time() -> None:
+    queue = MemoryQueue(clock=(clock := ManualClock(NOW)))
+    queue.send([Outgoing(body="x", delay_seconds=3)])
+    clock.move(3 * SECOND - 1)
+    assert queue.receive() == []
+    clock.move(1)
+    assert [received.body for received in queue.receive()] == ["x"]
+
+
+def test_what_is_not_settled_comes_again_and_is_buried_in_the_end() -> None:
+    clock = ManualClock(NOW)
+    dead = MemoryQueue(clock=clock, name="dead")
+    queue = MemoryQueue(clock=clock, max_receives=3, dead_letters=dead)
+    queue.send([Outgoing(body="x")])
+    receives = []
+    for _ in range(4):
+        batch = queue.receive()
+        receives += [queue.receives_of(received.message_id) for received in batch]
+        assert queue.receive() == [], "invisible to others"
+        queue.settle(batch, [received.message_id for received in batch])
+        clock.move(queue.visibility)
+    assert receives == [1, 2, 3]
+    assert [received.body for received in dead.receive()] == ["x"]
+
+
+# ------------------------------------------------------------ the adapter alone
+
+
+class Recorded(AnyClient):
+    """An SQS client that takes what the limits allow."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[dict[str, Any]]] = []
+
+    def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803 - boto3's
+        assert len(Entries) <= MESSAGES
+        assert sum(len(entry["MessageBody"].encode()) for entry in Entries) <= BATCH_BYTES
+        assert len({entry["Id"] for entry in Entries}) == len(Entries)
+        self.batches.append(Entries)
+        return {"Successful": [{"Id": entry["Id"]} for entry in Entries]}
+
+
+sizes = st.lists(st.integers(1, 400_000), max_size=40)
+
+
+@settings(max_examples=30)
+@given(sizes)
+@example([300_000] * 11)
+@example([1_048_576, 1, 1_048_575, 1, 1])
+@example([104_857] * 11 + [104_858] * 11)
+def test_batches_stay_within_both_limits(sizes: list[int]) -> None:
+    """Ten messages, and one MiB together; all of them, in order, none twice, and no more batches than needed."""
+    client = Recorded()
+    messages = [Outgoing(body=chr(0x4E00) * (size // 3) + "x" * (size % 3)) for size in sizes]
+    assert SqsQueue(sqs=client, url="u").send(messages) == []
+    sent = [entry["MessageBody"] for batch in client.batches for entry in batch]
+    assert sent == [message.body for message in messages]
+    for one, other in zip(client.batches, client.batches[1:], strict=False):
+        bytes_of_both = sum(len(entry["MessageBody"].encode()) for entry in [*one, other[0]])
+        assert len(one) == MESSAGES or bytes_of_both > BATCH_BYTES
+
+
+def test_no_message_no_request() -> None:
+    client = Recorded()
+    assert SqsQueue(sqs=client, url="u").send([]) == []
+    assert client.batches == []
+
+
+def test_what_is_in_failed_is_reported_by_its_position() -> None:
+    """An answer that says 200, and lists messages that are not in the queue."""
+
+    def partly(QueueUrl: str, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803 - boto3's own spelling
+        taken = [entry for entry in Entries if int(entry["MessageBody"]) % 3]
+        refused = [entry for entry in Entries if not int(entry["MessageBody"]) % 3]
+        return {
+            "Successful": [{"Id": entry["Id"]} for entry in taken],
+            "Failed": [{"Id": entry["Id"], "Code": "InternalError", "SenderFault": False} for entry in refused],
+        }
+
+    queue = SqsQueue(sqs=Wrapped(None, send_message_batch=partly), url="u")
+    assert queue.send([Outgoing(body=str(at)) for at in range(25)]) == list(range(0, 25, 3))
+
+
+def test_what_is_in_neither_list_is_not_known_to_be_sent() -> None:
+    queue = SqsQueue(sqs=Wrapped(None, send_message_batch=lambda **_: {}), url="u")
+    assert queue.send([Outgoing(body="x")] * 12) == list(range(12))
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_batch_that_failed_is_reported_and_the_next_still_sent(error: str) -> None:
+    calls = count()
+
+    def second_fails(QueueUrl: str, Entries: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: N803 - boto3's own spelling
+        if next(calls) == 1:
+            raise ERRORS[error]
+        return {"Successful": [{"Id": entry["Id"]} for entry in Entries]}
+
+    queue = SqsQueue(sqs=Wrapped(None, send_message_batch=second_fails), url="u")
+    assert queue.send([Outgoing(body="x")] * 25) == list(range(10, 20))
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_backlog_that_is_not_known_is_unavailable(error: str) -> None:
+    """And not zero: the sweep fails closed."""
+    with pytest.raises(Unavailable):
+        SqsQueue(sqs=Failing(ERRORS[error]), url="u").visible()

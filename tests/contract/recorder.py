@@ -1,0 +1,151 @@
+"""Writes down which calls of AWS an adapter makes, and for which of its methods."""
+
+from collections.abc import Iterable, Iterator
+from functools import wraps
+from typing import Any, Final
+
+import pytest
+from attrs import Factory, define, evolve, fields
+from typing_extensions import get_protocol_members
+
+from tests.clients import AnyClient
+from tests.contract.aws_calls import CALLS, PORTS, ROWS, Call
+
+CLIENTS: Final = ("dynamodb", "sqs", "sns", "s3")  # the fields of adapters that hold one
+RESOURCES: Final = ("TableName", "QueueUrl", "TopicArn", "Bucket")  # the arguments that name one
+
+ACTIONS: Final = {
+    "put_item": "dynamodb:PutItem",
+    "get_item": "dynamodb:GetItem",
+    "update_item": "dynamodb:UpdateItem",
+    "delete_item": "dynamodb:DeleteItem",
+    "batch_write_item": "dynamodb:BatchWriteItem",
+    "batch_get_item": "dynamodb:BatchGetItem",
+    "query": "dynamodb:Query",
+    "send_message_batch": "sqs:SendMessage",
+    "get_queue_attributes": "sqs:GetQueueAttributes",
+    "publish_batch": "sns:Publish",
+    "put_object": "s3:PutObject",
+    "get_object": "s3:GetObject",
+    "delete_object": "s3:DeleteObject",
+    "list_objects_v2": "s3:ListBucket",
+}
+WRITES: Final = {"Put": "dynamodb:PutItem", "Delete": "dynamodb:DeleteItem", "Update": "dynamodb:UpdateItem"}
+
+
+def asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The IAM actions that a call needs, each with the table, queue, topic or bucket that it goes to."""
+    if operation == "transact_write_items":
+        for item in arguments["TransactItems"]:
+            [(kind, write)] = item.items()
+            yield WRITES[kind], write["TableName"]
+    elif "RequestItems" in arguments:
+        yield from ((ACTIONS[operation], table) for table in arguments["RequestItems"])
+    else:
+        [resource] = [arguments[name] for name in RESOURCES if name in arguments]
+        yield ACTIONS[operation], resource
+
+
+def rows_in(arguments: dict[str, Any]) -> set[str]:
+    """The row of the control table that a call is about."""
+    key = arguments.get("Key") or arguments.get("Item") or {}
+    return {key["name"]["S"]} if "name" in key else set()
+
+
+@define
+class Calls:
+    """What was recorded so far, by adapter and method. What was not declared is an error at once."""
+
+    seen: dict[tuple[str, str], set[Call]] = Factory(dict)
+    rows: dict[str, set[str]] = Factory(dict)
+
+    def begin(self, method: tuple[str, str]) -> None:
+        """A method of an adapter is called."""
+        assert method in CALLS, f"{method} is not declared in aws_calls.py"
+        self.seen.setdefault(method, set())
+
+    def record(self, method: tuple[str, str], adapter: Any, operation: str, arguments: dict[str, Any]) -> None:
+        """One call that the adapter makes for a method."""
+        for action, resource in asked(operation, arguments):
+            call = (action, field_of(adapter, resource))
+            assert call in CALLS[method], f"{method} is not declared to call {call}"
+            self.seen[method].add(call)
+        if method[0] == "DynamoControl":
+            rows = rows_in(arguments)
+            assert rows <= ROWS[method[1]], f"{method} is not declared to touch {rows}"
+            self.rows.setdefault(method[1], set()).update(rows)
+
+    def missing(self, adapter: type) -> list[str]:
+        """What is declared for an adapter, and was not recorded."""
+        names = {(adapter.__name__, method) for method in get_protocol_members(PORTS[adapter])}
+        calls = [f"{name}: {call}" for name in names for call in CALLS[name] - self.seen.get(name, set())]
+        never = [f"{name}: never called" for name in names - set(self.seen)]
+        rows = [f"{name}: row {row}" for name in ROWS for row in ROWS[name] - self.rows.get(name, set())]
+        return sorted(calls + never + (rows if adapter.__name__ == "DynamoControl" else []))
+
+
+def field_of(adapter: Any, resource: str) -> str:
+    """The field of the adapter that names a resource."""
+    return next(str(one.name) for one in fields(type(adapter)) if getattr(adapter, one.name) == resource)
+
+
+class Recording(AnyClient):
+    """The client of an adapter while one of its methods runs. The method is the one that was called from outside."""
+
+    def __init__(self, client: Any, calls: Calls, method: tuple[str, str], adapter: Any) -> None:
+        self.client = client
+        self.calls = calls
+        self.method = method
+        self.adapter = adapter
+
+    def __getattr__(self, operation: str) -> Any:
+        def call(**arguments: Any) -> Any:
+            self.calls.record(self.method, self.adapter, operation, arguments)
+            return getattr(self.client, operation)(**arguments)
+
+        return call
+
+    def get_paginator(self, operation: str) -> "RecordingPaginator":
+        """A call for each page."""
+        return RecordingPaginator(self, operation, self.client.get_paginator(operation))
+
+
+@define
+class RecordingPaginator:
+    """A paginator of such a client."""
+
+    recording: Recording
+    operation: str
+    paginator: Any
+
+    def paginate(self, **arguments: Any) -> Iterable[Any]:
+        """Records the call, whether its pages are read or not."""
+        one = self.recording
+        one.calls.record(one.method, one.adapter, self.operation, arguments)
+        pages: Iterable[Any] = self.paginator.paginate(**arguments)
+        return pages
+
+
+def record_calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
+    """From now on, whatever adapters are made, their calls are recorded."""
+    calls = Calls()
+    for adapter, port in PORTS.items():
+        for method in get_protocol_members(port):
+            monkeypatch.setattr(adapter, method, _recorded(calls, adapter, method))
+    return calls
+
+
+def _recorded(calls: Calls, adapter: type, method: str) -> Any:
+    original = getattr(adapter, method)
+    [client] = [one.name for one in fields(adapter) if one.name in CLIENTS]
+    name = (adapter.__name__, method)
+
+    @wraps(original)
+    def run(self: Any, *arguments: Any, **named: Any) -> Any:
+        if isinstance(getattr(self, client), Recording):
+            return original(self, *arguments, **named)  # called by another method, which is recorded
+        calls.begin(name)
+        recording = Recording(getattr(self, client), calls, name, self)
+        return original(evolve(self, **{client: recording}), *arguments, **named)
+
+    return run

@@ -1,0 +1,146 @@
+"""The table of AWS calls is complete, and the recorder sees what is not in it."""
+
+import importlib
+import os
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import fields, has
+from typing_extensions import get_protocol_members
+
+import delayer.aws
+from delayer.aws.dynamodb.control import DynamoControl
+from delayer.aws.dynamodb.ledger import DynamoLedger
+from delayer.aws.dynamodb.registry import DynamoRegistry
+from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+from delayer.fakes import InOrder
+from delayer.ports.registry import ScheduleTransaction
+from tests.cfn import ROOT
+from tests.clients import Wrapped
+from tests.contract.aws_calls import CALLS, PORTS, ROWS
+from tests.contract.conftest import create_table
+from tests.contract.recorder import CLIENTS, Calls
+from tests.samples import KEY, NOW, a_schedule, an_id
+
+MODULES = [one.name for one in pkgutil.walk_packages(delayer.aws.__path__, "delayer.aws.")]
+
+
+def test_each_adapter_has_its_port() -> None:
+    """An adapter is a class that holds a client."""
+    found = {
+        one
+        for name in MODULES
+        for one in vars(importlib.import_module(name)).values()
+        if isinstance(one, type) and has(one) and {field.name for field in fields(one)} & set(CLIENTS)
+    }
+    assert found == set(PORTS)
+
+
+def test_each_method_of_a_port_is_declared_and_nothing_else_is() -> None:
+    declared = {(adapter.__name__, method) for adapter, port in PORTS.items() for method in get_protocol_members(port)}
+    assert set(CALLS) == declared
+    assert set(ROWS) == get_protocol_members(PORTS[DynamoControl])
+
+
+def test_each_adapter_has_a_contract() -> None:
+    """And no module of contracts is without its adapter."""
+    texts = {path: path.read_text() for path in sorted((ROOT / "tests/contract").glob("*/test_*.py"))}
+    named = {
+        path.stem: [one.__name__ for one in PORTS if f"\nADAPTER = {one.__name__}\n" in texts[path]] for path in texts
+    }
+    assert sorted(name for names in named.values() for name in names) == sorted(one.__name__ for one in PORTS)
+    assert all(len(names) == 1 for names in named.values()), named
+    assert not [path for path, text in texts.items() if "\nclass Test" in text], "a class may run in another process"
+
+
+def test_a_call_that_is_not_declared_fails(dynamodb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = DynamoScheduleTable(dynamodb=dynamodb, table=create_table(dynamodb, "bucket", "due"))
+    monkeypatch.setitem(CALLS, ("DynamoScheduleTable", "beat"), {("dynamodb:PutItem", "table")})
+    with pytest.raises(AssertionError, match="DeleteItem"):
+        table.beat(NOW)
+    monkeypatch.delitem(CALLS, ("DynamoScheduleTable", "put"))
+    with pytest.raises(AssertionError, match="not declared"):
+        table.put(a_schedule())
+
+
+def test_a_row_that_is_not_declared_fails(dynamodb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ROWS, "id_key", {"shards"})
+    with pytest.raises(AssertionError, match="id-key"):
+        DynamoControl(dynamodb=dynamodb, table=create_table(dynamodb, "name")).id_key(KEY)
+
+
+def test_the_calls_of_a_method_are_those_of_the_methods_it_uses(
+    dynamodb: Any, aws_calls: Calls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who may only create needs no permission to delete: `create` uses `replace`, and is recorded as `create`."""
+    monkeypatch.setattr(aws_calls, "seen", {})
+    registry = DynamoRegistry(
+        dynamodb=dynamodb,
+        schedules_table=create_table(dynamodb, "bucket", "due"),
+        ledger_table="ledger",
+        registry_table="registry",
+    )
+    assert registry.create(ScheduleTransaction(put=a_schedule()))
+    assert aws_calls.seen == {("DynamoRegistry", "create"): {("dynamodb:PutItem", "schedules_table")}}
+
+
+def test_what_was_not_recorded_is_missing(dynamodb: Any, aws_calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also a method that was called and did not come as far as its call."""
+    monkeypatch.setattr(aws_calls, "seen", {})
+    monkeypatch.setattr(aws_calls, "rows", {})
+    client = Wrapped(dynamodb)
+    ledger = DynamoLedger(dynamodb=client, table=create_table(dynamodb, "scheduleId"), parallel=InOrder())
+    ledger.read(an_id())
+    ledger.write([])
+    assert aws_calls.missing(DynamoLedger) == [
+        "('DynamoLedger', 'read_all'): ('dynamodb:BatchGetItem', 'table')",
+        "('DynamoLedger', 'read_all'): never called",
+        "('DynamoLedger', 'write'): ('dynamodb:PutItem', 'table')",
+    ]
+    assert "id_key: row id-key" in aws_calls.missing(DynamoControl)
+
+
+# ------------------------------------------------------------ the end of a module
+
+MODULE = "tests/contract/dynamodb/test_rate_limit.py"
+NEVER_MADE = """
+from tests.contract.aws_calls import CALLS
+
+CALLS["DynamoRateLimit", "spend"].add(("dynamodb:DeleteItem", "table"))
+"""
+LEAVES_ONE_OUT = """
+def pytest_collection_modifyitems(items):
+    del items[-1]
+"""
+
+
+def run_contract(folder: Path, plugin: str, *arguments: str) -> tuple[int, str]:
+    """One module of contracts in a process of its own, with a plugin: what it returns, and what it prints."""
+    (folder / "added_plugin.py").write_text(plugin)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment["PYTHONPATH"] = os.pathsep.join([str(folder), str(ROOT / "shared"), str(ROOT)])
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "added_plugin", MODULE, *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=100)
+    return done.returncode, done.stdout
+
+
+def test_a_declared_call_that_is_never_made_makes_the_run_fail(tmp_path: Path) -> None:
+    status, printed = run_contract(tmp_path, NEVER_MADE)
+    assert status == pytest.ExitCode.TESTS_FAILED
+    assert "never recorded: [\"('DynamoRateLimit', 'spend'): ('dynamodb:DeleteItem', 'table')\"]" in printed
+
+
+def test_a_module_of_which_tests_are_left_out_fails(tmp_path: Path) -> None:
+    """Else the calls would not be compared, and nobody would see it."""
+    status, printed = run_contract(tmp_path, LEAVES_ONE_OUT)
+    assert status == pytest.ExitCode.TESTS_FAILED
+    assert "did not run in this process" in printed
+
+
+def test_a_selection_of_tests_is_not_compared(tmp_path: Path) -> None:
+    status, printed = run_contract(tmp_path, NEVER_MADE, "-k", "test_each_window_begins_at_zero")
+    assert (status, "deselected" in printed) == (pytest.ExitCode.OK, True)

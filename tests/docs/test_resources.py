@@ -1,0 +1,96 @@
+"""The page of the stack's resources says what the template says: tables, and who may do what."""
+
+import re
+
+import pytest
+
+from delayer.aws.dynamodb.jobs import job_list
+from delayer.aws.dynamodb.registry import group_list, name_list, request_list
+from tests.cfn import ROOT, functions, leading_keys, listed, resource_name, resources, statements
+
+PAGE = (ROOT / "docs/resources.md").read_text()
+
+WORDS = {
+    "receive": {"ReceiveMessage", "DeleteMessage", "GetQueueAttributes"},
+    "read": {"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"},
+}
+
+
+def rows(heading: str) -> dict[str, list[str]]:
+    """The rows of the table below a heading, by the code in their first cell."""
+    section = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = re.findall(r"^\| `.+$", section, re.MULTILINE)
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {first.strip("`"): others for first, *others in cells}
+
+
+def granted(function: str) -> dict[str, set[str]]:
+    """What may be done with each resource; but for the function's own log group."""
+    found: dict[str, set[str]] = {}
+    for statement in statements(function):
+        actions = {action.partition(":")[2] for action in listed(statement["Action"])}
+        keys = leading_keys(statement)
+        limit = f" ({', '.join(f'`{key}`' for key in sorted(keys))})" if keys else ""
+        for resource in listed(statement["Resource"]) if "CreateLogStream" not in actions else []:
+            found.setdefault(f"`{resource_name(resource)}`{limit}", set()).update(actions)
+    return {resource: shortened(actions) for resource, actions in found.items()}
+
+
+def shortened(actions: set[str]) -> set[str]:
+    """One word for what an event source needs."""
+    for word, whole in WORDS.items():
+        if whole <= actions:
+            actions = actions - whole | {word}
+    return actions
+
+
+def stated(cell: str) -> dict[str, set[str]]:
+    """The same, as it stands in the page; rows in any order."""
+    found = {}
+    for entry in cell.split("; ") if cell != "nothing" else []:
+        subject, _, actions = entry.partition(": ")
+        name, _, limit = subject.partition(" (")
+        ordered = f" ({', '.join(sorted(limit.rstrip(')').split(', ')))})" if limit else ""
+        found[name + ordered] = set(actions.split(", "))
+    return found
+
+
+def written(function: str) -> str:
+    """The cell as it should be."""
+    return "; ".join(f"{resource}: {', '.join(sorted(a))}" for resource, a in sorted(granted(function).items()))
+
+
+def test_all_functions_are_there() -> None:
+    assert sorted(rows("Policies")) == sorted(functions())
+
+
+def test_each_policy_belongs_to_a_function() -> None:
+    """Otherwise what it allows would be missing from the page."""
+    roles = [function["Role"]["Fn::GetAtt"].removesuffix(".Arn") for function in functions().values()]
+    attached = [role["Ref"] for policy in resources("AWS::IAM::Policy").values() for role in policy["Roles"]]
+    assert sorted(resources("AWS::IAM::Role")) == sorted(roles)
+    assert set(attached) <= set(roles)
+
+
+@pytest.mark.parametrize("function", sorted(functions()))
+def test_the_policies_are_those_of_the_template(function: str) -> None:
+    cells = rows("Policies").get(function, [])
+    assert [stated(cell) for cell in cells] == [granted(function)], f"it should be: {written(function) or 'nothing'}"
+
+
+def test_the_tables_are_those_of_the_template() -> None:
+    """Key, stream and what expires."""
+    tables = resources("AWS::DynamoDB::Table")
+    assert sorted(rows("Tables")) == sorted(tables)
+    for name, table in tables.items():
+        key, stream, expires, *_ = rows("Tables")[name]
+        assert re.findall(r"`(\w+)`", key) == [part["AttributeName"] for part in table["KeySchema"]], name
+        assert (stream != "no") == ("StreamSpecification" in table), name
+        assert (expires != "never") == ("TimeToLiveSpecification" in table), name
+
+
+def test_the_lists_of_the_registry_are_those_of_the_code() -> None:
+    """The key `list` of a name, an idempotency key, a group and a job."""
+    shown = [form.split("#")[0] for form in rows("Lists of the registry")]
+    coded = [make("owner", "x").split("#")[0] for make in (name_list, request_list, group_list, job_list)]
+    assert shown[: len(coded)] == coded

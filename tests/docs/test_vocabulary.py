@@ -1,0 +1,136 @@
+"""The retired words of the glossary stay out of names, states and file names; not out of English sentences."""
+
+import io
+import keyword
+import os
+import re
+import tokenize
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from delayer.core.ledger.lifecycle import EventType, State
+from tests.cfn import ROOT, expanded
+
+PAGE = (ROOT / "docs/concepts.md").read_text()
+CODE = ("shared", "functions", "local", "bench", "tests")
+PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+")
+
+
+@cache
+def retired() -> tuple[str, ...]:
+    """The first column of the table. A row may have several words."""
+    section = PAGE.split("\n## Retired words\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (?!-)(.+?) \| (.+?) \|$", section, re.MULTILINE)
+    assert rows[0] == ("old", "now")
+    words = [word for old, _ in rows[1:] for word in re.findall(r"`([^`]+)`", old)]
+    assert len(words) == len(set(words)) > 20
+    return tuple(words)
+
+
+def parts(name: str) -> list[str]:
+    """`SetAsideStore`, `set_aside_store` and `set-aside-store` have the same three."""
+    return [part.lower() for part in PART.findall(name)]
+
+
+def holds(name: str, word: str) -> bool:
+    """Whether a name has the parts of the word side by side. A whole part counts, so `redelivery` is no `delivery`."""
+    whole, wanted = parts(name), parts(word)
+    return any(whole[at : at + len(wanted)] == wanted for at in range(len(whole)))
+
+
+def is_kept_out(name: str, word: str) -> bool:
+    """`Wait` is kept out as the name of a class, `late.py` as that of a file, any other word as a part of any name."""
+    is_whole = word.endswith(".py") or word[0].isupper()
+    return name == word if is_whole else holds(name, word)
+
+
+def old_words_in(names: Iterator[tuple[str, str]]) -> list[str]:
+    return sorted(
+        {f"{word} in {name} ({place})" for name, place in names for word in retired() if is_kept_out(name, word)}
+    )
+
+
+def files() -> Iterator[Path]:
+    """All files, but for what is made by a tool."""
+    for folder, folders, found in os.walk(ROOT):
+        folders[:] = [one for one in folders if not one.startswith(".") and one not in ("__pycache__", "site")]
+        yield from (Path(folder, one) for one in found)
+
+
+def identifiers(path: Path) -> set[str]:
+    """The names in a Python file: no text, no comment."""
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
+    return {one.string for one in tokens if one.type == tokenize.NAME and not keyword.iskeyword(one.string)}
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "expected"),
+    [
+        ("SetAsideBucket", "set_aside", True),
+        ("test_setting_aside", "set_aside", False),
+        ("redelivery", "delivery", False),
+        ("deliveries", "delivery", False),
+        ("Delivery", "delivery", True),
+        ("SQSDelivery", "delivery", True),
+        ("wait_until", "Wait", False),
+        ("HEARTBEAT_WAIT", "Wait", False),
+        ("Wait", "Wait", True),
+        ("WaitTimeSeconds", "Wait", False),
+        ("late", "late.py", False),
+        ("late.py", "late.py", True),
+    ],
+)
+def test_how_a_word_is_matched(name: str, word: str, expected: bool) -> None:
+    assert is_kept_out(name, word) == expected
+
+
+@pytest.mark.parametrize("folder", CODE)
+def test_names_in_the_code(folder: str) -> None:
+    sources = sorted((ROOT / folder).rglob("*.py"))
+    assert sources or folder == "bench"
+    assert old_words_in((name, str(path.relative_to(ROOT))) for path in sources for name in identifiers(path)) == []
+
+
+def test_files_and_folders() -> None:
+    names = ((part, str(path.relative_to(ROOT))) for path in files() for part in path.relative_to(ROOT).parts)
+    assert old_words_in(names) == []
+
+
+def test_states_and_events() -> None:
+    assert old_words_in((str(one), type(one).__name__) for kind in (State, EventType) for one in kind) == []
+
+
+def test_names_in_the_template() -> None:
+    """Logical ids, parameters, outputs, environment variables and metrics."""
+    template = expanded()
+    names = {name for section in ("Parameters", "Resources", "Outputs", "Conditions") for name in template[section]}
+    for resource in template["Resources"].values():
+        properties = resource.get("Properties", {})
+        names |= {name for name in [properties.get("MetricName")] if name}
+        names |= set(properties.get("Environment", {}).get("Variables", {}))
+    assert old_words_in((name, "template.yaml") for name in names) == []
+
+
+def test_names_in_the_contract() -> None:
+    """The keys of openapi.yaml, and the values of each `enum` and `const`; not the names of HTTP's own schemes."""
+    contract = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+    assert old_words_in((name, "openapi.yaml") for name in _keys_and_values(contract)) == []
+
+
+def _keys_and_values(node: Any) -> Iterator[str]:
+    if isinstance(node, list):
+        for one in node:
+            yield from _keys_and_values(one)
+    if isinstance(node, dict):
+        for key, one in node.items():
+            if key in ("security", "securitySchemes"):
+                continue
+            yield str(key)
+            fixed = {"enum": one, "const": [one]}.get(key, [])
+            yield from (value for value in fixed if isinstance(value, str) and value)
+            yield from _keys_and_values(one)

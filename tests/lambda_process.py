@@ -1,0 +1,117 @@
+"""A process of its own: imports `app` as a cold start does. Prints what was imported, what was read, what was wired.
+
+Nothing but Python's own library is imported before `app`, so that what it imports shows.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from types import FunctionType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+
+class NotedEnvironment(dict[str, str]):
+    """Notes which variables our own code reads."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        super().__init__(variables)
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> str:
+        self.note(name, sys._getframe(1).f_globals["__name__"])
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.note(name, sys._getframe(1).f_globals["__name__"])
+        return super().get(name, default)
+
+    def note(self, name: str, reader: str) -> None:
+        """Libraries read theirs."""
+        if reader == "app" or reader.startswith("delayer."):
+            self.read.add(name)
+
+
+def objects_of(module: object) -> Iterator[Any]:
+    """What it holds: its globals, what its functions have in their closures, and what its use cases hold."""
+    waiting, seen = list(vars(module).values()), set[int]()
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        if isinstance(one, FunctionType):
+            waiting += [cell.cell_contents for cell in one.__closure__ or ()]
+        elif is_use_case(one):
+            waiting += [value for value, _ in fields_of(one)]
+
+
+def is_use_case(one: object) -> bool:
+    """A class that composes ports."""
+    kind = type(one)
+    return kind.__module__.startswith("delayer.use_cases.") and hasattr(kind, "__attrs_attrs__")
+
+
+def outermost(use_cases: list[Any]) -> list[Any]:
+    """Those that no other use case holds."""
+    held = {id(value) for one in use_cases for value, _ in fields_of(one)}
+    return [one for one in use_cases if id(one) not in held]
+
+
+def fields_of(one: Any) -> Iterator[tuple[Any, Any]]:
+    """The value of each field, with its annotation; of a mapping, each of its values."""
+    hints = get_type_hints(type(one))
+    for attribute in type(one).__attrs_attrs__:
+        value, hint = getattr(one, attribute.name), hints[attribute.name]
+        if get_origin(hint) in (Union, UnionType):
+            [hint] = [part for part in get_args(hint) if part is not type(None)]
+        if isinstance(value, Mapping) and get_args(hint):
+            yield from ((part, get_args(hint)[1]) for part in value.values())
+        else:
+            yield value, hint
+
+
+def ports_of(use_case: Any) -> Iterator[dict[str, Any]]:
+    """What the use case may call of each object that it holds: the methods of the protocol in its annotation."""
+    from typing_extensions import get_protocol_members, is_protocol
+
+    for value, hint in fields_of(use_case):
+        ours = type(value).__module__.startswith("delayer.")
+        if isinstance(hint, type) and is_protocol(hint) and value is not None:
+            names = [one.name for one in getattr(type(value), "__attrs_attrs__", ())]
+            yield {
+                "use_case": type(use_case).__name__,
+                "held": type(value).__name__,
+                "methods": sorted(get_protocol_members(hint)),
+                "resources": {name: part for name in names if isinstance(part := getattr(value, name), str)},
+            }
+        elif ours and not is_use_case(value) and type(value).__module__.startswith("delayer.aws."):
+            raise TypeError(f"{type(use_case).__name__} holds {value!r}, and does not say what it calls of it")
+
+
+def main() -> None:
+    """Prints JSON, in its last line."""
+    os.environ = NotedEnvironment(os.environ)  # type: ignore[assignment] # noqa: B003 - it is only read
+    import app  # type: ignore[import-not-found] # the folder of the function is on the path
+
+    assert callable(app.handler)
+    modules, read = sorted(sys.modules), sorted(os.environ.read)  # type: ignore[attr-defined]
+    objects = list(objects_of(app))
+    use_cases = [one for one in objects if is_use_case(one)]
+    print(
+        json.dumps(
+            {
+                "modules": modules,
+                "read": read,
+                "services": sorted({one.function for one in objects if type(one).__name__ == "Telemetry"}),
+                "use_cases": sorted({type(one).__module__ for one in use_cases}),
+                "outermost": sorted(type(one).__name__ for one in outermost(use_cases)),
+                "ports": [port for one in use_cases for port in ports_of(one)],
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

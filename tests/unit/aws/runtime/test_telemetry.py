@@ -1,0 +1,112 @@
+"""One JSON line for each fact; metrics in CloudWatch's embedded format."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from aws_lambda_powertools.metrics import Metrics
+
+from delayer.aws.runtime.clients import log
+from delayer.aws.runtime.telemetry import Telemetry
+from tests.samples import an_id
+
+
+@pytest.fixture(autouse=True)
+def _settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "delayer")
+    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Delayer")
+    monkeypatch.setenv("POWERTOOLS_LOG_LEVEL", "INFO")
+    monkeypatch.setenv("POWERTOOLS_TRACE_DISABLED", "true")
+    logging.Logger.manager.loggerDict.pop("delayer-relay", None)
+    Metrics().clear_metrics()
+
+
+def a_telemetry() -> Telemetry:
+    """A new one, which writes to where the test captures."""
+    return Telemetry("delayer-relay")
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    captured = capsys.readouterr()
+    return [json.loads(line) for line in (captured.out + captured.err).split("\n") if line.startswith("{")]
+
+
+def test_a_line_names_the_function_and_the_schedule(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry = a_telemetry()
+    telemetry.note("enqueued", an_id(), delaySeconds=90)
+    telemetry.warn("dead-lettered", an_id(), reason="why")
+    telemetry.note("swept", deleted=3)
+    enqueued, aside, swept = lines(capsys)
+    assert (enqueued["message"], enqueued["level"], enqueued["service"]) == ("enqueued", "INFO", "delayer-relay")
+    assert (enqueued["scheduleId"], enqueued["delaySeconds"]) == (an_id(), 90)
+    assert (aside["level"], aside["reason"]) == ("WARNING", "why")
+    assert "scheduleId" not in swept
+    assert enqueued["timestamp"].endswith(("Z", "+00:00"))
+
+
+def test_the_log_level_is_the_templates(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("POWERTOOLS_LOG_LEVEL", "WARNING")
+    quiet = Telemetry("quiet")
+    quiet.note("enqueued", an_id())
+    quiet.warn("dead-lettered", an_id())
+    assert [line["message"] for line in lines(capsys)] == ["dead-lettered"]
+
+
+def test_what_the_adapters_say_looks_like_all_else(capsys: pytest.CaptureFixture[str]) -> None:
+    a_telemetry()
+    log.warning("messages not sent: %s", "throttled")
+    [line] = lines(capsys)
+    assert (line["message"], line["service"]) == ("messages not sent: throttled", "delayer-relay")
+
+
+def test_metrics_are_flushed_once_per_invocation(capsys: pytest.CaptureFixture[str]) -> None:
+    """With their sum, every single lateness, the namespace and the one dimension that the alarms ask for."""
+
+    telemetry = a_telemetry()
+
+    def handler(event: dict[str, Any], context: Any) -> str:
+        telemetry.count("Claimed")
+        telemetry.count("Claimed", 2)
+        telemetry.count("Enqueued", 0)
+        telemetry.measure_lateness(12)
+        telemetry.measure_lateness(340)
+        return "answer"
+
+    assert telemetry.observed(handler)({}, None) == "answer"
+    [metrics] = lines(capsys)
+    [directive] = metrics["_aws"]["CloudWatchMetrics"]
+    assert directive["Namespace"] == "Delayer"
+    assert directive["Dimensions"] == [["service"]]
+    assert metrics["service"] == "delayer"
+    assert sum(metrics["Claimed"]) == 3
+    assert metrics["Lateness"] == [12, 340]
+    assert {"Name": "Lateness", "Unit": "Milliseconds"} in directive["Metrics"]
+    assert "Enqueued" not in metrics
+    telemetry.observed(lambda event, context: None)({}, None)
+    assert lines(capsys) == [], "nothing counted, nothing written"
+
+
+def test_a_batch_that_raises_is_logged_and_still_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry = a_telemetry()
+
+    def handler(event: dict[str, Any], context: Any) -> None:
+        telemetry.count("Claimed")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        telemetry.observed(handler)({}, None)
+    error, metrics = sorted(lines(capsys), key=lambda line: "_aws" in line)
+    assert error["level"] == "ERROR"
+    assert "ZeroDivisionError" in error["exception"]
+    assert metrics["Claimed"] == [1]
+
+
+def test_facts_of_any_kind_are_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    """What JSON has no word for is written as Python shows it."""
+    telemetry = a_telemetry()
+    telemetry.note("refused", problem={"errors": [{"field": "\u2028\n", "value": object()}]})
+    telemetry.note("next")
+    written = lines(capsys)
+    assert written[-1]["message"] == "next"
+    assert [line["message"] for line in written] == ["refused", "next"]

@@ -1,0 +1,34 @@
+"""The command line says what is measured."""
+
+import pytest
+
+from bench.command.options import PARTS, parse
+
+
+def test_the_defaults() -> None:
+    options = parse([])
+    assert (options.rate, options.seconds, options.burst, options.parts) == (50, 60, 500, PARTS)
+    assert options.parameters == {"DelayerPeriod": "60", "Lifecycle": "off"}
+    assert (options.post_seconds, options.call_seconds) == (10, 5)
+
+
+def test_a_quick_run_is_small_except_for_what_is_given() -> None:
+    options = parse(["--quick", "--rate", "40", "--only", "steady", "--parameter", "Shards=2"])
+    assert (options.rate, options.seconds, options.burst, options.parts) == (40, 10, 100, ("steady",))
+    assert options.parameters == {"DelayerPeriod": "60", "Lifecycle": "off", "Shards": "2"}
+    assert (options.post_seconds, options.call_seconds) == (3, 2)
+
+
+def test_the_journal_runs_if_it_is_asked_for() -> None:
+    assert parse(["--parameter", "Lifecycle=journal"]).parameters["Lifecycle"] == "journal"
+
+
+def test_the_calls_of_the_api_can_be_measured_alone() -> None:
+    assert parse(["--only", "api"]).parts == ("api",)
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "fast"])
+def test_what_is_not_a_whole_number_above_zero_is_refused(rate: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--rate", rate])
+    assert f"argument --rate: {rate} is not a whole number above zero" in capsys.readouterr().err

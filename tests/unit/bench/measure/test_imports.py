@@ -1,0 +1,21 @@
+"""The functions are imported as the template sets them up."""
+
+from bench.measure.imports import functions_of, value_of
+from local.deployment.package import read_template
+from local.project import PROJECT
+
+
+def test_values_are_taken_from_the_parameters_defaults() -> None:
+    parameters = {"Period": {"Default": 840}}
+    assert value_of({"Ref": "Period"}, parameters) == "840"
+    assert value_of({"Ref": "SomeQueue"}, parameters) == "SomeQueue"
+    assert value_of({"Fn::If": ["IsTraced", "false", "true"]}, parameters) == "true"
+    assert value_of({"Fn::Sub": "${A}"}, parameters) == "value"
+    assert value_of(10, parameters) == "10"
+
+
+def test_every_function_folder_has_its_environment() -> None:
+    functions = functions_of(read_template(PROJECT / "template.yaml"))
+    assert set(functions) == {folder.parent.name for folder in (PROJECT / "functions").glob("*/app.py")}
+    assert functions["stream-enqueuer"]["DELAYER_PERIOD"].isdecimal()
+    assert "POWERTOOLS_SERVICE_NAME" in functions["delayer-relay"]

@@ -1,0 +1,120 @@
+"""What the relay decides: nothing handed over before its lead, nothing left in a hold."""
+
+import attrs
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from delayer.core.firing.relaying import LAST_CALL, MAX_HOLD, Hold, Resend, Stale, decide, next_group
+from delayer.core.ledger.claim import Claim, decide_claim
+from delayer.core.ledger.lifecycle import ENDS
+from delayer.core.ledger.row import Refuse
+from delayer.core.schedule.instants import DAY, MINUTE, SECOND, YEAR, Millis
+from delayer.core.schedule.margins import MAX_DELAY_SECONDS, ROW_LIFETIME, STALE_AFTER
+from delayer.core.schedule.messages import DelayerMessage
+from tests.samples import LEASE, NOW, a_claim, a_delayer_message
+
+offsets = st.one_of(st.integers(-60 * DAY, YEAR), st.integers(-5 * SECOND, 20 * MINUTE))
+leads = st.integers(0, 1000)
+batches = st.lists(st.integers(-MINUTE, MAX_HOLD), min_size=1, max_size=10)
+
+
+@given(offsets)
+@example(MAX_HOLD)
+@example(MAX_HOLD + 1)
+@example(-STALE_AFTER)
+@example(-STALE_AFTER - 1)
+def test_every_message_is_held_or_sent_again_or_stale(offset: Millis) -> None:
+    match decide(a_delayer_message(NOW + offset), NOW):
+        case Stale():
+            assert offset < -STALE_AFTER
+        case Resend(delay):
+            assert offset > MAX_HOLD
+            assert 0 < delay <= MAX_DELAY_SECONDS
+            assert delay * SECOND <= offset, "it would come back after its point in time"
+        case Hold():
+            assert -STALE_AFTER <= offset <= MAX_HOLD
+
+
+@given(st.integers(0, STALE_AFTER))
+def test_an_overdue_message_fires(late: Millis) -> None:
+    """However late, until its ledger row may be gone."""
+    assert decide(a_delayer_message(NOW - late), NOW) == Hold()
+
+
+@given(st.integers(1, DAY))
+def test_a_copy_more_than_29_days_late_is_not_fired_while_its_ledger_row_still_stands(more: Millis) -> None:
+    due = NOW - STALE_AFTER - more
+    assert decide(a_delayer_message(due), NOW) == Stale()
+    assert due + ROW_LIFETIME >= NOW
+
+
+def test_a_copy_whose_schedule_has_ended_is_dropped() -> None:
+    """A restored record may come twice: the ledger still knows."""
+    claim = Claim(message=a_delayer_message(), fence="d2", now=NOW, lease=LEASE)
+    for state in ENDS:
+        assert isinstance(decide_claim(claim, a_claim(state=state)), Refuse)
+
+
+def test_a_message_sent_again_stays_as_it_is() -> None:
+    """A re-send is decided by its delay alone: nonce and body are the message's own."""
+    assert [field.name for field in attrs.fields(Resend)] == ["delay_seconds"]
+
+
+def batch(offsets: list[Millis]) -> list[DelayerMessage]:
+    return [a_delayer_message(NOW + offset, nonce=str(at)) for at, offset in enumerate(offsets)]
+
+
+@given(batches, leads)
+def test_a_group_is_handed_over_within_the_lead_and_before_anything_in_it_is_late(
+    offsets: list[Millis], lead: Millis
+) -> None:
+    messages = batch(offsets)
+    group = next_group(messages, lead)
+    first = min(message.schedule.point_in_time for message in messages)
+    assert first - lead <= group.at <= first
+    assert group.messages
+    for message in group.messages:
+        assert group.at >= message.schedule.point_in_time - lead, "handed over before its lead"
+    for message in messages:
+        assert message in group.messages or message.schedule.point_in_time - lead > group.at
+
+
+@given(batches, leads)
+def test_a_batch_is_handed_over_whole_in_due_order(offsets: list[Millis], lead: Millis) -> None:
+    """Each message once; each at its own time or with an earlier neighbour; the hold ends with the last."""
+    waiting, at = batch(offsets), 0
+    order: list[DelayerMessage] = []
+    while waiting:
+        group = next_group(waiting, lead)
+        assert group.at >= at, "a hold never goes back in time"
+        at = group.at
+        order += group.messages
+        waiting = [message for message in waiting if message not in group.messages]
+    assert sorted(message.nonce for message in order) == sorted(message.nonce for message in batch(offsets))
+    assert at <= NOW + max(offsets)
+
+
+@pytest.mark.parametrize(("behind", "goes_along"), [(0, True), (149, True), (150, True), (151, False), (250, False)])
+def test_who_goes_along(behind: Millis, goes_along: bool) -> None:
+    """Not a millisecond before its own lead: the first is handed over 50 ms before it is due."""
+    messages = batch([0, behind])
+    assert (messages[1] in next_group(messages, 250).messages) == goes_along
+
+
+@given(st.integers(-MINUTE, MAX_HOLD), leads)
+def test_alone_it_is_handed_over_at_the_last_call(offset: Millis, lead: Millis) -> None:
+    """Early enough to share an SQS request with its neighbours, and no earlier."""
+    assert next_group(batch([offset]), lead).at == NOW + offset - min(lead, LAST_CALL)
+
+
+@given(batches)
+def test_without_a_lead_nothing_is_handed_over_early(offsets: list[Millis]) -> None:
+    group = next_group(batch(offsets), 0)
+    assert all(message.schedule.point_in_time <= group.at for message in group.messages)
+
+
+def test_the_longest_hold_fits_the_lease() -> None:
+    """Three seconds of hold leave the relay most of its ten."""
+    assert MAX_HOLD == 3 * SECOND
+    assert LAST_CALL < SECOND

@@ -1,0 +1,252 @@
+"""Lifecycle events: each transition has one, and in whatever order they come, they lead to the same state."""
+
+from itertools import pairwise
+
+import pytest
+from attrs import define, evolve, field
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from delayer.core.history.events import Event, Original, expiry_of, fold, of_record, of_row, original_in
+from delayer.core.ledger.claim import Claim, decide_claim
+from delayer.core.ledger.lifecycle import TRANSITIONS, EventType, State, Transition
+from delayer.core.ledger.outcome import ended, ended_unclaimed, retried, stopped
+from delayer.core.ledger.row import LedgerChange, LedgerRow, named
+from delayer.core.recovery.redriving import redriven, settled
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule.margins import NEARLY_DUE, ROW_LIFETIME, STALE_AFTER
+from delayer.core.schedule.table_change import Kind
+from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, a_schedule
+
+BEGINNING = NOW - 5 * MINUTE
+
+
+@define
+class Life:
+    """One schedule, changed as the functions change it; all that the two streams report of it."""
+
+    name: str = ""
+    now: Millis = BEGINNING
+    state: State = State.SCHEDULED
+    row: LedgerRow | None = None
+    events: list[Event] = field(factory=list)
+    nonces: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        self.stored()
+        if self.name:
+            self.write(named(a_schedule().id, OWNER, self.name, self.now))
+
+    def stored(self) -> None:
+        self.report(of_record(Kind.INSERT, a_schedule(created_at=BEGINNING), self.change(), self.now))
+
+    def write(self, row: LedgerRow) -> None:
+        self.report(of_row(self.row, row, self.change()))
+        self.row = row
+
+    def report(self, event: Event | None) -> None:
+        if event:
+            self.events.append(event)
+
+    def change(self) -> str:
+        return f"change {len(self.events)} at {self.now}"
+
+    def go(self, transition: Transition, later: Millis) -> bool:
+        """Whether it could; not all that the table allows is possible for every row."""
+        self.now += later
+        if transition.event is EventType.ENQUEUED:
+            removed = self.now // SECOND * SECOND  # as the stream has it
+            self.report(of_record(Kind.REMOVE, a_schedule(created_at=BEGINNING), self.change(), removed))
+        else:
+            row = self.following(transition)
+            if row is None:
+                return False
+            self.write(row)
+        if transition.event is EventType.REDRIVEN and transition.target is State.SCHEDULED:
+            self.stored()
+            assert self.row
+            self.write(settled(self.row))
+        self.state = transition.target
+        return True
+
+    def following(self, transition: Transition) -> LedgerRow | None:
+        row = self.row
+        match transition.event:
+            case EventType.CLAIMED | EventType.CLAIMED_AGAIN:
+                again = transition.event is EventType.CLAIMED_AGAIN
+                nonce = row.nonce if row and (again or row.nonce) else f"n{self.nonces}"
+                self.now += LEASE if again else 0
+                claim = Claim(message=a_delayer_message(nonce=nonce), fence="d", now=self.now, lease=LEASE)
+                verdict = decide_claim(claim, row)
+                return verdict.row if isinstance(verdict, LedgerChange) else None
+            case EventType.ATTEMPT_FAILED:
+                assert row
+                return retried(row, f"d{row.revision}", self.now, "HTTP 500")
+            case EventType.STOP_REQUESTED:
+                assert row
+                return None if row.stopped_at else stopped(row, self.now)
+            case EventType.REDRIVEN:
+                self.nonces += 1
+                self.now += 2 * SECOND  # nobody is quicker than that
+                nonce = f"n{self.nonces}" if transition.target is State.ENQUEUED else ""
+                return redriven(a_schedule().id, OWNER, row, nonce, self.now)
+        if row is None:
+            return ended_unclaimed(a_schedule().id, OWNER, transition.target, self.now, "")
+        return ended(row, transition.target, self.now)
+
+
+steps = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 3 * HOUR)), max_size=20)
+
+
+@st.composite
+def lives(draw: st.DrawFn) -> Life:
+    life = Life(name=draw(st.sampled_from(["", "a name"])))
+    for which, later in draw(steps):
+        possible = [transition for transition in TRANSITIONS if transition.source is life.state]
+        if possible:
+            life.go(possible[which % len(possible)], later)
+    return life
+
+
+@given(lives(), st.data())
+def test_events_in_any_order_fold_to_the_last_state(life: Life, data: st.DataObject) -> None:
+    """Late, twice, mixed up: what they add up to is where it is."""
+    again = data.draw(st.lists(st.sampled_from(life.events), max_size=10))
+    mixed = data.draw(st.permutations([*life.events, *again]))
+    assert fold(mixed) is life.state
+    assert original_in(mixed) == Original(schedule=a_schedule(created_at=BEGINNING))
+
+
+@given(lives())
+def test_a_history_is_in_order(life: Life) -> None:
+    """As it is sorted, each event could follow the one before it."""
+    ordered = sorted(life.events, key=lambda event: event.order)
+    of_ledger = [event.revision for event in ordered if event.revision]
+    assert of_ledger == sorted(of_ledger)
+    assert ordered[0].type is EventType.SCHEDULED
+    assert len({event.order for event in ordered}) == len({event.id for event in ordered})
+
+
+@given(lives(), st.integers(1, 5))
+def test_what_is_missing_at_the_end_is_the_state_before(life: Life, missing: int) -> None:
+    """A journal that lags shows where the schedule was: never a state that it was not in."""
+    assume(len(life.events) > missing)
+    seen = sorted(life.events, key=lambda event: event.order)[:-missing]
+    assert fold(seen) in {event.state for event in life.events} | {State.SCHEDULED}
+
+
+@pytest.mark.parametrize("transition", TRANSITIONS, ids=str)
+def test_every_transition_has_its_event(transition: Transition) -> None:
+    """One, with the state that it leads to."""
+    if transition.source is None:
+        [beginning] = Life().events
+        assert (beginning.type, beginning.state) == (transition.event, transition.target)
+        return
+    life = Life(state=transition.source)
+    if transition.source is not State.SCHEDULED:
+        life.go(
+            Transition(source=State.SCHEDULED, target=State.ENQUEUED, event=EventType.ENQUEUED, by="", adr=2), SECOND
+        )
+    if transition.source not in (State.SCHEDULED, State.ENQUEUED):
+        life.row = a_claim(state=transition.source, lease_until=0)
+    before = len(life.events)
+    assert life.go(transition, MINUTE)
+    event = life.events[before]
+    assert (event.type, event.state, event.schedule_id, event.owner) == (
+        transition.event,
+        transition.target,
+        a_schedule().id,
+        OWNER,
+    )
+    assert fold(life.events) is transition.target
+
+
+def test_the_attempt_that_failed_is_the_one_that_is_reported() -> None:
+    life = Life(row=a_claim(), state=State.CLAIMED)
+    assert life.row
+    life.write(evolve(retried(life.row, "d2", NOW, "HTTP 500"), lateness=12))
+    life.write(ended(life.row, State.EXECUTED, NOW + SECOND, "HTTP 204"))
+    failed, executed = life.events[-2:]
+    assert (failed.type, failed.attempt, failed.lateness, failed.detail) == (
+        EventType.ATTEMPT_FAILED,
+        1,
+        12,
+        "HTTP 500",
+    )
+    assert (executed.attempt, executed.lateness, executed.detail) == (2, 12, "HTTP 204")
+
+
+def test_a_stop_is_reported_when_it_was_asked_for() -> None:
+    life = Life(row=a_claim(), state=State.CLAIMED)
+    assert life.row
+    life.write(stopped(life.row, NOW + SECOND))
+    assert (life.events[-1].type, life.events[-1].at, life.events[-1].detail) == (
+        EventType.STOP_REQUESTED,
+        NOW + SECOND,
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "reported"),
+    [
+        (NOW - NEARLY_DUE - SECOND, False),
+        (NOW - NEARLY_DUE, True),
+        (NOW, True),
+        (NOW + STALE_AFTER, True),
+        (NOW + STALE_AFTER + SECOND, False),
+    ],
+)
+def test_a_removal_that_moves_nothing_is_no_event(at: Millis, reported: bool) -> None:
+    """A cancel deletes the record long before; what is too old is dead-lettered."""
+    assert bool(of_record(Kind.REMOVE, a_schedule(), "c", at)) is reported
+
+
+def test_a_removal_is_not_before_the_beginning() -> None:
+    """Its time is to the second, rounded down."""
+    life = Life()
+    life.go(Transition(source=State.SCHEDULED, target=State.ENQUEUED, event=EventType.ENQUEUED, by="", adr=2), 1)
+    assert all(one.order < other.order for one, other in pairwise(life.events))
+
+
+def test_bookkeeping_is_no_event() -> None:
+    row = named(a_schedule().id, OWNER, "a name", NOW)
+    assert of_row(None, row, "c") is None
+    back = redriven(a_schedule().id, OWNER, a_claim(state=State.DEAD_LETTERED), "", NOW)
+    assert of_row(back, settled(back), "c") is None
+    assert of_record(Kind.MODIFY, a_schedule(), "c", NOW) is None
+
+
+def test_a_redrive_after_another_is_reported() -> None:
+    """First to the table, then, still there and due soon, to the queue."""
+    first = redriven(a_schedule().id, OWNER, a_claim(state=State.DEAD_LETTERED), "", NOW)
+    second = redriven(first.schedule_id, OWNER, first, "n7", NOW + HOUR)
+    event = of_row(first, second, "c")
+    assert event
+    assert (event.type, event.state) == (EventType.REDRIVEN, State.ENQUEUED)
+    over_a_name = of_row(named(first.schedule_id, OWNER, "a name", NOW), first, "c")
+    assert over_a_name
+    assert over_a_name.type is EventType.REDRIVEN
+
+
+def test_a_row_written_anew_after_its_expiry_counts_from_one() -> None:
+    """What was dead-lettered was redriven so late that its row was gone."""
+    life = Life(row=a_claim(revision=7), state=State.CLAIMED)
+    assert life.row
+    life.write(ended(life.row, State.DEAD_LETTERED, NOW))
+    life.row = None
+    life.now = NOW + ROW_LIFETIME + DAY
+    life.write(redriven(a_schedule().id, OWNER, None, "n9", life.now))
+    assert fold(life.events) is State.ENQUEUED
+    assert fold(reversed(life.events)) is State.ENQUEUED
+
+
+def test_no_event_no_state() -> None:
+    assert fold([]) is None
+    assert original_in([]) is None
+
+
+def test_expiry_is_so_long_after_the_later_of_due_and_done() -> None:
+    [begun] = Life().events
+    assert expiry_of(begun, DAY) == NOW + DAY
+    assert expiry_of(evolve(begun, at=NOW + HOUR), DAY) == NOW + HOUR + DAY

@@ -1,0 +1,56 @@
+"""How a schedule ends, or goes on to its next attempt: only by the table, and nothing that is known gets lost."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delayer.core.ledger.lifecycle import ENDS, EventType, IllegalTransition, State
+from delayer.core.ledger.outcome import ended, ended_unclaimed, may_end, retried
+from tests.samples import NOW, OWNER, a_claim, an_executor_message, an_id
+from tests.transitions import is_allowed
+
+
+@given(st.sampled_from(sorted(ENDS)), st.text(max_size=20))
+def test_an_end_keeps_what_was_known(state: State, detail: str) -> None:
+    """What a claimed schedule cannot end as is refused."""
+    claim = a_claim()
+    if not is_allowed(State.CLAIMED, EventType(state), state):
+        with pytest.raises(IllegalTransition, match=f"{state} leads from claimed"):
+            ended(claim, state, NOW + 1, detail)
+        return
+    row = ended(claim, state, NOW + 1, detail)
+    assert row.ended
+    assert (row.state, row.revision, row.at, row.detail) == (state, 2, NOW + 1, detail)
+    assert (row.nonce, row.attempt, row.claimed_at) == (claim.nonce, claim.attempt, claim.claimed_at)
+
+
+def test_a_claim_is_no_end() -> None:
+    assert not a_claim().ended
+
+
+def test_a_retry_passes_the_attempt_on() -> None:
+    row = retried(a_claim(), "d2", NOW + 1)
+    assert (row.attempt, row.fence, row.retry_of, row.revision) == (2, "d2", "d1", 2)
+    assert row.state is State.CLAIMED
+
+
+def test_an_end_without_a_claim() -> None:
+    row = ended_unclaimed(an_id(), OWNER, State.DEAD_LETTERED, NOW + 1, "why")
+    assert (row.state, row.revision, row.detail, row.nonce) == (State.DEAD_LETTERED, 1, "why", "")
+    assert row.ended
+
+
+@pytest.mark.parametrize("state", [State.EXECUTED, State.FAILED])
+@pytest.mark.parametrize("current", sorted(ENDS | {State.CLAIMED, State.SCHEDULED}))
+@pytest.mark.parametrize("nonce", ["n1", "n2"])
+@pytest.mark.parametrize("fence", ["d1", "d2"])
+def test_an_outcome_over_a_row_that_has_changed(state: State, current: State, nonce: str, fence: str) -> None:
+    """That the target took it is true whoever holds the claim now; that it failed is this message's own word."""
+    message = an_executor_message()
+    allowed = may_end(a_claim(nonce=nonce, fence=fence, state=current), message.nonce, message.fence, state)
+    if nonce != "n1" or current in (State.EXECUTED, State.CANCELLED, State.REPLACED):
+        assert not allowed
+    elif state is State.EXECUTED:
+        assert allowed
+    else:
+        assert allowed == (fence == "d1" and current not in ENDS)

@@ -1,0 +1,30 @@
+"""A redriven schedule can be claimed and cancelled as if it had no row; its revision goes on."""
+
+from delayer.core.ledger.claim import decide_claim
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerChange, Refuse
+from delayer.core.recovery.disposition import Disposition, decide_disposition
+from delayer.core.recovery.redriving import redriven, settled
+from delayer.core.schedule.instants import DAY
+from tests.samples import NOW, OWNER, a_claim, a_wanted, an_id
+
+
+def test_what_is_redriven_into_the_queue_is_claimed_by_its_own_copy_only() -> None:
+    """An older copy may have lost its message meanwhile: if its relay died after the claim, nothing would be left."""
+    current = a_claim(state=State.DEAD_LETTERED, revision=7, attempt=3, retry_of="d2")
+    row = redriven(an_id(), OWNER, current, "n5", NOW + 1)
+    assert (row.state, row.revision, row.attempt, row.retry_of) == (State.SCHEDULED, 8, 0, "")
+    assert not row.ended
+    assert isinstance(decide_claim(a_wanted("n1", NOW + 2), row), Refuse)
+    verdict = decide_claim(a_wanted("n5", NOW + 2), row)
+    assert isinstance(verdict, LedgerChange)
+    assert (verdict.over, verdict.row.revision, verdict.row.nonce) == (row, 9, "n5")
+    assert isinstance(decide_claim(a_wanted("n6", NOW + 20 * DAY), verdict.row), Refuse)
+
+
+def test_what_is_redriven_into_the_table_is_claimed_by_any_copy() -> None:
+    """The sweep gives it its nonce. Until its body is deleted it is not dead-lettered again."""
+    row = redriven(an_id(), OWNER, a_claim(state=State.DEAD_LETTERED), "", NOW)
+    assert isinstance(decide_claim(a_wanted("n6", NOW + 2), row), LedgerChange)
+    assert decide_disposition(row, "") is Disposition.STORE
+    assert decide_disposition(settled(row), "") is Disposition.MARK

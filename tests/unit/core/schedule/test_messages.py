@@ -1,0 +1,153 @@
+"""What travels on the queues is read as it was written, and what is not understood is not guessed at."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delayer.core.schedule.definition import given as given_texts
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.messages import (
+    DelayerMessage,
+    ExecutorMessage,
+    GroupMessage,
+    SweepMessage,
+    decode,
+    encode,
+)
+from delayer.core.schedule.schedule import Schedule
+from delayer.use_cases.firing.relay import first_attempt
+from tests.samples import GOLDEN, NOW, OWNER, a_delayer_message, a_schedule, an_executor_message
+from tests.strategies import schedules, texts
+
+KINDS: tuple[Any, ...] = (DelayerMessage, ExecutorMessage, SweepMessage, GroupMessage)
+
+delayer_messages = st.builds(DelayerMessage, schedule=schedules, nonce=texts)
+
+SAMPLES: dict[str, Any] = {
+    "delayer-message.json": a_delayer_message(NOW + 250, "nonce-1", payload='{"order": 17.0, "note": "\u00e4\u2028"}'),
+    "executor-message.json": an_executor_message(NOW + 250, "nonce-1", fence="fence-3", attempt=3),
+    "sweep-message.json": SweepMessage(minute=29_920_860, shard=7),
+    "group-message.json": GroupMessage(owner=OWNER, job="5b0c"),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_golden_samples(name: str) -> None:
+    """Messages of version 1 wait in queues for up to fourteen days: they are read, and written, as they were."""
+    body = (GOLDEN / name).read_text().rstrip("\n")
+    assert decode(body, type(SAMPLES[name])) == SAMPLES[name]
+    assert encode(SAMPLES[name]) == body, "the format changed: give it a new version"
+
+
+@given(delayer_messages)
+def test_round_trip(message: DelayerMessage) -> None:
+    assert decode(encode(message), DelayerMessage) == message
+
+
+@given(delayer_messages, texts)
+def test_the_claim_carries_everything_on(message: DelayerMessage, fence: str) -> None:
+    handed = first_attempt(message, fence)
+    assert handed.schedule == message.schedule
+    assert handed.nonce == message.nonce
+    assert (handed.fence, handed.attempt) == (fence, 1)
+    assert decode(encode(handed), ExecutorMessage) == handed
+
+
+def test_the_nonce_travels_in_the_body() -> None:
+    schedule = a_schedule(payload='{"a":  1}')
+    message = DelayerMessage(schedule=schedule, nonce="n7")
+    assert json.loads(encode(message))["nonce"] == "n7"
+    assert decode(encode(message), DelayerMessage).schedule == schedule
+
+
+@given(schedules, texts)
+def test_a_message_is_one_flat_object(schedule: Schedule, nonce: str) -> None:
+    """All that a schedule has, by the names of the API, beside what the message adds."""
+    content = json.loads(encode(DelayerMessage(schedule=schedule, nonce=nonce)))
+    defined = {name: content[name] for name in given_texts(schedule.definition)}
+    assert content == {
+        "v": 1,
+        "id": schedule.id,
+        "owner": schedule.owner,
+        "pointInTime": schedule.point_in_time,
+        "createdAt": schedule.created_at,
+        "nonce": nonce,
+        **defined,
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "body",
+    ["", "null", "[]", "1", '"text"', "{}", "{", "\ud800", '{"v":1}', "[" * 100_000, '{"a":' * 100_000, "\x00"],
+)
+def test_anything_else_is_malformed(kind: Any, body: str) -> None:
+    with pytest.raises(Malformed):
+        decode(body, kind)
+
+
+def changed(**changes: Any) -> str:
+    content = {**json.loads(encode(an_executor_message())), **changes}
+    return json.dumps({name: value for name, value in content.items() if value != "absent"})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"v": 2},
+        {"v": 0},
+        {"v": "1"},
+        {"v": "absent"},
+        {"id": None},
+        {"id": "absent"},
+        {"owner": 1},
+        {"pointInTime": "1795251600000"},
+        {"pointInTime": 1.5},
+        {"pointInTime": "absent"},
+        {"createdAt": "absent"},
+        {"action": "absent"},
+        {"action": None},
+        {"action": []},
+        {"action": "text"},
+        {"action": {}},
+        {"action": {"type": 1}},
+        {"action": {"type": ""}},
+        {"group": 1},
+        {"group": "g" * 129},
+        {"nonce": "absent"},
+        {"fence": "absent"},
+        {"attempt": True},
+        {"attempt": "absent"},
+    ],
+    ids=str,
+)
+def test_strict(change: dict[str, Any]) -> None:
+    """A missing field, a wrong type, an unknown version: dead-lettered instead of guessed at."""
+    with pytest.raises(Malformed):
+        decode(changed(**change), ExecutorMessage)
+
+
+def test_a_field_added_within_the_version_is_passed_over() -> None:
+    """Readers ship before writers."""
+    assert decode(changed(colour="blue"), ExecutorMessage) == an_executor_message()
+
+
+def test_one_kind_is_not_taken_for_the_other() -> None:
+    """An executor's message has all that a delayer message has; the other way round it has not."""
+    with pytest.raises(Malformed, match="fence"):
+        decode(encode(a_delayer_message()), ExecutorMessage)
+
+
+@given(st.text())
+def test_no_text_is_more_than_malformed(text: str) -> None:
+    for kind in KINDS:
+        with pytest.raises(Malformed):
+            decode(text, kind)
+
+
+def test_the_reason_names_kind_and_version() -> None:
+    with pytest.raises(Malformed, match="ExecutorMessage of version 2; this code reads version 1"):
+        decode(changed(v=2), ExecutorMessage)

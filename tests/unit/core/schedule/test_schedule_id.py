@@ -1,0 +1,154 @@
+"""The id is the address, and cannot be forged."""
+
+import base64
+import contextlib
+import string
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from delayer.core.api.admission import MAX_PAST
+from delayer.core.schedule.bucket import LAST_INSTANT, MAX_SHARD, Address
+from delayer.core.schedule.instants import DAY, MINUTE, Millis
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.schedule_id import (
+    KEY_BYTES,
+    LENGTH,
+    MAX_OVERDUE,
+    RANDOM_BYTES,
+    address_of,
+    is_genuine,
+    mint,
+    point_in_time_of,
+)
+from tests.samples import GOLDEN, KEY, NOW, OWNER, RANDOMNESS, an_id
+
+ALPHABET = string.digits + string.ascii_lowercase[:22]
+
+dues = st.integers(0, LAST_INSTANT)
+shards = st.integers(0, MAX_SHARD)
+randomness = st.binary(min_size=RANDOM_BYTES, max_size=RANDOM_BYTES)
+owners = st.text(min_size=1, max_size=256)
+
+
+@given(dues, shards, owners, randomness)
+def test_round_trip(due: int, shard: int, owner: str, random: bytes) -> None:
+    address = Address(due=due, shard=shard)
+    schedule_id = mint(address, owner, point_in_time=due, key=KEY, randomness=random)
+    assert address_of(schedule_id) == address
+    assert is_genuine(schedule_id, owner, key=KEY)
+    assert len(schedule_id) == LENGTH
+    assert set(schedule_id) <= set(ALPHABET)
+
+
+@given(dues, shards, st.integers(0, 60 * DAY))
+@example(NOW, 0, MAX_OVERDUE)
+@example(NOW, 0, MAX_OVERDUE + 1)
+def test_it_holds_the_point_in_time_asked_for(due: int, shard: int, overdue: Millis) -> None:
+    """Also of what was overdue when it came; beyond 49 days, which is long after anything fires, it is cut."""
+    asked = max(due - overdue, 0)
+    schedule_id = an_id(due, shard, point_in_time=asked)
+    assert point_in_time_of(schedule_id) == (asked if due - asked <= MAX_OVERDUE else due - MAX_OVERDUE)
+    assert address_of(schedule_id) == Address(due=due, shard=shard), "its address is no other for it"
+    assert is_genuine(schedule_id, OWNER, key=KEY)
+    assert len(schedule_id) == LENGTH == 47
+
+
+@given(dues, st.integers(0, LAST_INSTANT))
+def test_what_is_not_overdue_is_due_when_its_address_says(due: int, later: Millis) -> None:
+    """A point in time after that of the address does not occur; an id would not hold it."""
+    assert point_in_time_of(an_id(due, point_in_time=due + later)) == due
+
+
+def test_what_is_cut_would_never_fire() -> None:
+    """A copy more than 29 days late becomes a dead letter, and no request may be more than a minute late."""
+    assert MAX_OVERDUE > STALE_AFTER + MAX_PAST
+    assert MAX_OVERDUE // DAY == 49
+
+
+@given(dues, shards, st.integers(1, DAY), st.integers(0, 7))
+def test_the_point_in_time_cannot_be_forged(due: int, shard: int, overdue: Millis, bit: int) -> None:
+    """The code covers it, as it covers the address."""
+    genuine = an_id(due, shard, point_in_time=max(due - overdue, 0))
+    whole = bytearray(base64.b32hexdecode(genuine.upper() + "="))
+    whole[12] ^= 1 << bit
+    forged = base64.b32hexencode(bytes(whole)).decode().rstrip("=").lower()
+    assert address_of(forged) == address_of(genuine)
+    assert point_in_time_of(forged) != point_in_time_of(genuine)
+    assert not is_genuine(forged, OWNER, key=KEY)
+
+
+@pytest.mark.parametrize("text", ["", "no id", "0" * LENGTH, "v" * LENGTH])
+def test_what_is_no_id_has_no_point_in_time(text: str) -> None:
+    with pytest.raises(ValueError, match="not a schedule id"):
+        point_in_time_of(text)
+
+
+@given(dues, dues, shards, shards, st.integers(0, DAY), st.integers(0, DAY))
+def test_ids_sort_by_due(
+    one: int, other: int, shard: int, another: int, overdue: Millis, other_overdue: Millis
+) -> None:
+    """By that of their addresses, however overdue they came."""
+    if one < other:
+        first = an_id(one, shard, point_in_time=max(one - overdue, 0))
+        assert first < an_id(other, another, point_in_time=max(other - other_overdue, 0))
+
+
+@given(st.integers(0, LENGTH - 1), st.sampled_from(ALPHABET + "wxyzABV=-_é"))
+def test_any_changed_character_is_noticed(position: int, character: str) -> None:
+    genuine = an_id()
+    changed = genuine[:position] + character + genuine[position + 1 :]
+    assert is_genuine(changed, OWNER, key=KEY) == (changed == genuine)
+
+
+@given(owners)
+def test_no_other_owner_has_it(owner: str) -> None:
+    assert is_genuine(an_id(), owner, key=KEY) == (owner == OWNER)
+
+
+@given(st.binary(min_size=KEY_BYTES, max_size=KEY_BYTES))
+def test_no_other_key_made_it(key: bytes) -> None:
+    assert is_genuine(an_id(), OWNER, key=key) == (key == KEY)
+
+
+@given(randomness, randomness)
+def test_ids_of_one_instant_differ_by_their_randomness(one: bytes, other: bytes) -> None:
+    assert (an_id(randomness=one) == an_id(randomness=other)) == (one == other)
+
+
+@given(st.one_of(st.text(), st.text(ALPHABET, min_size=LENGTH, max_size=LENGTH)))
+@example("0" * LENGTH)
+@example("v" * LENGTH)
+@example("04" + "v" * (LENGTH - 2))
+@example("İ" * LENGTH)
+@example("\ud800" * LENGTH)
+def test_no_text_is_more_than_a_value_error(text: str) -> None:
+    """And no made-up text is genuine."""
+    with contextlib.suppress(ValueError):
+        assert isinstance(address_of(text), Address)
+    assert not is_genuine(text, OWNER, key=KEY)
+
+
+def test_one_spelling_only() -> None:
+    """The bits that 47 characters have to spare do not make a second id of the same address."""
+    genuine = an_id()
+    for variant in (genuine.upper(), genuine + "=", genuine[:-1] + ALPHABET[ALPHABET.index(genuine[-1]) ^ 1]):
+        with pytest.raises(ValueError, match="id"):
+            address_of(variant)
+
+
+def test_the_golden_id() -> None:
+    """An id once given out is read for ever."""
+    golden = (GOLDEN / "id.txt").read_text().strip()
+    assert golden == an_id(NOW + 250, 7, point_in_time=NOW - MINUTE)
+    assert address_of(golden) == Address(due=NOW + 250, shard=7)
+    assert point_in_time_of(golden) == NOW - MINUTE
+    assert is_genuine(golden, OWNER, key=KEY)
+
+
+def test_an_unknown_version_is_refused() -> None:
+    """The first eight bits are the version, so that the first two characters tell."""
+    with pytest.raises(ValueError, match="version"):
+        address_of("08" + an_id()[2:])
+    assert len(RANDOMNESS) == RANDOM_BYTES

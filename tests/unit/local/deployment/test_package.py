@@ -1,0 +1,86 @@
+"""The same code gives the same archive, and the template loses nothing but its local folders."""
+
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from local.deployment.package import package
+from local.errors import EmulatorError
+
+TEMPLATE = """
+Transform: AWS::Serverless-2016-10-31
+Resources:
+  Layer:
+    Type: AWS::Serverless::LayerVersion
+    Properties: {ContentUri: shared/}
+  Post:
+    Type: AWS::Serverless::Function
+    Properties: {CodeUri: functions/post/, Handler: app.handler, Role: !GetAtt Role.Arn}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "template.yaml").write_text(TEMPLATE)
+    for name, text in {
+        "functions/post/app.py": "handler = None",
+        "functions/post/__pycache__/app.pyc": "x",
+        "shared/requirements.txt": "attrs",
+        "shared/delayer/__init__.py": "",
+    }.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return tmp_path
+
+
+def names_in(archive: bytes) -> list[str]:
+    return zipfile.ZipFile(io.BytesIO(archive)).namelist()
+
+
+def test_archives_hold_the_function_and_the_layers_package_only(project: Path) -> None:
+    archives = package(project / "template.yaml", "code").archives.values()
+    assert sorted(names_in(archive) for archive in archives) == [["app.py"], ["python/delayer/__init__.py"]]
+
+
+def test_the_same_code_gives_the_same_bytes_whenever_it_was_written(project: Path) -> None:
+    first = package(project / "template.yaml", "code")
+    os.utime(project / "functions/post/app.py", (1, 1))
+    assert package(project / "template.yaml", "code") == first
+
+
+def test_folders_become_objects_and_intrinsics_stay(project: Path) -> None:
+    packaged = package(project / "template.yaml", "code")
+    properties = packaged.template["Resources"]["Post"]["Properties"]
+    assert properties["Role"] == {"Fn::GetAtt": ["Role", "Arn"]}
+    assert properties["CodeUri"].removeprefix("s3://code/") in packaged.archives
+
+
+def test_a_loop_is_left_to_cloudformation(project: Path) -> None:
+    loop = "  Fn::ForEach::Queues: [Queue, [A], {'${Queue}Queue': {Type: AWS::SQS::Queue}}]\n"
+    (project / "template.yaml").write_text(TEMPLATE + loop)
+    packaged = package(project / "template.yaml", "code")
+    assert packaged.template["Resources"]["Fn::ForEach::Queues"][1] == ["A"]
+    assert len(packaged.archives) == 2
+
+
+def test_a_missing_folder_is_named(project: Path) -> None:
+    (project / "functions/post").rename(project / "functions/other")
+    with pytest.raises(EmulatorError, match="functions/post, which does not exist"):
+        package(project / "template.yaml", "code")
+
+
+@pytest.mark.parametrize(("text", "message"), [("a: [", "not valid YAML"), ("just text", "does not hold a template")])
+def test_a_broken_template_is_one_sentence(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "template.yaml").write_text(text)
+    with pytest.raises(EmulatorError, match=message) as caught:
+        package(tmp_path / "template.yaml", "code")
+    assert "\n" not in str(caught.value)
+
+
+def test_no_template_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(EmulatorError, match=r"There is no template\.yaml in"):
+        package(tmp_path / "template.yaml", "code")

@@ -1,0 +1,90 @@
+"""One style for models: attrs, frozen, keyword-only. What is otherwise is listed here with its reason."""
+
+import ast
+import importlib
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+SHARED = Path(__file__).parents[2] / "shared"
+FAKES = "delayer.fakes."
+
+MUTABLE = {  # beside the fakes, which are the tables and queues of a test and change as those do
+    "delayer.use_cases.api.issue.IdCheck": "reads its secret once in each execution environment",
+    "delayer.use_cases.api.issue.Ids": "raises the shards once in each execution environment",
+    "delayer.use_cases.firing.enqueue.Sent": "remembers what its execution environment has sent",
+}
+
+
+def modules() -> Iterator[Any]:
+    for path in sorted((SHARED / "delayer").rglob("*.py")):
+        name = ".".join(path.relative_to(SHARED).with_suffix("").parts).removesuffix(".__init__")
+        yield importlib.import_module(name)
+
+
+def models() -> dict[str, type]:
+    """All attrs classes, by their full names."""
+    return {
+        f"{module.__name__}.{name}": found
+        for module in modules()
+        for name, found in vars(module).items()
+        if inspect.isclass(found) and attrs.has(found) and found.__module__ == module.__name__
+    }
+
+
+MODELS = models()
+
+
+def is_frozen(model: type) -> bool:
+    """As attrs makes it: a field cannot be set."""
+    instance: object = object.__new__(model)
+    try:
+        setattr(instance, attrs.fields(model)[0].name, None)
+    except attrs.exceptions.FrozenInstanceError:
+        return True
+    return False
+
+
+def by_position(model: type) -> list[str]:
+    return [one.name for one in attrs.fields(model) if one.init and not one.kw_only]
+
+
+def test_there_are_models() -> None:
+    """The search finds them."""
+    assert len(MODELS) > 100
+    assert "delayer.core.schedule.definition.Definition" in MODELS
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if attrs.fields(MODELS[name])])
+def test_each_is_frozen(name: str) -> None:
+    """What was decided, read or received does not change in anybody's hands."""
+    may_change = name in MUTABLE or name.startswith(FAKES)
+    assert is_frozen(MODELS[name]) is not may_change
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if not name.startswith(FAKES)])
+def test_each_is_keyword_only_but_for_one_field(name: str) -> None:
+    """Two texts side by side are easily mistaken for each other (ADR 0058)."""
+    given = [one.name for one in attrs.fields(MODELS[name]) if one.init]
+    assert len(given) < 2 or not by_position(MODELS[name])
+
+
+@pytest.mark.parametrize("name", sorted(MUTABLE))
+def test_each_exception_is_there_and_has_its_reason(name: str) -> None:
+    assert name in MODELS
+    assert MUTABLE[name]
+
+
+def test_no_other_kind_of_model() -> None:
+    """No dataclasses, no named tuples: one library, one style."""
+    for path in sorted((SHARED / "delayer").rglob("*.py")):
+        nodes = [
+            node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
+        names = {alias.name for node in nodes for alias in node.names}
+        names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+        assert not names & {"dataclasses", "NamedTuple", "namedtuple", "pydantic"}, path

@@ -1,0 +1,251 @@
+"""Cancelling: answered only if it is true, wherever the schedule is, and however often it is asked."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from attrs import define, evolve
+
+from delayer.core.api.cancellation import Expired, NotFound, TooLate, decide_replace
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.schedule.bucket import RecordKey
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import key_of
+from delayer.fakes import MemoryLedger, MemoryScheduleTable
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
+from delayer.ports.ledger import WriteResult
+from delayer.ports.registry import NameRow
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.cancel import Cancel, Cancelled
+from tests.samples import claimed
+from tests.world import PERIOD, START, World
+
+OWNER = "owner"
+FAULTS = [Fault.BEFORE, Fault.AFTER, Fault.CRASH_BEFORE, Fault.CRASH_AFTER]
+
+
+def a_cancel(world: World, plan: FaultPlan | None = None) -> Cancel:
+    """With its ports under a plan, if there is one."""
+    if plan is None:
+        return world.cancel
+    return evolve(
+        world.cancel,
+        ledger=Faulty(world.ledger, plan),
+        schedules=Faulty(world.table, plan),
+        registry=Faulty(world.registry, plan),
+    )
+
+
+def posted(world: World, due: Millis = START + DAY) -> Schedule:
+    schedule = world.post(due)
+    assert schedule
+    return schedule
+
+
+def test_a_schedule_in_the_table_never_fires() -> None:
+    world = World()
+    schedule = posted(world)
+    answer = a_cancel(world)(schedule.id, OWNER)
+    assert answer == Cancelled(world.ledger.rows[schedule.id])
+    assert world.ledger.rows[schedule.id].state is State.CANCELLED
+    assert world.table.rows == {}
+    world.run_until(START + DAY + HOUR)
+    assert world.target.reached == []
+    assert world.store.objects == {}, "the REMOVE of what was cancelled is nothing to dead-letter"
+    assert world.observer.counts["Cancelled"] == 1
+
+
+@pytest.mark.parametrize("due", [START + 5 * MINUTE, START + PERIOD + 5 * MINUTE], ids=["fast track", "swept"])
+def test_a_schedule_in_the_queue_never_fires(due: Millis) -> None:
+    """Its message cannot be taken back; its claim is refused."""
+    world = World()
+    schedule = posted(world, due)
+    world.run_until(due - MINUTE)
+    assert world.delayer_queue.messages
+    assert isinstance(a_cancel(world)(schedule.id, OWNER), Cancelled)
+    world.run_until(due + HOUR)
+    assert world.target.reached == []
+    world.check_nothing_left()
+
+
+def test_a_schedule_that_was_executed_is_answered_so() -> None:
+    world = World()
+    schedule = posted(world, START + MINUTE)
+    world.run_until(START + 2 * MINUTE)
+    before = world.ledger.rows[schedule.id]
+    assert a_cancel(world)(schedule.id, OWNER) == TooLate(before)
+    assert before.state is State.EXECUTED
+    assert world.ledger.rows[schedule.id] == before
+
+
+def test_a_claimed_schedule_is_too_late() -> None:
+    """Nothing is deleted either: another copy may be all that is left of it."""
+    world = World()
+    schedule = posted(world)
+    world.ledger.store(claimed(schedule))
+    assert a_cancel(world)(schedule.id, OWNER) == TooLate(claimed(schedule))
+    assert key_of(schedule.id) in world.table.rows
+
+
+def test_a_cancel_repeated_is_answered_the_same_and_deletes_again() -> None:
+    """The first call may have ended before it deleted the record."""
+    world = World()
+    schedule = posted(world)
+    first = a_cancel(world)(schedule.id, OWNER)
+    world.table.put(schedule)
+    world.clock.move(HOUR)
+    assert a_cancel(world)(schedule.id, OWNER) == first
+    assert world.table.rows == {}
+
+
+@pytest.mark.parametrize(
+    ("schedule_id", "owner"),
+    [("its own", "another"), ("no id", OWNER), ("", OWNER), ("of another stack", OWNER)],
+)
+def test_what_was_never_issued_is_not_found_without_a_read(schedule_id: str, owner: str) -> None:
+    world, plan = World(), FaultPlan()
+    mine = posted(world)
+    ids = {"its own": mine.id, "of another stack": mine.id[:-1] + ("0" if mine.id[-1] == "g" else "g")}
+    assert a_cancel(world, plan)(ids.get(schedule_id, schedule_id), owner) == NotFound()
+    assert plan.seen == []
+
+
+def test_what_is_too_old_is_answered_without_a_read() -> None:
+    world, plan = World(), FaultPlan()
+    schedule = posted(world, START)
+    world.clock.move(STALE_AFTER + 1)
+    assert a_cancel(world, plan)(schedule.id, OWNER) == Expired()
+    assert plan.seen == []
+
+
+def test_a_schedule_that_waits_costs_two_requests() -> None:
+    """The row and the record; there is no row to be read beforehand, as a rule."""
+    world, plan = World(), FaultPlan()
+    schedule = posted(world)
+    a_cancel(world, plan)(schedule.id, OWNER)
+    assert plan.seen == ["MemoryLedger.write", "MemoryScheduleTable.delete"]
+
+
+def test_a_named_schedule_keeps_its_name_in_the_row() -> None:
+    world = World()
+    schedule = posted(world)
+    row = LedgerRow(
+        schedule_id=schedule.id, owner=OWNER, state=State.SCHEDULED, revision=1, at=START, expires_at=1, name="a name"
+    )
+    world.ledger.store(row)
+    assert isinstance(a_cancel(world)(schedule.id, OWNER), Cancelled)
+    current = world.ledger.rows[schedule.id]
+    assert (current.name, current.revision) == ("a name", 2)
+
+
+@define
+class Between(MemoryLedger):
+    """Somebody else writes just before each of the first writes."""
+
+    others: tuple[Callable[[MemoryLedger], object], ...] = ()
+
+    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
+        if self.others:
+            first, *rest = self.others
+            self.others = tuple(rest)
+            first(MemoryLedger(rows=self.rows))
+        return super().write(changes)
+
+
+def test_a_claim_that_comes_first_wins() -> None:
+    """The cancel learns of it from the write that was refused, and says so."""
+    world = World()
+    schedule = posted(world)
+    ledger = Between(others=(lambda ledger: ledger.store(claimed(schedule)),))
+    assert evolve(a_cancel(world), ledger=ledger)(schedule.id, OWNER) == TooLate(claimed(schedule))
+    assert key_of(schedule.id) in world.table.rows
+
+
+def test_it_is_decided_anew_on_each_row_that_is_in_the_way() -> None:
+    """A row of a redrive, then a claim over it."""
+    world = World()
+    schedule = posted(world)
+    redriven = evolve(claimed(schedule), state=State.SCHEDULED, revision=4, nonce="n9")
+    again = evolve(claimed(schedule), revision=5)
+    ledger = Between(others=(lambda one: one.store(redriven), lambda one: one.store(again)))
+    assert evolve(a_cancel(world), ledger=ledger)(schedule.id, OWNER) == TooLate(again)
+
+
+def test_two_cancels_at_a_time_say_the_same() -> None:
+    world = World()
+    schedule = posted(world)
+    other = []
+
+    def cancel_too(ledger: MemoryLedger) -> None:
+        other.append(evolve(a_cancel(world), ledger=ledger)(schedule.id, OWNER))
+
+    ledger = Between(others=(cancel_too,))
+    assert [evolve(a_cancel(world), ledger=ledger)(schedule.id, OWNER)] == other
+    assert isinstance(other[0], Cancelled)
+
+
+@define
+class Stubborn(MemoryScheduleTable):
+    """Deletes nothing."""
+
+    raises: bool = False
+
+    def delete(self, keys: object) -> list[RecordKey]:
+        if self.raises:
+            raise Unavailable("injected")
+        return list(keys)  # type: ignore[call-overload, no-any-return] # keys are a sequence
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_a_record_left_behind_does_not_change_the_answer(raises: bool) -> None:
+    """It moves on in its time, and its claim is refused."""
+    world = World()
+    schedule = posted(world, START + HOUR)
+    cancel = evolve(a_cancel(world), schedules=Stubborn(raises=raises))
+    assert isinstance(cancel(schedule.id, OWNER), Cancelled)
+    assert "record of a cancelled schedule not deleted" in [event for event, _, _ in world.observer.lines]
+    world.run_until(START + 2 * HOUR)
+    assert world.target.reached == []
+    world.check_nothing_left()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("at", [0, 1])
+def test_every_fault_then_again(fault: Fault, at: int) -> None:
+    """An answer that was lost: the repeat says the truth, and the schedule does not fire."""
+    world, plan = World(), FaultPlan(fault, at)
+    schedule = posted(world, START + HOUR)
+    answer: object = None
+    try:
+        answer = a_cancel(world, plan)(schedule.id, OWNER)
+    except (Unavailable, Crash):
+        world.clock.move(SECOND)
+    assert (answer is not None) == (at == 1 and fault in (Fault.BEFORE, Fault.AFTER)), "only a ledger write may raise"
+    assert isinstance(a_cancel(world)(schedule.id, OWNER), Cancelled)
+    world.run_until(START + 2 * HOUR)
+    assert world.target.reached == []
+    assert world.store.objects == {}
+    world.check_nothing_left()
+
+
+def test_the_key_of_an_id_is_that_of_its_schedule() -> None:
+    world = World()
+    schedule = posted(world)
+    address = schedule.address
+    assert key_of(schedule.id) == RecordKey(bucket=address.bucket.key, due=address.sort_key(schedule.id))
+    assert list(world.table.rows) == [key_of(schedule.id)]
+
+
+def test_a_name_that_goes_on_pointing_at_what_was_replaced_is_not_asked_for_ever() -> None:
+    """Someone else replaces it again and again; or a row was restored from a backup. The client repeats."""
+    world = World()
+    old, new = posted(world), posted(world)
+    replaced = decide_replace(old.id, OWNER, None, new.id, START)
+    assert isinstance(replaced, LedgerChange)
+    world.ledger.store(replaced.row)
+    world.registry.names[OWNER, "n"] = NameRow(owner=OWNER, name="n", schedule_id=old.id)
+    with pytest.raises(Unavailable, match="try again"):
+        a_cancel(world).by_name("n", OWNER)
+    assert new.id not in world.ledger.rows

@@ -1,0 +1,344 @@
+"""Many schedules at a time: listed page by page, and cancelled in the background."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from attrs import define, evolve
+
+from delayer.core.api.listing import admit_listing, cursor_after
+from delayer.core.api.request import Invalid, Listing
+from delayer.core.ledger.lifecycle import IllegalTransition, State
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import DAY, MINUTE, SECOND
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.fakes import MemoryLedger
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
+from delayer.ports.jobs import JobRow
+from delayer.ports.queue import ReceivedMessage
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.cancel import Answer, Cancel
+from delayer.use_cases.api.cancel_group import outgoing
+from delayer.use_cases.api.list_schedules import Listed
+from delayer.wiring import use_cases
+from tests.unit.use_cases.api.test_accept import accepted, body
+from tests.world import START, World
+
+OWNER = "owner"
+GROUP = "g"
+
+
+@define(slots=False)
+class Stand:
+    """A world, and the use cases of groups."""
+
+    world: World
+    plan: FaultPlan
+
+    def __attrs_post_init__(self) -> None:
+        world, plan = self.world, self.plan
+        self.jobs, self.queue = world.jobs, world.group_queue
+        self.list = use_cases.list_schedules(world.ports("list"))
+        self.begin = use_cases.begin_cancel_group(world.ports("begin"))
+        self.work = evolve(
+            use_cases.cancel_group(world.ports("work")),
+            registry=Faulty(world.registry, plan),
+            jobs=Faulty(self.jobs, plan),
+            cancel=evolve(world.cancel, ledger=Faulty(world.ledger, plan)),
+            queue=Faulty(self.queue, plan),
+        )
+
+    def members(self, number: int, seconds: int = 3600, group: str = GROUP) -> list[str]:
+        """So many, due a second apart."""
+        bodies = [body(delaySeconds=seconds + at, group=group) for at in range(number)]
+        return [accepted(self.world, one, owner=OWNER).id for one in bodies]
+
+    def run(self) -> JobRow:
+        """Until no message is left."""
+        while True:
+            self.world.clock.move(90 * SECOND)
+            if not (batch := self.queue.receive()):
+                [job] = self.jobs.rows.values()
+                return job
+            try:
+                self.queue.settle(batch, self.work(batch))
+            except Crash:
+                continue
+
+    def states(self, ids: list[str]) -> list[State]:
+        return [self.world.ledger.rows[one].state for one in ids]
+
+
+def a_stand(fault: Fault | None = None, at: int = -1) -> Stand:
+    return Stand(World(), FaultPlan(fault, at))
+
+
+def a_listing(**query: str) -> Listing:
+    return admit_listing({"group": GROUP, **query})
+
+
+# ------------------------------------------------------------ listing
+
+
+@pytest.mark.parametrize(("number", "limit"), [(0, 3), (1, 3), (3, 3), (7, 3), (250, 100), (101, 100)])
+def test_all_are_listed_page_by_page_in_due_order(number: int, limit: int) -> None:
+    stand = a_stand()
+    ids = stand.members(number)
+    stand.members(2, group="another")
+    listed: list[str] = []
+    query = {"limit": str(limit)}
+    while True:
+        page = stand.list(a_listing(**query), OWNER)
+        assert len(page.schedules) <= limit
+        listed += [found.schedule_id for found in page.schedules]
+        if not page.after:
+            break
+        query["cursor"] = cursor_after(page.after)
+    assert listed == ids
+
+
+def test_each_has_its_state_of_the_moment() -> None:
+    stand = a_stand()
+    waiting = stand.members(1)
+    soon = stand.members(1, seconds=60)
+    stand.world.run_until(START + 2 * MINUTE)
+    page = stand.list(a_listing(), OWNER)
+    states = [(found.schedule_id, found.state) for found in page.schedules]
+    assert states == [(soon[0], State.EXECUTED), (waiting[0], State.SCHEDULED)]
+    only = stand.list(a_listing(state="executed"), OWNER)
+    assert [found.schedule_id for found in only.schedules] == soon
+
+
+def test_bounds_are_from_and_before() -> None:
+    stand = a_stand()
+    ids = stand.members(4)
+    page = stand.list(a_listing(**{"from": "2026-11-21T10:00:01Z", "to": "2026-11-21T10:00:03Z"}), OWNER)
+    assert [found.schedule_id for found in page.schedules] == ids[1:3]
+
+
+def test_a_filter_that_nothing_passes_comes_back_with_a_cursor() -> None:
+    """A thousand are looked at for one page: the next one goes on from there."""
+    stand = a_stand()
+    ids = stand.members(1002)
+    page = stand.list(a_listing(state="executed"), OWNER)
+    assert (page.schedules, page.after) == ((), ids[999])
+    assert stand.list(a_listing(state="executed", cursor=cursor_after(page.after)), OWNER).after == ""
+
+
+def test_a_list_has_each_member_once_while_others_fire() -> None:
+    """Ten thousand; between the pages some fire, and some are added."""
+    stand = a_stand()
+    there = stand.members(10_000)
+    soon = stand.members(50, seconds=1000)
+    listed: list[str] = []
+    query = {"limit": "100"}
+    while True:
+        page = stand.list(a_listing(**query), OWNER)
+        listed += [found.schedule_id for found in page.schedules]
+        if not page.after:
+            break
+        query["cursor"] = cursor_after(page.after)
+        stand.world.clock.move(20 * SECOND)
+        if len(listed) % 1000 == 0:
+            stand.world.run_until(stand.world.clock.now() + SECOND)
+            stand.members(1, seconds=1500)
+    assert len(listed) == len(set(listed))
+    assert set(there) | set(soon) <= set(listed)
+
+
+def test_a_page_ends_before_it_is_too_large() -> None:
+    """Lambda answers with six MiB at most. One is always shown, however large."""
+    stand = a_stand()
+    payload = "x" * 250_000
+    bodies = [body(delaySeconds=3600 + at, group=GROUP, payload=payload) for at in range(14)]
+    ids = [accepted(stand.world, one, owner=OWNER).id for one in bodies]
+    listed: list[str] = []
+    query = {"limit": "100"}
+    sizes = []
+    while True:
+        page = stand.list(a_listing(**query), OWNER)
+        sizes.append(len(page.schedules))
+        listed += [found.schedule_id for found in page.schedules]
+        if not page.after:
+            break
+        query["cursor"] = cursor_after(page.after)
+    assert listed == ids
+    assert sizes == [5, 5, 4]
+
+
+def test_a_page_ends_when_looking_takes_too_long() -> None:
+    """Short of the function's timeout; the next one goes on from there."""
+    stand = a_stand()
+    ids = stand.members(300)
+
+    class Slow(MemoryLedger):
+        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+            stand.world.clock.move(3 * SECOND)
+            return stand.world.ledger.read_all(schedule_ids)
+
+    page = evolve(stand.list, ledger=Slow())(a_listing(state="executed"), OWNER)
+    assert (page.schedules, page.after) == ((), ids[49])
+
+
+def test_all_of_an_owner_are_listed_by_the_journal() -> None:
+    """Of every group and of none, each with its state of the moment; those that are too old are passed over."""
+    stand = a_stand()
+    old = stand.members(3, seconds=60)
+    stand.world.run_until(START + 2 * MINUTE)
+    ids = [*stand.members(2), *stand.members(2, group="another", seconds=4000)]
+    ids.append(accepted(stand.world, body(delaySeconds=5000), owner=OWNER).id)
+    accepted(stand.world, body(delaySeconds=5000), owner="another")
+    everything = admit_listing({"limit": "3"})
+    assert stand.list(everything, OWNER).schedules == (), "no event has arrived in the journal yet"
+    stand.world.update_journal()
+    first = stand.list(everything, OWNER)
+    assert [found.state for found in first.schedules] == [State.EXECUTED] * 3
+    second = stand.list(admit_listing({"limit": "3", "cursor": cursor_after(first.after)}), OWNER)
+    rest = stand.list(admit_listing({"limit": "3", "cursor": cursor_after(second.after)}), OWNER)
+    assert [found.schedule_id for found in (*first.schedules, *second.schedules, *rest.schedules)] == [*old, *ids]
+    stand.world.clock.move(30 * DAY)
+    stand.world.ledger.rows.clear()
+    assert stand.list(admit_listing({"from": "2026-11-21T00:00:00Z", "to": "2026-11-21T09:30:00Z"}), OWNER) == Listed(
+        schedules=(), after=""
+    )
+
+
+def test_without_a_journal_only_groups_are_listed() -> None:
+    stand = a_stand()
+    ids = stand.members(1)
+    off = evolve(stand.list, journal=None)
+    assert [found.schedule_id for found in off(a_listing(), OWNER).schedules] == ids
+    with pytest.raises(Invalid) as caught:
+        off(admit_listing({}), OWNER)
+    assert caught.value.errors[0].field == "group"
+
+
+def test_another_owner_lists_nothing() -> None:
+    stand = a_stand()
+    ids = stand.members(3)
+    assert stand.list(a_listing(), "another").schedules == ()
+    with pytest.raises(Invalid):
+        stand.list(a_listing(cursor=cursor_after(ids[0])), "another")
+
+
+# ------------------------------------------------------------ cancelling
+
+
+def test_a_group_is_cancelled_and_counted() -> None:
+    stand = a_stand()
+    ids = stand.members(120)
+    others = stand.members(2, group="another")
+    job = stand.begin(GROUP, OWNER)
+    assert (job.found, job.finished_at) == (0, 0)
+    done = stand.run()
+    assert (done.found, done.cancelled, done.handed_over, done.ended) == (120, 120, 0, 0)
+    assert done.finished_at
+    assert stand.states(ids) == [State.CANCELLED] * 120
+    assert not any(one in stand.world.ledger.rows for one in others)
+
+
+def test_members_that_were_handed_over_or_have_ended_are_counted_separately() -> None:
+    stand = a_stand()
+    [fired] = stand.members(1, seconds=60)
+    [taken_back] = stand.members(1)
+    stand.members(3)
+    stand.work.cancel(taken_back, OWNER)
+    stand.world.run_until(START + 2 * MINUTE)
+    stand.begin(GROUP, OWNER)
+    done = stand.run()
+    assert (done.found, done.cancelled, done.handed_over, done.ended) == (5, 3, 1, 1)
+    assert stand.world.ledger.rows[fired].state is State.EXECUTED
+
+
+def test_a_defect_at_one_member_does_not_hold_up_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The alarm of unexpected errors says that it is there."""
+    stand = a_stand()
+    ids = stand.members(3)
+    cancel = Cancel.__call__
+
+    def defective(self: Cancel, schedule_id: str, owner: str, detail: str = "") -> Answer:
+        if schedule_id == ids[0]:
+            raise IllegalTransition(schedule_id)
+        return cancel(self, schedule_id, owner, detail)
+
+    monkeypatch.setattr(Cancel, "__call__", defective)
+    stand.begin(GROUP, OWNER)
+    done = stand.run()
+    assert (done.found, done.cancelled, done.handed_over) == (3, 2, 1), "it may still fire"
+    assert stand.world.observer.counts["Unexpected"] == 1
+    assert stand.states(ids[1:]) == [State.CANCELLED] * 2
+
+
+def test_what_joins_afterwards_is_left_alone() -> None:
+    stand = a_stand()
+    stand.members(2)
+    stand.begin(GROUP, OWNER)
+    stand.world.clock.move(1)
+    [late] = stand.members(1, seconds=7200)
+    assert stand.run().found == 2
+    assert late not in stand.world.ledger.rows
+
+
+def test_what_is_too_old_is_not_looked_at() -> None:
+    stand = a_stand()
+    stand.members(1, seconds=60)
+    stand.world.clock.move(STALE_AFTER + DAY)
+    stand.begin(GROUP, OWNER)
+    assert stand.run().found == 0
+
+
+def test_a_long_job_goes_on_with_the_next_message() -> None:
+    stand = a_stand()
+    stand.members(120)
+    stand.work = evolve(stand.work, budget=-1)
+    stand.begin(GROUP, OWNER)
+    [message] = stand.queue.messages
+    assert stand.work([ReceivedMessage(message_id="m", body=message.body)]) == []
+    assert len(stand.queue.messages) == 2, "nothing was done, and the job was sent on"
+    stand.work = evolve(stand.work, budget=0)
+    assert stand.run().cancelled == 120
+
+
+@pytest.mark.parametrize("fault", list(Fault))
+@pytest.mark.parametrize("at", range(0, 140, 7))
+def test_a_crash_anywhere_and_the_counts_are_exact(fault: Fault, at: int) -> None:
+    stand = a_stand(fault, at)
+    ids = stand.members(60)
+    [fired] = stand.members(1, seconds=60)
+    stand.world.run_until(START + 2 * MINUTE)
+    stand.begin(GROUP, OWNER)
+    done = stand.run()
+    assert (done.found, done.cancelled, done.handed_over, done.ended) == (61, 60, 1, 0)
+    assert stand.states([*ids, fired]) == [State.CANCELLED] * 60 + [State.EXECUTED]
+
+
+def test_two_deliveries_of_a_job_count_once() -> None:
+    stand = a_stand()
+    stand.members(120)
+    job = stand.begin(GROUP, OWNER)
+    other = evolve(stand.work, budget=0)
+    other([ReceivedMessage(message_id="twin", body=outgoing(job).body)])
+    stand.queue.send([outgoing(job)])
+    done = stand.run()
+    assert (done.found, done.cancelled) == (120, 120)
+
+
+@pytest.mark.parametrize("text", ["{", "{}", json.dumps({"v": 2, "owner": "o", "job": "j"})])
+def test_a_message_that_is_no_job_is_dropped(text: str) -> None:
+    stand = a_stand()
+    assert stand.work([ReceivedMessage(message_id="m", body=text)]) == []
+    assert stand.world.observer.warnings == ["not a job"]
+
+
+def test_a_job_that_cannot_be_sent_is_no_promise() -> None:
+    stand = a_stand()
+    begin = evolve(stand.begin, queue=Faulty(stand.queue, FaultPlan(Fault.BEFORE, 0)))
+    with pytest.raises(Unavailable):
+        begin(GROUP, OWNER)
+
+
+def test_an_empty_group_is_done_at_once() -> None:
+    stand = a_stand()
+    stand.begin(GROUP, OWNER)
+    done = stand.run()
+    assert (done.found, bool(done.finished_at)) == (0, True)

@@ -1,0 +1,171 @@
+"""Looking a schedule up: the ledger's word counts more than the table's."""
+
+import pytest
+from attrs import evolve
+
+from delayer.core.api.cancellation import Expired, NotFound
+from delayer.core.api.status import Status
+from delayer.core.history.events import Event, Original
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.fakes import MemoryJournal
+from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
+from delayer.use_cases.api.lookup import Lookup
+from delayer.wiring import use_cases
+from tests.unit.use_cases.api.test_accept import accepted, body
+from tests.world import START, World
+
+OWNER = "owner"
+
+
+def a_lookup(world: World) -> Lookup:
+    return use_cases.lookup(world.ports("lookup"))
+
+
+def test_in_the_table_it_is_scheduled_and_its_definition_is_known() -> None:
+    world = World()
+    schedule = world.post(START + DAY)
+    assert schedule
+    expected = Status(schedule_id=schedule.id, state=State.SCHEDULED, original=Original(schedule=schedule))
+    assert a_lookup(world).by_id(schedule.id, OWNER) == expected
+
+
+def test_all_the_way_to_its_end() -> None:
+    """Table, stream, delayer queue, executor's queue, done; overdue where it waits too long."""
+    world = World()
+    schedule = world.post(START + 5 * MINUTE)
+    assert schedule
+    lookup = a_lookup(world)
+    seen = [lookup.by_id(schedule.id, OWNER)]
+    world.run_until(START + MINUTE)
+    seen.append(lookup.by_id(schedule.id, OWNER))
+    world.clock.move(5 * MINUTE)
+    seen.append(lookup.by_id(schedule.id, OWNER))
+    world.run_until(START + HOUR)
+    seen.append(lookup.by_id(schedule.id, OWNER))
+    states = [(one.state, one.overdue) for one in seen if isinstance(one, Status)]
+    assert states == [
+        (State.SCHEDULED, False),
+        (State.ENQUEUED, False),
+        (State.ENQUEUED, True),
+        (State.EXECUTED, False),
+    ]
+
+
+def test_the_ledger_wins_over_a_record_left_behind() -> None:
+    world = World()
+    schedule = world.post(START + DAY)
+    assert schedule
+    world.cancel(schedule.id, OWNER)
+    world.table.put(schedule)
+    found = a_lookup(world).by_id(schedule.id, OWNER)
+    assert found == Status(schedule_id=schedule.id, state=State.CANCELLED, row=world.row(schedule))
+
+
+@pytest.mark.parametrize("schedule_id", ["", "no id", "0" * 47])
+def test_what_was_never_issued(schedule_id: str) -> None:
+    world = World()
+    assert a_lookup(world).by_id(schedule_id, OWNER) == NotFound()
+
+
+def test_another_owner_finds_nothing() -> None:
+    world = World()
+    schedule = accepted(world, body(name="n"), owner=OWNER)
+    assert a_lookup(world).by_id(schedule.id, "another") == NotFound()
+    assert a_lookup(world).by_name("n", "another") == NotFound()
+
+
+def test_a_name_leads_to_its_holder() -> None:
+    world = World()
+    schedule = accepted(world, body(name="n"), owner=OWNER)
+    found = a_lookup(world).by_name("n", OWNER)
+    assert isinstance(found, Status)
+    assert (found.schedule_id, found.state, found.original) == (
+        schedule.id,
+        State.SCHEDULED,
+        Original(schedule=schedule),
+    )
+    world.run_until(START + MINUTE)
+    found = a_lookup(world).by_name("n", OWNER)
+    assert isinstance(found, Status)
+    assert (found.state, found.original) == (State.ENQUEUED, None)
+    assert found.row
+    assert found.row.name == "n"
+
+
+def test_what_is_too_old_may_have_been_anything() -> None:
+    world = World()
+    schedule = world.post(START + SECOND)
+    assert schedule
+    world.table.rows.clear()
+    world.clock.move(SECOND + STALE_AFTER)
+    assert isinstance(a_lookup(world).by_id(schedule.id, OWNER), Status)
+    world.clock.move(1)
+    assert a_lookup(world).by_id(schedule.id, OWNER) == Expired()
+
+
+def test_a_history_is_answered_with_the_definition() -> None:
+    """Also when the record has left the table."""
+    world = World()
+    schedule = accepted(world, body(payload={"a": 1.0}), owner=OWNER)
+    world.run_until(START + 2 * MINUTE)
+    world.update_journal()
+    found = a_lookup(world).by_id(schedule.id, OWNER)
+    assert isinstance(found, Status)
+    assert (found.state, found.original) == (State.EXECUTED, Original(schedule=schedule))
+    assert [event.type for event in found.history] == ["scheduled", "enqueued", "claimed", "executed"]
+
+
+def test_a_journal_that_does_not_answer_makes_the_answer_shorter() -> None:
+    """And nothing else. Switched off it is the same, and nobody is warned."""
+    world = World()
+    schedule = accepted(world, body(), owner=OWNER)
+    world.run_until(START + 2 * MINUTE)
+    world.update_journal()
+    whole = a_lookup(world).by_id(schedule.id, OWNER)
+    down = evolve(a_lookup(world), journal=Faulty(world.journal, FaultPlan(Fault.BEFORE, 0)))
+    assert isinstance(whole, Status)
+    assert down.by_id(schedule.id, OWNER) == evolve(whole, history=(), original=None)
+    assert world.observer.warnings == ["journal not read"]
+    off = evolve(a_lookup(world), journal=None)
+    assert off.by_id(schedule.id, OWNER) == evolve(whole, history=(), original=None)
+    assert world.observer.warnings == ["journal not read"]
+
+
+def test_a_history_is_never_ahead_of_the_state() -> None:
+    """It is read first: what happens in between is in the state only."""
+    world = World()
+    schedule = accepted(world, body(), owner=OWNER)
+    world.update_journal()
+
+    class Slow(MemoryJournal):
+        def history(self, schedule_id: str) -> tuple[Event, ...]:
+            known = world.journal.history(schedule_id)
+            world.run_until(START + 2 * MINUTE)
+            world.update_journal()
+            return known
+
+    found = evolve(a_lookup(world), journal=Slow()).by_id(schedule.id, OWNER)
+    assert isinstance(found, Status)
+    assert (found.state, len(found.history)) == (State.EXECUTED, 1)
+
+
+def test_what_the_ledger_has_forgotten_the_journal_tells() -> None:
+    """Once it can be no other: before, and without an end, the journal is not heard."""
+    world = World()
+    done, stuck = accepted(world, body(), owner=OWNER), accepted(world, body(), owner=OWNER)
+    world.run_until(START + 2 * MINUTE)
+    world.update_journal()
+    world.ledger.rows.clear()
+    found = a_lookup(world).by_id(done.id, OWNER)
+    assert isinstance(found, Status)
+    assert found.state is State.ENQUEUED, "as far as anybody knows"
+    world.clock.move(STALE_AFTER + DAY)
+    found = a_lookup(world).by_id(done.id, OWNER)
+    assert isinstance(found, Status)
+    assert (found.state, found.overdue, found.original) == (State.EXECUTED, False, Original(schedule=done))
+    events = world.journal.histories[stuck.id]
+    world.journal.histories[stuck.id] = {key: one for key, one in events.items() if one.type != "executed"}
+    assert a_lookup(world).by_id(stuck.id, OWNER) == Expired()
+    assert evolve(a_lookup(world), journal=None).by_id(done.id, OWNER) == Expired()

@@ -1,0 +1,296 @@
+"""Attempts at a target, and how they end."""
+
+import json
+
+import pytest
+from attrs import evolve
+
+from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.outcome import retried
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.recovery.dead_letter import decode as decode_dead_letter
+from delayer.core.schedule.instants import MINUTE, SECOND
+from delayer.core.schedule.messages import ExecutorMessage, decode, encode
+from delayer.ports.ledger import Written
+from delayer.ports.queue import ReceivedMessage
+from tests.samples import ACTION, NOW, a_claim, an_executor_message, an_id
+from tests.transitions import take_out
+from tests.world import World
+
+
+def delivered(*messages: ExecutorMessage) -> list[ReceivedMessage]:
+    return [ReceivedMessage(message_id=f"m{at}", body=encode(message)) for at, message in enumerate(messages)]
+
+
+def after_a_claim(*answers: Result) -> World:
+    world = World()
+    world.ledger.store(a_claim())
+    world.target.answers = list(answers)
+    return world
+
+
+def the_row(world: World) -> LedgerRow:
+    row = world.ledger.read(an_id())
+    assert row
+    return row
+
+
+def test_what_the_target_takes_is_executed() -> None:
+    world = after_a_claim(Done("HTTP 204"))
+    assert world.execute(delivered(an_executor_message())) == []
+    row = the_row(world)
+    assert (row.state, row.detail, row.revision) == (State.EXECUTED, "HTTP 204", 2)
+    assert len(world.target.reached) == 1
+    assert world.http_queue.sent == 0
+    assert world.observer.counts["Executed"] == 1
+
+
+def test_it_waits_for_the_point_in_time() -> None:
+    world = World()
+    world.ledger.store(a_claim(NOW + 250))
+    world.execute(delivered(an_executor_message(NOW + 250)))
+    assert [at for at, _ in world.target.reached] == [NOW + 250]
+    assert world.observer.lateness == [0]
+
+
+def test_far_too_early_it_goes_back() -> None:
+    """Only a wrong clock can bring it about."""
+    world = World()
+    message = an_executor_message(NOW + MINUTE)
+    assert world.execute(delivered(message)) == []
+    assert world.target.reached == []
+    [again] = world.http_queue.messages
+    assert decode(again.body, ExecutorMessage) == message
+    assert again.visible_at == NOW + MINUTE
+
+
+def test_lateness_is_that_of_the_first_attempt() -> None:
+    world = after_a_claim(Retry(detail="HTTP 503"), Done("ok"))
+    world.clock.move(1_500)
+    world.execute(delivered(an_executor_message()))
+    world.clock.move(SECOND)
+    [again] = world.http_queue.receive()
+    assert world.execute([again]) == []
+    assert world.observer.lateness == [1_500]
+    assert world.observer.counts["Late"] == 1
+
+
+def test_a_retry_is_sent_with_a_delay_and_passes_the_attempt_on() -> None:
+    world = after_a_claim(Retry(detail="HTTP 503", after_seconds=30))
+    message = an_executor_message()
+    assert world.execute(delivered(message)) == []
+    row = the_row(world)
+    [following] = world.http_queue.messages
+    sent = decode(following.body, ExecutorMessage)
+    assert following.visible_at == NOW + 30 * SECOND
+    assert (sent.attempt, sent.fence) == (2, row.fence)
+    assert (row.attempt, row.retry_of, row.state) == (2, message.fence, State.CLAIMED)
+    assert evolve(sent, attempt=1, fence=message.fence) == message
+
+
+def test_a_message_whose_attempt_failed_is_not_attempted_again() -> None:
+    """Delivered twice, it sends the next attempt once more; of the two, the target sees one."""
+    world = after_a_claim(Retry(detail="HTTP 503"))
+    batch = delivered(an_executor_message())
+    world.execute(batch)
+    assert world.execute(batch) == []
+    assert len(world.target.reached) == 1
+    assert world.http_queue.sent == 2
+    world.clock.move(MINUTE)
+    assert world.execute(world.http_queue.receive()) == []
+    assert len(world.target.reached) == 2
+
+
+@pytest.mark.parametrize(("max_attempts", "attempts"), [(1, 1), (3, 3), (None, 10)])
+def test_after_the_last_attempt_the_schedule_fails_and_is_counted(max_attempts: int | None, attempts: int) -> None:
+    """The body is stored under failed/, the ledger says why, the metric Failed raises the alarm."""
+    action = ACTION if max_attempts is None else {**ACTION, "maxAttempts": max_attempts}
+    world = after_a_claim(*[Retry(detail="HTTP 503")] * 20)
+    world.http_queue.send([])
+    waiting = delivered(an_executor_message(action=json.dumps(action)))
+    while waiting:
+        world.http_queue.settle(waiting, world.execute(waiting))
+        world.clock.move(1000 * SECOND)
+        waiting = world.http_queue.receive()
+    assert len(world.target.reached) == attempts
+    row = the_row(world)
+    assert row.state is State.FAILED
+    assert "HTTP 503" in row.detail
+    [key] = world.store.objects
+    assert key.startswith(f"failed/{an_id()}/")
+    assert world.observer.counts["Failed"] == 1
+    assert "failed" in world.observer.warnings
+
+
+def test_a_refusal_fails_at_once() -> None:
+    world = after_a_claim(Refused("HTTP 404"))
+    assert world.execute(delivered(an_executor_message())) == []
+    assert the_row(world).state is State.FAILED
+    [letter] = world.store.objects.values()
+    assert decode_dead_letter(letter).body == encode(an_executor_message())
+
+
+def test_a_target_that_raises_has_had_its_attempt() -> None:
+    """A defect of an executor is retried like any failure, and takes no neighbour along."""
+    world = after_a_claim()
+    answer = world.target.__call__
+
+    def raises(message: ExecutorMessage) -> Result:
+        if message.schedule.id == an_id():
+            raise ZeroDivisionError
+        return answer(message)
+
+    neighbour = an_executor_message(NOW + 1)
+    world.ledger.store(a_claim(NOW + 1))
+    execute = evolve(world.execute, target=raises)
+    assert execute(delivered(an_executor_message(), neighbour)) == []
+    assert (the_row(world).attempt, the_row(world).state) == (2, State.CLAIMED)
+    assert [message.schedule.id for _, message in world.target.reached] == [neighbour.schedule.id]
+    assert "the target raised" in world.observer.warnings
+
+
+def test_after_an_end_the_target_is_not_reached() -> None:
+    world = World()
+    world.ledger.store(a_claim(state=State.EXECUTED))
+    assert world.execute(delivered(an_executor_message())) == []
+    assert world.target.reached == []
+
+
+def test_a_message_with_an_overtaken_fencing_token_is_refused() -> None:
+    """The row names an attempt: its message has arrived."""
+    world = World()
+    world.ledger.store(a_claim(retry_of="d0"))
+    assert world.execute(delivered(an_executor_message(fence="another"))) == []
+    assert world.target.reached == []
+    assert the_row(world) == a_claim(retry_of="d0")
+
+
+def test_a_first_attempt_overtaken_by_a_new_claim_is_left_in_the_queue() -> None:
+    """The relay that claimed it again may have died before its hand-over: then this is the only copy (ADR 0043)."""
+    world = after_a_claim()
+    failed = world.execute(delivered(an_executor_message(fence="another")))
+    assert failed == [delivered(an_executor_message(fence="another"))[0].message_id]
+    assert world.target.reached == []
+    assert the_row(world) == a_claim()
+
+
+def test_without_a_claim_it_is_dead_lettered() -> None:
+    world = World()
+    assert world.execute(delivered(an_executor_message())) == []
+    assert world.target.reached == []
+    assert the_row(world).state is State.DEAD_LETTERED
+    assert len(world.store.objects) == 1
+
+
+def test_what_cannot_be_read_is_dead_lettered_and_its_neighbours_go_on() -> None:
+    world = after_a_claim()
+    bad = [
+        ReceivedMessage(message_id="bad", body="{not json"),
+        ReceivedMessage(message_id="worse", body=encode(an_executor_message(id="no id"))),
+    ]
+    assert world.execute([*bad, *delivered(an_executor_message())]) == []
+    assert the_row(world).state is State.EXECUTED
+    assert sorted(decode_dead_letter(one).body for one in world.store.objects.values()) == sorted(
+        one.body for one in bad
+    )
+
+
+def test_the_outcome_is_written_once_for_twins() -> None:
+    """A message that SQS hands out twice at a time may reach the target twice, with one idempotency key; it ends
+    once."""
+    world = after_a_claim()
+    world.execute(delivered(an_executor_message(), an_executor_message()))
+    assert the_row(world).state is State.EXECUTED
+    assert the_row(world).revision == 2
+
+
+def test_a_twin_that_is_refused_sends_what_the_other_may_have_died_before() -> None:
+    """One twin has written the retry and not sent it yet; the other is turned down, and its message is deleted."""
+    world = after_a_claim()
+
+    def meanwhile(message: ExecutorMessage) -> Result:
+        row = the_row(world)
+        assert world.ledger.write([LedgerChange(row=retried(row, "d2", NOW), over=row)]) == [Written()]
+        return Refused("no")
+
+    assert evolve(world.execute, target=meanwhile)(delivered(an_executor_message())) == []
+    [following] = [decode(one.body, ExecutorMessage) for one in world.http_queue.messages]
+    assert (following.fence, following.attempt) == ("d2", 2)
+    assert the_row(world).state is State.CLAIMED
+    assert world.store.objects == {}
+
+
+# ------------------------------------------------------------ what the lifecycle does not allow
+
+OTHER = an_id(NOW - 1)
+
+
+def with_a_neighbour(*answers: Result) -> tuple[World, list[ReceivedMessage]]:
+    """Two claimed schedules; the first gets the first answer."""
+    world = after_a_claim(*answers)
+    world.ledger.store(a_claim(NOW - 1))
+    return world, delivered(an_executor_message(), an_executor_message(NOW - 1))
+
+
+def check_dead_lettered(world: World, body: str, event: EventType) -> None:
+    """With the reason, counted, and in the ledger."""
+    letters = [decode_dead_letter(one) for key, one in world.store.objects.items() if key.startswith("dead-lettered/")]
+    assert [(one.schedule_id, one.body) for one in letters] == [(an_id(), body)]
+    assert f"no transition {event} leads from claimed" in letters[0].reason
+    if event is EventType.EXECUTED:
+        assert letters[0].reason.startswith("do not redrive it, the target accepted attempt 1 (ok): ")
+    assert (the_row(world).state, the_row(world).detail) == (State.DEAD_LETTERED, letters[0].reason)
+    assert world.observer.counts["DeadLettered"] == 1
+
+
+@pytest.mark.parametrize(
+    ("event", "answer", "neighbour", "state"),
+    [
+        (EventType.EXECUTED, Done("ok"), Refused("HTTP 404"), State.FAILED),
+        (EventType.FAILED, Refused("HTTP 404"), Done("ok"), State.EXECUTED),
+        (EventType.ATTEMPT_FAILED, Retry(detail="HTTP 503"), Done("ok"), State.EXECUTED),
+    ],
+    ids=str,
+)
+def test_an_outcome_that_is_refused_is_dead_lettered_and_its_neighbours_go_on(
+    event: EventType, answer: Result, neighbour: Result, state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Left in its queue, it would reach its target again and again."""
+    world, batch = with_a_neighbour(answer, neighbour)
+    take_out(monkeypatch, event)
+    assert world.execute(batch) == []
+    check_dead_lettered(world, batch[0].body, event)
+    other = world.ledger.read(OTHER)
+    assert other
+    assert other.state is state
+    assert world.http_queue.sent == 0
+    assert world.execute(batch[:1]) == [], "once more, it is refused by its end"
+    assert len(world.target.reached) == 2
+
+
+def test_a_stop_that_is_refused_is_dead_lettered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No attempt is made either: its owner asked for none."""
+    world, batch = with_a_neighbour(Done("ok"))
+    world.ledger.store(a_claim(stopped_at=NOW))
+    take_out(monkeypatch, EventType.DROPPED)
+    assert world.execute(batch) == []
+    check_dead_lettered(world, batch[0].body, EventType.DROPPED)
+    assert [message.schedule.id for _, message in world.target.reached] == [OTHER]
+
+
+def test_a_row_in_a_state_that_no_claim_has_is_dead_lettered_without_a_mark() -> None:
+    """Written by hand: with nonce and fencing token of the message, but not claimed. The row stays as it is."""
+    world, batch = with_a_neighbour(Done("ok"), Done("ok"))
+    wrong = a_claim(state=State.SCHEDULED)
+    world.ledger.store(wrong)
+    assert world.execute(batch) == []
+    [letter] = [decode_dead_letter(one) for one in world.store.objects.values()]
+    assert (letter.schedule_id, letter.body) == (an_id(), batch[0].body)
+    refused = "no transition executed leads from enqueued or scheduled to executed"
+    assert letter.reason == f"do not redrive it, the target accepted attempt 1 (ok): {refused}"
+    assert the_row(world) == wrong
+    assert world.observer.counts["DeadLettered"] == 1
+    other = world.ledger.read(OTHER)
+    assert other
+    assert other.state is State.EXECUTED

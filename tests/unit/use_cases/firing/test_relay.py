@@ -1,0 +1,285 @@
+"""From the delayer queue to the queue of the action, once, at its time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.row import named
+from delayer.core.recovery.dead_letter import decode as decode_dead_letter
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, decode, encode
+from delayer.fakes import MemoryQueue
+from delayer.fakes.runtime.faults import Fault, FaultPlan
+from delayer.ports.queue import Outgoing, ReceivedMessage
+from tests.samples import NOW, a_claim, a_delayer_message, an_id
+from tests.transitions import take_out
+from tests.world import LEAD, LEASE, World
+
+
+def delivered(*messages: DelayerMessage) -> list[ReceivedMessage]:
+    return [ReceivedMessage(message_id=f"m{at}", body=encode(message)) for at, message in enumerate(messages)]
+
+
+def handed_over(queue: MemoryQueue) -> list[ExecutorMessage]:
+    return [decode(one.body, ExecutorMessage) for one in queue.messages]
+
+
+class Watched(MemoryQueue):
+    """Remembers when each send took place."""
+
+    times: list[Millis] = []  # noqa: RUF012 - set for each test
+
+    def send(self, messages: Sequence[Outgoing]) -> list[int]:
+        self.times = [*self.times, self.clock.now()]
+        return super().send(messages)
+
+
+def test_a_due_message_is_claimed_and_handed_over() -> None:
+    world = World()
+    message = a_delayer_message(NOW - 5)
+    assert world.relay(delivered(message)) == []
+    [handed] = handed_over(world.http_queue)
+    row = world.ledger.read(message.schedule.id)
+    assert row
+    assert (row.state, row.nonce, row.attempt) == (State.CLAIMED, message.nonce, 1)
+    assert (handed.fence, handed.nonce, handed.attempt) == (row.fence, message.nonce, 1)
+    assert handed.schedule == message.schedule
+    assert row.lease_until == NOW + LEASE
+
+
+def test_early_ones_are_held_and_handed_over_in_due_order_each_within_its_lead() -> None:
+    world = World()
+    world.http_queue = Watched(clock=world.clock)
+    world.build()
+    messages = [a_delayer_message(NOW + offset) for offset in (2_900, 300, 400, 1_000)]
+    assert world.relay(delivered(*messages)) == []
+    assert [one.schedule.point_in_time - NOW for one in handed_over(world.http_queue)] == [300, 400, 1_000, 2_900]
+    assert world.http_queue.times == [NOW + 200, NOW + 900, NOW + 2_800], "the second goes along with the first"
+    assert LEAD == 250
+
+
+def test_a_message_far_too_early_goes_back_as_it_is() -> None:
+    """Not a failed attempt, and the same nonce: a longer wait, not a new copy."""
+    world = World()
+    early = delivered(a_delayer_message(NOW + 10 * MINUTE + 999))
+    assert world.relay(early) == []
+    [again] = world.delayer_queue.messages
+    assert again.body == early[0].body
+    assert again.visible_at == NOW + 10 * MINUTE
+    assert world.ledger.rows == {}
+    assert world.http_queue.sent == 0
+
+
+def test_a_message_received_again_within_the_lease_comes_back_later() -> None:
+    world = World()
+    message = delivered(a_delayer_message())
+    world.relay(message)
+    assert world.relay(message) == ["m0"]
+    assert world.http_queue.sent == 1
+
+
+def test_a_message_received_again_after_the_lease_is_handed_over_again_and_overtakes() -> None:
+    """The first may have died before it sent. If it did not, its message finds another fencing token in the row."""
+    world = World()
+    message = delivered(a_delayer_message())
+    world.relay(message)
+    world.clock.move(LEASE)
+    assert world.relay(message) == []
+    first, second = handed_over(world.http_queue)
+    row = world.ledger.read(first.schedule.id)
+    assert row
+    assert row.fence == second.fence != first.fence
+
+
+def test_a_second_copy_is_dropped() -> None:
+    world = World()
+    world.relay(delivered(a_delayer_message(nonce="n1")))
+    world.clock.move(20 * LEASE)
+    assert world.relay(delivered(a_delayer_message(nonce="n2"))) == []
+    assert world.http_queue.sent == 1
+
+
+def test_two_copies_in_one_batch_are_one() -> None:
+    world = World()
+    batch = delivered(a_delayer_message(nonce="n1"), a_delayer_message(nonce="n2"))
+    assert world.relay(batch) == []
+    assert world.http_queue.sent == 1
+
+
+def test_what_has_ended_is_dropped() -> None:
+    for state in (State.CANCELLED, State.EXECUTED, State.DEAD_LETTERED):
+        world = World()
+        world.ledger.store(a_claim(state=state))
+        assert world.relay(delivered(a_delayer_message())) == []
+        assert world.http_queue.sent == 0
+
+
+def test_a_copy_a_month_late_is_dead_lettered() -> None:
+    world = World()
+    message = a_delayer_message(NOW - STALE_AFTER - 1)
+    assert world.relay(delivered(message)) == []
+    assert world.http_queue.sent == 0
+    [letter] = world.store.objects.values()
+    assert decode_dead_letter(letter).body == encode(message)
+
+
+def test_what_cannot_be_read_is_dead_lettered_and_its_neighbours_go_on() -> None:
+    world = World()
+    bodies = ["{not json", encode(a_delayer_message(id="no id")), encode(a_delayer_message())]
+    batch = [ReceivedMessage(message_id=f"m{at}", body=body) for at, body in enumerate(bodies)]
+    assert world.relay(batch) == []
+    assert world.http_queue.sent == 1
+    assert sorted(decode_dead_letter(one).body for one in world.store.objects.values()) == sorted(bodies[:2])
+
+
+def test_an_action_without_an_executor_is_dead_lettered() -> None:
+    """A stack that lost an action keeps the schedule; it does not retry for ever."""
+    world = World()
+    message = a_delayer_message(action='{"type": "fax"}')
+    assert world.relay(delivered(message)) == []
+    row = world.ledger.read(message.schedule.id)
+    assert row
+    assert row.state is State.DEAD_LETTERED
+    assert "fax" in row.detail
+
+
+def test_neighbours_share_one_request() -> None:
+    world = World()
+    messages = [a_delayer_message(NOW + at) for at in range(10)]
+    assert world.relay(delivered(*messages)) == []
+    assert (world.http_queue.sent, world.http_queue.requests) == (10, 1)
+
+
+class Slow(MemoryQueue):
+    """Takes seven seconds to take a message."""
+
+    def send(self, messages: Sequence[Outgoing]) -> list[int]:
+        self.clock.sleep_until(self.clock.now() + 7 * SECOND)
+        return super().send(messages)
+
+
+def test_what_there_is_no_time_for_is_given_back_unclaimed() -> None:
+    """Killed by its timeout, the function would leave claims behind that nobody handed over."""
+    world = World()
+    world.http_queue = Slow(clock=world.clock)
+    world.build()
+    messages = delivered(a_delayer_message(NOW), a_delayer_message(NOW + 2 * SECOND))
+    assert world.relay(messages) == ["m1"]
+    assert world.http_queue.sent == 1
+    assert world.ledger.read(an_id(NOW + 2 * SECOND)) is None
+
+
+def test_the_claim_tells_how_early_it_was() -> None:
+    world = World()
+    world.relay(delivered(a_delayer_message(NOW + SECOND)))
+    [facts] = [facts for event, _, facts in world.observer.lines if event == "claimed"]
+    assert facts == {"early": 100}
+
+
+def late(**changes: Any) -> DelayerMessage:
+    """An hour and a second late, with a rule that drops it after an hour."""
+    rule = '{"after":"PT1H","do":"drop"}'
+    return a_delayer_message(NOW - HOUR - SECOND, **{"on_late": rule, **changes})
+
+
+def test_what_its_rule_drops_ends_as_dropped() -> None:
+    """And its neighbours go on."""
+    world = World()
+    neighbour = a_delayer_message(NOW - 5)
+    assert world.relay(delivered(late(), neighbour)) == []
+    row = world.ledger.read(late().schedule.id)
+    assert row
+    assert (row.state, row.claimed_at, row.detail) == (State.DROPPED, 0, "3601000 ms late; to be dropped after PT1H")
+    assert [one.schedule.id for one in handed_over(world.http_queue)] == [neighbour.schedule.id]
+    assert world.observer.counts["Dropped"] == 1
+
+
+def test_a_named_one_is_dropped_over_its_row() -> None:
+    world = World()
+    world.ledger.store(named(late().schedule.id, late().schedule.owner, "n", NOW))
+    assert world.relay(delivered(late())) == []
+    row = world.ledger.read(late().schedule.id)
+    assert row
+    assert (row.state, row.name, row.revision) == (State.DROPPED, "n", 2)
+
+
+def test_what_was_claimed_before_is_not_dropped() -> None:
+    """The relay that claimed it may have handed it over: it is claimed again, and goes on."""
+    world = World()
+    world.ledger.store(a_claim(NOW - HOUR - SECOND, now=NOW - HOUR))
+    assert world.relay(delivered(late())) == []
+    assert [one.schedule.id for one in handed_over(world.http_queue)] == [late().schedule.id]
+
+
+def test_a_copy_of_what_has_ended_is_not_dropped_again() -> None:
+    world = World()
+    row = a_claim(NOW - HOUR - SECOND, state=State.EXECUTED)
+    world.ledger.store(row)
+    assert world.relay(delivered(late())) == []
+    assert world.ledger.read(late().schedule.id) == row
+
+
+def test_a_rule_that_cannot_be_read_is_dead_lettered() -> None:
+    world = World()
+    assert world.relay(delivered(late(on_late="{}"))) == []
+    assert len(world.store.objects) == 1
+
+
+# ------------------------------------------------------------ what the lifecycle does not allow
+
+
+def test_a_claim_that_is_refused_is_dead_lettered_and_its_neighbours_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be refused again and again: it is not left in the queue. The neighbour is too early, and sent again."""
+    world = World()
+    batch = delivered(a_delayer_message(NOW - 3), a_delayer_message(NOW + HOUR))
+    take_out(monkeypatch, EventType.CLAIMED)
+    assert world.relay(batch) == []
+    assert world.http_queue.sent == 0
+    assert [one.body for one in world.delayer_queue.messages] == [batch[1].body]
+    [letter] = [decode_dead_letter(one) for one in world.store.objects.values()]
+    assert (letter.schedule_id, letter.body) == (an_id(NOW - 3), batch[0].body)
+    assert "no transition claimed leads from " in letter.reason
+    row = world.ledger.read(an_id(NOW - 3))
+    assert row
+    assert (row.state, row.detail) == (State.DEAD_LETTERED, letter.reason)
+    assert world.observer.counts["DeadLettered"] == 1
+    assert world.relay(batch[:1]) == [], "once more, it is the same body"
+    assert len(world.store.objects) == 1
+
+
+def test_a_second_claim_that_is_refused_is_dead_lettered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over the row of the first: it may never have been handed over."""
+    world = World()
+    world.ledger.store(a_claim(now=NOW - LEASE))
+    take_out(monkeypatch, EventType.CLAIMED_AGAIN)
+    assert world.relay(delivered(a_delayer_message(), a_delayer_message(NOW - 1))) == []
+    assert [one.schedule.id for one in handed_over(world.http_queue)] == [an_id(NOW - 1)]
+    row = world.ledger.read(an_id())
+    assert row
+    assert (row.state, row.nonce) == (State.DEAD_LETTERED, "n1")
+    assert world.observer.counts["DeadLettered"] == len(world.store.objects) == 1
+
+
+def test_a_drop_that_is_refused_is_dead_lettered(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    take_out(monkeypatch, EventType.DROPPED)
+    assert world.relay(delivered(late(), a_delayer_message(NOW - 5))) == []
+    assert [one.schedule.id for one in handed_over(world.http_queue)] == [an_id(NOW - 5)]
+    row = world.ledger.read(late().schedule.id)
+    assert row
+    assert (row.state, world.observer.counts["Dropped"]) == (State.DEAD_LETTERED, 0)
+    assert world.observer.counts["DeadLettered"] == len(world.store.objects) == 1
+
+
+def test_a_refused_one_stays_in_the_queue_while_its_body_cannot_be_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is lost: it comes again until the store takes it."""
+    world = World(spoiled="relay", plan=FaultPlan())
+    take_out(monkeypatch, EventType.CLAIMED)
+    world.plan.fault, world.plan.at = Fault.BEFORE, 0
+    assert world.relay(delivered(a_delayer_message())) == ["m0"]
+    assert world.plan.seen == ["MemoryDeadLetterStore.put"]
+    assert world.relay(delivered(a_delayer_message())) == []
+    assert len(world.store.objects) == 1

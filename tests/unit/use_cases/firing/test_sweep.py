@@ -1,0 +1,203 @@
+"""The minute task, and the sweepers of big buckets."""
+
+from delayer.core.firing.sweeping import MAX_BACKLOG
+from delayer.core.schedule.bucket import Bucket, RecordKey, Shards
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, minute_of
+from delayer.core.schedule.messages import SweepMessage, decode, encode
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.table_change import Kind
+from delayer.fakes import ManualClock, MemoryScheduleTable
+from delayer.fakes.messaging.queue import Message
+from delayer.ports.queue import ReceivedMessage
+from delayer.ports.schedule_table import Page
+from tests.samples import NOW, a_schedule, many_schedules
+from tests.world import PERIOD, START, World
+
+
+def stack(shards: int = 2, page_size: int = 500, since: int = minute_of(START), now: Millis = START) -> World:
+    """A stack in use, whose stream has been read up to now."""
+    world = World(shards=shards, page_size=page_size)
+    world.control.raise_shards(Shards(highest=shards - 1, since=since))
+    world.clock.sleep_until(now)
+    world.control.note_heartbeat(now)
+    return world
+
+
+def put(world: World, *schedules: Schedule) -> None:
+    for schedule in schedules:
+        world.table.put(schedule)
+
+
+def left(world: World) -> set[int]:
+    return {row.point_in_time - NOW for row in world.table.rows.values() if isinstance(row, Schedule)}
+
+
+def test_it_deletes_what_has_entered_the_period_and_nothing_else() -> None:
+    world = stack()
+    put(world, *(a_schedule(NOW + offset, shard=1) for offset in (5, 3 * MINUTE, PERIOD + 59_999, PERIOD + MINUTE)))
+    world.tick()
+    assert left(world) == {PERIOD + MINUTE}
+    assert world.observer.counts["Swept"] == 3
+
+
+def test_it_sends_nothing_itself() -> None:
+    """The table's stream does the rest."""
+    world = stack()
+    put(world, a_schedule(NOW, shard=0))
+    world.tick()
+    assert world.delayer_queue.sent == 0
+    assert [change.kind for change in world.table.stream][-1] is Kind.REMOVE
+
+
+def test_every_shard_ever_used_is_swept() -> None:
+    """By the control row, and not by anything that a deployment could lower."""
+    world = stack(shards=2)
+    world.control.raise_shards(Shards(highest=9, since=0))
+    put(world, *(a_schedule(NOW + MINUTE, shard=shard) for shard in range(10)))
+    world.tick()
+    assert left(world) == set()
+
+
+def test_a_tick_before_the_first_post_does_nothing_but_beat() -> None:
+    world = World()
+    world.tick()
+    assert world.control.progress() is None
+    assert [change.kind for change in world.table.stream] == [Kind.INSERT, Kind.REMOVE]
+
+
+def test_no_sweep_while_the_stream_is_not_read() -> None:
+    """Fails closed: in the table, the records are safe."""
+    world = stack()
+    world.read_stream = lambda: False  # type: ignore[method-assign] # the consumer has stopped
+    world.clock.move(HOUR)
+    put(world, a_schedule(NOW, shard=0))
+    world.tick()
+    assert left(world) == {0}
+    assert world.observer.counts["SweepHeld"] == 1
+    assert world.clock.now() <= START + HOUR + 11 * SECOND, "it waits for its own heartbeat, not for long"
+
+
+def test_no_sweep_with_a_backlog_in_the_delayer_queue() -> None:
+    world = stack()
+    world.delayer_queue.messages = [Message(str(at), "", START) for at in range(MAX_BACKLOG + 1)]
+    put(world, a_schedule(NOW, shard=0))
+    world.tick()
+    assert left(world) == {0}
+    assert world.observer.counts["SweepHeld"] == 1
+
+
+def test_messages_that_wait_out_their_delay_are_no_backlog() -> None:
+    world = stack()
+    world.delayer_queue.messages = [Message(str(at), "", START + HOUR) for at in range(MAX_BACKLOG + 1)]
+    put(world, a_schedule(NOW, shard=0))
+    world.tick()
+    assert left(world) == set()
+
+
+def test_a_bucket_of_more_than_a_page_is_handed_on() -> None:
+    """One message per minute and shard; its neighbours are swept here."""
+    world = stack(page_size=10)
+    put(world, *many_schedules(11, NOW + MINUTE, shard=0), *many_schedules(10, NOW + MINUTE, shard=1))
+    world.tick()
+    [message] = world.sweep_queue.messages
+    assert decode(message.body, SweepMessage) == SweepMessage(minute=minute_of(NOW + MINUTE), shard=0)
+    assert len(left(world)) == 11
+
+
+def test_a_big_bucket_is_swept_page_by_page() -> None:
+    world = stack(page_size=10)
+    put(world, *many_schedules(35, NOW, shard=0), a_schedule(NOW, shard=1))
+    body = encode(SweepMessage(minute=minute_of(NOW), shard=0))
+    assert world.sweep_buckets([ReceivedMessage(message_id="m", body=body)]) == []
+    assert len(world.table.rows) == 1
+    assert world.observer.counts["Swept"] == 35
+
+
+def test_a_bucket_already_swept_is_no_error() -> None:
+    world = stack()
+    body = encode(SweepMessage(minute=minute_of(NOW), shard=0))
+    assert (
+        world.sweep_buckets([ReceivedMessage(message_id="m", body=body), ReceivedMessage(message_id="m2", body=body)])
+        == []
+    )
+
+
+def test_a_sweep_message_that_cannot_be_read_is_dropped() -> None:
+    """The minute task writes another within five minutes."""
+    world = stack()
+    assert world.sweep_buckets([ReceivedMessage(message_id="m", body="{not json")]) == []
+    assert world.observer.warnings
+
+
+def test_the_watermark_follows_ten_minutes_behind() -> None:
+    world = stack(since=minute_of(START) - 30)
+    world.tick()
+    progress = world.control.progress()
+    assert progress
+    assert progress.closed_until == minute_of(START) - 10
+    assert (progress.swept_at, progress.whole_at) == (START, START)
+
+
+def test_an_old_minute_that_was_not_empty_is_looked_at_again_before_it_is_closed() -> None:
+    world = stack(since=minute_of(START) - 30)
+    put(world, a_schedule(NOW - 20 * MINUTE, shard=1))
+    world.tick()
+    assert left(world) == set()
+    progress = world.control.progress()
+    assert progress
+    assert progress.closed_until == minute_of(START) - 10
+
+
+def test_a_minute_that_does_not_get_empty_holds_up_no_other() -> None:
+    """A big old bucket is handed on; behind it, all is swept; the watermark waits for it."""
+    world = stack(page_size=10, since=minute_of(START) - 30)
+    put(world, *many_schedules(11, NOW - 20 * MINUTE, shard=0), a_schedule(NOW - 12 * MINUTE, shard=1))
+    world.tick()
+    assert len(left(world)) == 11
+    progress = world.control.progress()
+    assert progress
+    assert progress.closed_until == minute_of(NOW - 20 * MINUTE)
+
+
+def test_an_outage_of_a_week_is_caught_up_with() -> None:
+    world = stack(since=minute_of(START), now=START + 7 * DAY)
+    put(world, *(a_schedule(NOW + hour * HOUR, shard=1) for hour in range(0, 24 * 7, 5)))
+    world.tick()
+    assert left(world) == set()
+
+
+class Slow(MemoryScheduleTable):
+    """Every query takes a tenth of a second."""
+
+    def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
+        self.clock.move(100)
+        return super().page(bucket, after)
+
+    clock: ManualClock
+
+
+def test_a_tick_that_runs_out_of_time_leaves_the_rest_to_the_next() -> None:
+    world = stack(since=minute_of(START), now=START + 2 * DAY)
+    world.table = slow = Slow()
+    slow.clock = world.clock
+    world.build()
+    put(world, *(a_schedule(NOW + hour * HOUR, shard=1) for hour in range(24)))
+    ticks = 0
+    while left(world) and ticks < 40:
+        began = world.clock.now()
+        world.control.note_heartbeat(began)
+        world.tick()
+        ticks += 1
+        assert world.clock.now() - began < 60 * SECOND, "within the function's timeout"
+        world.clock.sleep_until(began + MINUTE)
+    assert 1 < ticks < 20
+
+
+def test_any_number_of_ticks_at_a_time() -> None:
+    """They need no lock: the second finds nothing, and the watermark does not go back."""
+    world = stack(since=minute_of(START) - 30)
+    put(world, a_schedule(NOW, shard=0))
+    for _ in range(3):
+        world.tick()
+    removals = [one for one in world.table.stream if one.kind is Kind.REMOVE and isinstance(one.row, Schedule)]
+    assert len(removals) == 1

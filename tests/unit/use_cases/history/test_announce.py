@@ -1,0 +1,102 @@
+"""Announcing: every transition is published, and what could not be comes again."""
+
+import json
+from collections.abc import Sequence
+
+from attrs import define
+
+from delayer.core.history import cloud_events
+from delayer.core.history.events import Event, LifecycleRecord
+from delayer.core.ledger.lifecycle import EventType
+from delayer.core.schedule.instants import DAY, format_instant
+from delayer.fakes import MemoryObserver, MemoryTopic
+from delayer.ports.topic import Announcement
+from delayer.use_cases.history.announce import Announce
+from tests.unit.use_cases.api.test_accept import accepted, body
+from tests.world import START, World
+
+
+@define
+class Partly(MemoryTopic):
+    """Takes some of what is published."""
+
+    refused: Sequence[int] = ()
+
+    def publish(self, announcements: Sequence[Announcement]) -> list[int]:
+        super().publish([one for at, one in enumerate(announcements) if at not in self.refused])
+        return list(self.refused)
+
+
+def an_announce(topic: MemoryTopic, observer: MemoryObserver | None = None) -> Announce:
+    return Announce(topic=topic, observer=observer or MemoryObserver(), source="urn:delayer:test")
+
+
+def records(number: int) -> list[LifecycleRecord]:
+    """Of so many schedules; with some in between that report nothing."""
+    world = World()
+    for at in range(number):
+        world.post(START + DAY + at)
+    reported = [one for one in world.lifecycle_records() if one.event]
+    return [each for one in reported for each in (LifecycleRecord(sequence=f"-{one.sequence}"), one)]
+
+
+def events_of(topic: MemoryTopic) -> list[Event]:
+    return [cloud_events.decode(one.text) for one in topic.published]
+
+
+def test_all_are_published_and_nothing_comes_again() -> None:
+    topic, observer = MemoryTopic(), MemoryObserver()
+    assert an_announce(topic, observer)(records(12)) == []
+    assert [event.type for event in events_of(topic)] == [EventType.SCHEDULED] * 12
+    assert observer.counts["Announced"] == 12
+
+
+def test_what_is_not_published_comes_again() -> None:
+    """By its sequence number; Lambda begins again at the lowest, and the others are published once more."""
+    given = records(5)
+    topic, observer = Partly(refused=(1, 3)), MemoryObserver()
+    reported = [one.sequence for one in given if one.event]
+    assert an_announce(topic, observer)(given) == [reported[1], reported[3]]
+    assert observer.counts["Announced"] == 3
+
+
+def test_nothing_to_tell_is_no_request() -> None:
+    class Never(MemoryTopic):
+        def publish(self, announcements: Sequence[Announcement]) -> list[int]:
+            raise AssertionError(announcements)
+
+    assert an_announce(Never())([LifecycleRecord(sequence="1")]) == []
+
+
+def test_a_record_that_cannot_be_read_is_passed_over_with_a_warning() -> None:
+    topic, observer = MemoryTopic(), MemoryObserver()
+    assert an_announce(topic, observer)([LifecycleRecord(sequence="1", problem="malformed"), *records(1)]) == []
+    assert len(topic.published) == 1
+    assert observer.warnings, "somebody should look at it"
+
+
+def test_a_cloud_event_with_what_subscribers_filter_by() -> None:
+    world = World()
+    schedule = accepted(world, body(group="customer-4711", payload={"a": 1}), owner="alice")
+    topic = MemoryTopic()
+    an_announce(topic)(world.lifecycle_records())
+    [announcement] = topic.published
+    assert dict(announcement.attributes) == {
+        "type": "delayer.schedule.scheduled",
+        "state": "scheduled",
+        "owner": "alice",
+        "group": "customer-4711",
+    }
+    published = json.loads(announcement.text)
+    data = published.pop("data")
+    assert published == {
+        "specversion": "1.0",
+        "id": world.table.stream[0].sequence,
+        "source": "urn:delayer:test",
+        "type": "delayer.schedule.scheduled",
+        "subject": schedule.id,
+        "time": format_instant(START),
+        "datacontenttype": "application/json",
+        "sequence": "00000",
+    }
+    assert (data["scheduleId"], data["payload"], data["group"]) == (schedule.id, {"a": 1}, "customer-4711")

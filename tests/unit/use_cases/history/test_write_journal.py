@@ -1,0 +1,146 @@
+"""The journal: whatever comes, and however often, the history leads to where the schedule is."""
+
+import random
+
+import pytest
+
+from delayer.core.api.status import Status
+from delayer.core.firing.executing import Done, Refused, Retry
+from delayer.core.history.events import fold
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
+from delayer.core.schedule.schedule import Schedule
+from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
+from delayer.ports.queue import ReceivedMessage
+from delayer.use_cases.history.write_journal import WriteJournal
+from tests.unit.use_cases.api.test_cancel import a_cancel
+from tests.unit.use_cases.api.test_lookup import a_lookup
+from tests.world import START, World
+
+
+def history(world: World, schedule: Schedule) -> list[EventType]:
+    return [event.type for event in world.journal.history(schedule.id)]
+
+
+def lives(world: World) -> dict[str, Schedule]:
+    """Schedules with all sorts of ends, each under what befalls it."""
+    world.target.answers = [Retry(detail="HTTP 500"), Done("HTTP 204"), Refused("HTTP 404"), *[Done("HTTP 200")] * 20]
+    posted = {
+        "tried twice": world.post(START + SECOND),
+        "failed": world.post(START + MINUTE),
+        "swept": world.post(START + HOUR),
+        "cancelled": world.post(START + 2 * HOUR),
+        "waiting": world.post(START + DAY),
+    }
+    return {name: schedule for name, schedule in posted.items() if schedule}
+
+
+def test_the_history_of_one_that_was_tried_twice() -> None:
+    world = World()
+    schedule = lives(world)["tried twice"]
+    world.run_until(START + 30 * SECOND)
+    world.update_journal()
+    assert history(world, schedule) == [
+        EventType.SCHEDULED,
+        EventType.ENQUEUED,
+        EventType.CLAIMED,
+        EventType.ATTEMPT_FAILED,
+        EventType.EXECUTED,
+    ]
+    known = world.journal.history(schedule.id)
+    assert [(event.attempt, event.detail) for event in known[2:]] == [(1, ""), (1, "HTTP 500"), (2, "HTTP 204")]
+
+
+@pytest.mark.parametrize("spoiled", ["enqueue", "relay", "execute", "tick", "accept"])
+@pytest.mark.parametrize("fault", [Fault.BEFORE, Fault.AFTER, Fault.CRASH_BEFORE, Fault.CRASH_AFTER])
+def test_the_history_leads_to_the_state_whatever_fails(spoiled: str, fault: Fault) -> None:
+    """A fault at one call of one function, one after the other: the events add up to what the ledger says."""
+    for call in range(12):
+        world = World(spoiled=spoiled, plan=FaultPlan(fault, call), duplicated=call % 2 == 1)
+        posted = list(lives(world).values())
+        for instant in range(START, START + 3 * HOUR, 10 * MINUTE):
+            world.run_until(instant)
+            world.update_journal()
+            for schedule in posted:
+                found = a_lookup(world).by_id(schedule.id, "owner")
+                assert isinstance(found, Status)
+                assert fold(found.history) is found.state, (call, schedule.id, found)
+
+
+def test_reordered_and_doubled() -> None:
+    """At least once, in any order: the same history, and the same states."""
+    chance = random.Random(4711)
+    world = World()
+    posted = lives(world)
+    world.run_until(START + HOUR)
+    a_cancel(world)(posted["cancelled"].id, "owner")
+    world.run_until(START + 3 * HOUR)
+    world.announce(world.lifecycle_records())
+    texts = [announcement.text for announcement in world.topic.published]
+    expected: dict[str, list[EventType]] = {}
+    for _ in range(20):
+        world.journal.histories.clear()
+        mixed = [*texts, *chance.sample(texts, len(texts) // 2)]
+        chance.shuffle(mixed)
+        for number, text in enumerate(mixed):
+            assert world.write_journal([ReceivedMessage(message_id=str(number), body=text)]) == []
+        for name, schedule in posted.items():
+            found = a_lookup(world).by_id(schedule.id, "owner")
+            assert isinstance(found, Status)
+            assert fold(found.history) is found.state
+            assert expected.setdefault(name, history(world, schedule)) == history(world, schedule)
+    assert expected["cancelled"] == [EventType.SCHEDULED, EventType.CANCELLED]
+    assert expected["failed"][-1] is EventType.FAILED
+
+
+def test_off_then_on() -> None:
+    """What happened meanwhile is missing from the history; the state is right all the time."""
+    world = World()
+    posted = lives(world)
+    world.lifecycle_records()  # nobody reads the streams so far
+    world.run_until(START + 2 * MINUTE)
+    for name, state in (("tried twice", State.EXECUTED), ("failed", State.FAILED), ("swept", State.SCHEDULED)):
+        found = a_lookup(world).by_id(posted[name].id, "owner")
+        assert isinstance(found, Status)
+        assert (found.state, found.history) == (state, ())
+    world.lifecycle_records()
+    world.run_until(START + 3 * HOUR)
+    world.update_journal()
+    found = a_lookup(world).by_id(posted["swept"].id, "owner")
+    assert isinstance(found, Status)
+    assert found.state is State.EXECUTED
+    assert [event.type for event in found.history] == [EventType.ENQUEUED, EventType.CLAIMED, EventType.EXECUTED]
+
+
+@pytest.mark.parametrize("fault", [Fault.BEFORE, Fault.AFTER])
+def test_what_is_not_kept_comes_again(fault: Fault) -> None:
+    world = World()
+    schedule = lives(world)["tried twice"]
+    world.run_until(START + MINUTE)
+    world.announce(world.lifecycle_records())
+    batch = [ReceivedMessage(message_id=str(number), body=one.text) for number, one in enumerate(world.topic.published)]
+    live_count = Faulty(world.live_count, FaultPlan(fault, 1))
+    write = WriteJournal(journal=world.journal, live_count=live_count, observer=world.observer, keep_for=DAY)
+    failed = write(batch)
+    assert failed
+    assert world.write_journal([one for one in batch if one.message_id in failed]) == []
+    assert history(world, schedule)[-1] is EventType.EXECUTED
+    assert world.live_count.live("owner", START) == 3, "swept, cancelled, waiting"
+
+
+def test_what_cannot_be_read_goes_to_the_dead_letters_and_its_neighbours_go_on() -> None:
+    world = World()
+    schedule = world.post(START + DAY)
+    assert schedule
+    world.announce(world.lifecycle_records())
+    good = ReceivedMessage(message_id="good", body=world.topic.published[0].text)
+    assert world.write_journal([ReceivedMessage(message_id="bad", body="{}"), good]) == ["bad"]
+    assert history(world, schedule) == [EventType.SCHEDULED]
+
+
+def test_it_is_kept_for_so_long_after_it_was_due() -> None:
+    world = World()
+    schedule = world.post(START + DAY)
+    assert schedule
+    world.update_journal()
+    assert set(world.journal.expires.values()) == {START + DAY + 90 * DAY}

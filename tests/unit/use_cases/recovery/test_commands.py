@@ -1,0 +1,63 @@
+"""The operator's commands, as payloads of an invocation."""
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from delayer.fakes import MemoryDeadLetterStore
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.recovery.commands import USAGE, respond
+from tests.samples import an_id
+from tests.unit.use_cases.recovery.test_redrive import dead_letters
+
+
+def test_the_commands_in_turn() -> None:
+    _, redrive, key = dead_letters()
+    listed = respond(redrive, {"command": "list"})
+    assert (listed["ok"], [line["key"] for line in listed["result"]["deadLetters"]]) == (True, [key])
+    assert respond(redrive, {"command": "list", "prefix": "failed/"}) == {"ok": True, "result": {"deadLetters": []}}
+    assert respond(redrive, {"command": "list", "after": key}) == {"ok": True, "result": {"deadLetters": []}}
+    assert "body" in respond(redrive, {"command": "show", "key": key})["result"]
+    answer = respond(redrive, {"command": "redrive", "key": key})
+    assert answer["result"]["schedules"][0]["scheduleId"] == an_id()
+    assert respond(redrive, {"command": "list"}) == {"ok": True, "result": {"deadLetters": []}}
+
+
+def test_discard() -> None:
+    _, redrive, key = dead_letters()
+    assert respond(redrive, {"command": "discard", "key": key})["ok"]
+    again = respond(redrive, {"command": "discard", "key": key})
+    assert not again["ok"]
+    assert "list what is" in again["error"]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        None,
+        [],
+        "list",
+        {},
+        {"command": "lsit"},
+        {"command": ["list"]},
+        {"command": "show"},
+        {"command": "show", "key": 7},
+        {"command": "redrive", "key": None},
+    ],
+    ids=str,
+)
+def test_a_wrong_command_is_answered_with_the_usage(event: Any) -> None:
+    _, redrive, _ = dead_letters()
+    assert respond(redrive, event) == {"ok": False, "error": USAGE}
+
+
+def test_an_outage_is_answered() -> None:
+    class Down(MemoryDeadLetterStore):
+        """S3 does not answer."""
+
+        def list(self, prefix: str, after: str, at_most: int) -> list[str]:
+            raise Unavailable("list: timeout")
+
+    _, redrive, _ = dead_letters()
+    assert respond(evolve(redrive, store=Down()), {"command": "list"}) == {"ok": False, "error": "list: timeout"}

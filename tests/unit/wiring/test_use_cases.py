@@ -1,0 +1,150 @@
+"""One factory for each use case, which touches the parts of a bundle that it needs, and no others."""
+
+import ast
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import Factory, define
+
+from delayer.fakes import ScriptedTarget
+from delayer.wiring import use_cases
+from delayer.wiring.bundle import Bundle, Settings
+from tests.cfn import ROOT
+from tests.cold_start import cold_start
+from tests.world import World
+
+IDS = {"clock", "control", "randomness", "pick", "settings.shards"}
+QUOTA = {"clock", "observer", "settings.limits", "rate_limit", "fail_fast_live_count"}
+DEAD_LETTERS = {"clock", "observer", "ledger", "dead_letter_store", "source"}
+PARTS: dict[str, set[str]] = {
+    "id_check": {"control", "randomness"},
+    "ids": IDS,
+    "quota": QUOTA,
+    "dead_letters": DEAD_LETTERS,
+    "accept": {*IDS, *QUOTA, "schedules", "ledger", "registry"},
+    "replace": {*IDS, *QUOTA, "schedules", "ledger", "registry", "fail_fast_journal", "settings.has_journal"},
+    "lookup": {"clock", "observer", "control", "randomness", "schedules", "ledger", "registry"}
+    | {"fail_fast_journal", "settings.has_journal"},
+    "list_schedules": {"clock", "control", "randomness", "schedules", "ledger", "registry"}
+    | {"journal", "settings.has_journal"},
+    "cancel": {"clock", "observer", "control", "randomness", "schedules", "ledger", "registry"},
+    "stop": {"clock", "observer", "control", "randomness", "ledger"},
+    "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id"},
+    "get_job": {"jobs"},
+    "cancel_group": {"clock", "observer", "control", "randomness", "schedules", "ledger", "registry"}
+    | {"jobs", "group_queue", "parallel"},
+    "enqueue": {*DEAD_LETTERS, "schedules", "control", "delayer_queue", "new_token", "settings.period"},
+    "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
+    | {"settings.period"},
+    "sweep_buckets": {"clock", "observer", "schedules"},
+    "relay": {*DEAD_LETTERS, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
+    "execute": {*DEAD_LETTERS, "own_queue", "parallel", "new_token"},
+    "drain": DEAD_LETTERS,
+    "redrive": {"clock", "observer", "ledger", "dead_letter_store", "schedules", "delayer_queue"}
+    | {"read_dead_letter", "new_token", "settings.period"},
+    "announce": {"topic", "observer", "settings.event_source"},
+    "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},
+}
+FACTORIES: dict[str, Callable[..., Any]] = {
+    name: one
+    for name, one in vars(use_cases).items()
+    if inspect.isfunction(one) and one.__module__ == use_cases.__name__ and not name.startswith("_")
+}
+MORE: dict[str, list[Any]] = {"execute": [ScriptedTarget(World().clock)]}  # what a factory takes beside its bundle
+
+
+@define
+class Noting:
+    """Passes on some parts of a bundle and notes which were touched. Another part is an error: AWS has no adapter."""
+
+    whole: Any
+    allowed: set[str]
+    prefix: str = ""
+    touched: set[str] = Factory(set)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "settings":
+            return Noting(self.whole.settings, self.allowed, "settings.", self.touched)
+        part = self.prefix + name
+        assert part in self.allowed, f"it does not need {part}"
+        self.touched.add(part)
+        return getattr(self.whole, name)
+
+
+def test_each_factory_is_here_and_each_part_is_of_the_bundle() -> None:
+    assert set(PARTS) == set(FACTORIES)
+    parts = {name for name in vars(Bundle) if isinstance(vars(Bundle)[name], property)} - {"settings"}
+    settings = {f"settings.{name}" for name in vars(Settings) if isinstance(vars(Settings)[name], property)}
+    assert set().union(*PARTS.values()) == parts | settings, "nobody needs the others"
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_factory_touches_what_its_use_case_needs(name: str) -> None:
+    """So a function makes no adapter, and reads no setting, that it does not use."""
+    ports = Noting(World().ports(name), PARTS[name])
+    made = FACTORIES[name](ports, *MORE.get(name, []))
+    assert ports.touched == PARTS[name]
+    assert type(made).__module__.startswith("delayer.use_cases.")
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "value", "spared"),
+    [
+        ("replace", "has_journal", False, {"fail_fast_journal"}),
+        ("lookup", "has_journal", False, {"fail_fast_journal"}),
+        ("list_schedules", "has_journal", False, {"journal"}),
+        ("write_journal", "max_live", 0, {"live_count"}),
+    ],
+)
+def test_what_is_switched_off_is_not_made(name: str, setting: str, value: object, spared: set[str]) -> None:
+    world = World()
+    settings = world.settings
+
+    class Switched:
+        def __getattr__(self, name: str) -> Any:
+            return value if name == setting else getattr(settings, name)
+
+    world.settings = Switched()  # type: ignore[assignment] # it has all that settings have
+    ports = Noting(world.ports(name), PARTS[name] - spared)
+    FACTORIES[name](ports)
+    assert ports.touched == PARTS[name] - spared
+
+
+CLASSES = {one.__annotations__["return"].strip('"') for one in FACTORIES.values()}
+COMPOSERS = [
+    *sorted((ROOT / "functions").glob("*/app.py")),
+    *sorted((ROOT / "shared/delayer").rglob("*.py")),
+    ROOT / "tests/world.py",
+    *sorted((ROOT / "tests/simulation").rglob("*.py")),
+]
+
+
+@pytest.mark.parametrize("path", COMPOSERS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nobody_else_puts_a_use_case_together(path: Path) -> None:
+    """The functions, the tests' world and the simulation call the factories: what they prove is what runs."""
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    known = {one.name for node in imports for one in node.names if str(node.module).startswith("delayer.use_cases.")}
+    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+    made = {node.id for node in calls if isinstance(node, ast.Name)} & CLASSES & known
+    assert made == (CLASSES if path == Path(use_cases.__file__) else set())
+
+
+FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
+WITHOUT = {"api-default"}
+SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota"}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_wires_one_use_case(function: str) -> None:
+    """It holds no other, but for those that this one holds."""
+    wired = cold_start(function).outermost
+    assert set(wired) <= CLASSES
+    assert len(wired) == (0 if function in WITHOUT else 1)
+
+
+def test_each_use_case_is_wired_by_a_function_or_is_a_part_of_several() -> None:
+    assert {name for function in FUNCTIONS for name in cold_start(function).outermost} == CLASSES - SHARED
