@@ -34,7 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/history", "core/api", "ports", "use_cases"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
-    "fakes/runtime": {"core/schedule", "core/firing", "ports"},
+    "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
     "fakes/tables": {"core/schedule", "core/ledger", "core/history", "ports"},
     "fakes": {"fakes/messaging", "fakes/runtime", "fakes/tables"},
     "aws/runtime": {"core/schedule", "ports"},
