@@ -13,7 +13,7 @@ import msgspec
 from attrs import evolve
 
 from delayer.core.api.field_errors import ACTIONS, CHANGE, MAX_ERRORS, NAME, REQUEST, errors_of, field_path
-from delayer.core.api.json_body import fields_of, parse
+from delayer.core.api.json_body import check_depth, fields_of, parse
 from delayer.core.api.request import ChangeRequest, FieldError, Invalid, Request, TooLarge
 from delayer.core.schedule.definition import FIELDS, Definition, from_texts
 from delayer.core.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
@@ -109,6 +109,8 @@ def _document(body: bytes) -> tuple[dict[str, Any], bytes | None]:
         raise TooLarge(f"The body has {len(body):,} bytes; at most {MAX_BODY_BYTES:,} are allowed.")
     fields = fields_of(body)
     payload = fields.pop("payload", None)
+    if payload is not None:
+        check_depth(payload)
     return {name: parse(raw) for name, raw in fields.items()}, payload
 
 

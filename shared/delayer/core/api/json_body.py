@@ -10,6 +10,7 @@ import msgspec
 from delayer.core.api.request import NotJson
 
 MAX_DEPTH: Final = 500  # levels; what reads a payload later has less of the stack left, and must not fail
+TOO_DEEP: Final = f"it is nested more than {MAX_DEPTH} levels deep"
 MAX_INTEGER: Final = 10**19  # a larger number stays a Decimal: it may have thousands of digits
 
 
@@ -20,8 +21,8 @@ def fields_of(body: bytes) -> dict[str, bytes]:
     try:
         body.decode("utf-8")
         fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
-        if any(_is_too_deep(parse(raw)) for raw in fields.values()):
-            raise RecursionError
+        for raw in fields.values():
+            parse(raw)
     except (UnicodeError, msgspec.MsgspecError, RecursionError, ValueError) as error:
         raise NotJson(f"The body must be a JSON object in UTF-8: {_first_line(error)}") from error
     return {name: bytes(raw) for name, raw in fields.items()}
@@ -48,6 +49,12 @@ def _decimal(digits: str) -> int | Decimal:
     return int(number) if is_integer else number
 
 
+def check_depth(payload: bytes) -> None:
+    """Raises NotJson if it is nested too deeply. One with few brackets, as most are, is not gone through."""
+    if payload.count(b"[") + payload.count(b"{") > MAX_DEPTH and _is_too_deep(parse(payload)):
+        raise NotJson(f"The body must be a JSON object in UTF-8: {TOO_DEEP}")
+
+
 def _is_too_deep(value: Any) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH):
@@ -69,5 +76,5 @@ def _refuse_constant(name: str) -> None:
 
 def _first_line(error: Exception) -> str:
     if isinstance(error, RecursionError):
-        return f"it is nested more than {MAX_DEPTH} levels deep"
+        return TOO_DEEP
     return str(error).split("\n", 1)[0]

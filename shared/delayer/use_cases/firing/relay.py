@@ -117,9 +117,9 @@ class Relay:
         now = self.clock.now()
         claims = [Claim(message=one.message, fence=self.new_nonce(), now=now, lease=self.lease) for one in ready]
         decisions: list[Callable[[LedgerRow | None], Verdict]] = (
-            [partial(_dropped, claim, drop) for claim, drop in zip(claims, drops, strict=True)]
+            [partial(decide_drop, claim, reason=drop) for claim, drop in zip(claims, drops, strict=True)]
             if drops
-            else [partial(_claimed, claim) for claim in claims]
+            else [partial(decide_claim, claim) for claim in claims]
         )
         outcomes = settle_all(self.ledger, decisions)
         for one, outcome in zip(ready, outcomes, strict=True):
@@ -170,14 +170,6 @@ class Relay:
         except Unavailable:
             return [received.message_id]
         return []
-
-
-def _claimed(claim: Claim, current: LedgerRow | None) -> Verdict:
-    return decide_claim(claim, current)
-
-
-def _dropped(claim: Claim, reason: str, current: LedgerRow | None) -> Verdict:
-    return decide_drop(claim, current, reason)
 
 
 def first_attempt(message: DelayerMessage, fence: str) -> ExecutorMessage:

@@ -18,6 +18,7 @@ from delayer.core.api.admission import (
     MAX_BODY_BYTES,
     MAX_PAST,
     admit,
+    admit_batch,
 )
 from delayer.core.api.field_errors import MAX_ERRORS
 from delayer.core.api.json_body import MAX_DEPTH
@@ -337,6 +338,16 @@ def test_no_depth_is_more_than_refused(depth: int, place: str) -> None:
     assert request is None or place == "payload"
     if place == "payload":
         assert (request is not None) == (depth <= MAX_DEPTH)
+
+
+def test_the_depth_of_a_payload_is_judged_by_itself_in_a_batch_too() -> None:
+    """The batch adds levels around it. One that is too deep does not take the others along."""
+    body_of = '{"delaySeconds": 1, "action": ACTION, "payload": VALUE}'
+    fits, too_deep = (raw(body_of, "[" * depth + "]" * depth) for depth in (MAX_DEPTH, MAX_DEPTH + 1))
+    one, other = admit_batch(b'{"schedules": [' + fits + b"," + too_deep + b"]}")
+    assert admit(one, NOW).definition.payload == "[" * MAX_DEPTH + "]" * MAX_DEPTH
+    with pytest.raises(NotJson, match="nested more than 500 levels deep"):
+        admit(other, NOW)
 
 
 @pytest.mark.parametrize("level", ["[{0}]", '{{"a": {0}}}'])

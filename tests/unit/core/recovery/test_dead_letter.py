@@ -7,18 +7,10 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.recovery.dead_letter import DeadLetter, Prefix, decode, encode
-from tests.samples import GOLDEN, NOW, OWNER, a_dead_letter, an_id
+from delayer.core.recovery.dead_letter import Prefix, decode, encode
+from tests.samples import GOLDEN, NOW, a_dead_letter, an_id
 
-SAMPLE = DeadLetter(
-    prefix=Prefix.DEAD_LETTERED,
-    schedule_id=an_id(),
-    owner=OWNER,
-    reason="more than 29 days past its point in time",
-    source="delayer-relay",
-    at=NOW,
-    body='{"whole": "body ä"}',
-)
+SAMPLE = a_dead_letter(reason="more than 29 days past its point in time", body='{"whole": "body ä"}')
 
 
 def test_the_golden_sample() -> None:
