@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.aws.dynamodb.items.attributes import Item
-from delayer.aws.dynamodb.ledger import DETAIL, DynamoLedger, from_item, to_item
+from delayer.aws.dynamodb.ledger import DynamoLedger, from_item, to_item
 from delayer.aws.runtime.environment import Threads
+from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, retried
 from delayer.core.ledger.row import LedgerChange, LedgerRow
@@ -232,7 +233,7 @@ def test_changes_are_written_side_by_side_and_answered_in_their_order(dynamodb: 
 
 
 seconds = st.integers(0, 2**40).map(lambda number: number * SECOND)
-texts = st.text(st.characters(codec="utf-8"), max_size=DETAIL)
+texts = st.text(st.characters(codec="utf-8"), max_size=MAX_DETAIL)
 
 
 @given(
@@ -262,11 +263,11 @@ def test_a_row_is_read_as_it_was_written(row: LedgerRow) -> None:
 
 def test_a_row_fits_into_one_write_unit(dynamodb: Any) -> None:
     """1,024 bytes, names included, with the longest of everything; the reason is cut to fit."""
-    row = evolve(SAMPLE, owner="x" * 256, detail="x" * 5000, nonce="x" * 16, fence="x" * 16, retry_of="x" * 16)
+    row = evolve(SAMPLE, owner="x" * 256, detail="\u00e4" * 5000, nonce="x" * 16, fence="x" * 16, retry_of="x" * 16)
     row = evolve(row, name="x" * 128, replaced_by=an_id())
     item = to_item(row)
     assert sum(len(name) + len(str(next(iter(value.values())))) for name, value in item.items()) <= 1024
-    assert from_item(item).detail == "x" * DETAIL
+    assert from_item(item).detail == row.detail
 
 
 def test_a_long_reason_is_cut_and_a_repeat_is_still_no_conflict(dynamodb: Any) -> None:

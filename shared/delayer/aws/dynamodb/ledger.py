@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 VERSION: Final = 1
-DETAIL: Final = 256  # characters of a reason or an answer that are stored
 
 
 @frozen(kw_only=True)
@@ -106,7 +105,7 @@ def to_item(row: LedgerRow) -> Item:
         "attempt": {"N": str(row.attempt)},
         "fence": {"S": row.fence},
         "retryOf": {"S": row.retry_of},
-        "detail": {"S": row.detail[:DETAIL]},
+        "detail": {"S": row.detail},
         "name": {"S": row.name},
         "replacedBy": {"S": row.replaced_by},
         "stoppedAt": {"N": str(row.stopped_at)},

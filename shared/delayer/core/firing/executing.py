@@ -3,10 +3,11 @@
 import hashlib
 from typing import Final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from delayer.core.firing.enqueueing import delay_seconds
 from delayer.core.firing.relaying import MAX_HOLD
+from delayer.core.ledger.detail import detail_of
 from delayer.core.ledger.row import LedgerRow, Refuse, RetryLater
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.messages import ExecutorMessage
@@ -55,16 +56,16 @@ class Orphan:
 
 @frozen
 class Done:
-    """The target accepted it. `detail` is its answer, to be read by clients and operators."""
+    """The target accepted it. `detail` says so to clients and operators, in our words and not in its own (ADR 0065)."""
 
-    detail: str
+    detail: str = field(converter=detail_of)
 
 
 @frozen(kw_only=True)
 class Retry:
     """The target may accept it later. `after_seconds` is the delay that it asked for, if it did."""
 
-    detail: str
+    detail: str = field(converter=detail_of)
     after_seconds: int | None = None
 
 
@@ -72,7 +73,7 @@ class Retry:
 class Refused:
     """The target will never accept it."""
 
-    detail: str
+    detail: str = field(converter=detail_of)
 
 
 Result = Done | Retry | Refused

@@ -6,8 +6,9 @@ a transition that the table does not have raises IllegalTransition (ADR 0059).
 
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
+from delayer.core.ledger.detail import detail_of
 from delayer.core.ledger.lifecycle import ENDS, WAITING, EventType, State, target_of
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import ROW_LIFETIME
@@ -30,7 +31,7 @@ class LedgerRow:
     attempt: int = 0  # the attempt that is under way or is to be made next; 1 at the claim
     fence: str = ""  # fencing token: names the one message that may make this attempt; any other was overtaken
     retry_of: str = ""  # the fencing token whose failure led to this attempt; empty for the first
-    detail: str = ""  # to be read by clients and operators: the target's answer, or the reason of an end
+    detail: str = field(default="", converter=detail_of)  # to be read by people: the answer, or why it ended
     name: str = ""  # under which its owner may replace it; a named schedule has a row from the start
     replaced_by: str = ""  # the id of the schedule that took its place
     stopped_at: Millis = 0  # when its owner asked that no further attempt starts

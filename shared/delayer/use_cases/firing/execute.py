@@ -107,7 +107,7 @@ class Execute:
             return self.target(message)
         except Exception as error:  # noqa: BLE001 - it must not take the batch along
             self.observer.warn("the target raised", message.schedule.id, error=repr(error))
-            return executing.Retry(detail=f"the executor failed: {error!r}")
+            return executing.Retry(detail=f"the executor failed: {type(error).__name__}")
 
     def _measure(self, lateness: int) -> None:
         self.observer.measure_lateness(lateness)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delayer.core.ledger.detail import detail_of
 from delayer.core.ledger.lifecycle import ENDS, EventType, IllegalTransition, State
 from delayer.core.ledger.outcome import ended, ended_unclaimed, may_end, retried
 from tests.samples import NOW, OWNER, a_claim, an_executor_message, an_id
@@ -20,7 +21,7 @@ def test_an_end_keeps_what_was_known(state: State, detail: str) -> None:
         return
     row = ended(claim, state, NOW + 1, detail)
     assert row.ended
-    assert (row.state, row.revision, row.at, row.detail) == (state, 2, NOW + 1, detail)
+    assert (row.state, row.revision, row.at, row.detail) == (state, 2, NOW + 1, detail_of(detail))
     assert (row.nonce, row.attempt, row.claimed_at) == (claim.nonce, claim.attempt, claim.claimed_at)
 
 

@@ -138,7 +138,7 @@ def test_a_target_that_raises_has_had_its_attempt() -> None:
 
     def raises(message: ExecutorMessage) -> Result:
         if message.schedule.id == an_id():
-            raise ZeroDivisionError
+            raise ZeroDivisionError("what the target said\n" * 10_000)
         return answer(message)
 
     neighbour = an_executor_message(NOW + 1)
@@ -148,6 +148,7 @@ def test_a_target_that_raises_has_had_its_attempt() -> None:
     assert (the_row(world).attempt, the_row(world).state) == (2, State.CLAIMED)
     assert [message.schedule.id for _, message in world.target.reached] == [neighbour.schedule.id]
     assert "the target raised" in world.observer.warnings
+    assert the_row(world).detail == "the executor failed: ZeroDivisionError", "and nothing of what it said"
 
 
 def test_after_an_end_the_target_is_not_reached() -> None:
