@@ -1,28 +1,38 @@
 """The action `http-request`."""
 
-import ipaddress
+import re
 import socket
 import ssl
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from email.utils import parsedate_to_datetime
+from errno import errorcode
 from functools import cache
-from http.client import HTTPConnection, HTTPException
-from threading import Timer
-from time import monotonic, time
+from http.client import HTTPConnection
+from threading import BoundedSemaphore, Thread, Timer
+from time import monotonic
 from typing import Final
 
 import msgspec
-from attrs import frozen
-from urllib3.exceptions import LocationParseError
+from attrs import field, frozen
 from urllib3.util import Url, parse_url
 
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.schedule.instants import format_instant
 from delayer.core.schedule.messages import ExecutorMessage
+from delayer.targets.http_answer import Answer, NotHttp, read_answer
+from delayer.targets.public_addresses import public_address
 
 TRY_AGAIN: Final = frozenset({408, 425, 429})
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+LOOKUPS: Final = 100  # names that one function looks up at a time, those counted that no attempt waits for any more
+
+TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+HEADER_VALUE: Final = re.compile(r"[\t -~]*")
+OF_THE_CONNECTION: Final = frozenset({"content-length", "transfer-encoding", "connection"})
+
+# By the codes of OpenSSL. Its own texts name what the other side has sent.
+CERTIFICATE: Final = {9: "is not valid yet", 10: "has expired", 62: "is for another name", 64: "is for another address"}
 
 
 class HttpRequest(msgspec.Struct):
@@ -38,12 +48,12 @@ Resolve = Callable[[str, int], Iterable[str]]
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host, in the resolver's order. Raises OSError."""
+    """The addresses of a host, in the resolver's order. Raises OSError, or ValueError for what is no name."""
     return [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
 class Forbidden(ValueError):
-    """The target may not be reached."""
+    """The target may not be reached. The text says why, in our words."""
 
 
 @frozen(kw_only=True)
@@ -56,32 +66,77 @@ class HttpTarget:
 
     allow_private: bool  # on one machine, the targets are on the same machine
     resolve: Resolve = resolve
+    _lookups: BoundedSemaphore = field(factory=lambda: BoundedSemaphore(LOOKUPS), init=False)
 
     def __call__(self, message: ExecutorMessage) -> Result:
         action = msgspec.json.decode(message.schedule.definition.action, type=HttpRequest)
         deadline = monotonic() + action.timeoutSeconds
         try:
-            url = parse_url(action.url)
-            address = self._address(url)
-        except (LocationParseError, UnicodeError, OverflowError, Forbidden) as error:
-            return Refused(f"{action.url}: {error}")
-        except OSError as error:
-            return Retry(detail=f"{url.host} cannot be resolved: {error}")
+            url = _target_of(action)
+            headers = _headers(url, action, message)
+        except Forbidden as error:
+            return Refused(str(error))
         try:
+            address = self._address(url, deadline)
             with _connected(url, address, deadline) as connection:
-                return _request(connection, url, action, message)
-        except (HTTPException, OSError) as error:
-            late = monotonic() >= deadline
-            return Retry(detail=f"no answer from {url.netloc}" + (" in time" if late else f": {_reason(error)}"))
+                return _result(_request(connection, url, action.method, headers, message))
+        except Forbidden as error:
+            return Refused(str(error))
+        except (NotHttp, OSError) as error:
+            answer = f"no answer from {(url.netloc or '')[:100]}"
+            return Retry(detail=f"{answer} in time" if monotonic() >= deadline else f"{answer}: {_reason(error)}")
 
-    def _address(self, url: Url) -> str:
+    def _address(self, url: Url, deadline: float) -> str:
+        """The address to connect to. Raises Forbidden, or OSError."""
         host = (url.host or "").strip("[]")
-        addresses = list(self.resolve(host, _port(url)))
-        if not self.allow_private:
-            for address in addresses:
-                if not ipaddress.ip_address(address.partition("%")[0]).is_global:
-                    raise Forbidden(f"{address} is a private address; the stack allows public targets only")
-        return addresses[0]
+        try:
+            addresses = self._resolved(host, _port(url), deadline)
+        except ValueError as error:
+            raise Forbidden(f"not the name of a host: {host}") from error
+        if self.allow_private:
+            return addresses[0]
+        public = [public_address(address) for address in addresses]
+        if not public[0] or None in public:
+            raise Forbidden(f"not a public address, and the stack allows no other: {host}")
+        return public[0]
+
+    def _resolved(self, host: str, port: int, deadline: float) -> list[str]:
+        """In a thread of its own, which is left behind at the deadline: the system's resolver cannot be interrupted.
+
+        Raises OSError, TimeoutError among them, or ValueError.
+        """
+        found = Future[list[str]]()
+
+        def look_up() -> None:
+            try:
+                found.set_result(list(self.resolve(host, port)))
+            except Exception as error:  # noqa: BLE001 - raised where it is waited for
+                found.set_exception(error)
+            finally:
+                self._lookups.release()
+
+        if not self._lookups.acquire(timeout=max(deadline - monotonic(), 0)):
+            raise TimeoutError
+        Thread(target=look_up, daemon=True).start()
+        addresses = found.result(timeout=max(deadline - monotonic(), 0))
+        if not addresses:
+            raise socket.gaierror
+        return addresses
+
+
+def _target_of(action: HttpRequest) -> Url:
+    """The URL in its parts. Raises Forbidden for what the API refuses, and an earlier version may have stored."""
+    try:
+        url = parse_url(action.url)
+    except ValueError as error:
+        raise Forbidden("not a URL") from error
+    if not TOKEN.fullmatch(action.method):
+        raise Forbidden("not a method of HTTP")
+    if url.scheme not in DEFAULT_PORTS or not url.host or url.port == 0:
+        raise Forbidden("not an absolute http or https URL")
+    if url.auth is not None:
+        raise Forbidden("a URL with a user name or password")
+    return url
 
 
 def _port(url: Url) -> int:
@@ -97,7 +152,7 @@ def _connected(url: Url, address: str, deadline: float) -> Iterator[HTTPConnecti
     """
     left = deadline - monotonic()
     if left <= 0:
-        raise TimeoutError("its name was not resolved in time")
+        raise TimeoutError
     raw = socket.create_connection((address, _port(url)), timeout=left)
     guard = raw.dup()
     cut = Timer(max(deadline - monotonic(), 0), _cut, [guard])
@@ -127,49 +182,65 @@ def tls_context() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _request(connection: HTTPConnection, url: Url, action: HttpRequest, message: ExecutorMessage) -> Result:
+def _request(
+    connection: HTTPConnection, url: Url, method: str, headers: dict[str, str], message: ExecutorMessage
+) -> Answer:
     """One request. Only the status and the headers of the answer are waited for."""
     body = message.schedule.definition.payload.encode() if message.schedule.definition.payload else None
-    connection.request(action.method, url.request_uri, body=body, headers=_headers(url, action, message))
-    answer = connection.getresponse()
-    return _result(answer.status, answer.headers.get("Retry-After") or "")
+    connection.request(method, url.request_uri, body=body, headers=headers)
+    with connection.sock.makefile("rb") as stream:
+        return read_answer(stream)
 
 
 def _headers(url: Url, action: HttpRequest, message: ExecutorMessage) -> dict[str, str]:
-    """The client's own, then ours. The schedule's id is the idempotency key: it is the same on every attempt."""
-    given = {name.lower() for name in action.headers}
-    defaults = {"Content-Type": "application/json", "User-Agent": "Delayer"}
-    return {
-        **{name: value for name, value in defaults.items() if name.lower() not in given},
-        **action.headers,
+    """The client's own, then ours. The schedule's id is the idempotency key: it is the same on every attempt.
+
+    Raises Forbidden for a header that would be read as something else.
+    """
+    ours = {
         "Host": url.netloc or "",
         "Idempotency-Key": message.schedule.id,
         "Delayer-Schedule-Id": message.schedule.id,
         "Delayer-Point-In-Time": format_instant(message.schedule.point_in_time),
         "Delayer-Attempt": str(message.attempt),
     }
+    for name, value in action.headers.items():
+        if not (TOKEN.fullmatch(name) and HEADER_VALUE.fullmatch(value)):
+            raise Forbidden("a header with characters that HTTP does not allow")
+    reserved = {name.lower() for name in ours} | OF_THE_CONNECTION
+    given = {name: value for name, value in action.headers.items() if name.lower() not in reserved}
+    named = {name.lower() for name in given}
+    defaults = {"Content-Type": "application/json", "User-Agent": "Delayer"}
+    return {**{name: value for name, value in defaults.items() if name.lower() not in named}, **given, **ours}
 
 
-def _result(status: int, retry_after: str) -> Result:
-    answer = f"HTTP {status}"
-    if 200 <= status < 300:
-        return Done(answer)
-    if status >= 500 or status in TRY_AGAIN:
-        return Retry(detail=answer, after_seconds=_retry_after(retry_after))
-    if 300 <= status < 400:
-        return Refused(f"{answer}: redirects are not followed")
-    return Refused(answer)
-
-
-def _retry_after(value: str) -> int | None:
-    """Seconds, from either form that RFC 9110 allows."""
-    if value.isdecimal():
-        return int(value[:6])
-    try:
-        return max(int(parsedate_to_datetime(value).timestamp() - time()), 0)
-    except (TypeError, ValueError, OverflowError):
-        return None
+def _result(answer: Answer) -> Result:
+    """Of the answer only the status is shown to anybody."""
+    status = f"HTTP {answer.status}"
+    if 200 <= answer.status < 300:
+        return Done(status)
+    if answer.status >= 500 or answer.status in TRY_AGAIN:
+        return Retry(detail=status, after_seconds=answer.retry_after)
+    if 300 <= answer.status < 400:
+        return Refused(f"{status}: redirects are not followed")
+    return Refused(status)
 
 
 def _reason(error: Exception) -> str:
-    return str(error) or type(error).__name__
+    """Why there was no answer, in our words: the exception's own text may be the target's."""
+    match error:
+        case TimeoutError():
+            return "it took too long"
+        case socket.gaierror():
+            return "its name cannot be resolved"
+        case ssl.SSLCertVerificationError():
+            return f"its certificate {CERTIFICATE.get(error.verify_code, 'is not trusted')}"
+        case ssl.SSLError():
+            return "TLS failed"
+        case ConnectionRefusedError():
+            return "the connection was refused"
+        case ConnectionError():
+            return "the connection was closed"
+        case OSError():
+            return f"it cannot be reached ({errorcode.get(error.errno or 0, 'unknown')})"
+    return "what it sent is not HTTP"
