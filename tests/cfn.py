@@ -154,6 +154,16 @@ def logical(reference: Any) -> str:
 
 def statements(function: str) -> list[dict[str, Any]]:
     """All that the role of a function may do: what a loop gave it, and what the function's own policy adds."""
+    return [statement for statement in _statements(function) if statement["Effect"] != "Deny"]
+
+
+def denied(function: str) -> list[dict[str, Any]]:
+    """What its role may not do, whatever else allows it."""
+    return [statement for statement in _statements(function) if statement["Effect"] == "Deny"]
+
+
+def _statements(function: str) -> list[dict[str, Any]]:
+    """With what a parameter adds."""
     role = logical(functions()[function]["Role"])
     attached = [
         policy
@@ -161,12 +171,15 @@ def statements(function: str) -> list[dict[str, Any]]:
         if [logical(one) for one in policy["Roles"]] == [role]
     ]
     policies = [*resources("AWS::IAM::Role")[role]["Policies"], *attached]
-    return [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
+    found = [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
+    return [statement["Fn::If"][1] if "Fn::If" in statement else statement for statement in found]
 
 
 def resource_name(reference: Any) -> str:
     """How a resource is written in tests and documentation: `Table`, `Table.StreamArn`, `Bucket/prefix/*`."""
     [(kind, value)] = reference.items()
+    if kind == "Fn::Split":
+        return str(value[1]["Ref"])
     if kind == "Fn::Sub":
         pattern = re.fullmatch(r"arn:.*\$\{(\w+)\}", value)
         return pattern[1] if pattern else re.sub(r"\$\{(\w+)\.Arn\}", r"\1", value)

@@ -46,8 +46,8 @@ def value_of(setting: Any) -> str:
             return name
         case {"Fn::Sub": str(text)}:
             return text
-        case {"Fn::If": [str(), str(), str(otherwise)]}:
-            return otherwise
+        case {"Fn::If": [str(), _, otherwise]}:
+            return value_of(otherwise)
     assert isinstance(setting, str), setting
     return setting
 

@@ -12,6 +12,7 @@ from local.stack.emulated_stack import EmulatedStack
 from tests.e2e.client import Client
 
 PARAMETERS = {"DelayerPeriod": "60"}
+EVERY_NAME = "*"  # so that nothing but the stack's own guards keeps sqs-send from its queues
 
 
 @pytest.fixture(scope="session")
@@ -31,7 +32,7 @@ def ticking(receiver: Receiver) -> Iterator[Client]:
 @pytest.fixture(scope="session")
 def client(receiver: Receiver) -> Iterator[Client]:
     """A stack whose minute task is switched off."""
-    with EmulatedStack(parameters=PARAMETERS) as stack:
+    with EmulatedStack(parameters={**PARAMETERS, "SqsTargetNamePattern": EVERY_NAME}) as stack:
         client = Client(stack, receiver)
         client.switch_minute_task("DISABLED")
         yield client

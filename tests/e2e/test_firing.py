@@ -59,6 +59,7 @@ def test_sqs_queue(client: Client) -> None:
     message = _received(client, url)
     assert json.loads(message["Body"]) == {"a": 1}
     assert message["MessageAttributes"]["Idempotency-Key"]["StringValue"] == content["scheduleId"]
+    assert message["MessageAttributes"]["Delayer-Owner"]["StringValue"] == "anonymous"
     assert int(message["Attributes"]["SentTimestamp"]) >= due
     client.ledger_state(content["scheduleId"], "executed")
 
@@ -74,6 +75,17 @@ def test_fifo_queue(client: Client) -> None:
     assert message["Body"] == "null"
     assert message["Attributes"]["MessageGroupId"] == "g"
     assert message["Attributes"]["MessageDeduplicationId"] == content["scheduleId"]
+
+
+def test_the_stacks_own_queues_are_no_targets(client: Client) -> None:
+    """Whatever the pattern matches: a message forged in the delayer queue would fire under the id of another owner."""
+    sqs = client.stack.client("sqs")
+    own = [url for url in sqs.list_queues()["QueueUrls"] if "delayer-target-" not in url]
+    assert len(own) >= 13
+    for url in own:
+        _, _, content = client.post({"delaySeconds": 0, "action": {"type": "sqs-send", "queueUrl": url}, "payload": 1})
+        row = client.ledger_state(content["scheduleId"], "failed")
+        assert row["detail"]["S"] == "a queue of Delayer itself", url
 
 
 def _received(client: Client, url: str) -> "MessageTypeDef":

@@ -35,7 +35,15 @@ Permission = tuple[str, str]  # the name of a resource, an IAM action
 ADAPTERS: Final = {adapter.__name__ for adapter in PORTS}
 LOCAL: Final = {"SystemClock", "Threads", "Telemetry", "HttpTarget"}  # what asks nothing of AWS
 # What each target asks of AWS. The name of a resource is that of the template, or of the parameter in its ARN.
-TARGETS: Final[dict[str, set[Permission]]] = {"SqsTarget": {("SqsTargetNamePattern", "sqs:SendMessage")}}
+TARGETS: Final[dict[str, set[Permission]]] = {
+    "SqsTarget": {("SqsTargetNamePattern", "sqs:SendMessage")}
+    | {("SqsTargetKeyArns", action) for action in ("kms:GenerateDataKey", "kms:Decrypt")},
+}
+# Where such a resource is named by a pattern or by a parameter, what limits it further.
+LIMITS: Final = {
+    "SqsTargetNamePattern": {"StringEquals": ["aws:RequestedRegion"]},
+    "SqsTargetKeyArns": {"StringLike": ["kms:ViaService"]},
+}
 CONSUMING: Final = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 STREAMING: Final = {f"dynamodb:{one}" for one in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")}
 
@@ -141,9 +149,12 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
     }
     found: set[str] = set()
     for statement in statements(function):
-        of_control = [resource_name(one) for one in listed(statement["Resource"])] == ["ControlTable"]
-        assert bool(leading_keys(statement)) == of_control
-        assert set(statement.get("Condition", {})) == ({"ForAllValues:StringEquals"} if of_control else set())
+        resource, *more = [resource_name(one) for one in listed(statement["Resource"])]
+        limits = {kind: list(keys) for kind, keys in statement.get("Condition", {}).items()}
+        assert bool(leading_keys(statement)) == (resource == "ControlTable")
+        expected = {"ForAllValues:StringEquals": ["dynamodb:LeadingKeys"]} if leading_keys(statement) else {}
+        assert limits == LIMITS.get(resource, expected)
+        assert not (limits and more), "a condition of its own for each"
         found |= leading_keys(statement)
     assert found == needed
 

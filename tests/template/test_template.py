@@ -13,6 +13,7 @@ from delayer.use_cases.firing.relay import Relay
 from tests.cfn import (
     ROOT,
     consumed,
+    denied,
     events,
     expanded,
     functions,
@@ -156,13 +157,6 @@ def test_the_lease_is_the_relays_timeout() -> None:
     assert relay["Timeout"] < QUEUES["DelayerQueue"]["VisibilityTimeout"]
     assert relay["Timeout"] * 1000 / 2 > MAX_HOLD
     assert "lease" in Relay.__annotations__
-
-
-@pytest.mark.parametrize("action", ACTION_TYPES)
-def test_an_executor_has_time_for_its_longest_attempt(action: str) -> None:
-    """The hold, the longest timeout a client may ask for, and the ledger."""
-    longest = OPENAPI["components"]["schemas"]["HttpRequestAction"]["properties"]["timeoutSeconds"]["maximum"]
-    assert FUNCTIONS[f"executor-{action}"]["Timeout"] >= longest + MAX_HOLD / 1000 + 10
 
 
 def test_the_delayer_period_leaves_room_for_the_whole_edge_minute() -> None:
@@ -470,6 +464,31 @@ def test_no_wildcard(function: str) -> None:
                 assert "DeadLetterBucket.Arn" in text or re.search(r"\$\{\w+TargetNamePattern\}", text)
 
 
+def test_no_owner_reaches_the_stacks_own_queues() -> None:
+    """Whatever the parameter's pattern matches. Its own queue takes its retries, so that one the code alone refuses."""
+    [statement] = denied("executor-sqs-send")
+    assert statement["Action"] == ["sqs:SendMessage"]
+    assert "Condition" not in statement
+    assert {logical(one) for one in statement["Resource"]} == set(QUEUES) - {"SqsSendQueue"}
+    assert variables("executor-sqs-send")["STACK"] == {"Ref": "AWS::StackName"}
+    for queue, properties in QUEUES.items():
+        assert "QueueName" not in properties, "CloudFormation makes its name, of stack and logical name"
+        assert queue.endswith("Queue"), "by this the code knows it"
+    assert [function for function in FUNCTIONS if denied(function)] == ["executor-sqs-send"]
+
+
+def test_sqs_targets_are_in_the_stacks_own_region_unless_others_are_allowed() -> None:
+    """And in its own account and partition. The code refuses what the policy does not allow, and says why."""
+    [statement] = [one for one in statements("executor-sqs-send") if "TargetNamePattern" in str(one["Resource"])]
+    assert statement["Resource"]["Fn::Sub"].startswith("arn:${AWS::Partition}:sqs:*:${AWS::AccountId}:")
+    given, own = {"Fn::Split": [",", {"Ref": "SqsTargetRegions"}]}, {"Ref": "AWS::Region"}
+    allowed = {"Fn::If": ["HasSqsTargetRegions", given, own]}
+    assert statement["Condition"] == {"StringEquals": {"aws:RequestedRegion": allowed}}
+    known = {"Fn::If": ["HasSqsTargetRegions", {"Ref": "SqsTargetRegions"}, own]}
+    assert variables("executor-sqs-send")["SQS_TARGET_REGIONS"] == known
+    assert variables("executor-sqs-send")["ACCOUNT"] == {"Ref": "AWS::AccountId"}
+
+
 def test_no_function_scans() -> None:
     """Cost follows what is due, not what is stored."""
     granted = {action for name in FUNCTIONS for one in statements(name) for action in listed(one["Action"])}
@@ -505,3 +524,4 @@ def test_safe_by_default() -> None:
     assert defaults["ApiAuthorization"] == "AWS_IAM"
     assert defaults["AllowPrivateTargets"] == "false"
     assert defaults["SqsTargetNamePattern"] == "delayer-target-*"
+    assert defaults["SqsTargetRegions"] == defaults["SqsTargetKeyArns"] == ""
