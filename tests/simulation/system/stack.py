@@ -44,7 +44,7 @@ TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "tick": 60 * SECOND,
     "sweep": 60 * SECOND,
     "relay": 10 * SECOND,
-    "execute": 45 * SECOND,
+    "execute": 85 * SECOND,
     "drain": 30 * SECOND,
     "redrive": 60 * SECOND,
 }

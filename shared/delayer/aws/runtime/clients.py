@@ -27,7 +27,7 @@ log = logging.getLogger("delayer.aws")  # for what an adapter reports by its res
 CONFIG: Final = Config(
     connect_timeout=1,
     read_timeout=2,
-    retries={"mode": "standard", "max_attempts": 3},
+    retries={"mode": "standard", "total_max_attempts": 3},  # `max_attempts` would be the retries alone
     max_pool_connections=10,
     tcp_keepalive=True,
 )

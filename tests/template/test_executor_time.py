@@ -1,0 +1,109 @@
+"""An executor has time for the worst case of a message: the hold, its calls of AWS, and the longest attempt."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+from attrs import evolve
+
+from delayer.aws.runtime.clients import CONFIG
+from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.firing.relaying import MAX_HOLD
+from delayer.core.ledger.outcome import stopped
+from delayer.core.ledger.row import LedgerChange
+from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.messages import ExecutorMessage, encode
+from delayer.ports.queue import ReceivedMessage
+from delayer.use_cases.recovery.dead_letter import DeadLetters
+from tests.cfn import ROOT, functions, resources
+from tests.samples import NOW, a_claim, an_executor_message, an_id
+from tests.world import World
+
+OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+EXECUTORS = {"executor-http-request": "HttpRequestQueue", "executor-sqs-send": "SqsSendQueue"}
+ANSWER = 2  # seconds, in which Lambda starts the code and takes its answer
+ENDINGS: dict[str, Result] = {
+    "executed": Done("HTTP 204"),
+    "tried again": Retry(detail="HTTP 503"),
+    "failed": Refused("HTTP 404"),
+}
+
+
+def longest_call(config: Any) -> float:
+    """Seconds of one call that hangs in each of its attempts, with botocore's longest pauses between them."""
+    retries = config.retries
+    attempts = retries.get("total_max_attempts") or retries["max_attempts"] + 1
+    pauses = sum(2**pause for pause in range(attempts - 1))
+    seconds: float = attempts * (config.connect_timeout + config.read_timeout) + pauses
+    return seconds
+
+
+def longest_attempt(executor: str) -> float:
+    """Seconds that the target may take: what a client may ask for, or a call of AWS."""
+    action = OPENAPI["components"]["schemas"]["HttpRequestAction"]
+    asked: float = action["properties"]["timeoutSeconds"]["maximum"]
+    return {"executor-http-request": asked, "executor-sqs-send": longest_call(CONFIG)}[executor]
+
+
+class Counted:
+    """Counts the calls of what it stands for."""
+
+    def __init__(self, of: Any, calls: list[str]) -> None:
+        self.of, self.calls = of, calls
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            self.calls.append(name)
+            return getattr(self.of, name)(*arguments)
+
+        return call
+
+
+def calls_of(ending: Result, has_twin: bool) -> list[str]:
+    """The calls of AWS for one message. `has_twin`: the row changes during the attempt, so that a write is in vain."""
+    world, calls = World(), list[str]()
+    world.clock.sleep_until(NOW)
+    world.ledger.store(a_claim())
+    ledger = Counted(world.ledger, calls)
+
+    def target(message: ExecutorMessage) -> Result:
+        row = world.ledger.read(an_id())
+        if has_twin and row:
+            world.ledger.write([LedgerChange(row=stopped(row, NOW), over=row)])
+        return ending
+
+    letters = DeadLetters(
+        clock=world.clock,
+        ledger=ledger,
+        store=Counted(world.store, calls),
+        observer=world.observer,
+        source="executor",
+    )
+    execute = evolve(
+        world.execute, ledger=ledger, queue=Counted(world.http_queue, calls), target=target, dead_letters=letters
+    )
+    assert execute([ReceivedMessage(message_id="m", body=encode(an_executor_message()))]) == []
+    return calls
+
+
+def test_the_calls_are_counted() -> None:
+    assert calls_of(ENDINGS["executed"], has_twin=False) == ["read", "write"]
+    assert calls_of(ENDINGS["failed"], has_twin=True) == ["read", "put", "write", "write"]
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_an_executor_has_time_for_its_worst_case(executor: str) -> None:
+    """The attempt lasts as long as it may, and every call of AWS succeeds at the last moment.
+
+    If the function were ended in between, an attempt that was made would be made again, and nine neighbours with it.
+    """
+    calls = max(len(calls_of(ending, has_twin)) for ending in ENDINGS.values() for has_twin in (False, True))
+    worst = MAX_HOLD / SECOND + longest_attempt(executor) + calls * longest_call(CONFIG) + ANSWER
+    timeout = functions()[executor]["Timeout"]
+    assert timeout >= worst
+    assert resources("AWS::SQS::Queue")[EXECUTORS[executor]]["VisibilityTimeout"] > timeout
+
+
+def test_every_executor_is_here() -> None:
+    assert sorted(EXECUTORS) == sorted(name for name in functions() if name.startswith("executor-"))
