@@ -3,6 +3,7 @@
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from typing import Any
 
 from local.errors import EmulatorError
@@ -10,6 +11,16 @@ from local.receiver import ReceivedRequest, Receiver
 
 AHEAD_SECONDS = 3
 LONGEST_WAIT_SECONDS = 30
+
+
+def obstacle_in(parameters: Mapping[str, str]) -> str | None:
+    """Why the example cannot work with these template parameters, as a sentence; None if it can."""
+    if parameters.get("AllowPrivateTargets") == "false":
+        return "AllowPrivateTargets=false: targets on this machine are refused, the receiver included."
+    authorization = parameters.get("ApiAuthorization", "NONE")
+    if authorization != "NONE":
+        return f"ApiAuthorization={authorization}: the API refuses requests without credentials."
+    return None
 
 
 def demonstrate(api_url: str, receiver: Receiver) -> tuple[dict[str, Any], ReceivedRequest]:

@@ -4,9 +4,10 @@ import importlib
 from importlib.metadata import version
 
 from local.emulator.observer import Observer
+from local.emulator.patches.credentials import issue_secret_credentials
 from local.emulator.patches.delays import DelayedWakes
 from local.emulator.patches.intervals import shorten_waits
-from local.emulator.patches.invocations import observe_invocations
+from local.emulator.patches.invocations import observe_invocations, pass_source_address
 from local.emulator.patches.mappings import accept_concurrency_from_parameters, observe_mappings
 from local.emulator.patches.permissions import authorize_batches
 from local.emulator.patches.streams import StreamPoller
@@ -21,7 +22,10 @@ def install(observer: Observer) -> None:
     lambda_service = importlib.import_module("ministack.services.lambda_svc")
     sqs = importlib.import_module("ministack.services.sqs")
     dynamodb = importlib.import_module("ministack.services.dynamodb")
+    runtime = importlib.import_module("ministack.core.lambda_runtime")
+    issue_secret_credentials(lambda_service, runtime, importlib.import_module("ministack.services.sts"))
     observe_invocations(lambda_service, observer)
+    pass_source_address(lambda_service, importlib.import_module("ministack.core.responses"))
     StreamPoller(lambda_service, dynamodb).install()
     DelayedWakes(lambda_service, sqs).install()
     observe_mappings(lambda_service, sqs, observer)
