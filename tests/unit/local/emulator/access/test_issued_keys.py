@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from local.emulator.access.function_sessions import issue_secret_credentials
 from local.emulator.access.issued_keys import IssuedKeys
-from local.emulator.patches.credentials import issue_secret_credentials
 from local.key_pair import KeyPair
 
 PAIR = KeyPair(access_key_id="AKIARUN", secret_access_key="of this run")
