@@ -9,8 +9,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from local.aws_clients import REGION
-from local.key_pair import KeyPair
+from local.key_pair import REGION, KeyPair
 from tests.e2e.client import Client
 
 KNOWN = KeyPair(access_key_id="test", secret_access_key="test")

@@ -154,8 +154,8 @@ def test_an_address_that_anybody_could_make_does_not() -> None:
     check(received("GET", "http://127.0.0.1:8081/_ministack/health"), "MissingAuthenticationToken")
     old = "http://127.0.0.1:8081/b/k?AWSAccessKeyId=test&Signature=x&Expires=9999999999"
     check(received("GET", old), "MissingAuthenticationToken")
-    bearer = {"authorization": "Bearer x"}
-    check(received("GET", "http://127.0.0.1:8081/", bearer.items()), "MissingAuthenticationToken")
+    other_kind = {"authorization": "Bearer x"}
+    check(received("GET", "http://127.0.0.1:8081/", other_kind.items()), "MissingAuthenticationToken")
 
 
 def later(**delta: float) -> Signatures:
