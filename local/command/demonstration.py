@@ -6,6 +6,7 @@ import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
+from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
 from local.errors import EmulatorError
 from local.receiver import ReceivedRequest, Receiver
 
@@ -15,11 +16,14 @@ LONGEST_WAIT_SECONDS = 30
 
 def obstacle_in(parameters: Mapping[str, str]) -> str | None:
     """Why the example cannot work with these template parameters, as a sentence; None if it can."""
-    if parameters.get("AllowPrivateTargets") == "false":
-        return "AllowPrivateTargets=false: targets on this machine are refused, the receiver included."
-    authorization = parameters.get("ApiAuthorization", "NONE")
-    if authorization != "NONE":
-        return f"ApiAuthorization={authorization}: the API refuses requests without credentials."
+    for name, consequence in (
+        ("AllowPrivateTargets", "targets on this machine are refused, the receiver included."),
+        ("PrivateTargetsAccount", "targets on this machine are refused, the receiver included."),
+        ("ApiAuthorization", "the API refuses requests without credentials."),
+    ):
+        value = parameters.get(name, PARAMETERS_ON_ONE_MACHINE[name])
+        if value != PARAMETERS_ON_ONE_MACHINE[name]:
+            return f"{name}={value}: {consequence}"
     return None
 
 

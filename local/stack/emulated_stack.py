@@ -124,4 +124,6 @@ class EmulatedStack:
             with opener.open(request, timeout=60) as response:
                 return json.load(response)
         except urllib.error.HTTPError as error:
-            raise EmulatorError(f"{json.load(error)['detail']} (logs in {self.folder}/logs)") from error
+            answer: dict[str, str] = json.load(error)  # a problem, or an error of the AWS port
+            reason = answer.get("detail") or answer.get("message")
+            raise EmulatorError(f"{reason} (logs in {self.folder}/logs)") from error
