@@ -20,6 +20,7 @@ from local.stack.expiry import Expiry
 from local.stack.ports import free_ports, refuse_used
 from local.stack.process import EmulatorProcess
 
+LONGEST_REQUEST_SECONDS = 240  # the start of all functions: seconds, or minutes on a machine that is busy
 Progress = Callable[[str], AbstractContextManager[object]]
 
 
@@ -121,7 +122,7 @@ class EmulatedStack:
         request = self.pair.signed(method, self.aws_endpoint_url + path, body)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=60) as response:
+            with opener.open(request, timeout=LONGEST_REQUEST_SECONDS) as response:
                 return json.load(response)
         except urllib.error.HTTPError as error:
             answer: dict[str, str] = json.load(error)  # a problem, or an error of the AWS port
