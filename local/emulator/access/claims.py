@@ -54,14 +54,16 @@ class Claim:
 def claim_of(received: Received) -> Claim:
     """The claim of a request. Raises Refused if there is none, or if it lacks something."""
     authorization = received.headers.get("authorization", "")
-    query = dict(parse_qsl(received.query, keep_blank_values=True))
+    pairs = parse_qsl(received.query, keep_blank_values=True)
+    query, fields = dict(pairs), FIELD.findall(authorization)
+    named = [name.lower() for name, _ in pairs if name.lower() in QUERY_CREDENTIALS]
     if not received.path.startswith("/"):
         raise Refused("InvalidRequest", "The address has no path.")
-    if authorization and QUERY_CREDENTIALS & {name.lower() for name in query}:
-        raise Refused("InvalidRequest", "A request is signed in the header Authorization or in the query, not in both.")
+    if (authorization and named) or max(map(named.count, named), default=1) > 1 or len(fields) > len(dict(fields)):
+        raise Refused("InvalidRequest", "A request has one signature, in the header Authorization or in the query.")
     if authorization.startswith(f"{ALGORITHM} "):
-        return claim_in_header(received, dict(FIELD.findall(authorization)))
-    if query.get("X-Amz-Algorithm") == ALGORITHM:
+        return claim_in_header(received, dict(fields))
+    if query.get("X-Amz-Algorithm") == ALGORITHM and "awsaccesskeyid" not in named:
         return claim_in_query(received, query)
     raise Refused("MissingAuthenticationToken", f"The request is not signed with {ALGORITHM}.")
 

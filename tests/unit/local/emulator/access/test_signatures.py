@@ -213,6 +213,19 @@ def test_two_signatures_are_refused() -> None:
     )
 
 
+def test_a_second_key_in_a_request_is_refused() -> None:
+    """A function could sign with its own, and name the root user's in a place where ministack looks first."""
+    for key in ("x-amz-credential", "X-Amz-Credential", "AWSAccessKeyId"):
+        url = f"{presigned(pair=SESSION, token=TOKEN)}&{key}=test/1/us-east-1/s3/aws4_request"
+        with pytest.raises(Refused) as caught:
+            SIGNATURES.check(received("GET", url))
+        assert caught.value.code in ("InvalidRequest", "MissingAuthenticationToken")
+    request = call("dynamodb")
+    first = "AWS4-HMAC-SHA256 Credential=test/1/us-east-1/iam/aws4_request, SignedHeaders=host, Signature=x"
+    twice = {**request.headers, "authorization": f"{first},{request.headers['authorization']}"}
+    check(evolve(request, headers=twice), "InvalidRequest")
+
+
 @pytest.mark.parametrize("path", ["*", "http://127.0.0.1/", "[", ""])
 def test_what_is_no_path_is_refused(path: str) -> None:
     with pytest.raises(Refused):
