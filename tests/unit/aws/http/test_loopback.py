@@ -2,12 +2,14 @@
 
 import importlib.util
 import json
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from delayer.aws.http.loopback import NotLoopback, refuse_other_machines, source_check
+from delayer.aws.runtime import clients
 from tests.cfn import ROOT, functions, shared_variables, variables
 from tests.cold_start import value_of
 
@@ -49,6 +51,15 @@ def test_with_credentials_every_machine_may_call(authorization: str, monkeypatch
     source_check()(call_from("203.0.113.7"))
 
 
+@pytest.fixture
+def _as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a function's start leaves in the process: clients that are kept, and the logger of the adapters."""
+    for name in ("handlers", "propagate"):
+        monkeypatch.setattr(clients.log, name, getattr(clients.log, name))
+    yield
+    clients._client.cache_clear()
+
+
 def started(function: str, monkeypatch: pytest.MonkeyPatch, authorization: str) -> ModuleType:
     """The module of a function, with the environment of the template."""
     for name, value in {**shared_variables(), **variables(function)}.items():
@@ -62,6 +73,7 @@ def started(function: str, monkeypatch: pytest.MonkeyPatch, authorization: str) 
     return module
 
 
+@pytest.mark.usefixtures("_as_it_was")
 @pytest.mark.parametrize("function", API_FUNCTIONS)
 def test_a_stack_in_aws_that_was_opened_by_mistake_answers_nobody(
     function: str, monkeypatch: pytest.MonkeyPatch
