@@ -8,6 +8,8 @@ import boto3
 import botocore.session
 from botocore.config import Config
 
+from local.key_pair import REGION, KeyPair
+
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
 
-REGION = "us-east-1"
 # A profile or a proxy of the user's shell must neither break a local run nor send its requests to a real account.
 WITHOUT_USER_SETTINGS: dict[str, Any] = {
     "profile": (None, [], None, None),
@@ -27,18 +28,19 @@ WITHOUT_USER_SETTINGS: dict[str, Any] = {
 
 
 class AwsClients:
-    """Clients of one endpoint. Each is made once."""
+    """Clients of one endpoint, which sign with this pair. Each is made once."""
 
-    def __init__(self, endpoint_url: str) -> None:
+    def __init__(self, endpoint_url: str, pair: KeyPair) -> None:
         self.endpoint_url = endpoint_url
+        self.pair = pair
         self.clients: dict[str, object] = {}
 
     @cached_property
     def session(self) -> boto3.Session:
-        """A session with credentials that the emulator accepts."""
+        """A session with the pair of this run."""
         return boto3.Session(
-            aws_access_key_id="test",
-            aws_secret_access_key="test",  # noqa: S106 - the emulator does not check it
+            aws_access_key_id=self.pair.access_key_id,
+            aws_secret_access_key=self.pair.secret_access_key,
             region_name=REGION,
             botocore_session=botocore.session.Session(session_vars=WITHOUT_USER_SETTINGS),
         )

@@ -1,14 +1,25 @@
-"""An HTTP server that records the requests it gets and when: the target of demonstration, tests and benchmarks."""
+"""An HTTP server that records the requests it gets and when: the target of demonstration, tests and benchmarks.
+
+Requests of web pages are refused and not recorded: they would fill the terminal and the memory, or pretend to come from
+Delayer.
+"""
 
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Mapping
+from functools import partial
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
 
 from attrs import frozen
+
+from local.web_pages import Doorkeeper, headers_by_name
+
+DOOR = Doorkeeper(own_pages=False, subdomains=False)
+LARGEST_BODY = 1 << 20  # bytes; a schedule's payload is smaller
 
 
 @frozen(kw_only=True)
@@ -36,7 +47,8 @@ class Receiver:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self.server.serve_forever, daemon=True, name="receiver").start()
+        serve = partial(self.server.serve_forever, poll_interval=0.05)  # s; so long does the end take
+        threading.Thread(target=serve, daemon=True, name="receiver").start()
         return self
 
     def __exit__(
@@ -99,12 +111,27 @@ def handler_for(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
 
         def handle_any(self) -> None:
             at_ms = time.time_ns() // 1_000_000
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            status = receiver.record(at_ms, self.command, self.path, headers, body)
+            headers = headers_by_name(self.headers.items())
+            size = headers.get("content-length", "0")
+            if DOOR.refusal_of(headers):
+                self.refuse(HTTPStatus.FORBIDDEN)
+            elif not (size.isascii() and size.isdigit()):
+                self.refuse(HTTPStatus.BAD_REQUEST)
+            elif len(size) > 7 or int(size) > LARGEST_BODY:  # Python reads no number of thousands of digits
+                self.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            else:
+                body = self.rfile.read(int(size))
+                self.respond(receiver.record(at_ms, self.command, self.path, headers, body))
+
+        def respond(self, status: int) -> None:
             self.send_response(status)
             self.send_header("Content-Length", "0")
             self.end_headers()
+
+        def refuse(self, status: int) -> None:
+            """Respond, and close the connection: its body was not read."""
+            self.close_connection = True
+            self.respond(status)
 
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815 - http.server's names
 

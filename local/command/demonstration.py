@@ -3,13 +3,28 @@
 import json
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from typing import Any
 
+from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
 from local.errors import EmulatorError
 from local.receiver import ReceivedRequest, Receiver
 
 AHEAD_SECONDS = 3
 LONGEST_WAIT_SECONDS = 30
+
+
+def obstacle_in(parameters: Mapping[str, str]) -> str | None:
+    """Why the example cannot work with these template parameters, as a sentence; None if it can."""
+    for name, consequence in (
+        ("AllowPrivateTargets", "targets on this machine are refused, the receiver included."),
+        ("PrivateTargetsAccount", "targets on this machine are refused, the receiver included."),
+        ("ApiAuthorization", "the API refuses requests without credentials."),
+    ):
+        value = parameters.get(name, PARAMETERS_ON_ONE_MACHINE[name])
+        if value != PARAMETERS_ON_ONE_MACHINE[name]:
+            return f"{name}={value}: {consequence}"
+    return None
 
 
 def demonstrate(api_url: str, receiver: Receiver) -> tuple[dict[str, Any], ReceivedRequest]:

@@ -5,9 +5,10 @@ import sys
 from types import FrameType
 
 from local.command import messages, options
-from local.command.demonstration import demonstrate
+from local.command.demonstration import demonstrate, obstacle_in
 from local.command.progress import console, step
 from local.errors import EmulatorError
+from local.printable import printable
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from local.stack.ports import refuse_used
@@ -20,7 +21,7 @@ def main() -> int:
     try:
         run(options.parse())
     except EmulatorError as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error)), file=sys.stderr)  # it may quote what a request or a function has said
         return 1
     except KeyboardInterrupt:
         print("\nStopped. Nothing was saved.")
@@ -40,9 +41,10 @@ def run(given: options.Options) -> None:
         Receiver(given.port + 2) as receiver,
         EmulatedStack(given.port, given.parameters, progress=step) as stack,
     ):
-        if given.demonstrates:
+        obstacle = obstacle_in(given.parameters)
+        if given.demonstrates and not obstacle:
             show_demonstration(stack, receiver)
-        print(messages.explanation(stack, receiver), flush=True)
+        print(messages.explanation(stack, receiver, obstacle), flush=True)
         serve(stack, receiver)
 
 
@@ -50,7 +52,7 @@ def show_demonstration(stack: EmulatedStack, receiver: Receiver) -> None:
     """Schedule three seconds ahead and show the arrival."""
     with step("Scheduling an HTTP request three seconds ahead, and waiting for it"):
         schedule, arrived = demonstrate(stack.api_url, receiver)
-    console.print(f"    {messages.arrival(schedule['pointInTime'], arrived)}")
+    console.print(f"    {messages.arrival(schedule['pointInTime'], arrived)}", markup=False)
 
 
 def serve(stack: EmulatedStack, receiver: Receiver) -> None:

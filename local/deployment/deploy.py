@@ -23,6 +23,7 @@ TEMPLATE_KEY = "template.json"
 PARAMETERS_ON_ONE_MACHINE = {
     # The functions call this machine's own receiver over loopback, and nobody else reaches the API.
     "AllowPrivateTargets": "true",
+    "PrivateTargetsAccount": "000000000000",  # ministack's; AWS has no account with this id
     "ApiAuthorization": "NONE",
     # Each is a process of about 70 MB here, and takes a third of a second of a processor to start.
     "RelayConcurrency": "10",

@@ -1,7 +1,8 @@
 """`python -m local.emulator`: the emulator's process, on 127.0.0.1 only.
 
 `local.stack.process` starts it. Its settings come from the environment, as ministack's own do: GATEWAY_PORT (the AWS
-port), DELAYER_API_PORT, DELAYER_LOG_FOLDER, DELAYER_METERING.
+port), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (the pair of this run, for ministack the one of its root user),
+DELAYER_API_PORT, DELAYER_LOG_FOLDER, DELAYER_METERING.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from hypercorn.config import Config
 
 from local.emulator.application import application
 from local.errors import EmulatorError
+from local.key_pair import KeyPair
 
 
 def end_with_parent() -> None:
@@ -38,6 +40,11 @@ def configuration(aws_port: int, api_port: int) -> Config:
     return config
 
 
+def pair_given() -> KeyPair:
+    """The pair that the starter has made."""
+    return KeyPair(access_key_id=os.environ["AWS_ACCESS_KEY_ID"], secret_access_key=os.environ["AWS_SECRET_ACCESS_KEY"])
+
+
 def main() -> None:
     """Serve until this process is ended."""
     threading.Thread(target=end_with_parent, daemon=True, name="end-with-parent").start()
@@ -45,7 +52,7 @@ def main() -> None:
     config = configuration(aws_port, api_port)
     try:
         log_folder = Path(os.environ["DELAYER_LOG_FOLDER"])
-        app = application(aws_port, api_port, log_folder, bool(os.environ.get("DELAYER_METERING")))
+        app = application(aws_port, api_port, log_folder, bool(os.environ.get("DELAYER_METERING")), pair_given())
         # hypercorn's type for an application has a class of its own for each ASGI message.
         asyncio.run(serve(cast(Any, app), config))
     except (EmulatorError, OSError) as error:

@@ -1,8 +1,11 @@
-"""What the layers around ministack share: the types of ASGI, reading a request's body, and sending a response."""
+"""What the layers around ministack share: the types of ASGI, reading a request, and sending a response."""
 
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
+from http import HTTPStatus
 from typing import Any
+
+from local.web_pages import headers_by_name
 
 # ASGI's own messages: which keys they have depends on their type.
 Scope = MutableMapping[str, Any]
@@ -10,6 +13,19 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+def headers_of(scope: Scope) -> dict[str, str]:
+    """The headers of a request by name in lower case."""
+    return headers_by_name((text_of(name), text_of(value)) for name, value in scope["headers"])
+
+
+def text_of(header: bytes) -> str:
+    """A header's bytes as text, as ministack reads them."""
+    try:
+        return header.decode()
+    except UnicodeDecodeError:
+        return header.decode("latin-1")
 
 
 async def body_of(receive: Receive) -> bytes:
@@ -24,7 +40,8 @@ async def body_of(receive: Receive) -> bytes:
 
 async def respond(send: Send, status: int, detail: str) -> None:
     """Send a problem document (RFC 9457); a 200 gets the same shape."""
-    await respond_json(send, status, {"status": status, "detail": detail}, b"application/problem+json")
+    problem = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    await respond_json(send, status, problem, b"application/problem+json")
 
 
 async def respond_json(send: Send, status: int, content: object, content_type: bytes = b"application/json") -> None:

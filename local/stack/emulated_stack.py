@@ -14,11 +14,13 @@ from local.aws_clients import AwsClients
 from local.deployment.deploy import STACK_NAME, deploy
 from local.emulator.metering.meter import Reading
 from local.errors import EmulatorError
+from local.key_pair import KeyPair
 from local.project import PROJECT
 from local.stack.expiry import Expiry
 from local.stack.ports import free_ports, refuse_used
 from local.stack.process import EmulatorProcess
 
+LONGEST_REQUEST_SECONDS = 240  # the start of all functions: seconds, or minutes on a machine that is busy
 Progress = Callable[[str], AbstractContextManager[object]]
 
 
@@ -27,7 +29,7 @@ class EmulatedStack:
 
     The API is at `port`, the AWS endpoint at the next one; 0 means two free ports. `parameters` are template
     parameters. `metering` makes `meter()` available. `client` makes boto3 clients of the emulator, by boto3's name of
-    the service. Errors: EmulatorError.
+    the service. `pair` are their credentials, made for this stack alone. Errors: EmulatorError.
     """
 
     def __init__(
@@ -44,12 +46,13 @@ class EmulatedStack:
         self.template = template
         self.progress = progress
         self.api_url = f"http://localhost:{self.port}"
-        self.aws_endpoint_url = f"http://127.0.0.1:{self.aws_port}"
         self.folder = PROJECT / ".local" / str(self.port)
         self.outputs: dict[str, str] = {}
-        self.clients = AwsClients(self.aws_endpoint_url)
+        self.pair = KeyPair.new()
+        self.process = EmulatorProcess(self.aws_port, self.port, self.folder, metering, self.pair)
+        self.aws_endpoint_url = self.process.url
+        self.clients = AwsClients(self.aws_endpoint_url, self.pair)
         self.client = self.clients.client
-        self.process = EmulatorProcess(self.aws_port, self.port, self.folder, metering)
         self.expiry: Expiry | None = None
 
     def __enter__(self) -> Self:
@@ -116,10 +119,12 @@ class EmulatedStack:
         EmulatorError with the reason in the response if that is an error.
         """
         body = None if content is None else json.dumps(content).encode()
-        request = urllib.request.Request(self.aws_endpoint_url + path, data=body, method=method)
+        request = self.pair.signed(method, self.aws_endpoint_url + path, body)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=60) as response:
+            with opener.open(request, timeout=LONGEST_REQUEST_SECONDS) as response:
                 return json.load(response)
         except urllib.error.HTTPError as error:
-            raise EmulatorError(f"{json.load(error)['detail']} (logs in {self.folder}/logs)") from error
+            answer: dict[str, str] = json.load(error)  # a problem, or an error of the AWS port
+            reason = answer.get("detail") or answer.get("message")
+            raise EmulatorError(f"{reason} (logs in {self.folder}/logs)") from error

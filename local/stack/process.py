@@ -11,8 +11,8 @@ import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
-from local.aws_clients import REGION
 from local.errors import EmulatorError
+from local.key_pair import EXPORTS, REGION, KeyPair, write_exports
 from local.project import PROJECT
 
 START_SECONDS = 60
@@ -21,14 +21,28 @@ PASSED_ON = ("PATH", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 class EmulatorProcess:
-    """Starts and ends `python -m local.emulator` on two ports, with its files in a folder of its own."""
+    """Starts and ends `python -m local.emulator` on two ports, with its files in a folder of its own.
 
-    def __init__(self, aws_port: int, api_port: int, folder: Path, metering: bool) -> None:
+    `pair` may do everything at its AWS port. The folder has it as shell exports while the process runs.
+    """
+
+    def __init__(self, aws_port: int, api_port: int, folder: Path, metering: bool, pair: KeyPair) -> None:
         self.aws_port = aws_port
         self.api_port = api_port
         self.folder = folder
         self.metering = metering
+        self.pair = pair
         self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """The AWS endpoint."""
+        return f"http://127.0.0.1:{self.aws_port}"
+
+    @property
+    def exports(self) -> Path:
+        """The file with the pair, for a shell."""
+        return self.folder / EXPORTS
 
     @property
     def log_file(self) -> Path:
@@ -38,6 +52,7 @@ class EmulatorProcess:
     def start(self) -> None:
         """Start the process and wait until it responds; EmulatorError if it does not."""
         self.empty_folder()
+        write_exports(self.folder, self.pair, self.url)
         with self.log_file.open("wb") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "local.emulator"],
@@ -64,8 +79,9 @@ class EmulatorProcess:
             "MINISTACK_REGION": REGION,
             # Every function runs under its own role, as on AWS: a missing permission shows here first.
             "AUTH": "true",
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
+            # Its root user. The functions get their own credentials in place of these.
+            "AWS_ACCESS_KEY_ID": self.pair.access_key_id,
+            "AWS_SECRET_ACCESS_KEY": self.pair.secret_access_key,
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "LOG_LEVEL": os.environ.get("EMULATOR_LOG_LEVEL", "WARNING"),
@@ -90,7 +106,7 @@ class EmulatorProcess:
             if self.process is None or self.process.poll() is not None:
                 raise EmulatorError(f"The emulator did not start: {self.last_line()} (see {self.log_file})")
             try:
-                opener.open(f"http://127.0.0.1:{self.aws_port}/_ministack/health", timeout=5).close()
+                opener.open(self.pair.signed("GET", f"{self.url}/_ministack/health"), timeout=5).close()
                 return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.05)
@@ -107,6 +123,7 @@ class EmulatorProcess:
 
     def stop(self) -> None:
         """Kill the process and its Lambda workers. All state is in memory, so there is nothing to save."""
+        self.exports.unlink(missing_ok=True)
         process, self.process = self.process, None
         if process is None:
             return

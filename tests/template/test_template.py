@@ -5,11 +5,14 @@ from typing import Any, get_args
 
 import pytest
 import yaml
+from ministack.core.responses import request_scope
+from ministack.services.cloudformation import engine
 
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.ports.observer import Metric
 from delayer.use_cases.firing.relay import Relay
+from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
 from tests.cfn import (
     ROOT,
     consumed,
@@ -523,5 +526,42 @@ def test_safe_by_default() -> None:
     defaults = {name: given["Default"] for name, given in expanded()["Parameters"].items()}
     assert defaults["ApiAuthorization"] == "AWS_IAM"
     assert defaults["AllowPrivateTargets"] == "false"
+    assert defaults["PrivateTargetsAccount"] == ""
     assert defaults["SqsTargetNamePattern"] == "delayer-target-*"
     assert defaults["SqsTargetRegions"] == defaults["SqsTargetKeyArns"] == ""
+
+
+# ------------------------------------------------------------ what must not be deployed by accident
+
+
+def private_targets(account: str, **given: str) -> bool:
+    """Whether executors in this account reach private addresses. Raises ValueError if CloudFormation refuses."""
+    template = expanded()
+    with request_scope(account, "eu-west-1"):
+        pairs = [{"Key": name, "Value": value} for name, value in given.items()]
+        parameters = {"AWS::AccountId": {"Value": account}, **engine._resolve_parameters(template, pairs)}
+        conditions = engine._evaluate_conditions(template, parameters)
+        engine._evaluate_rules(template, parameters, conditions)
+    match variables("executor-http-request")["ALLOW_PRIVATE_TARGETS"]:
+        case {"Fn::If": [str(condition), "true", "false"]}:
+            return bool(conditions[condition])
+    raise AssertionError("the executor does not obey a condition")
+
+
+def test_private_targets_are_not_allowed_by_accident() -> None:
+    """One parameter alone is refused; the file of another account, or of one machine, has no effect."""
+    assert not private_targets("123456789012")
+    with pytest.raises(ValueError, match="set PrivateTargetsAccount to the id of this account"):
+        private_targets("123456789012", AllowPrivateTargets="true")
+    for other in ("210987654321", PARAMETERS_ON_ONE_MACHINE["PrivateTargetsAccount"]):
+        assert not private_targets("123456789012", AllowPrivateTargets="true", PrivateTargetsAccount=other)
+    assert private_targets("123456789012", AllowPrivateTargets="true", PrivateTargetsAccount="123456789012")
+    assert not private_targets("123456789012", PrivateTargetsAccount="123456789012")
+
+
+def test_one_machine_may_have_private_targets() -> None:
+    """Its account is one that AWS does not have."""
+    on_one_machine = {
+        name: PARAMETERS_ON_ONE_MACHINE[name] for name in ("AllowPrivateTargets", "PrivateTargetsAccount")
+    }
+    assert private_targets("000000000000", **on_one_machine)

@@ -3,10 +3,12 @@
 import importlib
 from importlib.metadata import version
 
+from local.emulator.access.function_sessions import issue_secret_credentials
 from local.emulator.observer import Observer
+from local.emulator.patches.conditions import resolve_pseudo_parameters
 from local.emulator.patches.delays import DelayedWakes
 from local.emulator.patches.intervals import shorten_waits
-from local.emulator.patches.invocations import observe_invocations
+from local.emulator.patches.invocations import observe_invocations, pass_source_address
 from local.emulator.patches.mappings import accept_concurrency_from_parameters, observe_mappings
 from local.emulator.patches.permissions import authorize_batches
 from local.emulator.patches.streams import StreamPoller
@@ -21,7 +23,14 @@ def install(observer: Observer) -> None:
     lambda_service = importlib.import_module("ministack.services.lambda_svc")
     sqs = importlib.import_module("ministack.services.sqs")
     dynamodb = importlib.import_module("ministack.services.dynamodb")
+    runtime = importlib.import_module("ministack.core.lambda_runtime")
+    issue_secret_credentials(lambda_service, runtime, importlib.import_module("ministack.services.sts"))
     observe_invocations(lambda_service, observer)
+    responses = importlib.import_module("ministack.core.responses")
+    pass_source_address(lambda_service, responses)
+    evaluating = ("engine", "changesets", "handlers", "stacks")
+    modules = [importlib.import_module(f"ministack.services.cloudformation.{name}") for name in evaluating]
+    resolve_pseudo_parameters(modules, responses)
     StreamPoller(lambda_service, dynamodb).install()
     DelayedWakes(lambda_service, sqs).install()
     observe_mappings(lambda_service, sqs, observer)

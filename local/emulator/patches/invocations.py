@@ -1,4 +1,4 @@
-"""Invocations: each is reported to the observer, and a partial failure of a stream's batch becomes an error."""
+"""Invocations: reported to the observer, with the caller's address, and an error after a stream's partial failure."""
 
 import functools
 import json
@@ -56,3 +56,18 @@ def restart_at(records: list[dict[str, Any]], failed: list[str]) -> str:
     """
     numbers = [record["dynamodb"]["SequenceNumber"] for record in records]
     return min(failed) if set(failed) <= set(numbers) else numbers[0]
+
+
+def pass_source_address(lambda_service: Any, responses: Any) -> None:
+    """Put the client's real address into the events of the HTTP API, where ministack always writes 127.0.0.1."""
+    execute = lambda_service._execute_function_with_config_scope
+
+    @functools.wraps(execute)
+    def with_source(func: Any, event: Any) -> InvocationResult:
+        http = event.get("requestContext", {}).get("http") if isinstance(event, dict) else None
+        if http:
+            http["sourceIp"] = responses.get_request_client_ip()
+        result: InvocationResult = execute(func, event)
+        return result
+
+    lambda_service._execute_function_with_config_scope = with_source

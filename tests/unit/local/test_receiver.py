@@ -1,5 +1,6 @@
 """The receiver records what arrives, and fails as it was set up to."""
 
+import http.client
 import urllib.error
 import urllib.request
 
@@ -36,3 +37,29 @@ def test_the_first_requests_fail_as_set_up() -> None:
 def test_waiting_ends_with_a_timeout() -> None:
     with Receiver() as receiver, pytest.raises(TimeoutError, match="0 of 1 requests"):
         receiver.wait_for(1, seconds=0.05)
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Host": "evil.example"}, 403),
+        ({"Content-Length": "-1"}, 400),
+        ({"Content-Length": "\u0662"}, 400),
+        ({"Content-Length": "1048577"}, 413),
+        ({"Content-Length": "9" * 5000}, 413),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_web_page_leaves_nothing_behind(headers: dict[str, str], status: int) -> None:
+    """It can neither fill the memory, nor print lines, nor pretend that a schedule was executed."""
+    with Receiver() as receiver:
+        connection = http.client.HTTPConnection("127.0.0.1", receiver.server.server_port, timeout=5)
+        connection.putrequest("POST", "/hello", skip_host="Host" in headers)
+        for name, value in headers.items():
+            connection.putheader(name, value.encode())
+        connection.endheaders()
+        assert connection.getresponse().status == status
+        connection.close()
+        assert receiver.requests == []

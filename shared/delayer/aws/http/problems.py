@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
+from delayer.aws.http.loopback import NotLoopback, source_check
 from delayer.aws.http.requests import Unknown
 from delayer.aws.http.responses import Response, response, shown_row
 from delayer.core.api.quota import OverQuota
@@ -20,10 +21,15 @@ Handler = Callable[[dict[str, Any], Any], Response]
 
 
 def responds_with_problems(observer: Observer) -> Callable[[Handler], Handler]:
-    """The handler of a function, as `respond` answers."""
+    """The handler of a function, as `respond` answers. An open API answers its own machine only (ADR 0064)."""
+    check_source = source_check()
 
     def wrap(handler: Handler) -> Handler:
-        return wraps(handler)(lambda event, context: respond(observer, lambda: handler(event, context)))
+        def checked(event: dict[str, Any], context: Any) -> Response:
+            check_source(event)
+            return handler(event, context)
+
+        return wraps(handler)(lambda event, context: respond(observer, lambda: checked(event, context)))
 
     return wrap
 
@@ -57,6 +63,8 @@ def refused(error: NotJson | TooLarge | Invalid | Unknown) -> Response:
             return problem(400, "not-json", "The body is not a JSON object", str(error))
         case TooLarge():
             return problem(413, "body-too-large", "The body is too large", str(error))
+        case NotLoopback():
+            return problem(403, "not-from-loopback", "The API is open to its own machine only", str(error))
         case Unknown():
             return problem(403, "unknown-caller", "The caller is not known", str(error))
     detail = "; ".join(f"{one.field or 'the body'}: {one.problem}" for one in error.errors[:3])

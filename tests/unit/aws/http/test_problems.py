@@ -29,6 +29,11 @@ DOCUMENTED = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _with_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("API_AUTHORIZATION", "AWS_IAM")
+
+
 def answering(outcome: Any) -> tuple[dict[str, Any], MemoryObserver]:
     """The answer when a handler raises, or returns."""
     observer = MemoryObserver()

@@ -39,9 +39,10 @@ def test_an_unknown_parameter_is_refused_with_the_known_ones() -> None:
 
 
 def test_one_machines_parameters_are_given_where_the_template_has_them() -> None:
-    given = parameters_for({"AllowPrivateTargets": {}, "Shards": {}}, {"Shards": "2"})
+    given = parameters_for({"AllowPrivateTargets": {}, "PrivateTargetsAccount": {}, "Shards": {}}, {"Shards": "2"})
     assert given == [
         {"ParameterKey": "AllowPrivateTargets", "ParameterValue": "true"},
+        {"ParameterKey": "PrivateTargetsAccount", "ParameterValue": "000000000000"},
         {"ParameterKey": "Shards", "ParameterValue": "2"},
     ]
 

@@ -1,10 +1,11 @@
 """A record that a stream's function reports as failed is delivered again."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from local.emulator.patches.invocations import with_partial_failure
+from local.emulator.patches.invocations import pass_source_address, with_partial_failure
 
 
 def stream_event(*numbers: str) -> dict[str, Any]:
@@ -38,3 +39,17 @@ def test_every_other_result_stays_as_it_is(result: dict[str, Any]) -> None:
 @pytest.mark.parametrize("event", [{"Records": []}, {"Records": [{"eventSource": "aws:sqs"}]}, None, {"path": "/"}])
 def test_every_other_event_is_left_alone(event: Any) -> None:
     assert with_partial_failure(event, failures("1")) == failures("1")
+
+
+def test_the_api_learns_from_where_a_request_comes() -> None:
+    """Not from a header: anybody can write one."""
+    invoked: list[Any] = []
+    service = SimpleNamespace(_execute_function_with_config_scope=lambda func, event: invoked.append(event))
+    pass_source_address(service, SimpleNamespace(get_request_client_ip=lambda: "192.0.2.7"))
+    http = {"method": "GET", "sourceIp": "127.0.0.1"}
+    event: dict[str, Any] = {"headers": {"x-forwarded-for": "127.0.0.1"}, "requestContext": {"http": http}}
+    events: list[Any] = [event, {"Records": []}, None]
+    for one in events:
+        service._execute_function_with_config_scope({}, one)
+    assert invoked[0]["requestContext"]["http"] == {"method": "GET", "sourceIp": "192.0.2.7"}
+    assert invoked[1:] == [{"Records": []}, None]

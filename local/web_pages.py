@@ -1,0 +1,50 @@
+"""Which requests of a browser are refused: the ports of one machine are reachable from every web page that is open.
+
+A browser tells where a request comes from. `Origin` names the page's origin, `Sec-Fetch-Site` says how far away it is,
+and `Host` is the name that the page has used. A page of an attacker can change none of the three. Its own host name may
+lead to this machine (DNS rebinding), but then `Host` is that name.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from attrs import frozen
+
+HOST = re.compile(r"(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d{1,5})?")
+LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+@frozen(kw_only=True)
+class Doorkeeper:
+    """What one port accepts of a browser. Programs such as curl and boto3 send neither of the two headers of a page."""
+
+    own_pages: bool  # whether a page that came from this very port may use it
+    subdomains: bool  # whether names such as bucket.localhost are accepted, which S3 clients use
+
+    def refusal_of(self, headers: Mapping[str, str]) -> str | None:
+        """Why a request with these headers is refused, as a sentence; None if it is not. Names are in lower case."""
+        host = headers.get("host", "").lower()
+        if not self.is_local(host):
+            return "This address accepts requests to localhost and 127.0.0.1 only; the header Host names another host."
+        own = {f"http://{host}"} if self.own_pages else set()
+        if "origin" in headers and headers["origin"].lower() not in own:
+            return "This address accepts no requests from web pages of another origin."
+        near = {"none", "same-origin"} if self.own_pages else {"none"}
+        if headers.get("sec-fetch-site", "none").lower() not in near:
+            return "This address accepts no requests that a web page of another origin has caused."
+        return None
+
+    def is_local(self, host: str) -> bool:
+        """Whether a Host header names this machine."""
+        matched = HOST.fullmatch(host)
+        name = matched.group(1) if matched else ""
+        return name in LOCAL_NAMES or (self.subdomains and name.endswith(".localhost"))
+
+
+def headers_by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Header fields by name in lower case. The values of a repeated one are joined, so that none is overlooked."""
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        lower = name.lower()
+        found[lower] = f"{found[lower]},{value}" if lower in found else value
+    return found

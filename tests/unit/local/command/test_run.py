@@ -1,0 +1,39 @@
+"""`make local` serves whatever its demonstration comes to."""
+
+from contextlib import nullcontext
+
+import pytest
+
+from local.command import run
+from local.command.options import Options
+from local.stack.emulated_stack import EmulatedStack
+
+
+def run_with(monkeypatch: pytest.MonkeyPatch, parameters: dict[str, str]) -> list[str]:
+    """What was done after the start, when the command is given these template parameters."""
+    done: list[str] = []
+    monkeypatch.setattr(run, "EmulatedStack", lambda *_, **__: nullcontext(EmulatedStack(8080)))
+    monkeypatch.setattr(run, "Receiver", lambda _port: nullcontext(Named()))
+    monkeypatch.setattr(run, "refuse_used", lambda _port: None)
+    monkeypatch.setattr(run, "show_demonstration", lambda *_: done.append("demonstrated"))
+    monkeypatch.setattr(run, "serve", lambda *_: done.append("served"))
+    run.run(Options(port=8080, parameters=parameters, demonstrates=True))
+    return done
+
+
+class Named:
+    """A receiver that is only named."""
+
+    url = "http://127.0.0.1:8082"
+
+
+def test_it_demonstrates_and_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_with(monkeypatch, {}) == ["demonstrated", "served"]
+
+
+def test_where_its_own_target_is_refused_it_says_so_and_serves(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ended after half a minute: the demonstration did not arrive."""
+    assert run_with(monkeypatch, {"AllowPrivateTargets": "false"}) == ["served"]
+    assert "AllowPrivateTargets=false: targets on this machine are refused" in capsys.readouterr().out
