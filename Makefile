@@ -75,6 +75,7 @@ deploy: ## deploy to AWS with the SAM CLI
 	@sam build --help | grep -q -e --language-extensions || { echo "make deploy needs the AWS SAM CLI 1.160 or later." >&2; exit 1; }
 	sam build --language-extensions && \
 		sam deploy --guided --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND
+	@echo "Check that it keeps its promises there: make verify URL=<the output ApiUrl> (docs/verify.md)"
 
 verify: $(INSTALLED) ## check what a deployed stack promises (URL=https://… STACK=delayer TOKEN=…; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m operate.verify --stack $(STACK) $(if $(URL),--url $(URL)) $(ARGS)

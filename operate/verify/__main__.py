@@ -5,9 +5,9 @@ import sys
 
 from local.command.progress import console
 from local.command.run import interrupt
-from operate.verify.findings import exit_status
 from operate.verify.options import parse
-from operate.verify.report import show
+from operate.verify.results.findings import exit_status
+from operate.verify.results.report import show
 from operate.verify.run import begin, verify
 
 

@@ -7,13 +7,13 @@ import boto3
 from local.command.progress import console, step
 from operate.verify.account import AWS_ERRORS, Account, NoStack
 from operate.verify.api import Api, NoAnswer, Signs, WithSignature, WithToken, region_in, unsigned
-from operate.verify.findings import Finding, broken, unchecked
 from operate.verify.inbox import Inbox, queue_name
 from operate.verify.options import Options
 from operate.verify.promises.canary import canary
 from operate.verify.promises.cancelling import never_fired, races
 from operate.verify.promises.failing import redriven, refused
 from operate.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
+from operate.verify.results.findings import Finding, broken, unchecked
 from operate.verify.session import Session, Unexpected
 
 TITLES = {

@@ -11,10 +11,10 @@ from attrs import define, field
 from delayer.core.schedule.instants import SECOND, Millis, format_instant
 from operate.verify.account import AWS_ERRORS, Account
 from operate.verify.api import Api, NoAnswer
-from operate.verify.cost import Bill
-from operate.verify.findings import Finding, Lateness
 from operate.verify.inbox import Inbox
 from operate.verify.options import Options
+from operate.verify.results.cost import Bill
+from operate.verify.results.findings import Finding, Lateness
 
 POLL: Final = 0.5  # seconds
 

@@ -4,7 +4,7 @@ import time
 from typing import Final
 
 from operate.verify.account import Account, CanaryAlarm
-from operate.verify.findings import Finding, broken, held, unchecked
+from operate.verify.results.findings import Finding, broken, held, unchecked
 from operate.verify.session import Session
 
 POLL: Final = 10.0  # seconds
@@ -23,7 +23,7 @@ def canary(session: Session, account: Account, sleep_seconds: float = POLL) -> l
         alarm = account.canary_alarm()
     if alarm is None:
         return [unchecked(promise, "the stack has no alarm whose name begins with Canary")]
-    return [_figures(promise, alarm), _told(account, alarm)]
+    return [_figures(promise, alarm), _heard(account, alarm)]
 
 
 def _figures(promise: str, alarm: CanaryAlarm) -> Finding:
@@ -34,7 +34,7 @@ def _figures(promise: str, alarm: CanaryAlarm) -> Finding:
     return broken(promise, seen) if alarm.state == "ALARM" else held(promise, seen)
 
 
-def _told(account: Account, alarm: CanaryAlarm) -> Finding:
+def _heard(account: Account, alarm: CanaryAlarm) -> Finding:
     promise = "canary: its alarm reaches somebody"
     if not (alarm.topics and alarm.is_enabled):
         return broken(promise, f"{alarm.name} has no action that is enabled")

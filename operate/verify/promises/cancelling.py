@@ -9,8 +9,8 @@ from attrs import frozen
 
 from delayer.core.schedule.instants import SECOND, Millis
 from operate.verify.api import now
-from operate.verify.findings import Finding, broken, held
 from operate.verify.inbox import Inbox
+from operate.verify.results.findings import Finding, broken, held
 from operate.verify.session import Session
 
 RACES: Final = 24

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from delayer.core.schedule.instants import SECOND, Millis
 from operate.verify.api import now
-from operate.verify.findings import Finding, broken, held
 from operate.verify.inbox import Inbox
+from operate.verify.results.findings import Finding, broken, held
 from operate.verify.session import Session
 
 # Nobody listens there, and it is private in every network. Only a stack with AllowPrivateTargets=true tries it.

@@ -8,8 +8,8 @@ from attrs import frozen
 from delayer.core.firing.enqueueing import edge_of
 from delayer.core.schedule.instants import SECOND, Millis, start_of
 from operate.verify.api import now
-from operate.verify.findings import Finding, broken, of_firing
 from operate.verify.inbox import Inbox
+from operate.verify.results.findings import Finding, broken, of_firing
 from operate.verify.session import Session
 
 AHEAD: Final[Millis] = 3 * SECOND

@@ -132,7 +132,7 @@ def test_the_time_of_a_record_is_in_seconds(seconds: float) -> None:
     assert the_event(one).at == NOW
 
 
-def test_what_was_put_back_from_a_backup_is_not_announced_again() -> None:
+def test_what_came_from_a_backup_is_not_announced_again() -> None:
     """Its events went out when it happened. What becomes of it from now on is news (ADR 0080)."""
     mark = {RESTORED: {"N": "1"}}
     stored = {**schedule_table.to_item(a_schedule()), **mark}

@@ -2,8 +2,8 @@
 
 import re
 
-from operate.verify import cost
-from operate.verify.cost import Bill
+from operate.verify.results import cost
+from operate.verify.results.cost import Bill
 from tests.cfn import ROOT
 
 PAGE = (ROOT / "docs/cost.md").read_text()

@@ -6,9 +6,9 @@ import pytest
 
 from operate.verify.account import CanaryAlarm
 from operate.verify.api import now
-from operate.verify.findings import Finding, Outcome
 from operate.verify.promises import cancelling, failing, firing
 from operate.verify.promises.canary import canary
+from operate.verify.results.findings import Finding, Outcome
 from tests.unit.operate.verify.fakes import FakeStack, a_session, the_late_queue
 
 HELD, BROKEN, UNCHECKED = Outcome.HELD, Outcome.BROKEN, Outcome.UNCHECKED

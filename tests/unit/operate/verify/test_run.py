@@ -9,9 +9,9 @@ from rich.console import Console
 
 from operate.verify import run
 from operate.verify.api import NoAnswer, WithSignature, WithToken, region_in, unsigned
-from operate.verify.findings import Finding, Outcome, broken, exit_status, held, unchecked
 from operate.verify.options import PARTS, Options, parse
-from operate.verify.report import conclusion, show
+from operate.verify.results.findings import Finding, Outcome, broken, exit_status, held, unchecked
+from operate.verify.results.report import conclusion, show
 from tests.unit.operate.verify.fakes import FakeStack, a_session
 
 URL = "https://abc.execute-api.eu-west-1.amazonaws.com"

@@ -70,7 +70,7 @@ def test_a_record_that_is_in_the_stream(world: World) -> None:
 def test_a_message_in_the_delayer_queue(world: World) -> None:
     world.delayer_queue.add(text("delayer-message.json"), NOW, "g")
     golden = item("delayer-message.json")
-    assert fired(world) == [(golden["id"], \'{"order": 17.0, "note": "ä\u2028"}\')]
+    assert fired(world) == [(golden["id"], '{"order": 17.0, "note": "ä\u2028"}')]
 
 
 @pytest.mark.parametrize(("fence", "attempts"), [("fence-3", 1), ("fence-4", 0)])

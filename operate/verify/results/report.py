@@ -5,7 +5,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from operate.verify.findings import Outcome, exit_status
+from operate.verify.results.findings import Outcome, exit_status
 from operate.verify.session import Session
 
 COLOURS = {Outcome.HELD: "green", Outcome.BROKEN: "red", Outcome.UNCHECKED: "yellow"}
