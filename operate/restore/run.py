@@ -156,6 +156,7 @@ class Restore:
                 f"  {len(self.claimed)} schedules are claimed and have no end. If the queues are lost, too, nothing "
                 f"brings them further; look at them:\n    {shown}",
                 markup=False,
+                soft_wrap=True,
             )
         if self.options.is_dry_run:
             console.print("Nothing was written.")

@@ -11,6 +11,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 AWS_ERRORS: Final = (BotoCoreError, ClientError)
+NAMESPACE: Final = "Delayer"  # of the metrics that the functions write
 PERIOD: Final = 60  # seconds of a figure of CloudWatch
 
 
@@ -20,9 +21,10 @@ class NoStack(Exception):
 
 @frozen(kw_only=True)
 class CanaryAlarm:
-    """The alarm of the canary, and what its metric has shown lately."""
+    """An alarm of the canary, and what its metric has shown lately."""
 
     name: str
+    metric: str
     state: str  # OK, ALARM, INSUFFICIENT_DATA
     topics: tuple[str, ...]  # that it notifies
     is_enabled: bool
@@ -75,15 +77,15 @@ class Account:
         result: dict[str, Any] = content["result"]
         return result
 
-    def canary_alarm(self, minutes: int = 15) -> CanaryAlarm | None:
-        """The alarm whose logical name begins with Canary; None if the stack has none."""
+    def canary_alarms(self, minutes: int = 15) -> list[CanaryAlarm]:
+        """The alarms on a metric of Delayer's own whose logical names begin with Canary; none if the stack has none."""
         names = self._alarms_of_the_canary()
-        if not names:
-            return None
-        watch = self.client("cloudwatch")
-        alarm = watch.describe_alarms(AlarmNames=names[:1])["MetricAlarms"][0]
+        found = self.client("cloudwatch").describe_alarms(AlarmNames=names)["MetricAlarms"] if names else []
+        return [self._canary_alarm(alarm, minutes) for alarm in found if alarm.get("Namespace") == NAMESPACE]
+
+    def _canary_alarm(self, alarm: Mapping[str, Any], minutes: int) -> CanaryAlarm:
         end = datetime.now(UTC)
-        answer = watch.get_metric_statistics(
+        answer = self.client("cloudwatch").get_metric_statistics(
             Namespace=alarm["Namespace"],
             MetricName=alarm["MetricName"],
             Dimensions=alarm.get("Dimensions", []),
@@ -95,6 +97,7 @@ class Account:
         points = sorted(answer["Datapoints"], key=lambda point: point["Timestamp"])
         return CanaryAlarm(
             name=alarm["AlarmName"],
+            metric=alarm["MetricName"],
             state=alarm["StateValue"],
             topics=tuple(alarm.get("AlarmActions", ())),
             is_enabled=alarm.get("ActionsEnabled", True),

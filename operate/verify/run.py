@@ -128,7 +128,6 @@ def check_all(session: Session, inbox: Inbox) -> None:
         "races": lambda: [races(session, inbox)],
         "refused": lambda: [refused(session)],
         "redrive": lambda: [redriven(session, late_queue)],
-        "canary": lambda: canary(session, account) if account else [],
     }
     try:
         for part, of_part in todo.items():
@@ -137,6 +136,8 @@ def check_all(session: Session, inbox: Inbox) -> None:
         for waiting in beyond:
             with step("Waiting for what is beyond the delayer period"):
                 session.findings.append(waiting.look(session, inbox))
+        if "canary" in parts and account:
+            check(session, "canary", lambda: canary(session, account))
         if session.must_not_arrive:
             session.findings.append(never_fired(session, inbox))
     finally:

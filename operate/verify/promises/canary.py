@@ -1,6 +1,7 @@
-"""The canary fires every minute, and somebody would be told if it did not."""
+"""The canary arrives every few minutes, near and far, and somebody would hear it if it did not."""
 
 import time
+from collections.abc import Sequence
 from typing import Final
 
 from operate.verify.account import Account, CanaryAlarm
@@ -8,39 +9,49 @@ from operate.verify.results.findings import Finding, broken, held, unchecked
 from operate.verify.session import Session
 
 POLL: Final = 10.0  # seconds
-FRESH: Final = 2  # figures that are enough
+ARRIVES: Final = "canary: it arrives, and is measured"
+IS_HEARD: Final = "canary: its alarms reach somebody"
 
 
-def canary(session: Session, account: Account, sleep_seconds: float = POLL) -> list[Finding]:
-    """Its figures, its alarm, and who is told of the alarm."""
-    promise = "canary: it arrives, and is measured"
-    if session.setting("Canary", "on") in ("off", "false"):
-        return [unchecked(promise, "the parameter Canary switches it off; leave this part out with --skip canary")]
+def canary(session: Session, account: Account, poll_seconds: float = POLL) -> list[Finding]:
+    """Its figures, its alarms, and who hears them. A stack that is new has no figures of the far one yet."""
+    if session.setting("Canary", "on") == "off":
+        return [unchecked(ARRIVES, "the parameter Canary switches it off; --skip canary leaves this part out")]
     deadline = time.monotonic() + session.options.canary_seconds
-    alarm = account.canary_alarm()
-    while alarm is not None and len(alarm.figures) < FRESH and time.monotonic() < deadline:
-        time.sleep(sleep_seconds)
-        alarm = account.canary_alarm()
-    if alarm is None:
-        return [unchecked(promise, "the stack has no alarm whose name begins with Canary")]
-    return [_figures(promise, alarm), _heard(account, alarm)]
+    alarms = account.canary_alarms()
+    while alarms and not all(is_well(alarm) for alarm in alarms) and time.monotonic() < deadline:
+        time.sleep(poll_seconds)
+        alarms = account.canary_alarms()
+    if not alarms:
+        return [unchecked(ARRIVES, "the stack has no alarm whose name begins with Canary")]
+    return [_arrives(alarms, session.period // 1000), _is_heard(account, alarms)]
 
 
-def _figures(promise: str, alarm: CanaryAlarm) -> Finding:
-    if not alarm.figures:
-        return broken(promise, f"CloudWatch has no figure of the last fifteen minutes; {alarm.name} is {alarm.state}")
-    highest = f"{len(alarm.figures)} figures in fifteen minutes, at most {max(alarm.figures):.0f}"
-    seen = f"{highest}; {alarm.name} is {alarm.state}"
-    return broken(promise, seen) if alarm.state == "ALARM" else held(promise, seen)
+def is_well(alarm: CanaryAlarm) -> bool:
+    """It has figures, and does not ring."""
+    return bool(alarm.figures) and alarm.state != "ALARM"
 
 
-def _heard(account: Account, alarm: CanaryAlarm) -> Finding:
-    promise = "canary: its alarm reaches somebody"
-    if not (alarm.topics and alarm.is_enabled):
-        return broken(promise, f"{alarm.name} has no action that is enabled")
-    subscribers = sum(account.confirmed_subscribers(topic) for topic in alarm.topics)
-    if not subscribers:
+def _arrives(alarms: Sequence[CanaryAlarm], period_seconds: int) -> Finding:
+    missing = sorted({alarm.metric for alarm in alarms if not alarm.figures})
+    ringing = sorted(alarm.name for alarm in alarms if alarm.state == "ALARM")
+    seen = {alarm.metric: max(alarm.figures) for alarm in alarms if alarm.figures}
+    shown = ", ".join(f"{metric} at most {figure:.0f} ms" for metric, figure in sorted(seen.items()))
+    if missing:
+        soonest = f"in a new stack the far one has its first after {period_seconds + 240} s"
+        return broken(ARRIVES, f"no figure of {', '.join(missing)} in fifteen minutes; {soonest}")
+    return broken(ARRIVES, f"{', '.join(ringing)} rings; {shown}") if ringing else held(ARRIVES, shown)
+
+
+def _is_heard(account: Account, alarms: Sequence[CanaryAlarm]) -> Finding:
+    silent = [alarm.name for alarm in alarms if not (alarm.topics and alarm.is_enabled)]
+    if silent:
+        return broken(IS_HEARD, f"{', '.join(silent)}: no action that is enabled")
+    deaf = [
+        topic for topic in {topic for one in alarms for topic in one.topics} if not account.confirmed_subscribers(topic)
+    ]
+    if deaf:
         return broken(
-            promise, "nobody has confirmed a subscription of the alarm topic: set AlarmEmail and confirm the mail"
+            IS_HEARD, "nobody has confirmed a subscription of the alarm topic: set AlarmEmail, confirm the mail"
         )
-    return held(promise, f"{subscribers} confirmed")
+    return held(IS_HEARD, "its topic has a confirmed subscriber")

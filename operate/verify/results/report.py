@@ -16,8 +16,10 @@ def show(session: Session, console: Console) -> None:
     console.print(findings_table(session))
     if session.lateness:
         console.print(lateness_table(session))
-    console.print(f"{session.bill.schedules} schedules; it cost about {session.bill.cents():.2f} US cents.")
-    console.print(conclusion(session))
+    console.print(
+        f"{session.bill.schedules} schedules; it cost about {session.bill.cents():.2f} US cents.", soft_wrap=True
+    )
+    console.print(conclusion(session), soft_wrap=True)
 
 
 def conclusion(session: Session) -> str:

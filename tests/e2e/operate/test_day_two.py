@@ -110,7 +110,7 @@ def test_a_stack_goes_on_with_what_was_restored(client: Client) -> None:
     assert client.call("GET", f"/schedules/{far.id}")[0] >= 429, "closed until the ledger is there"
     named = [text for kind, name in sources.items() for text in (f"--{kind}", name)]
     said = done(command(client.stack, "operate.restore", *named, "--lost-at", format_instant(lost_at), "--wait", "1"))
-    assert "schedules: 2 copied, 1 ended or claimed already, 1 dead-lettered: it may have fired" in said
+    assert "schedules: 2 copied, 1 ended or claimed already, 1 dead-lettered: it may have fired" in said, said
     client.arrivals("/after-it")
     client.ledger_state(overdue.id, "executed")
     shown = {one.id: client.call("GET", f"/schedules/{one.id}", headers=sent)[2] for one in (executed, far, doubtful)}

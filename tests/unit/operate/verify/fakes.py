@@ -93,7 +93,7 @@ class FakeStack:
     answered: int = 0
     clock: float = 0
     parameters: dict[str, str] = field(factory=dict)
-    alarm: CanaryAlarm | None = None
+    alarms: tuple[CanaryAlarm, ...] = ()
     subscribers: int = 1
     letters: list[str] = field(factory=list)
     discarded: list[str] = field(factory=list)
@@ -162,8 +162,8 @@ class FakeStack:
             self._fire(schedule_id, now())
         return {"schedules": [{"outcome": self.outcome}]}
 
-    def canary_alarm(self) -> CanaryAlarm | None:
-        return self.alarm
+    def canary_alarms(self) -> list[CanaryAlarm]:
+        return list(self.alarms)
 
     def confirmed_subscribers(self, topic: str) -> int:
         return self.subscribers

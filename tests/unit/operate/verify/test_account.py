@@ -41,7 +41,7 @@ class Resources:
         return self
 
     def paginate(self, StackName: str) -> list[dict[str, Any]]:  # noqa: N803
-        names = {"LatenessAlarm": "delayer-LatenessAlarm-1", "CanaryAlarm": ALARM["AlarmName"]}
+        names = {"LatenessAlarm": "late", "CanaryAlarm": ALARM["AlarmName"], "CanaryQueueAlarm": "of-the-queue"}
         kind = "AWS::CloudWatch::Alarm"
         summaries = [
             {"LogicalResourceId": logical, "PhysicalResourceId": name, "ResourceType": kind}
@@ -74,7 +74,7 @@ def test_a_stack_that_serves_another_address(account: Account) -> None:
 
 
 def test_the_canary_is_found_by_its_alarm(account: Account) -> None:
-    """Whatever the metric is called."""
+    """Whatever the metric is called; an alarm on its queue is another matter."""
     account.read("http://localhost:8080")
     figure: dict[str, Any] = {
         "MetricName": "CanaryLateness",
@@ -84,10 +84,11 @@ def test_the_canary_is_found_by_its_alarm(account: Account) -> None:
     }
     watch: Any = account.client("cloudwatch")
     watch.put_metric_alarm(**ALARM, AlarmActions=[account.outputs["AlarmTopic"]])
+    watch.put_metric_alarm(**{**ALARM, "AlarmName": "of-the-queue", "Namespace": "AWS/SQS"})
     account.clients["cloudformation"] = Resources()
     account.client("cloudwatch").put_metric_data(Namespace="Delayer", MetricData=[figure])
-    alarm = account.canary_alarm()
-    assert alarm is not None
+    [alarm] = account.canary_alarms()
+    assert alarm.metric == "CanaryLateness"
     assert alarm.figures == (17.0,)
     assert alarm.topics == (account.outputs["AlarmTopic"],)
     assert account.confirmed_subscribers(alarm.topics[0]) == 0

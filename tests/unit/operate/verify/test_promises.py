@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from operate.verify.account import CanaryAlarm
 from operate.verify.api import now
@@ -152,29 +153,43 @@ def test_a_failed_schedule_whose_body_is_not_stored(monkeypatch: pytest.MonkeyPa
     assert (finding.outcome, finding.detail) == (BROKEN, "it failed, but nothing is stored under its id")
 
 
-ALARM = CanaryAlarm(name="delayer-Canary", state="OK", topics=("arn:topic",), is_enabled=True, figures=(12.0, 40.0))
+NEAR = CanaryAlarm(
+    name="near", metric="CanaryNearLateness", state="OK", topics=("arn:t",), is_enabled=True, figures=(12.0, 40.0)
+)
+FAR = evolve(NEAR, name="far", metric="CanaryFarLateness")
 
 
 @pytest.mark.parametrize(
-    ("alarm", "subscribers", "outcomes"),
+    ("far", "subscribers", "outcomes", "said"),
     [
-        (ALARM, 1, [HELD, HELD]),
-        (ALARM, 0, [HELD, BROKEN]),
-        (CanaryAlarm(name="a", state="ALARM", topics=("t",), is_enabled=True, figures=(1.0, 2.0)), 1, [BROKEN, HELD]),
-        (CanaryAlarm(name="a", state="OK", topics=("t",), is_enabled=True, figures=()), 1, [BROKEN, HELD]),
-        (CanaryAlarm(name="a", state="OK", topics=("t",), is_enabled=False, figures=(1.0, 2.0)), 1, [HELD, BROKEN]),
-        (CanaryAlarm(name="a", state="OK", topics=(), is_enabled=True, figures=(1.0, 2.0)), 1, [HELD, BROKEN]),
-        (None, 1, [UNCHECKED]),
+        (FAR, 1, [HELD, HELD], "CanaryFarLateness at most 40 ms, CanaryNearLateness at most 40 ms"),
+        (FAR, 0, [HELD, BROKEN], "nobody has confirmed a subscription"),
+        (evolve(FAR, state="ALARM"), 1, [BROKEN, HELD], "far rings"),
+        (evolve(FAR, figures=()), 1, [BROKEN, HELD], "no figure of CanaryFarLateness"),
+        (evolve(FAR, is_enabled=False), 1, [HELD, BROKEN], "no action that is enabled"),
+        (evolve(FAR, topics=()), 1, [HELD, BROKEN], "no action that is enabled"),
     ],
 )
-def test_the_canary_and_who_hears_it(alarm: CanaryAlarm | None, subscribers: int, outcomes: list[Outcome]) -> None:
-    stack: Any = FakeStack(alarm=alarm, subscribers=subscribers)
-    session = a_session(stack, canary_seconds=0)
-    assert [finding.outcome for finding in canary(session, stack, 0)] == outcomes
+def test_the_canary_and_who_hears_it(far: CanaryAlarm, subscribers: int, outcomes: list[Outcome], said: str) -> None:
+    """Both ways count: one can fail without the other."""
+    stack: Any = FakeStack(alarms=(NEAR, far), subscribers=subscribers)
+    findings = canary(a_session(stack, canary_seconds=0), stack, 0)
+    assert [finding.outcome for finding in findings] == outcomes
+    assert said in " ".join(finding.detail for finding in findings)
 
 
-def test_a_canary_that_is_switched_off_cannot_be_checked() -> None:
-    stack: Any = FakeStack(alarm=ALARM, parameters={"Canary": "off"})
-    [finding] = canary(a_session(stack), stack)
+def test_the_first_figures_of_a_new_stack_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    stack: Any = FakeStack(alarms=(evolve(NEAR, figures=(), state="ALARM"),))
+    monkeypatch.setattr("time.sleep", lambda seconds: setattr(stack, "alarms", (NEAR,)))
+    assert canary(a_session(stack), stack, 7)[0].outcome is HELD
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [({"alarms": (NEAR,), "parameters": {"Canary": "off"}}, "--skip canary"), ({}, "no alarm whose name begins")],
+)
+def test_a_canary_that_is_not_there_cannot_be_checked(changed: dict[str, Any], said: str) -> None:
+    stack: Any = FakeStack(**changed)
+    [finding] = canary(a_session(stack, canary_seconds=0), stack, 0)
     assert finding.outcome is UNCHECKED
-    assert "--skip canary" in finding.detail
+    assert said in finding.detail
