@@ -147,9 +147,8 @@ class Restore:
     def show(self) -> None:
         """Print what became of how many items."""
         for kind, counted in self.counted.items():
-            console.print(
-                f"  {kind}: " + (", ".join(f"{number} {what}" for what, number in counted.items()) or "empty")
-            )
+            parts = [f"{number} {what}" for what, number in counted.items()]
+            console.print(f"  {kind}: {', '.join(parts) or 'empty'}", soft_wrap=True)
         if self.claimed:
             shown = "\n    ".join(self.claimed[:SHOWN])
             console.print(

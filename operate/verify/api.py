@@ -44,7 +44,7 @@ class WithSignature:
 
     def __call__(self, request: AWSRequest) -> Mapping[str, str]:
         """Signed with what the caller's boto3 is configured with."""
-        SigV4Auth(self.credentials, "execute-api", self.region).add_auth(request)
+        SigV4Auth(self.credentials.get_frozen_credentials(), "execute-api", self.region).add_auth(request)
         return dict(request.headers.items())
 
 
@@ -52,7 +52,7 @@ class WithSignature:
 class WithToken:
     """A token, for ApiAuthorization=JWT."""
 
-    token: str
+    token: str = field(repr=False)
 
     def __call__(self, request: AWSRequest) -> Mapping[str, str]:
         """The same for every call."""
@@ -83,7 +83,7 @@ class Api:
 
     url: str
     sign: Signs
-    calls: int = 0
+    other_calls: int = 0  # beside the creations
     clock_differences: list[float] = field(factory=list)  # seconds that the other clock is ahead of this one
     pool: urllib3.PoolManager = field(factory=lambda: urllib3.PoolManager(maxsize=AT_ONCE, retries=False))
 
@@ -118,7 +118,7 @@ class Api:
         body = b"" if content is None else json.dumps(content).encode()
         url = self.url + path
         began = time.time()
-        self.calls += 1
+        self.other_calls += method != "POST"
         try:
             signed = self.sign(AWSRequest(method=method, url=url, data=body, headers=dict(headers)))
             response = self.pool.request(method, url, body=body, headers=signed, timeout=TIMEOUT, redirect=False)

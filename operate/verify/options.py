@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from attrs import frozen
+from attrs import field, frozen
 
 PARTS = ("near", "bulk", "races", "refused", "redrive", "far", "canary")
 LONGEST_BATCH = 100
@@ -15,7 +15,7 @@ class Options:
     """What is checked, and where."""
 
     url: str  # of the API, without a slash at its end
-    token: str = ""  # of a JWT; empty for none
+    token: str = field(default="", repr=False)  # of a JWT; empty for none
     stack: str = "delayer"  # CloudFormation's name of it
     parts: tuple[str, ...] = PARTS
     bulk: int = LONGEST_BATCH  # schedules in the one batch

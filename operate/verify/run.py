@@ -70,6 +70,7 @@ def verify(session: Session) -> None:
     finally:
         with step("Removing what was made"):
             left = session.clean_up()
+            session.bill.calls = session.api.other_calls
         for one in left:
             console.print(f"    not removed: {one}", markup=False)
 
@@ -141,7 +142,8 @@ def check_all(session: Session, inbox: Inbox) -> None:
         if session.must_not_arrive:
             session.findings.append(never_fired(session, inbox))
     finally:
-        session.bill.sqs_requests += inbox.requests + late_queue.requests
+        fired = sum(len(instants) for instants in inbox.arrivals().values())  # each was sent by an executor
+        session.bill.sqs_requests += inbox.requests + late_queue.requests + fired
         late_queue.close()
 
 

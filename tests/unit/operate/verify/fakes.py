@@ -91,6 +91,7 @@ class FakeStack:
     calls: list[str] = field(factory=list)
     states: dict[str, str] = field(factory=dict)
     answered: int = 0
+    other_calls: int = 7
     clock: float = 0
     parameters: dict[str, str] = field(factory=dict)
     alarms: tuple[CanaryAlarm, ...] = ()

@@ -47,6 +47,10 @@ def a_boto_session(key: str | None = "AKIA") -> Any:
     return session
 
 
+def test_a_token_is_not_printed() -> None:
+    assert "secret" not in repr(Options(url=URL, token="secret")) + repr(WithToken(token="secret"))
+
+
 def test_how_calls_are_signed() -> None:
     """A token if there is one; a signature if the stack wants one, or if nobody can tell."""
     with_keys, without = a_boto_session(), a_boto_session(None)
@@ -123,6 +127,7 @@ def test_what_has_not_arrived_is_cancelled_in_the_end_even_after_a_crash(monkeyp
         run.verify(session)
     assert [call for call in stack.calls if call.startswith("DELETE")] == [f"DELETE /schedules/s{n}" for n in range(3)]
     assert not stack.inbox.is_open
+    assert (session.bill.schedules, session.bill.calls, session.bill.cancels) == (3, 7, 2), "it costs all the same"
 
 
 FINDINGS = {
