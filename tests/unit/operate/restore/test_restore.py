@@ -16,7 +16,7 @@ from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.recovery.dead_letter import decode
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of
 from delayer.core.schedule.schedule import Schedule
-from operate.restore.copying import WrongTable
+from operate.restore.copying import Pace, WrongTable
 from operate.restore.options import Options, parse
 from operate.restore.run import Restore
 from operate.restore.tables import TABLES
@@ -301,6 +301,15 @@ def test_the_wait_can_be_shortened_by_who_knows_that_nothing_runs(stack: Stack) 
     stack.restore("schedules", wait=3)
     assert 3 in stack.slept
     assert max(stack.slept) < 10
+
+
+def test_it_is_paced() -> None:
+    """What is overdue fires as fast as it is put: a restore must not become a herd."""
+    slept: list[float] = []
+    pace = Pace(rate=10, sleep=slept.append)
+    for _ in range(3):
+        pace.after(100)
+    assert [round(seconds / 10) for seconds in slept] == [1, 2, 3]
 
 
 def test_after_a_failure_the_stack_stays_paused(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
