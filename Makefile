@@ -3,6 +3,9 @@
 PORT ?= 8080
 DELAYER_PERIOD ?=
 PARAMETERS ?=
+STACK ?= delayer
+FROM ?=
+TO ?=
 SEEDS ?=
 SEED ?=
 ARGS ?=
@@ -10,7 +13,9 @@ ARGS ?=
 BIN := .venv/bin
 INSTALLED := .venv/installed
 ENGINES := .engines/installed
-CODE := shared local functions tests docs/hooks $(wildcard bench)
+# A function's name holds the stack's, and Lambda takes 64 characters. CloudFormation would find out in the middle.
+LONGEST_STACK_NAME := 42
+CODE := shared local functions tests docs/hooks $(wildcard bench operate)
 PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-annotate --no-header
 
@@ -20,7 +25,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract deploy lock clean
+.PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract deploy move-queues lock clean
 
 help: ## list the targets
 	@echo "make <target>:"
@@ -40,7 +45,7 @@ test-fast: $(INSTALLED) $(ENGINES) ## the tests without the stack
 lint: $(INSTALLED) ## ruff, mypy and cfn-lint
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --check --quiet $(CODE) || { echo "Not formatted; run: make format" >&2; exit 1; }
-	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py local docs/hooks $(wildcard bench tests)
+	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py local docs/hooks $(wildcard bench operate tests)
 	@for handler in functions/*/app.py; do $(BIN)/mypy --no-error-summary $$handler || exit 1; done
 	@$(BIN)/cfn-lint template.yaml
 
@@ -68,11 +73,16 @@ record: $(INSTALLED) ## write down what the simulation and the model find (ARGS=
 contract: $(INSTALLED) ## write the request schemas of openapi.yaml into the layer
 	@$(BIN)/python shared/contract.py
 
-deploy: ## deploy to AWS with the SAM CLI
+move-queues: $(INSTALLED) ## move what waits in a deleted stack's queues (FROM=old TO=new ARGS=--dry-run)
+	@PYTHONPATH=shared $(BIN)/python -m operate.move_queues --from "$(FROM)" --to "$(TO)" $(ARGS)
+
+deploy: ## deploy to AWS with the SAM CLI (STACK=delayer)
+	@name="$(STACK)"; [ $${#name} -le $(LONGEST_STACK_NAME) ] || \
+		{ echo "The name of a stack has at most $(LONGEST_STACK_NAME) characters; this one has $${#name}." >&2; exit 1; }
 	@command -v sam >/dev/null || { echo "make deploy needs the AWS SAM CLI, which is not on the PATH." >&2; exit 1; }
 	@sam build --help | grep -q -e --language-extensions || { echo "make deploy needs the AWS SAM CLI 1.160 or later." >&2; exit 1; }
 	sam build --language-extensions && \
-		sam deploy --guided --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND
+		sam deploy --guided --stack-name $(STACK) --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND
 
 lock: $(INSTALLED) ## resolve the requirements again
 	@$(PIP_COMPILE) --no-emit-package botocore --no-emit-package python-dateutil --no-emit-package six \

@@ -75,16 +75,16 @@ class Answering:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Self:
-        whole = self
+        answer_to, over = self.answer, self._over
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-                answer = whole.answer(self.headers["X-Amz-Target"].rpartition(".")[2], body)
+                answer = answer_to(self.headers["X-Amz-Target"].rpartition(".")[2], body)
                 if answer is None:
-                    whole._over.wait()
+                    over.wait()
                     return
                 content = json.dumps(answer).encode()
                 self.send_response(200)

@@ -60,13 +60,13 @@ def stand(aws_or_fake: Aws | None) -> Stand:
     queue = sqs.create_queue(QueueName=name)["QueueUrl"]
     answer = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
     endpoint = answer["Attributes"]["QueueArn"]
-    sqs.set_queue_attributes(QueueUrl=queue, Attributes={"Policy": json.dumps(delivery(arn, endpoint))})
+    sqs.set_queue_attributes(QueueUrl=queue, Attributes={"Policy": json.dumps(permission(arn, endpoint))})
     sns.subscribe(TopicArn=arn, Protocol="sqs", Endpoint=endpoint, Attributes={"RawMessageDelivery": "true"})
     return Stand(SnsTopic(sns=sns, arn=arn), sqs, queue)
 
 
-def delivery(topic: str, queue: str) -> dict[str, Any]:
-    """The permission to deliver, as in the template. AWS and the emulator ask for it, moto does not."""
+def permission(topic: str, queue: str) -> dict[str, Any]:
+    """To deliver, as in the template. AWS and the emulator ask for it, moto does not."""
     statement = {"Effect": "Allow", "Principal": {"Service": "sns.amazonaws.com"}, "Action": "sqs:SendMessage"}
     where = {"Resource": queue, "Condition": {"ArnEquals": {"aws:SourceArn": topic}}}
     return {"Version": "2012-10-17", "Statement": [{**statement, **where}]}

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -181,8 +182,8 @@ def test_without_a_deadline_the_timeouts_of_the_attempts_stand(monkeypatch: pyte
 
 def test_another_botocore_inside_is_no_outage(caplog: pytest.LogCaptureFixture) -> None:
     """Lambda brings its own. Without what the sockets need, calls are made all the same, and a line says so."""
-    made: Any = boto3.client("dynamodb", region_name="eu-west-1", config=CONFIG)
-    made._endpoint.http_session = object()
+    known = boto3.client("dynamodb", region_name="eu-west-1", config=CONFIG)
+    made = SimpleNamespace(meta=known.meta)
     with caplog.at_level(logging.WARNING, "delayer.aws"):
         assert bounded(made) is made
     assert "bounded by the timeouts of their attempts" in caplog.text
