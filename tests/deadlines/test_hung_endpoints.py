@@ -19,7 +19,7 @@ from tests.deadlines.processes import FunctionProcess
 from tests.samples import GOLDEN, OWNER, STREAM_RECORD, a_delayer_message, a_schedule, an_executor_message, an_id
 
 FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
-SECONDS = 2.4  # that each function is given
+SECONDS = 3.0  # that each function is given
 DUE = int(time.time() * 1000)
 
 

@@ -25,7 +25,7 @@ from delayer.aws.runtime.clients import CONFIG
 from delayer.aws.runtime.deadline import DEADLINE
 from tests.deadlines.endpoints import BEGUN, PAUSE, TRICKLING, Hung
 
-SECONDS = 0.5  # of the invocation
+SECONDS = 1.0  # of an invocation; a call gets less than half of it
 
 
 class Context:
@@ -36,37 +36,46 @@ class Context:
 
 
 @pytest.fixture(autouse=True)
-def _invocation(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
-    yield
-    DEADLINE.begin(None, None)
+
+
+@contextmanager
+def invocation() -> Iterator[None]:
+    """Ends in time, however it ends."""
+    began = time.monotonic()
+    DEADLINE.begin(None, Context())
+    try:
+        yield
+    finally:
+        DEADLINE.begin(None, None)
+        assert time.monotonic() - began < SECONDS
 
 
 def a_client(service: Any, url: str) -> Any:
-    made = boto3.client(service, region_name="eu-west-1", endpoint_url=url, config=CONFIG, verify=False)
-    DEADLINE.begin(None, Context())  # to make a client takes time, too
-    return bounded(made)
+    return bounded(boto3.client(service, region_name="eu-west-1", endpoint_url=url, config=CONFIG, verify=False))
 
 
-def a_call(url: str) -> Any:
-    return a_client("dynamodb", url).get_item(TableName="t", Key={})
+def a_call(url: str) -> None:
+    """A whole invocation, of a function that is warm."""
+    made = a_client("dynamodb", url)
+    with invocation():
+        made.get_item(TableName="t", Key={})
 
 
 def test_what_never_answers_is_left_in_time() -> None:
-    began = time.monotonic()
     with Hung() as endpoint, pytest.raises(ReadTimeoutError):
         a_call(endpoint.url)
-    assert time.monotonic() - began < SECONDS
 
 
 def test_a_body_that_is_read_later_is_part_of_the_call() -> None:
     with Hung(mode=TRICKLING) as endpoint:
-        body = a_client("s3", endpoint.url).get_object(Bucket="b", Key="k")["Body"]
-        began = time.monotonic()
-        with pytest.raises(ReadTimeoutError):
-            body.read()
-    assert time.monotonic() - began < SECONDS
+        made = a_client("s3", endpoint.url)
+        with invocation():
+            body = made.get_object(Bucket="b", Key="k")["Body"]
+            with pytest.raises(ReadTimeoutError):
+                body.read()
 
 
 @contextmanager
@@ -102,27 +111,21 @@ def a_certificate(folder: Path) -> Path:
 
 @pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
 def test_an_encrypted_answer_is_no_exception(tmp_path: Path) -> None:
-    began = time.monotonic()
     with encrypted(tmp_path) as url, pytest.raises(ReadTimeoutError):
         a_call(url)
-    assert time.monotonic() - began < SECONDS
 
 
 def test_a_handshake_that_hangs_ends_too() -> None:
-    began = time.monotonic()
     with Hung() as endpoint, pytest.raises(HTTPClientError):
         a_call(endpoint.url.replace("http:", "https:"))
-    assert time.monotonic() - began < SECONDS
 
 
 def test_a_name_that_is_not_found_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python's lookup has no timeout."""
     over = threading.Event()
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: over.wait() and [])
-    began = time.monotonic()
     with pytest.raises(ConnectTimeoutError):
         a_call("http://somewhere.example")
-    assert time.monotonic() - began < SECONDS
     over.set()
 
 
@@ -131,10 +134,8 @@ def test_all_addresses_of_a_name_share_one_time(monkeypatch: pytest.MonkeyPatch)
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full, socket.create_connection(full.getsockname()):
         address = (socket.AF_INET, socket.SOCK_STREAM, 6, "", full.getsockname())
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [address] * 8)
-        began = time.monotonic()
         with pytest.raises(ConnectTimeoutError):
             a_call("http://somewhere.example")
-    assert time.monotonic() - began < SECONDS
 
 
 def test_the_next_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,16 +162,17 @@ def test_nobody_there_is_known_at_once() -> None:
 def test_after_the_deadline_no_call_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     with Hung() as endpoint:
         made = a_client("dynamodb", endpoint.url)
+        DEADLINE.begin(None, Context())
         over = time.monotonic() + SECONDS
         monkeypatch.setattr(time, "monotonic", lambda: over)
         with pytest.raises(NoTimeLeft):
             made.get_item(TableName="t", Key={})
+        DEADLINE.begin(None, None)
         assert endpoint.connections == 0
 
 
 def test_without_a_deadline_the_timeouts_of_the_attempts_stand(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in the phase in which a function starts: three attempts in all, not four."""
-    DEADLINE.begin(None, None)
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     quick = CONFIG.merge(Config(read_timeout=0.05))
     with Hung() as endpoint:
