@@ -28,15 +28,21 @@ def moment() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture
 def sqs(monkeypatch: pytest.MonkeyPatch, moment: time_machine.Traveller) -> Iterator[Any]:
-    """An account with the stack `new`."""
+    """An account with the stack `new`. It is left empty: moto keeps it if other tests of this process use moto, too."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     monkeypatch.setattr(time, "monotonic", time.time)
     with mock_aws():
-        boto3.client("cloudformation").create_stack(StackName="new", TemplateBody=TEMPLATE)
-        yield boto3.client("sqs")
+        cloudformation, made = boto3.client("cloudformation"), boto3.client("sqs")
+        before = set(made.list_queues().get("QueueUrls", []))
+        cloudformation.create_stack(StackName="new", TemplateBody=TEMPLATE)
+        yield made
+        for stack in ("new", "running"):
+            cloudformation.delete_stack(StackName=stack)
+        for url in set(made.list_queues().get("QueueUrls", [])) - before:
+            made.delete_queue(QueueUrl=url)
 
 
 def a_queue(sqs: Any, stack: str, name: str) -> SqsQueue:

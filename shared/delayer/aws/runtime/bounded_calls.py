@@ -85,7 +85,8 @@ class _Socket(socket.socket):
         left = _left()
         if left <= 0:
             raise TimeoutError("the time of this call is used up")
-        self.settimeout(min(left, self.gettimeout() or left))
+        if left != NEVER:
+            self.settimeout(min(left, self.gettimeout() or left))
 
     def recv_into(self, *arguments: Any, **named: Any) -> int:
         self.limit()
