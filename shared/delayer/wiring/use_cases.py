@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.firing.sweep_bucket import SweepBuckets
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.write_journal import WriteJournal
+    from delayer.use_cases.recovery.bulk import Bulk
     from delayer.use_cases.recovery.dead_letter import DeadLetters
     from delayer.use_cases.recovery.drain import Drain
     from delayer.use_cases.recovery.redrive import Redrive
@@ -285,8 +286,15 @@ def drain(ports: "Bundle") -> "Drain":
     return Drain(dead_letters=dead_letters(ports))
 
 
+def bulk(ports: "Bundle") -> "Bulk":
+    """The operator's commands, for one and for many."""
+    from delayer.use_cases.recovery.bulk import Bulk
+
+    return Bulk(clock=ports.clock, parallel=ports.parallel, redrive=redrive(ports))
+
+
 def redrive(ports: "Bundle") -> "Redrive":
-    """The operator's commands."""
+    """The operator's commands for one."""
     from delayer.use_cases.recovery.redrive import Redrive
 
     return Redrive(
