@@ -175,6 +175,7 @@ def begin_cancel_group(ports: "Bundle") -> "BeginCancelGroup":
         queue=ports.group_queue,
         observer=ports.observer,
         new_job=ports.new_job_id,
+        new_token=ports.new_token,
     )
 
 
@@ -192,11 +193,13 @@ def cancel_group(ports: "Bundle") -> "CancelGroup":
     return CancelGroup(
         clock=ports.clock,
         registry=ports.registry,
+        ledger=ports.ledger,
         jobs=ports.jobs,
         cancel=cancel(ports),
         queue=ports.group_queue,
         parallel=ports.parallel,
         observer=ports.observer,
+        new_token=ports.new_token,
     )
 
 

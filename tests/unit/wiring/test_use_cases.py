@@ -37,10 +37,10 @@ PARTS: dict[str, set[str]] = {
     | {"journal", "settings.has_journal"},
     "cancel": {"clock", "observer", "control", "randomness", "schedules", "ledger", "registry"},
     "stop": {"clock", "observer", "control", "randomness", "ledger"},
-    "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id"},
+    "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id", "new_token"},
     "get_job": {"jobs"},
     "cancel_group": {"clock", "observer", "control", "randomness", "schedules", "ledger", "registry"}
-    | {"jobs", "group_queue", "parallel"},
+    | {"jobs", "group_queue", "parallel", "new_token"},
     "enqueue": {*DEAD_LETTERS, "schedules", "control", "delayer_queue", "new_token", "settings.period"},
     "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
     | {"settings.period"},
