@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from delayer.core.firing.relaying import MAX_HOLD
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS
+from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
 from delayer.ports.observer import Metric
 from delayer.use_cases.firing.relay import Relay
 from tests.cfn import (
@@ -155,6 +155,16 @@ def test_the_lease_is_the_relays_timeout() -> None:
     assert variables("delayer-relay")["LEASE"] == str(relay["Timeout"])
     assert relay["Timeout"] < QUEUES["DelayerQueue"]["VisibilityTimeout"]
     assert relay["Timeout"] * 1000 / 2 > MAX_HOLD
+
+
+def test_no_attempt_outlives_the_margin_after_an_end() -> None:
+    """Whoever writes that it is a dead letter or has failed, then the attempt of whoever read the row before.
+
+    And a minute for clocks that differ (ADR 0070).
+    """
+    executors = [FUNCTIONS[name]["Timeout"] for name in FUNCTIONS if name.startswith("executor-")]
+    writers = [FUNCTIONS[name]["Timeout"] for name in ("delayer-relay", "dlq-drain")]
+    assert (max(executors + writers) + max(executors) + 60) * 1000 <= ATTEMPT_OVER
     assert "lease" in Relay.__annotations__
 
 

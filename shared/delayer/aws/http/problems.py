@@ -12,7 +12,7 @@ from delayer.core.api.quota import OverQuota
 from delayer.core.api.request import FieldError, Invalid, NotJson, TooLarge
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import SECOND, format_instant
+from delayer.core.schedule.instants import SECOND, Millis, format_instant
 from delayer.ports.observer import Observer
 from delayer.ports.unavailable import Unavailable
 
@@ -121,6 +121,14 @@ def too_late(row: LedgerRow) -> Response:
     why = f": {row.detail}" if row.detail else ""
     detail = f"It has been {row.state} since {format_instant(row.at)}{why}."
     return problem(409, "ended", "The schedule has ended", detail, None, **known)
+
+
+def may_be_running(row: LedgerRow, wait: Millis) -> Response:
+    """409: an attempt from before its end, or before its redrive, may still succeed."""
+    known = {name: value for name, value in shown_row(row).items() if name != "detail"}
+    detail = "An attempt of it may still be under way, so nothing was changed. Repeat the call after Retry-After."
+    headers = {"Retry-After": str(-(-wait // SECOND))}
+    return problem(409, "may-be-running", "An attempt may be under way", detail, headers, **known)
 
 
 def too_early() -> Response:

@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from attrs import evolve, field, frozen
 
-from delayer.core.api.cancellation import Expired, NotFound, TooLate
+from delayer.core.api.cancellation import Expired, MayBeRunning, NotFound, TooLate
 from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
@@ -137,7 +137,7 @@ def _counted(answer: Answer | Unavailable | IllegalTransition, own: str) -> str:
         case TooLate(row):
             never = row.state in (State.REPLACED, State.DROPPED) and not row.claimed_at
             return "ended" if never else "handed over"
-        case IllegalTransition():
+        case MayBeRunning() | IllegalTransition():
             return "handed over"  # it was not cancelled, and may still fire
         case Expired() | NotFound():
             return "ended"

@@ -40,5 +40,10 @@ class Stop:
             self.ledger.read(schedule_id),
         )
         if isinstance(outcome, LedgerChange):
-            self.observer.note("to be stopped", schedule_id)
+            self._note(outcome.row)
         return Stopped(outcome.row) if isinstance(outcome, LedgerChange | Already) else outcome
+
+    def _note(self, row: LedgerRow) -> None:
+        if row.ended:
+            self.observer.count("Dropped")
+        self.observer.note("stopped" if row.ended else "to be stopped", row.schedule_id)

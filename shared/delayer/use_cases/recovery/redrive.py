@@ -8,10 +8,9 @@ from attrs import evolve, frozen
 from delayer.core.firing.enqueueing import delay_seconds, within_period
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.ledger.lifecycle import IllegalTransition, State
-from delayer.core.ledger.outcome import ended, ended_unclaimed
-from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse
 from delayer.core.recovery.dead_letter import Contents, decode
-from delayer.core.recovery.redriving import DISCARDABLE, REDRIVABLE, redriven, settled
+from delayer.core.recovery.redriving import REDRIVABLE, Stays, decide_discard, redriven, settled
 from delayer.core.schedule.instants import Millis, format_instant
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import DelayerMessage, encode
@@ -82,8 +81,9 @@ class Redrive:
         }
 
     def discard(self, key: str) -> dict[str, Any]:
-        """Ends as dropped what has no other end, and deletes the body."""
-        reports = [self._drop(schedule) for schedule in self.read(self._content(key)).schedules]
+        """Ends as dropped what has no other end, and deletes the body. Raises Impossible for what is to be redriven."""
+        contents = self.read(self._content(key))
+        reports = [self._drop(schedule, handed_over=contents.handed_over) for schedule in contents.schedules]
         self.store.remove(key)
         return {"schedules": reports}
 
@@ -135,16 +135,15 @@ class Redrive:
             if isinstance(result, Unavailable):
                 raise result
 
-    def _drop(self, schedule: Schedule) -> dict[str, Any]:
-        row, now, reason = self.ledger.read(schedule.id), self.clock.now(), "discarded by an operator"
-        if row is None:
-            self._write(LedgerChange(row=ended_unclaimed(schedule.id, schedule.owner, State.DROPPED, now, reason)))
-        elif row.state in DISCARDABLE:
-            self._write(LedgerChange(row=ended(row, State.DROPPED, now, reason), over=row))
-        elif row.ended:
-            return _report(schedule, f"it stays {row.state}", settled=True)
-        else:
-            raise Impossible(f"{schedule.id} is {row.state}: it is on its way; wait for its end")
+    def _drop(self, schedule: Schedule, *, handed_over: bool) -> dict[str, Any]:
+        row, now = self.ledger.read(schedule.id), self.clock.now()
+        match decide_discard(schedule.id, schedule.owner, row, now, handed_over=handed_over):
+            case Refuse(reason):
+                raise Impossible(f"{schedule.id} is not discarded: {reason}")
+            case Stays(state):
+                return _report(schedule, f"it stays {state}", settled=True)
+            case LedgerChange() as change:
+                self._write(change)
         self.observer.note("discarded", schedule.id)
         return _report(schedule, State.DROPPED, settled=True)
 
