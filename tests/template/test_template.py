@@ -1,5 +1,6 @@
 """template.yaml is tested like code: what it grants, keeps, retries and alarms on."""
 
+import json
 import re
 from typing import Any, get_args
 
@@ -247,11 +248,14 @@ def test_lifecycle_events_are_off_the_firing_path() -> None:
 
 def test_the_minute_task() -> None:
     """A tick that was missed is not made up for: the next does the same."""
-    [(function, schedule)] = events("ScheduleV2")
-    assert function == "task-1minute-enqueuer"
+    schedules = dict(events("ScheduleV2"))
+    schedule = schedules["task-1minute-enqueuer"]
     assert schedule["ScheduleExpression"] == "rate(1 minute)"
     assert schedule["RetryPolicy"] == {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
     assert logical(schedule["DeadLetterConfig"]["Arn"]) in DEAD
+    of_the_key = schedules["operator-id-key"]
+    assert json.loads(of_the_key.pop("Input")) == {"command": "ensure"}
+    assert of_the_key == schedule
     asynchronous = FUNCTIONS["task-1minute-enqueuer"]["EventInvokeConfig"]
     assert asynchronous["MaximumRetryAttempts"] == 0
 

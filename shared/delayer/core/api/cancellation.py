@@ -53,7 +53,7 @@ class Expired:
 
 @frozen
 class NotFound:
-    """This stack never issued the id to this owner."""
+    """This stack never issued the id to this owner, or its row has another owner: then somebody has forged the id."""
 
 
 @frozen
@@ -65,12 +65,14 @@ class NameTaken:
 
 def decide_cancel(
     schedule_id: str, owner: str, current: LedgerRow | None, now: Millis, detail: str = CANCELLED
-) -> LedgerChange | Already | TooLate | MayBeRunning | Expired:
+) -> LedgerChange | Already | TooLate | MayBeRunning | Expired | NotFound:
     """Whether it will never reach an executor; `detail` says who asked. Raises ValueError if it is not an id."""
     if _is_too_old(schedule_id, now):
         return Expired()
     if current is None:
         return LedgerChange(row=ended_unclaimed(schedule_id, owner, State.CANCELLED, now, detail))
+    if current.owner != owner:
+        return NotFound()
     if current.state is State.CANCELLED:
         return Already(current)
     if _is_untouched(current):
@@ -82,7 +84,7 @@ def decide_cancel(
 
 def decide_replace(
     schedule_id: str, owner: str, current: LedgerRow | None, by: str, now: Millis
-) -> LedgerChange | TooLate | MayBeRunning | Expired:
+) -> LedgerChange | TooLate | MayBeRunning | Expired | NotFound:
     """Whether the schedule `by` may take its place. Raises ValueError if one of them is not an id.
 
     What failed or is a dead letter is replaced, too: its body could be redriven, and there would be two. But not while
@@ -94,6 +96,8 @@ def decide_replace(
     if current is None:
         first = new_row(EventType.REPLACED, schedule_id, owner, now, replaced_by=by)
         return LedgerChange(row=_kept_until(later, first))
+    if current.owner != owner:
+        return NotFound()
     if _is_untouched(current) or current.state in (State.DEAD_LETTERED, State.FAILED):
         if (running := _running(current, now)) is not None:
             return running
@@ -103,14 +107,16 @@ def decide_replace(
 
 
 def decide_stop(
-    schedule_id: str, current: LedgerRow | None, now: Millis
-) -> LedgerChange | Already | TooEarly | TooLate | Expired:
+    schedule_id: str, owner: str, current: LedgerRow | None, now: Millis
+) -> LedgerChange | Already | TooEarly | TooLate | Expired | NotFound:
     """Whether no further attempt is to start. Raises ValueError if it is not an id.
 
     What became a dead letter after its claim ends here: then it is not redriven, and an operator may discard it.
     """
     if current is None:
         return Expired() if _is_too_old(schedule_id, now) else TooEarly()
+    if current.owner != owner:
+        return NotFound()
     if current.state is State.DEAD_LETTERED and current.claimed_at and not current.stopped_at:
         return LedgerChange(row=stopped_for_good(current, now), over=current)
     if current.ended:

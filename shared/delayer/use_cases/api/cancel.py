@@ -59,7 +59,7 @@ class Cancel:
                 return answer
         raise Unavailable("others replace the schedule of this name all the time; try again")
 
-    def _decide(self, schedule_id: str, owner: str, detail: str) -> Cancelled | TooLate | MayBeRunning | Expired:
+    def _decide(self, schedule_id: str, owner: str, detail: str) -> Answer:
         """Nothing is read beforehand, because most schedules have no row yet."""
         outcome = settle(
             self.ledger, lambda current: decide_cancel(schedule_id, owner, current, self.clock.now(), detail)

@@ -144,10 +144,10 @@ class Replace:
 
     def _without_record(
         self, schedule_id: str, owner: str, current: LedgerRow | None, soon: bool
-    ) -> TooLate | Expired | OnItsWay:
+    ) -> TooLate | Expired | OnItsWay | NotFound:
         """It has left the table: the ledger says what became of it."""
         verdict = decide_replace(schedule_id, owner, current, schedule_id, self.clock.now())
-        if isinstance(verdict, TooLate | Expired):
+        if isinstance(verdict, TooLate | Expired | NotFound):
             return verdict
         return TooLate(current) if current and current.ended else OnItsWay(soon)
 

@@ -36,7 +36,7 @@ class Stop:
             return NotFound()
         outcome = settle(
             self.ledger,
-            lambda current: decide_stop(schedule_id, current, self.clock.now()),
+            lambda current: decide_stop(schedule_id, owner, current, self.clock.now()),
             self.ledger.read(schedule_id),
         )
         if isinstance(outcome, LedgerChange):

@@ -8,6 +8,7 @@ from delayer.core.api.cancellation import (
     Already,
     Expired,
     MayBeRunning,
+    NotFound,
     TooEarly,
     TooLate,
     decide_cancel,
@@ -105,6 +106,15 @@ def test_what_became_a_dead_letter_again_remembers_the_attempt_before() -> None:
     assert isinstance(decide_cancel(OLD, OWNER, again, NOW + ATTEMPT_OVER), LedgerChange)
 
 
+@pytest.mark.parametrize("name", sorted(set(ROWS) - {"none"}))
+def test_the_row_of_another_owner_is_not_found(name: str) -> None:
+    """The code in the id is right, so its key is in foreign hands: the row still says whose it is."""
+    row = ROWS[name]
+    assert decide_cancel(OLD, "thief", row, NOW) == NotFound()
+    assert decide_replace(OLD, "thief", row, NEW, NOW) == NotFound()
+    assert decide_stop(OLD, "thief", row, NOW) == NotFound()
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_what_is_live(name: str) -> None:
     """What may still fire, or be redriven: a namesake takes the place of nothing else."""
@@ -194,15 +204,15 @@ def test_an_end_that_a_target_may_have_seen_is_never_cancelled(state: State) -> 
 def test_a_stop_against_any_row(name: str) -> None:
     """Only what is claimed can be stopped, also as a dead letter; before, it can be cancelled."""
     row = ROWS[name]
-    verdict = decide_stop(OLD, row, NOW)
+    verdict = decide_stop(OLD, OWNER, row, NOW)
     if name == "claimed":
         assert isinstance(verdict, LedgerChange)
         assert (verdict.row.state, verdict.row.stopped_at, verdict.over) == (State.CLAIMED, NOW, row)
-        assert decide_stop(OLD, verdict.row, NOW + 1) == Already(verdict.row)
+        assert decide_stop(OLD, OWNER, verdict.row, NOW + 1) == Already(verdict.row)
     elif name == "dead-lettered after its claim":
         assert isinstance(verdict, LedgerChange)
         assert (verdict.row.state, verdict.row.stopped_at, verdict.over) == (State.DROPPED, NOW, row)
-        assert decide_stop(OLD, verdict.row, NOW + 1) == Already(verdict.row)
+        assert decide_stop(OLD, OWNER, verdict.row, NOW + 1) == Already(verdict.row)
     elif row is None or row.state is State.SCHEDULED:
         assert verdict == TooEarly()
     else:
