@@ -32,7 +32,7 @@ class Stays:
 def decide_discard(
     schedule_id: str, owner: str, current: LedgerRow | None, now: Millis, *, handed_over: bool
 ) -> LedgerChange | Stays | Refuse:
-    """What a discard of a stored body does to the row of its schedule (ADR 0021).
+    """What a discard of a stored body does to the row of its schedule (ADR 0072).
 
     `handed_over` says that the body is a message of an executor's queue. Whoever wanted to cancel a claimed schedule
     was told that it has been or will be handed over: it is not dropped before that is true, unless its owner stops it.

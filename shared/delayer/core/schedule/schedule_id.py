@@ -12,7 +12,7 @@ import hashlib
 import hmac
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from delayer.core.schedule.bucket import Address, RecordKey
 from delayer.core.schedule.instants import DAY, MINUTE, Millis
@@ -38,7 +38,7 @@ class IdKey:
     """One secret behind ids."""
 
     version: int  # 1 to 255; the ids that it made begin with it
-    secret: bytes  # KEY_BYTES
+    secret: bytes = field(repr=False)  # KEY_BYTES; no log shows them
     created_at: Millis
     writes_from: Millis  # from this instant on it makes the new ids
 
@@ -50,8 +50,8 @@ class IdKeys:
     keys: tuple[IdKey, ...] = ()
 
     def at(self, now: Millis) -> IdKey | None:
-        """The one that makes new ids."""
-        return next((key for key in reversed(self.keys) if key.writes_from <= now), None)
+        """The one that makes new ids; by a clock that is behind, the oldest."""
+        return next((key for key in reversed(self.keys) if key.writes_from <= now), next(iter(self.keys), None))
 
     def of(self, schedule_id: str) -> IdKey | None:
         """The one that may have made this id. Raises ValueError if it is not an id."""

@@ -119,6 +119,8 @@ class Replace:
             verdict = decide_replace(schedule_id, owner, current, new.id, self.clock.now())
             if not isinstance(verdict, LedgerChange):
                 return verdict
+            if current and current.ended:
+                self.quota.make_room(owner)  # it had given up its place
             transaction = in_place_of(self._with_its_name(ScheduleTransaction(put=new), schedule_id, current), verdict)
             if self.registry.replace(transaction):
                 return self._replaced(transaction)

@@ -43,6 +43,7 @@ class KeepIdKeys:
                 case "show":
                     return {"ok": True, "result": shown(self.control.id_keys())}
         except (NotRotated, Unavailable) as error:
+            self.observer.warn("id keys not changed", command=command, error=str(error))
             return {"ok": False, "error": str(error)}
         return {"ok": False, "error": USAGE}
 

@@ -172,8 +172,10 @@ def test_a_new_key_makes_ids_after_all_have_read_it() -> None:
     first = first_keys(KEY, NOW)
     keys = rotated(first, bytes(32), NOW + DAY)
     at = NOW + DAY + WRITES_AFTER
-    assert [getattr(keys.at(instant), "version", 0) for instant in (NOW - 1, NOW, at - 1, at)] == [0, 1, 1, 2]
+    assert [getattr(keys.at(instant), "version", 0) for instant in (NOW - 1, NOW, at - 1, at)] == [1, 1, 1, 2]
     assert WRITES_AFTER > READ_AGAIN + 5 * MINUTE, "for clocks that differ, and a read that takes long"
+    assert IdKeys().at(NOW) is None
+    assert str(KEY) not in repr(keys), "no log shows a secret"
     with pytest.raises(NotRotated, match="not used yet"):
         rotated(keys, bytes(32), at - 1)
 

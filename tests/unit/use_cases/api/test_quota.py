@@ -186,6 +186,8 @@ def test_a_name_whose_holder_has_failed_needs_room() -> None:
     world.clock.move(ATTEMPT_OVER)
     with pytest.raises(OverQuota):
         replace.by_name(a_request(START + HOUR), "owner", "one")
+    with pytest.raises(OverQuota):
+        replace.by_id(first.schedule.id, "owner", point_in_time=START + HOUR, payload=None)
 
 
 def test_what_was_lost_of_the_count_heals() -> None:
