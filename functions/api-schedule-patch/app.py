@@ -5,7 +5,7 @@ from typing import Any
 from delayer.aws.http import problems, requests, responses
 from delayer.core.api.admission import admit_change
 from delayer.core.api.cancellation import Expired, NotFound, TooLate
-from delayer.use_cases.api.replace import OnItsWay, Replaced
+from delayer.use_cases.api.replace import Masked, OnItsWay, Replaced
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
@@ -27,6 +27,8 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
             return problems.too_late(row)
         case OnItsWay(soon):
             return problems.on_its_way(soon=soon)
+        case Masked():
+            return problems.masked()
         case Expired():
             return problems.expired()
         case NotFound():

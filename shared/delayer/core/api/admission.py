@@ -15,6 +15,7 @@ from attrs import evolve
 from delayer.core.api.field_errors import ACTIONS, CHANGE, MAX_ERRORS, NAME, REQUEST, errors_of, field_path
 from delayer.core.api.json_body import check_depth, fields_of, parse
 from delayer.core.api.request import ChangeRequest, FieldError, Invalid, Request, TooLarge
+from delayer.core.masking.mask import masks_in
 from delayer.core.schedule.definition import FIELDS, Definition, from_texts
 from delayer.core.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
 
@@ -114,6 +115,11 @@ _ONE_TIME: Final = FieldError(
 )
 
 
+_MASKED: Final = FieldError(
+    field="", problem="a mask in the place of a secret", allowed="the value itself: a lookup does not show it"
+)
+
+
 def _document(body: bytes) -> tuple[dict[str, Any], bytes | None]:
     """The fields but the payload, and the payload as it was sent."""
     if len(body) > MAX_BODY_BYTES:
@@ -151,6 +157,8 @@ def _shape_errors(document: Mapping[str, Any]) -> Iterable[FieldError]:
     kind = action.get("type") if isinstance(action, dict) else None
     if isinstance(kind, str) and kind in ACTIONS:
         yield from errors_of(ACTIONS[kind], action, "action")
+        for path in masks_in(action):
+            yield evolve(_MASKED, field=field_path("", path))
 
 
 def _point_in_time(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Millis:

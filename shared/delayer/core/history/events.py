@@ -7,10 +7,11 @@ the revision of its row; the two events of the table have none, and count only u
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import LedgerRow
+from delayer.core.masking.mask import masked
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import NEARLY_DUE, STALE_AFTER
 from delayer.core.schedule.schedule import Schedule
@@ -27,6 +28,14 @@ class Original:
 
     schedule: Schedule
     is_complete: bool = True  # else its payload was too large for an event, and is empty here
+    is_masked: bool = False  # its secrets are masked: it may be shown, but nothing can be scheduled from it (ADR 0067)
+
+    def shown(self) -> "Original":
+        """As it may be shown."""
+        definition = masked(self.schedule.definition)
+        if definition is self.schedule.definition:
+            return self
+        return evolve(self, schedule=evolve(self.schedule, definition=definition), is_masked=True)
 
 
 @frozen(kw_only=True)

@@ -46,7 +46,12 @@ class OnItsWay:
     soon: bool
 
 
-Answer = Replaced | TooLate | Expired | NotFound | OnItsWay
+@frozen
+class Masked:
+    """As OnItsWay, but the journal knows it: with its secrets masked, so that nothing can be scheduled from it."""
+
+
+Answer = Replaced | TooLate | Expired | NotFound | OnItsWay | Masked
 
 
 @frozen(kw_only=True)
@@ -99,9 +104,12 @@ class Replace:
         self.quota.spend(owner)
         for _ in range(ROUNDS):
             current = self.ledger.read(schedule_id)
-            old, soon = self.schedules.read(key_of(schedule_id)), False
+            old: Schedule | Masked | None = self.schedules.read(key_of(schedule_id))
+            soon = False
             if old is None:
                 old, soon = self._remembered(schedule_id, current, payload)
+            if isinstance(old, Masked):
+                return old
             if old is None:
                 return self._without_record(schedule_id, owner, current, soon)
             new = self.ids.issue(_changed(old, point_in_time, payload), owner)
@@ -115,10 +123,11 @@ class Replace:
 
     def _remembered(
         self, schedule_id: str, current: LedgerRow | None, payload: str | None
-    ) -> tuple[Schedule | None, bool]:
+    ) -> tuple[Schedule | Masked | None, bool]:
         """What the journal knows of one that is on its way; and whether it may know more in a second.
 
-        A definition never changes: an old view of it is right. One without its payload is enough if there is a new one.
+        A definition never changes: an old view of it is right. One without its payload is enough if there is a new one;
+        one with masks never is, because a mask must not reach a target (ADR 0067).
         """
         if self.journal is None or (current and current.state is not State.SCHEDULED):
             return None, False
@@ -128,7 +137,7 @@ class Replace:
             return None, True
         original = original_in(history)
         if original and (original.is_complete or payload is not None):
-            return original.schedule, False
+            return Masked() if original.is_masked else original.schedule, False
         return None, not history
 
     def _without_record(

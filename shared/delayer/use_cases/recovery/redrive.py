@@ -10,6 +10,7 @@ from delayer.core.firing.message_group import message_group_of
 from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.masking.mask import masked_text
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.redriving import DISCARDABLE, REDRIVABLE, redriven, settled
 from delayer.core.schedule.instants import Millis, format_instant
@@ -25,6 +26,7 @@ from delayer.ports.schedule_table import PutsSchedules
 from delayer.ports.unavailable import Unavailable
 
 PAGE: Final = 100  # entries of one list
+STREAM_NAMES: Final = ("Keys",)  # in a stream record: no key of anybody's
 
 
 class StoreOfRedrive(ReadsDeadLetters, DeletesDeadLetters, Protocol):
@@ -56,9 +58,9 @@ class Redrive:
         return {"deadLetters": entries} | ({"next": keys[-1]} if len(keys) == PAGE else {})
 
     def show(self, key: str) -> dict[str, Any]:
-        """One dead letter, with its body."""
+        """One dead letter, with its body, whose secrets are masked (ADR 0067)."""
         content = self._content(key)
-        return _shown(key, content) | {"body": _body(content)}
+        return _shown(key, content) | {"body": masked_text(_body(content), STREAM_NAMES)}
 
     def redrive(self, key: str) -> dict[str, Any]:
         """Opens the ledger again and lets the schedule go on: it fires at its time, at once if it is overdue.

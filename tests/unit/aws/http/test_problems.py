@@ -72,6 +72,7 @@ def test_a_good_answer_passes() -> None:
         (problems.too_late(a_claim(state=State.REPLACED, replaced_by=an_id())), 409),
         (problems.too_early(), 409),
         (problems.on_its_way(soon=True), 409),
+        (problems.masked(), 409),
         (problems.name_taken(an_id()), 409),
         (problems.name_exists(an_id()), 412),
         (problems.key_reused(), 422),
