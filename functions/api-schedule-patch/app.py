@@ -20,7 +20,8 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, schedule_id = owner_of(event), requests.parameter(event, "id")
     change = admit_change(requests.body_of(event), ports.clock.now())
-    match replace.by_id(schedule_id, owner, point_in_time=change.point_in_time, payload=change.payload):
+    time, payload, by = change.point_in_time, change.payload, requests.caller_of(event)
+    match replace.by_id(schedule_id, owner, point_in_time=time, payload=payload, by=by):
         case Replaced(schedule=schedule):
             return responses.replaced(schedule, schedule_id)
         case TooLate(row):

@@ -21,6 +21,7 @@ class JobRow:
     handed_over: int = 0
     ended: int = 0
     finished_at: Millis = 0
+    by: str = ""  # the caller who asked for it
 
     @property
     def found(self) -> int:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
-from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key
+from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, text
 from delayer.aws.dynamodb.items.requests import CONDITION_FAILED, item_in_the_way
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.schedule.instants import DAY, SECOND, Millis
@@ -88,6 +88,7 @@ def to_item(row: JobRow) -> Item:
         "group": {"S": row.group},
         "after": {"S": row.after},
         **numbered,
+        **({"by": {"S": row.by}} if row.by else {}),
     }
 
 
@@ -106,6 +107,7 @@ def from_item(owner: str, job_id: str, item: StoredItem) -> JobRow:
             handed_over=int(item["handedOver"]["N"]),
             ended=int(item["ended"]["N"]),
             finished_at=int(item["finishedAt"]["N"]),
+            by=text(item, "by"),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise Unavailable(f"a job that cannot be read: {error!r}") from error

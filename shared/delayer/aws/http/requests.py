@@ -64,6 +64,12 @@ def _of_jwt(issuer: str, subject: str) -> str:
     return f"{issuer} {subject}"
 
 
+def caller_of(event: Event) -> str:
+    """Who makes the call, for the records: with AWS_IAM the session, too. Empty: nobody but the owner is known."""
+    authorizer = event.get("requestContext", {}).get("authorizer") or {}
+    return str((authorizer.get("iam") or {}).get("userArn") or "")
+
+
 def _fitting(owner: str) -> str:
     if len(owner.encode("utf-8", "surrogatepass")) > MAX_CALLER:
         raise Unknown(f"its name is over {MAX_CALLER:,} bytes")

@@ -94,6 +94,7 @@ def shown_event(event: Event) -> Shown:
             "latenessMs": event.lateness,
             "detail": event.detail,
             "replacedBy": event.replaced_by,
+            "by": event.by,
         }
     )
 

@@ -68,6 +68,7 @@ def _data(event: Event) -> dict[str, Any]:
         "detail": event.detail,
         "name": event.name,
         "replacedBy": event.replaced_by,
+        "by": event.by,
     }
     return {name: value for name, value in known.items() if value not in (None, "")}
 
@@ -111,6 +112,7 @@ def _event(envelope: _Envelope) -> Event:
         detail=data.get("detail", ""),
         name=data.get("name", ""),
         replaced_by=data.get("replacedBy", ""),
+        by=data.get("by", ""),
         source=envelope.source,
         original=_original(envelope.subject, data, envelope.data) if "action" in envelope.data else None,
     )

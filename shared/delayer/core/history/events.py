@@ -19,6 +19,9 @@ from delayer.core.schedule.schedule_id import address_of
 from delayer.core.schedule.table_change import Kind
 
 FROM_THE_TABLE: Final = 0  # in place of a revision
+ASKED_FOR: Final = frozenset(  # by a caller of the API or an operator, who is named (ADR 0068)
+    {EventType.CANCELLED, EventType.REPLACED, EventType.STOP_REQUESTED, EventType.REDRIVEN, EventType.DROPPED}
+)
 CLOCK_SKEW: Final[Millis] = MINUTE  # far more than the clocks of two functions differ
 
 
@@ -54,6 +57,7 @@ class Event:
     detail: str = ""  # the target's answer, or the reason
     name: str = ""
     replaced_by: str = ""
+    by: str = ""  # who asked for it: a caller of the API, or an operator
     original: Original | None = None  # with `scheduled`, unless it was too large
     source: str = ""  # names the stack, once it is published
 
@@ -129,6 +133,7 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
         detail="" if kind is EventType.STOP_REQUESTED else new.detail,
         name=new.name,
         replaced_by=new.replaced_by,
+        by=new.by if kind in ASKED_FOR else "",
     )
 
 

@@ -37,13 +37,16 @@ class BeginCancelGroup:
     observer: Observer
     new_job: Callable[[], str]
 
-    def __call__(self, group: str, owner: str) -> JobRow:
-        """The job. Raises Unavailable if AWS failed: then there is no job, or one whose id nobody knows."""
-        row = JobRow(owner=owner, job_id=self.new_job(), group=group, created_at=self.clock.now())
+    def __call__(self, group: str, owner: str, by: str = "") -> JobRow:
+        """The job. `by` is the caller, if that is not simply the owner.
+
+        Raises Unavailable if AWS failed: then there is no job, or one whose id nobody knows.
+        """
+        row = JobRow(owner=owner, job_id=self.new_job(), group=group, created_at=self.clock.now(), by=by or owner)
         self.jobs.put(row)
         if self.queue.send([outgoing(row)]):
             raise Unavailable("the job was not sent")
-        self.observer.note("group to be cancelled", job=row.job_id, group=group)
+        self.observer.note("group to be cancelled", job=row.job_id, group=group, by=row.by)
         return row
 
 
@@ -118,7 +121,7 @@ class CancelGroup:
     def _cancel(self, member: str, job: JobRow) -> Answer | Unavailable | IllegalTransition:
         """An exception in a thread would lose the page while the others are still at work; so it is returned."""
         try:
-            return self.cancel(member, job.owner, detail(job))
+            return self.cancel(member, job.owner, detail(job), job.by)
         except Unavailable as error:
             return error
         except IllegalTransition as error:  # a defect: it must not hold up the members after it

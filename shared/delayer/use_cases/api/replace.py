@@ -4,11 +4,20 @@ from typing import Protocol
 
 from attrs import evolve, frozen
 
-from delayer.core.api.cancellation import Expired, NameTaken, NotFound, TooLate, decide_replace, is_live, is_over
+from delayer.core.api.cancellation import (
+    Expired,
+    NameTaken,
+    NotFound,
+    TooLate,
+    decide_replace,
+    is_foreign,
+    is_live,
+    is_over,
+)
 from delayer.core.api.request import Request
 from delayer.core.history.events import original_in
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
@@ -68,9 +77,9 @@ class Replace:
     observer: Observer
 
     def by_name(
-        self, request: Request, owner: str, name: str, *, only_new: bool = False
+        self, request: Request, owner: str, name: str, *, only_new: bool = False, by: str = ""
     ) -> Replaced | TooLate | NameTaken:
-        """Creates the schedule of that name, or replaces it unless `only_new`.
+        """Creates the schedule of that name, or replaces it unless `only_new`. `by` is the caller, if not the owner.
 
         Raises OverQuota, Unavailable if AWS failed.
         """
@@ -87,15 +96,17 @@ class Replace:
                 if isinstance(verdict, TooLate) and is_live(verdict.row):
                     return verdict
                 if isinstance(verdict, LedgerChange):
-                    transaction = in_place_of(transaction, verdict)
+                    transaction = in_place_of(transaction, signed(verdict, by or owner))
             if transaction.end is None or (transaction.end.over and transaction.end.over.ended):
                 self.quota.make_room(owner)  # what has failed, or is a dead letter, has given up its place
             if self.registry.replace(transaction):
                 return self._replaced(transaction)
         raise Unavailable("others change the schedule of this name all the time; try again")
 
-    def by_id(self, schedule_id: str, owner: str, *, point_in_time: Millis | None, payload: str | None) -> Answer:
-        """Another point in time, another payload, or both; what is None stays.
+    def by_id(
+        self, schedule_id: str, owner: str, *, point_in_time: Millis | None, payload: str | None, by: str = ""
+    ) -> Answer:
+        """Another point in time, another payload, or both; what is None stays. `by` is the caller, if not the owner.
 
         Raises OverQuota, Unavailable if AWS failed.
         """
@@ -104,10 +115,9 @@ class Replace:
         self.quota.spend(owner)
         for _ in range(ROUNDS):
             current = self.ledger.read(schedule_id)
-            old: Schedule | Masked | None = self.schedules.read(key_of(schedule_id))
-            soon = False
-            if old is None:
-                old, soon = self._remembered(schedule_id, current, payload)
+            if is_foreign(current, owner):
+                return NotFound()
+            old, soon = self._base(schedule_id, current, payload)
             if isinstance(old, Masked):
                 return old
             if old is None:
@@ -116,10 +126,18 @@ class Replace:
             verdict = decide_replace(schedule_id, owner, current, new.id, self.clock.now())
             if not isinstance(verdict, LedgerChange):
                 return verdict
-            transaction = in_place_of(self._with_its_name(ScheduleTransaction(put=new), schedule_id, current), verdict)
+            transaction = self._with_its_name(ScheduleTransaction(put=new), schedule_id, current)
+            transaction = in_place_of(transaction, signed(verdict, by or owner))
             if self.registry.replace(transaction):
                 return self._replaced(transaction)
         raise Unavailable("others change this schedule all the time; try again")
+
+    def _base(
+        self, schedule_id: str, current: LedgerRow | None, payload: str | None
+    ) -> tuple[Schedule | Masked | None, bool]:
+        """What is to be changed, from its record or from the journal; and whether more may be known in a second."""
+        record = self.schedules.read(key_of(schedule_id))
+        return (record, False) if record else self._remembered(schedule_id, current, payload)
 
     def _remembered(
         self, schedule_id: str, current: LedgerRow | None, payload: str | None
@@ -159,9 +177,12 @@ class Replace:
         return with_name(transaction, current.name, holder, self.clock.now())
 
     def _replaced(self, transaction: ScheduleTransaction) -> Replaced:
-        new, previous = transaction.put, transaction.end.row.schedule_id if transaction.end else None
+        new, end = transaction.put, transaction.end
+        previous = end.row.schedule_id if end else None
         self.observer.count("Accepted")
         self.observer.note("accepted", new.id, pointInTime=new.point_in_time, replaces=previous)
+        if end:
+            self.observer.note("replaced", end.row.schedule_id, replacedBy=new.id, by=end.row.by)
         return Replaced(schedule=new, previous=previous)
 
 

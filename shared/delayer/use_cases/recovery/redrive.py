@@ -9,7 +9,7 @@ from delayer.core.firing.enqueueing import delay_seconds, within_period
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.ledger.outcome import ended, ended_unclaimed
-from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.masking.mask import masked_text
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.redriving import DISCARDABLE, REDRIVABLE, redriven, settled
@@ -26,6 +26,7 @@ from delayer.ports.schedule_table import PutsSchedules
 from delayer.ports.unavailable import Unavailable
 
 PAGE: Final = 100  # entries of one list
+OPERATOR: Final = "an operator"
 STREAM_NAMES: Final = ("Keys",)  # in a stream record: no key of anybody's
 
 
@@ -50,6 +51,7 @@ class Redrive:
     read: Callable[[bytes], Contents]  # never raises
     new_nonce: Callable[[], str]
     period: Millis
+    by: str = OPERATOR  # who gives the commands
 
     def list(self, prefix: str = "", after: str = "") -> dict[str, Any]:
         """A page of what is stored, without bodies; `next` is the `after` of the page that follows, if there is one."""
@@ -105,7 +107,7 @@ class Redrive:
             opened = self._move(schedule, row)
         except IllegalTransition as error:
             return _report(schedule, f"not redriven: {error}", settled=False), None
-        self.observer.note("redriven", schedule.id)
+        self.observer.note("redriven", schedule.id, by=self.by)
         return _report(schedule, "redriven", settled=True), opened
 
     def _move(self, schedule: Schedule, row: LedgerRow | None) -> LedgerRow | None:
@@ -126,7 +128,7 @@ class Redrive:
         return None
 
     def _open(self, schedule: Schedule, row: LedgerRow | None, nonce: str) -> LedgerRow:
-        opened = redriven(schedule.id, schedule.owner, row, nonce, self.clock.now())
+        opened = evolve(redriven(schedule.id, schedule.owner, row, nonce, self.clock.now()), by=self.by)
         self._write(LedgerChange(row=opened, over=row))
         return opened
 
@@ -147,12 +149,12 @@ class Redrive:
             return _report(schedule, f"it stays {row.state}", settled=True)
         else:
             raise Impossible(f"{schedule.id} is {row.state}: it is on its way; wait for its end")
-        self.observer.note("discarded", schedule.id)
+        self.observer.note("discarded", schedule.id, by=self.by)
         return _report(schedule, State.DROPPED, settled=True)
 
     def _write(self, change: LedgerChange) -> None:
         """An operator decided on the row that was read. If there is another one now, the operator decides again."""
-        [result] = self.ledger.write([change])
+        [result] = self.ledger.write([signed(change, self.by)])
         match result:
             case Conflict(current):
                 raise Impossible(f"{current.schedule_id} became {current.state} in the meantime: try again")
