@@ -129,11 +129,12 @@ def _compact(value: Any) -> str:
 def _schema_of(action: Any) -> Schema:
     """The schema of the action's type; an empty one for a type of another version."""
     kind = action.get("type") if isinstance(action, dict) else None
-    return _schemas().get(kind, {}) if isinstance(kind, str) else {}
+    return schemas().get(kind, {}) if isinstance(kind, str) else {}
 
 
 @cache
-def _schemas() -> Mapping[str, Schema]:
+def schemas() -> Mapping[str, Schema]:
+    """The schema of each action, by its type."""
     actions: Mapping[str, Schema] = json.loads(files("delayer.core.api").joinpath("contract.json").read_text())[
         "actions"
     ]

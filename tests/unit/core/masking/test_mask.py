@@ -102,7 +102,7 @@ def test_the_schema_of_an_action_says_what_is_secret_and_what_is_not(monkeypatch
         "inner": {"properties": {"pan": {"writeOnly": True}}},
         "many": {"items": {"properties": {"pan": {"writeOnly": True}}}},
     }
-    monkeypatch.setattr(mask, "_schemas", lambda: {"ours": {"properties": properties}})
+    monkeypatch.setattr(mask, "schemas", lambda: {"ours": {"properties": properties}})
     action = {"type": "ours", "note": {"a": SECRET}, "partitionKey": "p?q", "inner": {"pan": 1}, "many": [{"pan": 2}]}
     assert shown(action) == {
         "type": "ours",
