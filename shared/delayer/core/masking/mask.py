@@ -24,11 +24,13 @@ _SENSITIVE: Final = re.compile(
     "|(?<![a-z])(?:sig|pass|pin|otp)(?![a-z])",
     re.IGNORECASE,
 )
-_URL: Final = re.compile(  # anywhere in a text; a scheme has a bound, so that no text takes long
-    r"""(?P<scheme>[a-z][a-z0-9+.-]{0,20}://)(?P<user>[^\s/?#"'<>]*@)?(?P<path>[^\s?#"'<>]*)(?P<query>[?#][^\s"'<>]*)?""",
-    re.IGNORECASE,
+_URL: Final = re.compile(  # anywhere in a text, up to a space; a scheme has a bound, so that no text takes long
+    r"(?P<scheme>[a-z][a-z0-9+.-]{0,20}://)(?P<user>[^\s/?#]*@)?(?P<path>[^\s?#]*)(?P<query>[?#]\S*)?", re.IGNORECASE
 )
-_RELATIVE_URL: Final = re.compile(r"(?P<scheme>)(?P<user>[^/?#]*@)?(?P<path>[^?#]*)(?P<query>[?#].*)?", re.DOTALL)
+_WHOLE_URL: Final = re.compile(  # in a field that is named like one, whatever it holds; it may be relative
+    r"(?P<scheme>(?:[a-z][a-z0-9+.-]*:)?//)?(?P<user>[^/?#]*@)?(?P<path>[^?#]*)(?P<query>[?#].*)?",
+    re.IGNORECASE | re.DOTALL,
+)
 _NAMED_LIKE_A_URL: Final = re.compile("ur[il]$|href|endpoint|callback", re.IGNORECASE)
 _PAIRS: Final = (("name", "value"), ("Name", "Value"))  # how lists of headers are often written
 
@@ -109,17 +111,17 @@ class _Masking:
     def _of_text(self, text: str, path: str, name: str) -> str:
         if self.is_deep and text.lstrip()[:1] in ("{", "["):
             return masked_text(text, self.known)
-        is_relative = "://" not in text and _NAMED_LIKE_A_URL.search(name)
-        urls = [_RELATIVE_URL.fullmatch(text)] if is_relative else [*_URL.finditer(text)]
-        if any(url and MASK in f"{url['user']}{url['query']}" for url in urls):
+        pattern = _WHOLE_URL if _NAMED_LIKE_A_URL.search(name) else _URL
+        if any(MASK in f"{url['user']}{url['query']}" for url in pattern.finditer(text)):
             self.found.append(path)
-        return _RELATIVE_URL.sub(_without_secrets, text, 1) if is_relative else _URL.sub(_without_secrets, text)
+        return pattern.sub(_without_secrets, text)
 
 
 def _without_secrets(url: re.Match[str]) -> str:
+    """Only scheme, host and path are left of it."""
     user = f"{MASK}@" if url["user"] else ""
     rest = url["query"][0] + MASK if url["query"] else ""
-    return f"{url['scheme']}{user}{url['path']}{rest}"
+    return f"{url['scheme'] or ''}{user}{url['path']}{rest}"
 
 
 def _compact(value: Any) -> str:

@@ -62,6 +62,11 @@ def test_any_other_header_is_shown(name: str) -> None:
         ("https://user@a.example/b?c", "https://***@a.example/b?***"),
         ("HTTPS://a.example/b?c", "HTTPS://a.example/b?***"),
         ("/b?c=d", "/b?***"),
+        ("//user@a.example/b?c", "//***@a.example/b?***"),
+        ("mailto:user@a.example?subject=x", "***@a.example?***"),
+        ("https://a.example/b?c=<d>'e\"f g\nh", "https://a.example/b?***"),
+        ("https://a.example/b#c?d e", "https://a.example/b#***"),
+        ("https://u:<p>'@a.example/", "https://***@a.example/"),
         ("user:pass@a.example/b", "***@a.example/b"),
         ("https://a.example/b", "https://a.example/b"),
         ("https://a.example/@b", "https://a.example/@b"),
@@ -75,8 +80,15 @@ def test_of_a_url_only_scheme_host_and_path_are_shown(url: str, masked_url: str)
 def test_a_url_anywhere_in_a_text_is_masked() -> None:
     link = '<https://a.example/b?sig=c>; rel="next", see https://u:p@d.example'
     assert shown({"headers": {"Link": link}})["headers"]["Link"] == (
-        '<https://a.example/b?***>; rel="next", see https://***@d.example'
+        '<https://a.example/b?*** rel="next", see https://***@d.example'
     )
+
+
+@pytest.mark.parametrize("character", "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
+def test_no_character_ends_a_query_too_early(character: str) -> None:
+    """The URL of an http-request may hold any of them."""
+    for url in (f"https://a.example/b?c={character}{SECRET}", f"https://a.example?{character}={SECRET}"):
+        assert SECRET not in json.dumps(shown({"url": url, "headers": {"Referer": url}}))
 
 
 def test_an_action_of_a_team_is_masked_by_name_at_any_depth() -> None:
