@@ -1,13 +1,14 @@
 """Which messages belong together in a fair queue: the message groups of SQS (ADR 0039)."""
 
 import hashlib
+import re
 from typing import Final
-from urllib.parse import urlsplit
 
 import msgspec
 
 from delayer.core.schedule.schedule import Schedule
 
+_HOST: Final = re.compile(r"https?://(?:[^/?#]*@)?(\[[^\]/?#]*\]|[^/?#:]*)", re.IGNORECASE)
 AT_MOST: Final = 4  # groups of one owner, however many targets it has; see ADR 0039 for why so few
 
 
@@ -39,7 +40,8 @@ def _site_of(action: str) -> str:
     """
     try:
         target = _TARGET.decode(action)
-        host = (urlsplit(target.url).hostname or "").rstrip(".")
+        found = _HOST.match(target.url)
+        host = found[1].lower().rstrip(".") if found else ""
         host = host if host.isascii() else host.encode("idna").decode()
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return ""
