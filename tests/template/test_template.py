@@ -1,14 +1,13 @@
 """template.yaml is tested like code: what it grants, keeps, retries and alarms on."""
 
 import re
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import yaml
 
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
-from delayer.ports.observer import Metric
 from delayer.use_cases.firing.relay import Relay
 from tests.cfn import (
     ROOT,
@@ -303,62 +302,6 @@ def test_dead_letters_that_are_schedules_are_drained() -> None:
     schedules = {dead_letter_queues()[queue] for queue in holding}
     assert schedules
     assert {queue for queue, function in consumed().items() if function == "dlq-drain"} == schedules
-
-
-# ------------------------------------------------------------ alarms
-
-
-@pytest.mark.parametrize("queue", DEAD)
-def test_an_alarm_on_every_dead_letter_queue(queue: str) -> None:
-    [alarm] = [
-        alarm
-        for alarm in ALARMS.values()
-        if alarm["Dimensions"] == [{"Name": "QueueName", "Value": {"Fn::GetAtt": f"{queue}.QueueName"}}]
-    ]
-    assert alarm["MetricName"] == "ApproximateNumberOfMessagesVisible"
-    assert (alarm["Threshold"], alarm["EvaluationPeriods"]) == (1, 1)
-
-
-@pytest.mark.parametrize("alarm", sorted(ALARMS))
-def test_every_alarm_notifies_the_topic_and_says_what_it_means(alarm: str) -> None:
-    assert ALARMS[alarm]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
-    assert ALARMS[alarm]["OKActions"] == [{"Ref": "AlarmTopic"}]
-    assert len(ALARMS[alarm]["AlarmDescription"]) > 20
-    expected = "breaching" if alarm == "MinuteTaskMissingAlarm" else "notBreaching"
-    assert ALARMS[alarm]["TreatMissingData"] == expected
-
-
-def test_alarms_on_our_own_metrics_use_declared_names_and_the_dimension_of_the_stack() -> None:
-    own = [alarm for alarm in ALARMS.values() if alarm["Namespace"] == "Delayer"]
-    assert {alarm["MetricName"] for alarm in own} == {"DeadLettered", "Failed", "Lateness", "SweepHeld", "Unexpected"}
-    for alarm in own:
-        assert alarm["MetricName"] in get_args(Metric)
-        assert alarm["Dimensions"] == [{"Name": "service", "Value": {"Ref": "AWS::StackName"}}]
-
-
-def test_the_alarms_of_lambda() -> None:
-    """A stream falls behind; the minute task does not run, or fails."""
-    watched = {
-        (alarm["MetricName"], logical(alarm["Dimensions"][0]["Value"]))
-        for alarm in ALARMS.values()
-        if alarm["Namespace"] == "AWS/Lambda" and alarm["Dimensions"][0]["Name"] == "FunctionName"
-    }
-    assert watched == {
-        ("IteratorAge", "StreamEnqueuer"),
-        ("IteratorAge", "StreamLifecycle"),
-        ("Invocations", "Task1MinuteEnqueuer"),
-        ("Errors", "Task1MinuteEnqueuer"),
-    }
-
-
-def test_what_the_stream_discards_is_alarmed_on() -> None:
-    """A metric of the event source mapping, which SAM names after function and event, and which must ask for it."""
-    discarded = ALARMS["StreamDiscardedAlarm"]
-    assert discarded["MetricName"] == "OnFailureDestinationDeliveredEventCount"
-    assert discarded["Dimensions"] == [{"Name": "EventSourceMappingUUID", "Value": {"Ref": "StreamEnqueuerSchedules"}}]
-    [(name, event)] = FUNCTIONS["stream-enqueuer"]["Events"].items()
-    assert name == "Schedules"
-    assert event["Properties"]["MetricsConfig"] == {"Metrics": ["EventCount"]}
 
 
 # ------------------------------------------------------------ tables and the bucket
