@@ -2,6 +2,7 @@
 
 import json
 import time
+from typing import Any
 
 from delayer.core.schedule.instants import SECOND, parse_instant
 from delayer.core.schedule.schedule import SYSTEM_OWNER
@@ -50,6 +51,9 @@ def test_a_canary_arrives(ticking: Client) -> None:
     assert arrived[0]["detail"] == {"S": "arrived"}
     lateness = [line["CanaryNearLateness"] for line in _lines(ticking, "executor-canary") if "_aws" in line]
     assert lateness, "nothing would be known of it"
+    cloudwatch: Any = ticking.stack.client("cloudwatch")  # type: ignore[call-overload]
+    metrics = cloudwatch.list_metrics(Namespace="Delayer", MetricName="CanaryNearLateness")
+    assert [metric["Dimensions"] for metric in metrics["Metrics"]] == [[{"Name": "service", "Value": "delayer"}]]
 
 
 def _lines(client: Client, function: str) -> list[dict]:  # type: ignore[type-arg] # log lines
