@@ -4,11 +4,11 @@ from delayer.aws.events.sqs import partial_failure, received_messages_of
 from delayer.aws.runtime.telemetry import Handler
 from delayer.ports.target import Target
 from delayer.wiring.environment import Environment
-from delayer.wiring.use_cases import execute
+from delayer.wiring.use_cases import execute, guard
 
 
 def executor_handler(function: str, target: Target) -> Handler:
     """`function` is the name of the Lambda without that of its stack, such as `executor-http-request`."""
     ports = Environment(function)
-    use = execute(ports, target)
+    use = guard(ports, execute(ports, target))
     return ports.observer.observed(lambda event, _: partial_failure(use(received_messages_of(event))))

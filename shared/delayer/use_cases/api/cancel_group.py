@@ -8,7 +8,7 @@ from attrs import evolve, field, frozen
 from delayer.core.api.cancellation import Expired, NotFound, TooLate
 from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import GroupMessage, decode, encode
 from delayer.core.schedule.schedule_id import FAR
@@ -86,7 +86,7 @@ class CancelGroup:
         except Malformed as error:
             self.observer.warn("not a job", reason=error.reason)
             return True
-        except Unavailable as error:
+        except (Unavailable, UnknownVersion) as error:
             self.observer.warn("job interrupted", error=str(error))
             return False
 
