@@ -72,4 +72,4 @@ def decide_record_trial(
 def _proofs(before: Trial | None, passed: Millis | None) -> int:
     if before is None:
         return 0
-    return before.proofs + (passed is not None and passed > before.began)
+    return before.proofs + (passed is not None and passed >= before.began)
