@@ -188,7 +188,8 @@ def resource_name(reference: Any) -> str:
 
 def leading_keys(statement: dict[str, Any]) -> set[str]:
     """The rows that a statement is limited to; none for one without a limit."""
-    return set(statement.get("Condition", {}).get("ForAllValues:StringEquals", {}).get("dynamodb:LeadingKeys", []))
+    conditions = statement.get("Condition", {}).values()
+    return {key for condition in conditions for key in condition.get("dynamodb:LeadingKeys", [])}
 
 
 def events(kind: str) -> list[tuple[str, dict[str, Any]]]:

@@ -44,6 +44,8 @@ def value_of(setting: Any) -> str:
             return str(parameter.get("MaxValue", parameter["Default"]))
         case {"Ref": str(name)}:
             return name
+        case {"Fn::GetAtt": str(name)}:
+            return name.partition(".")[0]
         case {"Fn::Sub": str(text)}:
             return text
         case {"Fn::If": [str(), _, otherwise]}:

@@ -36,12 +36,14 @@ from delayer.fakes import (
     MemoryScheduleTable,
     MemoryStream,
     MemoryTopic,
+    MemoryTrials,
     ScriptedTarget,
     Tokens,
 )
 from delayer.fakes.runtime.faults import Crash, FaultPlan, Faulty
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.queue import ReceivedMessage
+from delayer.ports.stream_consumer import Died
 from delayer.ports.target import Target
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.accept import Accepted
@@ -53,11 +55,13 @@ PERIOD = 14 * MINUTE
 LEASE = 10 * SECOND
 LEAD = 250
 KEY = bytes(range(100, 132))  # behind the ids
+SUSPECTS = {"relay": "suspects", "execute": "http-suspects"}  # the queue of each function
 ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
     "schedules": "table",
     "ledger": "ledger",
     "control": "control",
+    "trials": "trials",
     "registry": "registry",
     "jobs": "jobs",
     "dead_letter_store": "store",
@@ -74,10 +78,9 @@ LOCAL = {  # those that always answer
     "live_count": "live_count",
     "fail_fast_live_count": "live_count",
     "topic": "topic",
-    "settings": "settings",
     "read_dead_letter": "contents",
+    "stream_consumer": "stream_consumer",
     "randomness": "some_bytes",
-    "new_token": "tokens",
     "new_job_id": "tokens",
 }
 
@@ -109,7 +112,23 @@ class WorldSettings:
     event_source: str = "urn:delayer:test"
     has_journal: bool = True
     has_canary: bool = False
+    backlog_mark: int = 10_000
+    suspects: str = ""
     max_live: int = 1  # the journal counts, whether there is a limit or not
+
+
+@frozen
+class Consumer:
+    """Port StreamConsumer: the enqueuer, invoked by another function."""
+
+    world: "World"
+
+    def handle(self, records: Sequence[object]) -> int:
+        """As the port."""
+        try:
+            return len(self.world.enqueue(self.world.changes(records), brought_back=True))
+        except Crash as error:
+            raise Died(str(error)) from error
 
 
 @frozen
@@ -129,11 +148,20 @@ class FunctionPorts:
 
     @property
     def executor_queues(self) -> Mapping[str, Any]:
-        return {"http-request": self.own_queue}
+        return self.world.queues_for(self.source)
+
+    @property
+    def new_token(self) -> Callable[[], str]:
+        return self.world.token_for(self.source)
 
     @property
     def pick(self) -> Callable[[int], int]:
         return lambda n: self.world.tokens.count % n
+
+    @property
+    def settings(self) -> WorldSettings:
+        suspects = SUSPECTS.get(self.source)
+        return evolve(self.world.settings, suspects=suspects) if suspects else self.world.settings
 
     def __getattr__(self, name: str) -> Any:
         if name in REMOTE:
@@ -156,6 +184,7 @@ class World:
     clock: ManualClock = field(init=False, factory=lambda: ManualClock(START))
     observer: MemoryObserver = field(init=False, factory=MemoryObserver)
     control: MemoryControl = field(init=False, factory=MemoryControl)
+    trials: MemoryTrials = field(init=False, factory=MemoryTrials)
     ledger: MemoryLedger = field(init=False, factory=MemoryLedger)
     store: MemoryDeadLetterStore = field(init=False, factory=MemoryDeadLetterStore)
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)
@@ -179,11 +208,14 @@ class World:
     def make_adapters(self) -> None:
         """The fakes that know each other."""
         self.table = MemoryScheduleTable(page_size=self.page_size)
-        self.dead = MemoryQueue(clock=self.clock, name="dead")
-        self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer", dead_letters=self.dead)
+        self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["relay"])
+        self.http_suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["execute"], visibility=90 * SECOND)
+        self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer", dead_letters=self.suspects)
         self.sweep_queue = MemoryQueue(clock=self.clock, name="sweep", visibility=90 * SECOND)
         self.group_queue = MemoryQueue(clock=self.clock, name="group", visibility=120 * SECOND, fifo=True)
-        self.http_queue = MemoryQueue(clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.dead)
+        self.http_queue = MemoryQueue(
+            clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.http_suspects
+        )
         self.target = ScriptedTarget(self.clock)
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
 
@@ -200,10 +232,27 @@ class World:
         self.sweep_buckets = use_cases.sweep_buckets(self.ports("sweep"))
         self.relay = use_cases.relay(self.ports("relay"))
         self.execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
+        self.guarded_relay = use_cases.guard(self.ports("relay"), lambda batch: self.relay_batch(batch))
+        self.guarded_execute = use_cases.guard(self.ports("execute"), lambda batch: self.execute_batch(batch))
         self.announce = use_cases.announce(self.ports("announce"))
         self.write_journal = use_cases.write_journal(self.ports("journal"))
-        self.drain = use_cases.drain(self.ports("drain"))
         self.redrive = use_cases.redrive(self.ports("redrive"))
+
+    def relay_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        """What the relay does with a batch."""
+        return self.relay(batch)
+
+    def execute_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        """What the executor does with a batch."""
+        return self.execute(batch)
+
+    def token_for(self, function: str) -> Callable[[], str]:
+        """Where a function has its nonces and fencing tokens from."""
+        return self.tokens
+
+    def queues_for(self, function: str) -> Mapping[str, Any]:
+        """The queues of the actions, as a function sees them."""
+        return {"http-request": self.port_for(function, self.http_queue)}
 
     def ports(self, function: str) -> FunctionPorts:
         """The bundle of one function."""
@@ -213,6 +262,15 @@ class World:
         """The target as a function reaches it."""
         target: Target = self.port_for(function, self.target).__call__
         return target
+
+    @property
+    def stream_consumer(self) -> Consumer:
+        """The enqueuer, as the minute task sees it."""
+        return Consumer(self)
+
+    def changes(self, records: Sequence[Any]) -> list[RecordChange]:
+        """The changes that were written as these records."""
+        return [self.table.stream[int(record["sequence"]) - 1] for record in records]
 
     def contents(self, content: bytes) -> Contents:
         """The schedules in an object of the store."""
@@ -322,10 +380,11 @@ class World:
     def consumers(self) -> list[tuple[MemoryQueue, Callable[[Any], list[str]]]]:
         """Each queue, and the function that receives from it."""
         return [
-            (self.delayer_queue, self.relay),
-            (self.http_queue, self.execute),
+            (self.delayer_queue, self.guarded_relay),
+            (self.http_queue, self.guarded_execute),
             (self.sweep_queue, self.sweep_buckets),
-            (self.dead, self.drain),
+            (self.suspects, self.guarded_relay),
+            (self.http_suspects, self.guarded_execute),
         ]
 
     def _tick(self) -> None:
@@ -350,7 +409,7 @@ class World:
         raise AssertionError(f"{len(batch)} records of the stream were given up on")
 
     def _consume(self, queue: MemoryQueue, use: Callable[[Any], list[str]]) -> bool:
-        batch = queue.receive()
+        batch = queue.receive(1 if queue.name in SUSPECTS.values() else 10)
         if not batch:
             return False
         failed = self._call(use, batch)

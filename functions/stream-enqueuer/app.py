@@ -13,4 +13,4 @@ enqueue = use_cases.enqueue(ports)
 @ports.observer.observed
 def handler(event: StreamEvent, _context: object) -> BatchResponse:
     """One invocation."""
-    return partial_failure(enqueue(changes_of(event)))
+    return partial_failure(enqueue(changes_of(event), brought_back="broughtBack" in event))

@@ -14,8 +14,10 @@ from delayer.aws.dynamodb.live_count import DynamoLiveCount
 from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
 from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+from delayer.aws.dynamodb.trials import DynamoTrials
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.aws.messaging.queue import SqsQueue
+from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
 from delayer.aws.messaging.topic import SnsTopic
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
@@ -27,7 +29,9 @@ from delayer.ports.queue import Queue
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
+from delayer.ports.trials import Trials
 
 PORTS: Final[dict[type, type]] = {
     DynamoControl: Control,
@@ -38,6 +42,8 @@ PORTS: Final[dict[type, type]] = {
     DynamoRateLimit: RateLimit,
     DynamoRegistry: Registry,
     DynamoScheduleTable: ScheduleTable,
+    DynamoTrials: Trials,
+    LambdaStreamConsumer: StreamConsumer,
     S3DeadLetterStore: DeadLetterStore,
     SnsTopic: Topic,
     SqsQueue: Queue,
@@ -89,6 +95,13 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoScheduleTable", "read"): {(GET, "table")},
     ("DynamoScheduleTable", "read_all"): {(READ_MANY, "table")},
     ("DynamoScheduleTable", "beat"): {(PUT, "table"), (DELETE, "table")},
+    ("DynamoTrials", "unfinished"): {(GET, "table")},
+    ("DynamoTrials", "begin"): {(PUT, "table")},
+    ("DynamoTrials", "finish"): {(DELETE, "table")},
+    ("DynamoTrials", "note_pass"): {(UPDATE, "table")},
+    ("DynamoTrials", "passed"): {(GET, "table")},
+    ("LambdaStreamConsumer", "handle"): {("lambda:InvokeFunction", "function")},
+    ("S3DeadLetterStore", "set_aside"): {("s3:PutObject", "bucket")},
     ("S3DeadLetterStore", "put"): {("s3:PutObject", "bucket")},
     ("S3DeadLetterStore", "remove"): {("s3:DeleteObject", "bucket")},
     ("S3DeadLetterStore", "list"): {("s3:ListBucket", "bucket")},
@@ -108,4 +121,9 @@ ROWS: Final[dict[str, set[str]]] = {
     "advance": {"sweep"},
     "heartbeat_seen": {"heartbeat"},
     "note_heartbeat": {"heartbeat"},
+    "unfinished": {"suspect#*"},
+    "begin": {"suspect#*"},
+    "finish": {"suspect#*"},
+    "note_pass": {"passed#*"},
+    "passed": {"passed#*"},
 }

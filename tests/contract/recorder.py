@@ -1,5 +1,6 @@
 """Writes down which calls of AWS an adapter makes, and for which of its methods."""
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import wraps
 from typing import Any, Final
@@ -11,8 +12,8 @@ from typing_extensions import get_protocol_members
 from tests.clients import AnyClient
 from tests.contract.aws_calls import CALLS, PORTS, ROWS, Call
 
-CLIENTS: Final = ("dynamodb", "sqs", "sns", "s3")  # the fields of adapters that hold one
-RESOURCES: Final = ("TableName", "QueueUrl", "TopicArn", "Bucket")  # the arguments that name one
+CLIENTS: Final = ("dynamodb", "sqs", "sns", "s3", "lambda_")  # the fields of adapters that hold one
+RESOURCES: Final = ("TableName", "QueueUrl", "TopicArn", "Bucket", "FunctionName")  # the arguments that name one
 
 ACTIONS: Final = {
     "put_item": "dynamodb:PutItem",
@@ -29,6 +30,7 @@ ACTIONS: Final = {
     "get_object": "s3:GetObject",
     "delete_object": "s3:DeleteObject",
     "list_objects_v2": "s3:ListBucket",
+    "invoke": "lambda:InvokeFunction",
 }
 WRITES: Final = {"Put": "dynamodb:PutItem", "Delete": "dynamodb:DeleteItem", "Update": "dynamodb:UpdateItem"}
 
@@ -49,7 +51,7 @@ def asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]
 def rows_in(arguments: dict[str, Any]) -> set[str]:
     """The row of the control table that a call is about."""
     key = arguments.get("Key") or arguments.get("Item") or {}
-    return {key["name"]["S"]} if "name" in key else set()
+    return {re.sub("#.*", "#*", key["name"]["S"])} if "name" in key else set()
 
 
 @define
@@ -70,7 +72,7 @@ class Calls:
             call = (action, field_of(adapter, resource))
             assert call in CALLS[method], f"{method} is not declared to call {call}"
             self.seen[method].add(call)
-        if method[0] == "DynamoControl":
+        if method[0] in ("DynamoControl", "DynamoTrials"):
             rows = rows_in(arguments)
             assert rows <= ROWS[method[1]], f"{method} is not declared to touch {rows}"
             self.rows.setdefault(method[1], set()).update(rows)

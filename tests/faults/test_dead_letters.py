@@ -1,4 +1,4 @@
-"""dlq-drain: what comes to a dead-letter queue is stored, marked, and can be redriven."""
+"""What a function dies of is stored, marked, and can be redriven."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.table_change import Kind
 from delayer.fakes import MemoryLedger
+from delayer.fakes.runtime.faults import Crash
 from delayer.ports.ledger import WriteResult
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.use_cases.recovery.redrive import Impossible
@@ -27,21 +28,22 @@ from tests.world import START, World
 
 
 def relay_is_broken(world: World) -> None:
-    """Ten deliveries in vain, and the message is in the dead-letter queue."""
+    """The relay dies of both messages, and comes to the end of others in between."""
     healthy = world.relay
-    world.relay = _broken  # type: ignore[assignment] # only called
+
+    def dies(batch: list[ReceivedMessage]) -> list[str]:
+        world.trials.note_pass("relay", world.clock.now() + 1)
+        raise Crash("it dies of it")
+
+    world.relay = dies  # type: ignore[assignment] # only called
     world.post(START + MINUTE)
     world.delayer_queue.send([Outgoing(body="{}", delay_seconds=0)])
     world.run_until(START + HOUR)
     world.relay = healthy
 
 
-def _broken(batch: list[ReceivedMessage]) -> list[str]:
-    return [received.message_id for received in batch]
-
-
 def test_every_fault() -> None:
-    for case, world in every_fault("drain", relay_is_broken):
+    for case, world in every_fault("relay", relay_is_broken):
         check_sound(case, world)
         row = world.row(world.accepted[0])
         assert row is not None
@@ -126,7 +128,7 @@ def test_a_schedule_that_is_far_ahead_is_redriven_into_the_table() -> None:
     assert world.reached(schedule) == [schedule.point_in_time]
 
 
-def test_a_stale_message_in_the_dead_letter_queue_does_not_end_a_live_chain() -> None:
+def test_a_stale_message_among_the_suspects_does_not_end_a_live_chain() -> None:
     """The message of the first attempt turns up there while the fifth is on its way."""
     world = World()
     world.target.answers = [Retry(detail="HTTP 503")] * 4
@@ -134,7 +136,7 @@ def test_a_stale_message_in_the_dead_letter_queue_does_not_end_a_live_chain() ->
     world.run_until(START + 3 * SECOND)
     first = encode(world.target.reached[0][1])
     world.run_until(START + 30 * SECOND)
-    world.dead.send([Outgoing(body=first)])
+    world.http_suspects.send([Outgoing(body=first)])
     world.run_until(START + HOUR)
     check_fired_once("stale message", world, reached_at_most=5)
     assert world.store.objects == {}

@@ -67,7 +67,8 @@ def dead_letter_queues() -> dict[str, str]:
 
 
 WORKING = sorted(dead_letter_queues())
-DEAD = sorted(set(QUEUES) - set(WORKING))
+SUSPECTS = sorted(name for name in QUEUES if name.endswith("SuspectsQueue"))
+DEAD = sorted(set(QUEUES) - set(WORKING) - set(SUSPECTS))
 HEALING = ["GroupQueue", "JournalQueue", "SweepQueue"]  # those that hold no schedules
 RENEWED = {"TaskDeadLetterQueue": 24 * 3600, "SweepDeadLetterQueue": 4 * 24 * 3600}  # seconds for which they keep
 
@@ -82,7 +83,7 @@ def test_each_folder_is_a_function_and_each_function_a_folder() -> None:
 def test_names(function: str) -> None:
     """`<source>-<classifier>-<name>`, the same in AWS, in the folder and in the logs."""
     assert FUNCTIONS[function]["FunctionName"] == {"Fn::Sub": f"${{AWS::StackName}}-{function}"}
-    assert re.fullmatch(r"(api|stream|task|sweep|delayer|executor|dlq|job|operator|lifecycle)(-[a-z0-9]+)+", function)
+    assert re.fullmatch(r"(api|stream|task|sweep|delayer|executor|job|operator|lifecycle)(-[a-z0-9]+)+", function)
     assert variables(function)["AWS_SDK_UA_APP_ID"] == function
     assert cold_start(function).services == {function}
     assert written()["Mappings"]["Functions"][logical_names()[function]]["Name"] == function
@@ -216,11 +217,11 @@ def test_batches_are_no_larger_than_they_are_worked_on_side_by_side() -> None:
 
 
 def test_the_stream() -> None:
-    """The old image is the only copy: read from the beginning, tried for six hours, then kept with its payload."""
+    """The old image is the only copy: read from the beginning, tried for 23 hours, then kept with its payload."""
     [stream] = [properties for function, properties in events("DynamoDB") if function == "stream-enqueuer"]
     assert stream["Stream"] == {"Fn::GetAtt": "SchedulesTable.StreamArn"}
     assert stream["StartingPosition"] == "TRIM_HORIZON"
-    assert stream["MaximumRecordAgeInSeconds"] == 21_600
+    assert stream["MaximumRecordAgeInSeconds"] == 23 * 3600
     assert stream["MaximumRetryAttempts"] >= 10_000
     assert stream["BisectBatchOnFunctionError"] is True
     assert stream["DestinationConfig"]["OnFailure"] == {
@@ -361,24 +362,31 @@ def test_the_longest_name_of_a_stack() -> None:
 
 
 @pytest.mark.parametrize("queue", WORKING)
-def test_a_working_queue_has_a_dead_letter_queue_of_its_own(queue: str) -> None:
-    """Ten deliveries: throttled ones count, too."""
-    assert QUEUES[queue]["RedrivePolicy"]["maxReceiveCount"] >= 10
+def test_what_comes_back_leaves_its_queue_for_one_of_its_own(queue: str) -> None:
+    """Throttled deliveries count, too: what holds schedules is moved early, because there it is only handled alone."""
     others = [dead for name, dead in dead_letter_queues().items() if name != queue]
     assert dead_letter_queues()[queue] not in others
     assert queue in consumed()
+    receives = QUEUES[queue]["RedrivePolicy"]["maxReceiveCount"]
+    assert receives == 3 if dead_letter_queues()[queue] in SUSPECTS else receives >= 10
 
 
 def test_every_consumed_queue_works_or_is_a_dead_letter_queue() -> None:
     assert set(consumed()) <= set(WORKING) | set(dead_letter_queues().values())
 
 
-def test_dead_letters_that_are_schedules_are_drained() -> None:
-    """Schedules are in the queues of the relay and of the executors. An operator redrives the other queues."""
+def test_schedules_come_to_suspects_and_never_to_a_dead_letter_queue() -> None:
+    """The same function handles them there, each alone, and no receive count gives one up (ADR 0081)."""
     holding = [q for q, function in consumed().items() if function.startswith(("delayer-relay", "executor-"))]
-    schedules = {dead_letter_queues()[queue] for queue in holding}
-    assert schedules
-    assert {queue for queue, function in consumed().items() if function == "dlq-drain"} == schedules
+    working = [queue for queue in holding if queue not in SUSPECTS]
+    assert sorted(dead_letter_queues()[queue] for queue in working) == SUSPECTS
+    for queue in working:
+        suspects = dead_letter_queues()[queue]
+        assert consumed()[suspects] == consumed()[queue]
+        assert "RedrivePolicy" not in QUEUES[suspects]
+        assert QUEUES[suspects]["VisibilityTimeout"] == QUEUES[queue]["VisibilityTimeout"]
+    batches = {logical(one["Queue"]): one["BatchSize"] for _, one in events("SQS")}
+    assert {batches[queue] for queue in SUSPECTS} == {1}
 
 
 TLS_ONLY = {"Bool": {"aws:SecureTransport": "false"}}
@@ -401,6 +409,16 @@ def test_no_queue_and_no_bucket_answers_without_tls() -> None:
         assert refuses_without_tls(policy) == {logical(queue) for queue in policy["Queues"]}
     [bucket] = resources("AWS::S3::BucketPolicy").values()
     assert refuses_without_tls(bucket) == {"DeadLetterBucket", "DeadLetterBucket/*"}
+
+
+@pytest.mark.parametrize("queue", SUSPECTS)
+def test_an_alarm_on_what_waits_among_suspects(queue: str) -> None:
+    [alarm] = [
+        alarm
+        for alarm in ALARMS.values()
+        if alarm["Dimensions"] == [{"Name": "QueueName", "Value": {"Fn::GetAtt": f"{queue}.QueueName"}}]
+    ]
+    assert (alarm["MetricName"], alarm["Threshold"]) == ("ApproximateAgeOfOldestMessage", 900)
 
 
 @pytest.mark.parametrize("queue", DEAD)

@@ -15,6 +15,7 @@ from delayer.fakes.tables.ledger import MemoryLedger
 from delayer.fakes.tables.registry import MemoryJobs, MemoryRegistry
 from delayer.fakes.tables.schedule_table import MemoryScheduleTable
 from delayer.fakes.tables.stream import MemoryStream
+from delayer.fakes.tables.trials import MemoryTrials
 
 __all__ = [
     "InOrder",
@@ -32,6 +33,7 @@ __all__ = [
     "MemoryScheduleTable",
     "MemoryStream",
     "MemoryTopic",
+    "MemoryTrials",
     "ScriptedTarget",
     "Tokens",
 ]

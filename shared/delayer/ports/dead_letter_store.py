@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from delayer.core.recovery.dead_letter import DeadLetter
+from delayer.core.recovery.waiting import WaitingRecords
 
 
 class StoresDeadLetters(Protocol):
@@ -33,5 +34,13 @@ class ReadsDeadLetters(Protocol):
         ...
 
 
-class DeadLetterStore(StoresDeadLetters, DeletesDeadLetters, ReadsDeadLetters, Protocol):
+class SetsAside(Protocol):
+    """Part of DeadLetterStore."""
+
+    def set_aside(self, waiting: WaitingRecords) -> None:
+        """Stores records of the stream that are to be brought back; to store them again changes nothing."""
+        ...
+
+
+class DeadLetterStore(StoresDeadLetters, DeletesDeadLetters, ReadsDeadLetters, SetsAside, Protocol):
     """All of it."""

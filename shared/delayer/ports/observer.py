@@ -7,6 +7,7 @@ from delayer.core.schedule.instants import Millis
 Count = Literal[
     "Accepted",
     "Announced",
+    "BroughtBack",
     "Cancelled",
     "Claimed",
     "DeadLettered",
@@ -18,6 +19,7 @@ Count = Literal[
     "Late",
     "Refused",
     "Retried",
+    "SetAside",
     "SweepHeld",
     "Swept",
     "Unannounced",

@@ -6,6 +6,7 @@ from typing import Protocol
 from attrs import field, frozen
 from attrs.validators import ge, le
 
+from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 
 
@@ -26,6 +27,7 @@ class ReceivedMessage:
     message_id: str
     body: str
     source: str = ""  # the name of its queue
+    sent_at: Millis = 0  # when it was sent; 0 if that is not known
 
 
 class SendsMessages(Protocol):

@@ -18,7 +18,9 @@ from delayer.ports.queue import Queue
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
+from delayer.ports.trials import Trials
 
 
 class Settings(Protocol):
@@ -47,6 +49,14 @@ class Settings(Protocol):
     @property
     def max_live(self) -> int:
         """The quota of live schedules, which the journal counts."""
+
+    @property
+    def backlog_mark(self) -> int:
+        """How many visible messages in the delayer queue are a backlog."""
+
+    @property
+    def suspects(self) -> str:
+        """The name of the queue of suspects that this function consumes, too."""
 
     @property
     def keep_for(self) -> Millis:
@@ -99,6 +109,14 @@ class Bundle(Protocol):
     @property
     def control(self) -> Control:
         """The control rows."""
+
+    @property
+    def trials(self) -> Trials:
+        """The control rows of suspects."""
+
+    @property
+    def stream_consumer(self) -> StreamConsumer:
+        """The function that handles the stream of the schedules table."""
 
     @property
     def registry(self) -> Registry:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from delayer.aws.runtime.clients import client, fail_fast_dynamodb
 from delayer.aws.runtime.environment import SystemClock, Threads, number, random_token, setting
 from delayer.aws.runtime.telemetry import Telemetry
+from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
 from delayer.core.schedule.instants import DAY, SECOND, Millis
 
 if TYPE_CHECKING:
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
     from delayer.aws.dynamodb.registry import DynamoRegistry
     from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+    from delayer.aws.dynamodb.trials import DynamoTrials
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
     from delayer.aws.messaging.queue import SqsQueue
+    from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic
     from delayer.core.api.quota import Limits
     from delayer.core.recovery.dead_letter import Contents
@@ -65,6 +68,14 @@ class EnvironmentSettings:
     @property
     def max_live(self) -> int:
         return number("MAX_LIVE_SCHEDULES")
+
+    @property
+    def backlog_mark(self) -> int:
+        return number("RELAY_CONCURRENCY") * BACKLOG_PER_RELAY
+
+    @property
+    def suspects(self) -> str:
+        return setting("SUSPECTS_QUEUE")
 
     @property
     def keep_for(self) -> Millis:
@@ -116,6 +127,18 @@ class Environment:
         from delayer.aws.dynamodb.control import DynamoControl
 
         return DynamoControl(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+
+    @cached_property
+    def trials(self) -> "DynamoTrials":
+        from delayer.aws.dynamodb.trials import DynamoTrials
+
+        return DynamoTrials(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+
+    @cached_property
+    def stream_consumer(self) -> "LambdaStreamConsumer":
+        from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
+
+        return LambdaStreamConsumer(lambda_=client("lambda"), function=setting("STREAM_ENQUEUER"))
 
     @cached_property
     def registry(self) -> "DynamoRegistry":

@@ -4,7 +4,7 @@ from delayer.aws.events.sqs import partial_failure, received_messages_of
 from delayer.aws.runtime.telemetry import Handler
 from delayer.ports.target import Target
 from delayer.wiring.environment import Environment
-from delayer.wiring.use_cases import execute
+from delayer.wiring.use_cases import execute, guard
 
 
 def executor_handler(function: str, target: Target) -> Handler:
@@ -14,5 +14,5 @@ def executor_handler(function: str, target: Target) -> Handler:
 
 def handler_of(ports: Environment, target: Target) -> Handler:
     """The same, for a target that needs something of the bundle."""
-    use = execute(ports, target)
+    use = guard(ports, execute(ports, target))
     return ports.observer.observed(lambda event, _: partial_failure(use(received_messages_of(event))))

@@ -3,7 +3,10 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from delayer.ports.journal import ReadsHistory
+    from delayer.ports.queue import ReceivedMessage
     from delayer.ports.target import Target
     from delayer.use_cases.api.accept import Accept
     from delayer.use_cases.api.cancel import Cancel
@@ -22,9 +25,10 @@ if TYPE_CHECKING:
     from delayer.use_cases.firing.sweep_bucket import SweepBuckets
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.write_journal import WriteJournal
+    from delayer.use_cases.recovery.bring_back import BringBack
     from delayer.use_cases.recovery.bulk import Bulk
     from delayer.use_cases.recovery.dead_letter import DeadLetters
-    from delayer.use_cases.recovery.drain import Drain
+    from delayer.use_cases.recovery.guard import Guard
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
     from delayer.use_cases.recovery.redrive import Redrive
     from delayer.wiring.bundle import Bundle
@@ -217,8 +221,10 @@ def enqueue(ports: "Bundle") -> "Enqueue":
         schedules=ports.schedules,
         ledger=ports.ledger,
         control=ports.control,
+        trials=ports.trials,
         delayer_queue=ports.delayer_queue,
         dead_letters=dead_letters(ports),
+        waiting=ports.dead_letter_store,
         observer=ports.observer,
         new_nonce=ports.new_token,
         period=ports.settings.period,
@@ -237,7 +243,9 @@ def tick(ports: "Bundle") -> "Tick":
         sweep_queue=ports.sweep_queue,
         observer=ports.observer,
         parallel=ports.parallel,
+        bring_back=bring_back(ports),
         period=ports.settings.period,
+        mark=ports.settings.backlog_mark,
         canary=send_canary(ports) if ports.settings.has_canary else None,
     )
 
@@ -259,7 +267,14 @@ def sweep_buckets(ports: "Bundle") -> "SweepBuckets":
     """Big buckets."""
     from delayer.use_cases.firing.sweep_bucket import SweepBuckets
 
-    return SweepBuckets(clock=ports.clock, schedules=ports.schedules, observer=ports.observer)
+    return SweepBuckets(
+        clock=ports.clock,
+        schedules=ports.schedules,
+        control=ports.control,
+        delayer_queue=ports.delayer_queue,
+        observer=ports.observer,
+        mark=ports.settings.backlog_mark,
+    )
 
 
 def relay(ports: "Bundle") -> "Relay":
@@ -298,11 +313,31 @@ def execute(ports: "Bundle", target: "Target") -> "Execute":
 # ------------------------------------------------------------ recovery
 
 
-def drain(ports: "Bundle") -> "Drain":
-    """The dead-letter queues."""
-    from delayer.use_cases.recovery.drain import Drain
+def guard(ports: "Bundle", handle: "Callable[[Sequence[ReceivedMessage]], list[str]]") -> "Guard":
+    """Around the consumer of a queue: its suspects, too."""
+    from delayer.use_cases.recovery.guard import Guard
 
-    return Drain(dead_letters=dead_letters(ports))
+    return Guard(
+        clock=ports.clock,
+        trials=ports.trials,
+        dead_letters=dead_letters(ports),
+        observer=ports.observer,
+        function=ports.source,
+        suspects=ports.settings.suspects,
+        handle=handle,
+    )
+
+
+def bring_back(ports: "Bundle") -> "BringBack":
+    """Part of the minute task."""
+    from delayer.use_cases.recovery.bring_back import BringBack
+
+    return BringBack(
+        clock=ports.clock,
+        store=ports.dead_letter_store,
+        consumer=ports.stream_consumer,
+        observer=ports.observer,
+    )
 
 
 def bulk(ports: "Bundle") -> "Bulk":

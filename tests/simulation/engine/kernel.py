@@ -102,6 +102,18 @@ class Kernel:
             invocation.dead = invocation.disturbed = True
             raise Crash(f"{invocation} timed out")
 
+    def call(self, start: Callable[[Callable[[Any], None]], None]) -> Any:
+        """A function waits for another invocation. `start` begins it, and hands on what to do with its outcome."""
+        mother, outcomes = current(), list[Any]()
+
+        def done(outcome: Any) -> None:
+            outcomes.append(outcome)
+            self.at(self.now, mother.switch)
+
+        start(done)
+        self._hub.switch()
+        return outcomes[0]
+
     def side_by_side(self, do: Callable[[Item], Outcome], items: Iterable[Item]) -> list[Outcome]:
         """Port Parallel's `map`, with threads of the calling function."""
         things = list(items)

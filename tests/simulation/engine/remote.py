@@ -39,7 +39,7 @@ class Service(StrEnum):
 
 
 READS: Final = frozenset(
-    {"read", "page", "shards", "progress", "heartbeat_seen", "visible", "list", "get", "named", "history"}
+    {"read", "page", "shards", "progress", "heartbeat_seen", "visible", "list", "get", "named", "history", "passed"}
 )
 REPORTING: Final = ("send", "delete")  # they answer with what they did not do
 STRAGGLE: Final[Millis] = 5 * MINUTE  # no request takes effect later than this after it was made
@@ -50,6 +50,28 @@ class Outage:
     """One service does not answer for a while."""
 
     service: Service
+    since: Millis
+    until: Millis
+
+
+class BadDeploy(Exception):
+    """What a new version of a function raises, whatever it is given."""
+
+
+class Harm(StrEnum):
+    """What is wrong with a new version of a function."""
+
+    NO_START = "cannot start"
+    DIES = "dies of each message"
+    RAISES = "raises at each message"
+
+
+@define
+class Deploy:
+    """A version of a function that is rolled back after a while."""
+
+    function: str
+    harm: Harm
     since: Millis
     until: Millis
 
@@ -66,12 +88,20 @@ class Network:
     log: Callable[[str, str], None]  # who, what; for the story
     on_fault: Callable[[Invocation], None]
     on_twin: Callable[[Invocation], None]  # one message became two
+    deploys: Sequence[Deploy] = ()
     calls: int = field(default=0, init=False)
 
     def is_down(self, service: Service) -> bool:
         """Whether it is within one of its outages."""
         return not self.chance.calm and any(
             outage.service is service and outage.since <= self.kernel.now < outage.until for outage in self.outages
+        )
+
+    def suffers(self, function: str, harm: Harm) -> bool:
+        """Whether a version of this function is deployed that does this."""
+        return not self.chance.calm and any(
+            one.function == function and one.harm is harm and one.since <= self.kernel.now < one.until
+            for one in self.deploys
         )
 
     def call(self, name: str, service: Service, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -95,9 +125,12 @@ class Network:
         return do(*arguments)
 
     def _hit(self, invocation: Invocation, what: str, method: str, *, undone: bool) -> None:
-        """An attempt is repeated if its outcome is not written; a hand-over, only if nobody heard that it was made."""
+        """An attempt is repeated if its outcome can neither be written nor sent; a hand-over, only if nobody heard that
+        it was made.
+        """
         invocation.disturbed = True
-        if method not in READS and (not undone or invocation.function.startswith("executor")):
+        unsent = method == "send" and invocation.function.startswith("executor")
+        if method not in READS and (not undone or unsent):
             self.on_fault(invocation)
         self.log(str(invocation), what)
 

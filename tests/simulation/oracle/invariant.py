@@ -9,6 +9,7 @@ class Invariant(StrEnum):
 
     NEVER_EARLY = "1 never early"
     NOTHING_LOST = "2 nothing lost"
+    NOBODY_NEEDED = "2 nobody needed"
     CANCEL_TRUTH = "3 cancel tells the truth"
     ONCE = "4 handed over once"
     COST = "5 cost follows what is due"

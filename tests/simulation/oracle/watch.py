@@ -52,6 +52,7 @@ class Watch:
     deleted: set[str] = field(factory=set)  # a body of theirs was deleted after a redrive
     excuses: Counter[str] = field(factory=Counter)  # crashes, lost answers and duplicates that may repeat an attempt
     had_ended: set[str] = field(factory=set)  # redriven, or replaced, after an end of another kind
+    killers: dict[str, str] = field(factory=dict)  # schedules, and the function that dies of each
     discarded: set[str] = field(factory=set)  # their bodies were deleted by command
     events: dict[str, list[Event]] = field(factory=lambda: defaultdict(list))  # all that a subscriber would get
     broken: Broken | None = None
@@ -314,6 +315,7 @@ class Watch:
     def check_nothing_waits(self) -> None:
         """All has been taken up."""
         left = [queue.name for queue in self.stack.queues() if queue.messages]
+        left += ["the store, to be brought back"] * bool(self.stack.waiting())
         left += ["schedules"] * bool(self.stack.table.rows) + ["stream"] * bool(self.stack.stream.unread())
         if left:
             self.fail(Invariant.NOTHING_WAITS, f"something waits in: {', '.join(left)}")
@@ -323,6 +325,9 @@ class Watch:
         if row is None:
             self.fail(Invariant.ONE_END, f"{name} has no end in the ledger")
             return
+        excused = schedule_id in self.struck or schedule_id in self.killers
+        if self.stack.weather.alone and row.state is State.DEAD_LETTERED and not excused:
+            self.fail(Invariant.NOBODY_NEEDED, f"{name} waits for an operator: {row.detail}")
         if schedule_id in self.revoked and row.state not in (State.CANCELLED, State.REPLACED):
             self.fail(Invariant.CANCEL_TRUTH, f"{name} was cancelled or replaced, and is {row.state}")
         dropped_before = self.refused[schedule_id].state is State.DROPPED if schedule_id in self.refused else False

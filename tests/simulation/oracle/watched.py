@@ -75,6 +75,10 @@ class WatchedQueue(MemoryQueue):
             self.watch.sent_to_executor(body)
         self.watch.stack.aws.wake_queue(self, visible_at)
 
+    def visible(self) -> int:
+        greedy = self.name == "delayer" and self.watch.stack.weather.greedy
+        return 1_000_000 if greedy else super().visible()
+
 
 @define
 class WatchedStore(MemoryDeadLetterStore):

@@ -93,6 +93,8 @@ class Actors:
         name = self.stack.watch.name(schedule.id)
         self.stack.watch.answered_accepted(schedule, act.due, json.dumps(act.subject))
         self.ids[act.subject] = schedule.id
+        if function := dict(self.stack.weather.killers).get(act.subject):
+            self.stack.watch.killers[schedule.id] = function
         self.stack.watch.accepted[schedule.id] = schedule
         self.stack.watch.accepted_at[schedule.id] = self.stack.kernel.now
         self.stack.log("client", f"has {name}, due {schedule.point_in_time - self.stack.kernel.now} ms from now")
@@ -190,14 +192,15 @@ class Actors:
         chance, stack = self.stack.chance, self.stack
         self._backups |= stack.store.objects
         for key in sorted(stack.store.objects.keys() - self._in_hand):
-            gave_up = chance.calm and key.startswith("aws/")  # its schedules have no end yet: an operator must act
-            if gave_up or chance.surprise("operator", stack.weather.operator):
-                self._command(key, discard=not gave_up and chance.part("operator discards") < 0.15)
+            if chance.surprise("operator", stack.weather.operator):
+                self._command(key, discard=chance.part("operator discards") < 0.15)
         stack.kernel.at(stack.kernel.now + chance.whole("operator again", MINUTE, 20 * MINUTE), self.look_after)
 
     def _look_at_once(self, key: str) -> None:
         """An operator has an alarm, and is quick: whoever keeps this body is still at it."""
         chance, kernel = self.stack.chance, self.stack.kernel
+        if self.stack.weather.alone:
+            return
         if key in self._in_hand or not chance.surprise("operator at once", 0.25 * self.stack.weather.operator):
             return
 

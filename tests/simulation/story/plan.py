@@ -6,7 +6,7 @@ from attrs import frozen
 
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from tests.simulation.engine.chance import Chance
-from tests.simulation.engine.remote import Fault, Outage, Service
+from tests.simulation.engine.remote import Deploy, Fault, Harm, Outage, Service
 from tests.world import LEAD, PERIOD, START
 
 HORIZON: Millis = START + 40 * MINUTE  # by then all has been posted, and the weather has done its worst
@@ -55,6 +55,11 @@ class Weather:
     page: int = 500
     asleep: bool = False  # the minute task never runs: TTL is the last net
     later: Millis = 0  # how long after the end backups are restored, if ever
+    alone: bool = False  # there is no operator: after any outage everything has to go on by itself
+    deploys: tuple[Deploy, ...] = ()
+    killers: tuple[tuple[int, str], ...] = ()  # schedules, and the function that dies of each
+    others: bool = True  # there is other traffic than that of the story
+    greedy: bool = False  # another owner keeps the delayer queue over its mark
 
     @property
     def is_fair(self) -> bool:
@@ -68,6 +73,9 @@ class Weather:
             self.throttled,
             self.ticks,
             self.asleep,
+            self.deploys,
+            self.killers,
+            self.greedy,
         )
         return not any(faults)
 
@@ -81,6 +89,8 @@ def weather_of(chance: Chance) -> Weather:
     if chance.part("weather fair") < 0.15:
         return Weather(target=maybe("target", 0.5, 0.1), shards=chance.one_of("weather shards", (1, 2)))
     faults = tuple(fault for fault in Fault if chance.part(f"weather {fault}") < 0.5) or (Fault.AFTER,)
+    if chance.part("weather alone") < 0.4:
+        return _alone(chance, faults)
     return Weather(
         rate=maybe("faults", 0.6, chance.one_of("weather rate", (0.01, 0.03, 0.1))),
         faults=faults,
@@ -96,6 +106,56 @@ def weather_of(chance: Chance) -> Weather:
         asleep=chance.surprise("weather asleep", 0.03),
         later=int(maybe("later", 0.1, chance.one_of("weather how much later", (DAY, 20 * DAY, 31 * DAY, 40 * DAY)))),
     )
+
+
+def _alone(chance: Chance, faults: tuple[Fault, ...]) -> Weather:
+    """Long outages of one service or of two, bad deploys, killers, a greedy owner: and nobody who looks after it."""
+    return Weather(
+        alone=True,
+        rate=chance.one_of("weather rate", (0, 0, 0.01, 0.03)),
+        faults=faults,
+        outages=_long_outages(chance),
+        repeats=chance.one_of("weather how many repeats", (0, 0, 0.1)),
+        delays=chance.one_of("weather how many delays", (0, 0, 0.1)),
+        throttled=chance.one_of("weather throttled", (0, 0.4)),
+        ticks=chance.one_of("weather ticks", (0, 0, 0.3)),
+        target=chance.one_of("weather how bad a target", (0, 0.3)),
+        shards=chance.one_of("weather shards", (1, 2)),
+        page=chance.one_of("weather page", (500, 500, 1)),
+        deploys=_deploys(chance),
+        killers=_killers(chance),
+        others=chance.part("weather others") < 0.8,
+        greedy=chance.part("weather greedy") < 0.15,
+    )
+
+
+def _long_outages(chance: Chance) -> tuple[Outage, ...]:
+    """None, one, or two that overlap."""
+    services = list(Service)
+    outages = []
+    for number in range(chance.one_of("long outages", (0, 1, 1, 2))):
+        service = services.pop(chance.whole(f"long outage {number}", 0, len(services) - 1))
+        since = START + chance.whole(f"long outage {number} since", 0, 30 * MINUTE)
+        length = chance.one_of(f"long outage {number} length", (2 * MINUTE, 8 * MINUTE, HOUR, 6 * HOUR, 23 * HOUR))
+        if chance.surprise(f"long outage of {service}", 1):
+            outages.append(Outage(service, since, since + length))
+    return tuple(outages)
+
+
+def _deploys(chance: Chance) -> tuple[Deploy, ...]:
+    if chance.part("bad deploy") >= 0.35:
+        return ()
+    function = chance.one_of("bad deploy of", ("enqueue", "relay", "execute"))
+    harm = chance.one_of("bad deploy harm", tuple(Harm))
+    since = START + chance.whole("bad deploy since", 0, 30 * MINUTE)
+    length = chance.one_of("bad deploy length", (5 * MINUTE, 30 * MINUTE, 3 * HOUR))
+    return (Deploy(function, harm, since, since + length),) if chance.surprise("a bad deploy", 1) else ()
+
+
+def _killers(chance: Chance) -> tuple[tuple[int, str], ...]:
+    if chance.part("a killer") >= 0.3 or not chance.surprise("killer", 1):
+        return ()
+    return ((chance.whole("killer is", 0, 2), chance.one_of("killer of", ("enqueue", "relay", "execute"))),)
 
 
 def _outages(chance: Chance) -> tuple[Outage, ...]:

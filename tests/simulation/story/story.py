@@ -11,7 +11,7 @@ from tests.simulation.story.plan import HORIZON, Act, Weather, acts_of, weather_
 from tests.simulation.system.stack import Stack
 from tests.world import START
 
-QUIET: Millis = 3 * DAY  # by then everything has come to its end, whatever the weather was
+QUIET: Millis = 3 * DAY + 6 * HOUR  # by then everything has come to its end, whatever the weather was
 STEPS = 500_000  # more than any story takes; one that takes more goes round in circles
 
 
@@ -63,7 +63,8 @@ def perform(stack: Stack, acts: list[Act]) -> int:
         kernel.at(act.at, lambda act=act: actors.act(act))  # type: ignore[misc] # mypy cannot infer the default
     stack.aws.ticking = not stack.weather.asleep
     kernel.at(START + 1, stack.aws.tick)
-    kernel.at(START + 10 * MINUTE, actors.look_after)
+    if not stack.weather.alone:
+        kernel.at(START + 10 * MINUTE, actors.look_after)
     steps = run(stack, HORIZON + _longest_outage(stack.weather))
     stack.chance.calm = True
     if stack.weather.asleep:
@@ -91,7 +92,8 @@ def _years_later(stack: Stack, actors: Actors) -> int:
 
 
 def _longest_outage(weather: Weather) -> Millis:
-    return max((outage.until - HORIZON for outage in weather.outages), default=0)
+    ends = [outage.until for outage in weather.outages] + [deploy.until for deploy in weather.deploys]
+    return max((until - HORIZON for until in ends), default=0)
 
 
 def run(stack: Stack, until: Millis, *, until_quiet: bool = False) -> int:
@@ -112,6 +114,7 @@ def is_quiet(stack: Stack) -> bool:
     """Nothing waits, and everything has its end."""
     return (
         not stack.table.rows
+        and not stack.waiting()
         and not any(queue.messages for queue in stack.queues())
         and not stack.stream.unread()
         and all(row.ended for row in stack.ledger.rows.values())

@@ -8,7 +8,7 @@ from attrs import define, field
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.fakes import MemoryQueue
-from delayer.ports.queue import Outgoing, ReceivedMessage
+from delayer.ports.queue import ReceivedMessage
 from tests.simulation.engine.remote import Service
 from tests.simulation.system.bodies import body_of
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 IDLE = 15  # with an empty table only each of so many ticks is played: it has nothing to do
 CONCURRENT = 5  # invocations for one queue at a time
 REPEATED = 4  # deliveries of a message that may come twice; through an outage of hours they would only multiply
-MOVES = 20  # back from the dead-letter queue: an operator who sees them fail again gives up
 LONG = (SECOND, 20 * SECOND, 3 * MINUTE, 2 * HOUR)  # how long a late delivery takes at most
 
 
@@ -34,7 +33,6 @@ class Aws:
     _waiting: set[str] = field(factory=set)  # queues that are polled again in a while
     _woken: bool = False
     _minutes: int = 0
-    _moves: int = 0
 
     # ------------------------------------------------------------ the stream
 
@@ -85,7 +83,7 @@ class Aws:
         if self._busy.get(queue.name, 0) >= CONCURRENT or self.stack.network.is_down(Service.SQS):
             self._poll_again(queue)
             return
-        batch = queue.receive(1 if queue is self.stack.sweep_queue else 10)
+        batch = queue.receive(10 if queue in (self.stack.delayer_queue, self.stack.http_queue) else 1)
         self.stack.watch.check_copies()
         if not batch:
             return
@@ -97,8 +95,6 @@ class Aws:
         about = [schedule_id for one in batch if (schedule_id := body_of(one.body).id)]
         self._maybe_twice(queue, batch, about)
         self._maybe_throttled(queue, batch)
-        if queue is self.stack.dead and self._moved_back(batch):
-            return
         function, use = self._consumer(queue)
         self.stack.start(function, lambda: use(batch), lambda answer: self._delete(queue, batch, answer, about), about)
 
@@ -116,10 +112,11 @@ class Aws:
     def _consumer(self, queue: MemoryQueue) -> tuple[str, Callable[[Sequence[ReceivedMessage]], list[str]]]:
         stack = self.stack
         consumers: dict[str, tuple[str, Callable[[Sequence[ReceivedMessage]], list[str]]]] = {
-            "delayer": ("relay", stack.relay),
-            "http": ("execute", stack.execute),
+            "delayer": ("relay", stack.guarded_relay),
+            "http": ("execute", stack.guarded_execute),
             "sweep": ("sweep", stack.sweep_buckets),
-            "dead": ("drain", stack.drain),
+            "suspects": ("relay", stack.guarded_relay),
+            "http-suspects": ("execute", stack.guarded_execute),
         }
         return consumers[queue.name]
 
@@ -140,26 +137,13 @@ class Aws:
         self._later(f"{queue.name} second delivery", 1, 40, again)
 
     def _maybe_throttled(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage]) -> None:
-        """Deliveries that Lambda turned away count, too: this is the last before the dead-letter queue."""
+        """Deliveries that Lambda turned away count, too: this is the last before the queue of suspects."""
         if queue.dead_letters and self.stack.chance.surprise(f"{queue.name} throttled", self.stack.weather.throttled):
-            self.stack.log("AWS", f"has throttled {self._named(batch)} nine times: this is the last delivery")
+            self.stack.log("AWS", f"has throttled {self._named(batch)}: this is the last delivery from its queue")
             ids = {one.message_id for one in batch}
             for message in queue.messages:
                 if message.message_id in ids:
                     message.receives = queue.max_receives
-
-    def _moved_back(self, batch: Sequence[ReceivedMessage]) -> bool:
-        """An operator moves what is in the dead-letter queue back to where it came from, under new message ids."""
-        if self._moves >= MOVES or not self.stack.chance.surprise("moved back", self.stack.weather.throttled):
-            return False
-        self._moves += 1
-        self.stack.log("operator", f"moves {self._named(batch)} back from the dead-letter queue")
-        for one in batch:
-            source = self.stack.http_queue if body_of(one.body).attempt else self.stack.delayer_queue
-            source.send([Outgoing(body=one.body)])
-        self._busy[self.stack.dead.name] -= 1
-        self.stack.dead.settle(batch, [])
-        return True
 
     def _delete(self, queue: MemoryQueue, batch: Sequence[ReceivedMessage], answer: Any, about: Sequence[str]) -> None:
         self._busy[queue.name] -= 1
@@ -183,7 +167,9 @@ class Aws:
         chance, kernel = self.stack.chance, self.stack.kernel
         kernel.at(kernel.now + MINUTE, self.tick)
         self._minutes += 1
-        if not self.ticking or (not self.stack.table.rows and self._minutes % IDLE):
+        self._others_pass()
+        idle = not self.stack.table.rows and not self.stack.waiting()
+        if not self.ticking or (idle and self._minutes % IDLE):
             return
         fault = chance.surprise("tick", self.stack.weather.ticks)
         kind = chance.one_of("tick fault", ("skipped", "doubled", "late")) if fault else ""
@@ -193,6 +179,15 @@ class Aws:
             self._later("tick", 0, 30 * SECOND if kind == "late" else 300, self._run_tick)
         if kind == "doubled":
             self._later("tick", 0, 2 * SECOND, self._run_tick)
+
+    def _others_pass(self) -> None:
+        """There is other traffic than that of the story; it is what tells a killer from an outage."""
+        stack = self.stack
+        if not stack.weather.killers or not stack.weather.others or stack.network.is_down(Service.DYNAMODB):
+            return
+        for function in ("relay", "execute"):
+            if stack.is_fit(function):
+                stack.trials.note_pass(function, stack.kernel.now)
 
     def _run_tick(self) -> None:
         self.stack.start("tick", self.stack.tick, lambda answer: None)

@@ -5,15 +5,16 @@ function has its own clock.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, fields, frozen
 
 from delayer.aws.messaging.dead_letter_reader import schedules_in
 from delayer.core.api.request import Invalid
 from delayer.core.history.events import Event, of_record
 from delayer.core.recovery.dead_letter import Contents, decode
+from delayer.core.recovery.waiting import PREFIXES
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
@@ -23,18 +24,21 @@ from delayer.fakes.messaging.queue import Message
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.journal import JournalEntry
+from delayer.ports.queue import ReceivedMessage
+from delayer.ports.stream_consumer import Died
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.firing.enqueue import Sent
+from delayer.use_cases.firing.enqueue import Enqueue, Sent
 from delayer.use_cases.recovery.redrive import Impossible
 from tests.simulation.engine.chance import Chance
-from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide
-from tests.simulation.engine.remote import Network, Remote, Service
+from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, current
+from tests.simulation.engine.remote import BadDeploy, Harm, Network, Remote, Service
 from tests.simulation.oracle.watch import Watch
 from tests.simulation.oracle.watched import WatchedLedger, WatchedQueue, WatchedStore, WatchedTable
 from tests.simulation.story.plan import Weather
 from tests.simulation.system.aws import Aws
+from tests.simulation.system.bodies import body_of
 from tests.simulation.system.target import Target
-from tests.world import World
+from tests.world import SUSPECTS, World
 
 TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "accept": 10 * SECOND,
@@ -45,7 +49,6 @@ TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "sweep": 60 * SECOND,
     "relay": 10 * SECOND,
     "execute": 85 * SECOND,
-    "drain": 30 * SECOND,
     "redrive": 60 * SECOND,
 }
 NAMES = {  # as functions/ has them
@@ -57,7 +60,6 @@ NAMES = {  # as functions/ has them
     "sweep": "sweep-bucket-enqueuer",
     "relay": "delayer-relay",
     "execute": "executor-http-request",
-    "drain": "dlq-drain",
     "redrive": "operator-dead-letters",
 }
 
@@ -74,6 +76,58 @@ class JournalOfBeginnings(MemoryJournal):
         events = [of_record(one.kind, one.row, one.sequence, 0) for one in unread if isinstance(one.row, Schedule)]
         self.write([JournalEntry(event=event, text="") for event in events if event], 0)
         return super().history(schedule_id)
+
+
+@frozen
+class StackConsumer:
+    """Port StreamConsumer: another invocation, for which the caller waits."""
+
+    stack: "Stack"
+
+    def handle(self, records: Sequence[object]) -> int:
+        stack, changes = self.stack, self.stack.changes(records)
+        stack.kernel.wait_until(stack.kernel.now + stack.chance.whole("invoke", 1, 12))
+        if stack.network.is_down(Service.LAMBDA):
+            raise Unavailable("Lambda is down")
+        about = [change.row.id for change in changes if isinstance(change.row, Schedule)]
+        outcome = stack.kernel.call(
+            lambda done: stack.start("enqueue", lambda: stack.enqueue(changes, brought_back=True), done, about)
+        )
+        if isinstance(outcome, BaseException):
+            raise Died(str(outcome)) from outcome
+        return len(outcome)
+
+
+@frozen
+class QueuesOf(Mapping[str, Any]):
+    """The queues of the actions; a bad deploy raises wherever it looks for one."""
+
+    stack: "Stack"
+    function: str
+    queues: Mapping[str, Any]
+
+    def __getitem__(self, action_type: str) -> Any:
+        if self.stack.network.suffers(self.function, Harm.RAISES):
+            raise BadDeploy(self.function)
+        return self.queues[action_type]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.queues)
+
+    def __len__(self) -> int:
+        return len(self.queues)
+
+
+@frozen(kw_only=True)
+class MortalEnqueue(Enqueue):
+    """The enqueuer; there are records that it dies of."""
+
+    stack: "Stack"
+
+    def handle(self, changes: Sequence[RecordChange], brought_back: bool) -> list[str]:
+        removed = [one.row.id for one in changes if one.kind is Kind.REMOVE and isinstance(one.row, Schedule)]
+        self.stack.check_alive("enqueue", removed)
+        return super().handle(changes, brought_back)
 
 
 @define(kw_only=True, slots=False)
@@ -99,9 +153,12 @@ class Stack(World):
             self.log,
             self.watch.disturbed,
             self.watch.twinned,
+            self.weather.deploys,
         )
         self._numbers = 0
         super().__attrs_post_init__()
+        parts = {one.name: getattr(self.enqueue, one.name) for one in fields(Enqueue)}
+        self.enqueue = MortalEnqueue(**parts, stack=self)
 
     # ------------------------------------------------------------ wiring
 
@@ -109,11 +166,12 @@ class Stack(World):
         self.ledger = WatchedLedger(watch=self.watch)
         self.store = WatchedStore(watch=self.watch)
         self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
-        self.dead = self._queue("dead", 60 * SECOND)
-        self.delayer_queue = self._queue("delayer", 30 * SECOND, self.dead)
+        self.suspects = self._queue(SUSPECTS["relay"], 30 * SECOND)
+        self.http_suspects = self._queue(SUSPECTS["execute"], 90 * SECOND)
+        self.delayer_queue = self._queue("delayer", 30 * SECOND, self.suspects)
         self.sweep_queue = self._queue("sweep", 90 * SECOND)
         self.group_queue = self._queue("group", 90 * SECOND)
-        self.http_queue = self._queue("http", 90 * SECOND, self.dead)
+        self.http_queue = self._queue("http", 90 * SECOND, self.http_suspects)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
         self.journal = JournalOfBeginnings(table=self.table)
@@ -121,6 +179,7 @@ class Stack(World):
             id(self.table): ("schedules", Service.DYNAMODB),
             id(self.ledger): ("ledger", Service.DYNAMODB),
             id(self.control): ("control", Service.DYNAMODB),
+            id(self.trials): ("trials", Service.DYNAMODB),
             id(self.registry): ("registry", Service.DYNAMODB),
             id(self.jobs): ("jobs", Service.DYNAMODB),
             id(self.journal): ("journal", Service.DYNAMODB),
@@ -155,29 +214,75 @@ class Stack(World):
 
     def queues(self) -> Sequence[MemoryQueue]:
         """All of them."""
-        return (self.delayer_queue, self.http_queue, self.sweep_queue, self.dead)
+        return (self.delayer_queue, self.http_queue, self.sweep_queue, self.suspects, self.http_suspects)
 
     def discard(self, batch: Sequence[RecordChange]) -> None:
         """The failure destination of the stream."""
         self.log("AWS", f"gives up on {len(batch)} records of the stream, and stores them")
-        sequences = [change.sequence for change in batch]
-        self.store.objects[f"aws/lambda/{sequences[0]}"] = json.dumps(sequences).encode()
+        content = {"payload": {"Records": [change.record for change in batch]}}
+        self.store.objects[f"aws/lambda/{batch[0].sequence}"] = json.dumps(content).encode()
 
     def contents(self, content: bytes) -> Contents:
         """What the real reader does for DynamoDB's own JSON, for the fake's records."""
-        if content.startswith(b"["):
-            sequences = json.loads(content)
-        else:
-            try:
-                sequences = [json.loads(decode(content).body)["sequence"]]
-            except (ValueError, KeyError, TypeError):
-                return schedules_in(content)
-        changes = [self.table.stream[int(sequence) - 1] for sequence in sequences]
+        try:
+            records = json.loads(content).get("payload", {}).get("Records") or [json.loads(decode(content).body)]
+            changes = self.changes(records)
+        except (ValueError, KeyError, TypeError):
+            return schedules_in(content)
         removed = [change.row for change in changes if change.kind is Kind.REMOVE]
         return Contents(
             schedules=tuple(row for row in removed if isinstance(row, Schedule)),
             malformed=sum(isinstance(row, Malformed) for row in removed),
         )
+
+    # ------------------------------------------------------------ what functions die of, and bad deploys
+
+    def relay_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        self.check_alive("relay", [body_of(one.body).id for one in batch])
+        return super().relay_batch(batch)
+
+    def execute_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        self.check_alive("execute", [])
+        return super().execute_batch(batch)
+
+    def check_alive(self, function: str, schedule_ids: Sequence[str]) -> None:
+        """Raises Crash if the function dies of one of them, or of whatever it gets."""
+        if self.network.suffers(function, Harm.DIES):
+            self.die("a bad deploy")
+        for schedule_id in schedule_ids:
+            if self.watch.killers.get(schedule_id) == function:
+                self.die(self.watch.name(schedule_id))
+
+    def die(self, of: str) -> None:
+        """The function that is running."""
+        self.kernel.wait_until(self.kernel.now + self.chance.whole("dies after", 1, 500))
+        current().invocation.dead = True
+        raise Crash(f"it dies of {of}")
+
+    def is_fit(self, function: str) -> bool:
+        """Whether it comes to the end of what is no killer."""
+        return not self.network.is_down(Service.LAMBDA) and not any(
+            self.network.suffers(function, harm) for harm in Harm
+        )
+
+    def waiting(self) -> list[str]:
+        """The objects of the store that are to be brought back."""
+        return [key for key in self.store.objects if key.startswith(PREFIXES)]
+
+    def token_for(self, function: str) -> Callable[[], str]:
+        def token() -> str:
+            if self.network.suffers(function, Harm.RAISES):
+                raise BadDeploy(function)
+            return self.tokens()
+
+        return token
+
+    def queues_for(self, function: str) -> Mapping[str, Any]:
+        return QueuesOf(self, function, super().queues_for(function))
+
+    @property
+    def stream_consumer(self) -> "StackConsumer":  # type: ignore[override] # another fake of the same port
+        return StackConsumer(self)
 
     # ------------------------------------------------------------ running a function
 
@@ -198,11 +303,11 @@ class Stack(World):
             if isinstance(outcome, BaseException):
                 self.watch.disturbed(invocation)
                 self.log(str(invocation), f"ends with {outcome!r}")
-                if not isinstance(outcome, Crash | Unavailable | Impossible | Invalid):
+                if not isinstance(outcome, Crash | Unavailable | Impossible | Invalid | BadDeploy):
                     self.watch.unexpected(outcome)
             done(outcome)
 
-        if self.network.is_down(Service.LAMBDA):
-            finished(Crash("Lambda is down"))
+        if self.network.is_down(Service.LAMBDA) or self.network.suffers(function, Harm.NO_START):
+            finished(Crash("it cannot start"))
         else:
             self.kernel.start(invocation, use, finished)

@@ -22,6 +22,8 @@ class Target:
     def __call__(self, message: ExecutorMessage) -> Result:
         chance, kernel = self.stack.chance, self.stack.kernel
         label = f"target {message.attempt}"
+        if self.stack.watch.killers.get(message.schedule.id) == "execute":
+            self.stack.die(self.stack.watch.name(message.schedule.id))
         self.stack.watch.reached(message, current().invocation)
         if chance.surprise(f"{label} slow", self.stack.weather.target / 3):
             kernel.wait_until(kernel.now + chance.whole(f"{label} how slow", SECOND, 12 * SECOND))

@@ -12,7 +12,7 @@ from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.definition import FIELDS, check_json, from_texts, given
 from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Heartbeat, Row
 from delayer.ports.schedule_table import Page
@@ -121,6 +121,8 @@ def from_item(item: StoredItem) -> Row:
             return Heartbeat(int(item["due"]["S"]))
         check_version(item, VERSION)
         return _schedule(item)
+    except UnknownVersion as error:
+        return error
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
         return Malformed(f"a record that cannot be read: {type(error).__name__}: {error}")
 

@@ -6,7 +6,7 @@ from delayer.aws.dynamodb import ledger, schedule_table
 from delayer.aws.events.records import StreamData, StreamEvent, StreamRecord
 from delayer.core.history.events import Event, LifecycleRecord, of_record, of_row
 from delayer.core.schedule.instants import SECOND
-from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.table_change import Heartbeat, Kind
 from delayer.ports.unavailable import Unavailable
 
@@ -36,8 +36,8 @@ def _event(record: StreamRecord) -> Event | None:
     row = schedule_table.from_item(data["OldImage"] if kind is Kind.REMOVE else data["NewImage"])
     if isinstance(row, Heartbeat):
         return None
-    if isinstance(row, Malformed):
-        raise Malformed(row.reason)  # a new one: the stored one is a value, which others may hold
+    if isinstance(row, Malformed | UnknownVersion):
+        raise Malformed(str(row))  # a new one: the stored one is a value, which others may hold
     return of_record(kind, row, change, int(data["ApproximateCreationDateTime"]) * SECOND)
 
 

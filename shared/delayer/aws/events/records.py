@@ -1,6 +1,6 @@
 """The events of Lambda, as far as they are read here."""
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from delayer.aws.dynamodb.items.attributes import Item
@@ -25,9 +25,10 @@ class StreamRecord(TypedDict):
 
 
 class StreamEvent(TypedDict):
-    """A batch of a DynamoDB stream."""
+    """A batch of a DynamoDB stream, delivered by the stream or brought back by the minute task."""
 
     Records: list[StreamRecord]
+    broughtBack: NotRequired[bool]
 
 
 class SqsRecord(TypedDict):
@@ -36,6 +37,7 @@ class SqsRecord(TypedDict):
     messageId: str
     body: str
     eventSourceARN: str
+    attributes: dict[str, str]
 
 
 class SqsEvent(TypedDict):

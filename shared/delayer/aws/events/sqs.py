@@ -13,6 +13,7 @@ def received_messages_of(event: SqsEvent) -> list[ReceivedMessage]:
             message_id=record["messageId"],
             body=record["body"],
             source=record["eventSourceARN"].rpartition(":")[2],
+            sent_at=int(record.get("attributes", {}).get("SentTimestamp", 0)),
         )
         for record in event["Records"]
     ]

@@ -2,6 +2,7 @@
 
 from delayer.aws.dynamodb.schedule_table import from_item
 from delayer.aws.events.records import StreamEvent, StreamRecord
+from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.table_change import Kind, RecordChange
 
@@ -20,6 +21,7 @@ def change_of(record: StreamRecord) -> RecordChange:
     except ValueError:
         malformed = Malformed("an event of unknown name")
         return RecordChange(kind=Kind.REMOVE, sequence=sequence, row=malformed, record=record)
+    at = int(data.get("ApproximateCreationDateTime", 0)) * SECOND
     image = data.get("OldImage") if kind is Kind.REMOVE else data.get("NewImage")
     row = from_item(image) if image else Malformed("a stream record without its image")
-    return RecordChange(kind=kind, sequence=sequence, row=row, record=record)
+    return RecordChange(kind=kind, sequence=sequence, row=row, record=record, at=at)

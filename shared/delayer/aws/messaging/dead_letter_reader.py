@@ -1,14 +1,16 @@
 """The schedules in an object of the dead-letter bucket, put there by a function of ours or by Lambda itself."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import cast
 
-from delayer.aws.events.records import StreamEvent, StreamRecord
+from delayer.aws.events.records import StreamRecord
 from delayer.aws.events.table_stream import change_of
 from delayer.core.recovery.dead_letter import Contents, decode
+from delayer.core.recovery.waiting import records_in
 from delayer.core.schedule import messages
 from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, OutcomeMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, Row
 
@@ -26,6 +28,7 @@ def _from_body(body: str) -> Contents:
     readers: tuple[Callable[[str], Contents], ...] = (
         lambda text: Contents(schedules=(messages.decode(text, ExecutorMessage).schedule,), handed_over=True),
         lambda text: Contents(schedules=(messages.decode(text, DelayerMessage).schedule,)),
+        lambda text: Contents(schedules=(messages.decode(text, OutcomeMessage).schedule,), handed_over=True),
         lambda text: Contents(schedules=(_from_record(json.loads(text)),)),
     )
     for read in readers:
@@ -37,14 +40,10 @@ def _from_body(body: str) -> Contents:
 
 
 def _from_discarded(content: bytes) -> Contents:
-    """What Lambda writes about a batch it gave up on: the event is its `payload`, as JSON or as text of JSON.
-
-    Only what was removed: what was inserted is in the table, where the sweep finds it.
-    """
+    """What waits to be brought back. Only what was removed: what was inserted is in the table, and is swept."""
     try:
-        payload = json.loads(content)["payload"]
-        event: StreamEvent = json.loads(payload) if isinstance(payload, str) else payload
-        removed = [record for record in event["Records"] if record["eventName"] == Kind.REMOVE]
+        records = cast("Sequence[StreamRecord]", records_in(content))
+        removed = [record for record in records if record["eventName"] == Kind.REMOVE]
     except (ValueError, KeyError, TypeError):
         return Contents(malformed=1)
     rows = [_row_of(record) for record in removed]

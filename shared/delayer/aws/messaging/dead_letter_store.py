@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
+from delayer.core.recovery import waiting as waiting_records
 from delayer.core.recovery.dead_letter import DeadLetter, encode
+from delayer.core.recovery.waiting import WaitingRecords
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -24,6 +26,13 @@ class S3DeadLetterStore:
             self.s3.put_object(Bucket=self.bucket, Key=letter.key, Body=encode(letter), ContentType="application/json")
         except AWS_ERRORS as error:
             raise Unavailable(f"put {letter.key}: {error}") from error
+
+    def set_aside(self, waiting: WaitingRecords) -> None:
+        content = waiting_records.encode(waiting)
+        try:
+            self.s3.put_object(Bucket=self.bucket, Key=waiting.key, Body=content, ContentType="application/json")
+        except AWS_ERRORS as error:
+            raise Unavailable(f"set aside {waiting.key}: {error}") from error
 
     def list(self, prefix: str, after: str, at_most: int) -> list[str]:
         try:

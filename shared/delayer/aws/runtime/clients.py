@@ -14,11 +14,12 @@ from delayer.aws.runtime.bounded_calls import bounded
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
 
-Service = Literal["dynamodb", "sqs", "sns", "s3"]
+Service = Literal["dynamodb", "sqs", "sns", "s3", "lambda"]
 
 AWS_ERRORS: Final = (BotoCoreError, ClientError)
 
@@ -46,6 +47,8 @@ def client(service: Literal["sqs"], region: str | None = None) -> "SQSClient": .
 def client(service: Literal["sns"], region: str | None = None) -> "SNSClient": ...
 @overload
 def client(service: Literal["s3"], region: str | None = None) -> "S3Client": ...
+@overload
+def client(service: Literal["lambda"], region: str | None = None) -> "LambdaClient": ...
 def client(service: Service, region: str | None = None) -> object:
     """boto3 finds the endpoint itself (`AWS_ENDPOINT_URL`)."""
     return kept_client(service, region or os.environ.get("AWS_REGION"), CONFIG)

@@ -11,13 +11,16 @@ from attrs import frozen
 
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import SECOND, Millis, Minute, minute_of
-from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis, Minute, minute_of
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS, NEARLY_DUE, STALE_AFTER
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
 
 REQUEST: Final = 10  # messages in one request to SQS
+FAST_TRACK_AT_MOST: Final[Millis] = 10 * SECOND  # a failed delete holds up its shard no longer
+ALONE_AT_MOST: Final[Millis] = MINUTE  # a record that fails while others pass holds it up no longer
+HOLDS_AT_MOST: Final[Millis] = HOUR  # and in an outage no longer
 
 
 @frozen
@@ -51,6 +54,13 @@ class MoveToDeadLetters:
 
 
 @frozen
+class SetAside:
+    """This code cannot handle it: store it whole, and the minute task brings it back (ADR 0082)."""
+
+    reason: str
+
+
+@frozen
 class NoteHeartbeat:
     """The stream is read up to here."""
 
@@ -62,7 +72,7 @@ class Ignore:
     """Nothing to do."""
 
 
-Decision = Delete | Send | AskLedger | MoveToDeadLetters | NoteHeartbeat | Ignore
+Decision = Delete | Send | AskLedger | MoveToDeadLetters | SetAside | NoteHeartbeat | Ignore
 
 
 def edge_of(now: Millis, period: Millis) -> Minute:
@@ -87,8 +97,33 @@ def decide(change: RecordChange, now: Millis, period: Millis) -> Decision:
             return NoteHeartbeat(sent_at) if change.kind is Kind.REMOVE else Ignore()
         case Malformed() as malformed:
             return MoveToDeadLetters(reason=malformed.reason) if change.kind is Kind.REMOVE else Ignore()
+        case UnknownVersion() as unknown:
+            return unhandled(change, unknown)
         case schedule:
             return _decide_schedule(change.kind, schedule, now, period)
+
+
+def unhandled(change: RecordChange, error: Exception) -> SetAside | Ignore:
+    """What becomes of a record that our own code fails at. One that was only inserted is in the table: it is swept."""
+    return SetAside(f"it could not be handled: {error!r}") if change.kind is Kind.REMOVE else Ignore()
+
+
+def age(change: RecordChange, now: Millis) -> Millis:
+    """How long ago it was made; 0 if that is not known."""
+    return now - change.at if change.at else 0
+
+
+def leaves_to_the_sweep(change: RecordChange, now: Millis) -> bool:
+    """Whether a fast track that failed is given up: the record is in the table, where the next sweep finds it."""
+    return age(change, now) > FAST_TRACK_AT_MOST
+
+
+def gives_way(change: RecordChange, now: Millis, *, others_pass: bool) -> bool:
+    """Whether a record that AWS does not let us handle is set aside, so that its shard goes on.
+
+    In an outage it stays, as nothing else could go on either: the stream keeps it for a day.
+    """
+    return age(change, now) > (ALONE_AT_MOST if others_pass else HOLDS_AT_MOST)
 
 
 def _decide_schedule(kind: Kind, schedule: Schedule, now: Millis, period: Millis) -> Decision:

@@ -1,20 +1,22 @@
 """What an executor does: attempt it, try again later, or give up (ADR 0020)."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Final
 
 from attrs import field, frozen
 
-from delayer.core.firing.enqueueing import delay_seconds
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.ledger.detail import detail_of
 from delayer.core.ledger.row import LedgerRow, Refuse, RetryLater
 from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.messages import ExecutorMessage
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage
 
 DEFAULT_ATTEMPTS: Final = 10
 MAX_ATTEMPTS: Final = 20
 MAX_RETRY_SECONDS: Final = 900  # what SQS can delay
+CARRIED_SECONDS: Final = 5  # until an outcome that could not be written is tried again the first time
 
 
 @frozen
@@ -25,10 +27,8 @@ class Hold:
 
 
 @frozen
-class Resend:
-    """Far too early, which happens only if a clock is wrong: back into the queue, the same attempt."""
-
-    delay_seconds: int
+class TooEarly:
+    """Far too early, which happens only if a clock is wrong: it stays in its queue, and comes again."""
 
 
 @frozen
@@ -36,12 +36,12 @@ class Attempt:
     """Nothing prevents it: reach the target."""
 
 
-@frozen(kw_only=True)
+@frozen
 class SendNext:
-    """This attempt failed before, and its function may have crashed before it sent the next one: send it (again)."""
+    """This attempt failed before, and it is not known whether the message for the next one arrived: send another.
 
-    fence: str
-    attempt: int
+    That one needs a fencing token of its own: with the same token both would be attempted.
+    """
 
 
 @frozen
@@ -79,6 +79,51 @@ class Refused:
 Result = Done | Retry | Refused
 
 
+@frozen(kw_only=True)
+class Made:
+    """An attempt that was made: it is not made again, whatever keeps its outcome from being written."""
+
+    message: ExecutorMessage
+    result: Result
+    lateness: Millis  # of this attempt
+
+
+def carried(made: Made) -> OutcomeMessage:
+    """The message that takes the place of the attempt's own, until the outcome is written (ADR 0083)."""
+    result = made.result
+    asked = result.after_seconds if isinstance(result, Retry) else None
+    return OutcomeMessage(
+        schedule=made.message.schedule,
+        nonce=made.message.nonce,
+        fence=made.message.fence,
+        attempt=made.message.attempt,
+        outcome=_OUTCOMES[type(result)],
+        detail=result.detail,
+        after_seconds=-1 if asked is None else asked,
+        lateness=made.lateness,
+    )
+
+
+def made_of(message: OutcomeMessage) -> Made:
+    """The inverse of `carried`. Raises Malformed for an outcome that there is not."""
+    results: dict[str, Result] = {
+        "done": Done(message.detail),
+        "retry": Retry(
+            detail=message.detail, after_seconds=None if message.after_seconds < 0 else message.after_seconds
+        ),
+        "refused": Refused(message.detail),
+    }
+    if message.outcome not in results:
+        raise Malformed(f"no such outcome: {message.outcome!r}")
+    attempt = ExecutorMessage(
+        schedule=message.schedule, nonce=message.nonce, fence=message.fence, attempt=message.attempt
+    )
+    return Made(message=attempt, result=results[message.outcome], lateness=message.lateness)
+
+
+_OUTCOMES: Final[Mapping[type[Result], str]] = {Done: "done", Retry: "retry", Refused: "refused"}
+
+
 @frozen
 class TryAgain:
     """Schedule the next attempt."""
@@ -93,14 +138,14 @@ class GiveUp:
     reason: str
 
 
-def decide_wait(message: ExecutorMessage, now: Millis) -> Hold | Resend | None:
+def decide_wait(message: ExecutorMessage, now: Millis) -> Hold | TooEarly | None:
     """The last guard of "never early": None once it is due."""
     early = message.schedule.point_in_time - now
     if early <= 0:
         return None
     if early <= MAX_HOLD:
         return Hold(message.schedule.point_in_time)
-    return Resend(max(delay_seconds(message.schedule.point_in_time, now), 1))
+    return TooEarly()
 
 
 def decide_attempt(
@@ -120,7 +165,7 @@ def decide_attempt(
     if row.fence == message.fence:
         return Stop() if row.stopped_at else Attempt()
     if row.retry_of == message.fence:
-        return SendNext(fence=row.fence, attempt=row.attempt)
+        return SendNext()
     if not row.retry_of:
         return RetryLater()
     return Refuse("overtaken by another message")
@@ -133,6 +178,11 @@ def decide_next(message: ExecutorMessage, result: Retry | Refused, max_attempts:
     if message.attempt >= max_attempts:
         return GiveUp(f"gave up after {message.attempt} attempts: {result.detail}")
     return TryAgain(retry_seconds(message.schedule.id, message.attempt, result.after_seconds))
+
+
+def seconds_until(retry_at: Millis, now: Millis) -> int:
+    """What is left of the delay of a retry, rounded up, and within what SQS can delay."""
+    return min(max(-(-(retry_at - now) // SECOND), 0), MAX_RETRY_SECONDS)
 
 
 def retry_seconds(schedule_id: str, attempt: int, wished: int | None = None) -> int:

@@ -7,6 +7,7 @@ import msgspec
 from attrs import frozen
 
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule.malformed import Malformed
 
 _DURATION: Final = re.compile(r"P(?:(\d{1,4})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9})S)?)?")
 _UNITS: Final = (DAY, HOUR, MINUTE, SECOND)
@@ -27,16 +28,17 @@ class Drop:
 def decide_misfire(on_late: str, point_in_time: Millis, now: Millis) -> Drop | None:
     """Whether it is to be dropped now. `on_late` is the rule as JSON, empty if there is none: then nothing is dropped.
 
-    Raises ValueError for a rule that the API would have refused.
+    Raises Malformed for a rule that the API would have refused.
     """
     if not on_late:
         return None
     try:
         rule = msgspec.json.decode(on_late, type=_Rule)
-    except msgspec.MsgspecError as error:
-        raise ValueError(f"a rule for lateness that cannot be read: {error}") from error
+        after = duration(rule.after)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise Malformed(f"a rule for lateness that cannot be read: {error}") from error
     late = now - point_in_time
-    if rule.do != "drop" or late <= duration(rule.after):
+    if rule.do != "drop" or late <= after:
         return None
     return Drop(f"{late} ms late; to be dropped after {rule.after}")
 

@@ -1,6 +1,6 @@
 """What the relay does with a message that has left the delayer queue."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Final
 
 from attrs import frozen
@@ -28,18 +28,34 @@ class Hold:
 
 
 @frozen
+class Wait:
+    """Nobody here can do it yet: it stays in its queue, unclaimed, until there is somebody who can."""
+
+    reason: str
+
+
+@frozen
 class Stale:
     """A copy so late that its ledger row may have expired: it becomes a dead letter and never fires (ADR 0023)."""
 
 
-def decide(message: DelayerMessage, now: Millis) -> Resend | Hold | Stale | Drop:
-    """What to do with one message. Raises ValueError if its id or its rule for lateness cannot be read."""
+Decision = Resend | Hold | Wait | Stale | Drop
+
+
+def decide(message: DelayerMessage, now: Millis, action_types: Container[str]) -> Decision:
+    """What to do with one message. `action_types` are those that have an executor.
+
+    What could not be handed over is not claimed: a cancel would be answered that it will be. Raises Malformed if the
+    rule for lateness cannot be read.
+    """
     if now - message.schedule.address.due > STALE_AFTER:
         return Stale()
     if drop := decide_misfire(message.schedule.definition.on_late, message.schedule.point_in_time, now):
         return drop
     if message.schedule.point_in_time - now > MAX_HOLD:
         return Resend(delay_seconds(message.schedule.point_in_time, now))
+    if message.schedule.definition.action_type not in action_types:
+        return Wait(f"no executor for the action {message.schedule.definition.action_type!r}")
     return Hold()
 
 

@@ -1,7 +1,7 @@
 """How a schedule ends, or goes on to its next attempt."""
 
 from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.row import LedgerRow, following, new_row
+from delayer.core.ledger.row import LedgerRow, amended, following, new_row
 from delayer.core.schedule.instants import Millis
 
 
@@ -15,8 +15,8 @@ def ended_unclaimed(schedule_id: str, owner: str, state: State, now: Millis, rea
     return new_row(EventType(state), schedule_id, owner, now, detail=reason)
 
 
-def retried(row: LedgerRow, fence: str, now: Millis, detail: str = "") -> LedgerRow:
-    """The row after an attempt failed; `fence` names the message for the next one, `detail` is the reason."""
+def retried(row: LedgerRow, fence: str, now: Millis, detail: str = "", retry_at: Millis = 0) -> LedgerRow:
+    """The row after an attempt failed; `fence` names the message for the next one, which may be made at `retry_at`."""
     return following(
         row,
         EventType.ATTEMPT_FAILED,
@@ -24,8 +24,14 @@ def retried(row: LedgerRow, fence: str, now: Millis, detail: str = "") -> Ledger
         attempt=row.attempt + 1,
         fence=fence,
         retry_of=row.fence,
+        retry_at=retry_at,
         detail=detail,
     )
+
+
+def sent_again(row: LedgerRow, fence: str) -> LedgerRow:
+    """The row before the message for its next attempt is sent once more: only the new one may make it."""
+    return amended(row, fence=fence)
 
 
 def stopped(row: LedgerRow, now: Millis) -> LedgerRow:

@@ -33,6 +33,7 @@ class LedgerRow:
     attempt: int = 0  # the attempt that is under way or is to be made next; 1 at the claim
     fence: str = ""  # fencing token: names the one message that may make this attempt; any other was overtaken
     retry_of: str = ""  # the fencing token whose failure led to this attempt; empty for the first
+    retry_at: Millis = 0  # when that attempt may be made; 0 for the first
     detail: str = field(default="", converter=detail_of)  # to be read by people: the answer, or why it ended
     name: str = ""  # under which its owner may replace it; a named schedule has a row from the start
     replaced_by: str = ""  # the id of the schedule that took its place

@@ -1,8 +1,15 @@
-"""The one name for what cannot be read."""
+"""The two names for what cannot be read: what is malformed never can be; what is of an unknown version waits."""
+
+
+class UnknownVersion(ValueError):
+    """A format version that this code does not know. It waits for the code that does (ADR 0081).
+
+    It is raised as an exception, and it is also used as a value, in the place of the record that cannot be read.
+    """
 
 
 class Malformed(ValueError):
-    """A record or message that this version of the code cannot read. Its text is the reason.
+    """A bad shape in a format version that this code knows. Its text is the reason.
 
     It is raised as an exception, and it is also used as a value, in the place of the record that cannot be read.
     """

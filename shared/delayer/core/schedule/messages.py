@@ -1,7 +1,7 @@
 """What travels on the queues. Every message carries its version: readers ship before writers (ADR 0038).
 
-Decoding is strict: a missing field, a wrong type or an unknown version is Malformed; nothing is guessed. A field that
-was added within a version is ignored.
+Decoding is strict: a missing field or a wrong type is Malformed; nothing is guessed. A field that was added within a
+version is ignored. A version that this code does not know is not malformed: it waits for the code that knows it.
 """
 
 from collections.abc import Mapping
@@ -11,11 +11,13 @@ import msgspec
 from attrs import frozen
 
 from delayer.core.schedule import definition
-from delayer.core.schedule.instants import Minute
-from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.instants import Millis, Minute
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import address_of
 
 VERSION: Final = 1
+OUTCOME_VERSION: Final = 2  # of OutcomeMessage: code that does not know it must not take it for an ExecutorMessage
 
 
 @frozen(kw_only=True)
@@ -37,6 +39,20 @@ class ExecutorMessage:
 
 
 @frozen(kw_only=True)
+class OutcomeMessage:
+    """An attempt that was made, in the place of its message: only its outcome is still to be written (ADR 0083)."""
+
+    schedule: Schedule
+    nonce: str
+    fence: str
+    attempt: int
+    outcome: str  # done, retry or refused
+    detail: str
+    after_seconds: int  # the delay that the target asked for; -1 if it did not
+    lateness: Millis  # of this attempt
+
+
+@frozen(kw_only=True)
 class SweepMessage:
     """A big bucket, handed on to the bucket sweepers."""
 
@@ -52,7 +68,7 @@ class GroupMessage:
     job: str
 
 
-Message = TypeVar("Message", DelayerMessage, ExecutorMessage, SweepMessage, GroupMessage)
+Message = TypeVar("Message", DelayerMessage, ExecutorMessage, OutcomeMessage, SweepMessage, GroupMessage)
 
 
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -69,16 +85,25 @@ SCHEDULE: Final[_FieldDecoders] = {  # what of it is not part of its definition
 HEADS: Final[Mapping[type, _FieldDecoders]] = {  # what a message has besides its schedule
     DelayerMessage: {"nonce": _TEXT},
     ExecutorMessage: {"nonce": _TEXT, "fence": _TEXT, "attempt": _NUMBER},
+    OutcomeMessage: {
+        "nonce": _TEXT,
+        "fence": _TEXT,
+        "attempt": _NUMBER,
+        "outcome": _TEXT,
+        "detail": _TEXT,
+        "after_seconds": _NUMBER,
+        "lateness": _NUMBER,
+    },
 }
 
 
-def encode(message: DelayerMessage | ExecutorMessage | SweepMessage | GroupMessage) -> str:
+def encode(message: DelayerMessage | ExecutorMessage | OutcomeMessage | SweepMessage | GroupMessage) -> str:
     """The message as flat, compact JSON. The payload goes in as the client wrote it."""
-    content: dict[str, Any] = {"v": VERSION}
+    content: dict[str, Any] = {"v": _version_of(type(message))}
     match message:
-        case DelayerMessage() | ExecutorMessage():
+        case DelayerMessage() | ExecutorMessage() | OutcomeMessage():
             content |= _schedule_fields(message.schedule)
-            content |= {name: getattr(message, name) for name in HEADS[type(message)]}
+            content |= {definition.wire_name(name): getattr(message, name) for name in HEADS[type(message)]}
         case _:
             content |= msgspec.to_builtins(message)
     return msgspec.json.encode(content).decode()
@@ -90,22 +115,35 @@ def _schedule_fields(schedule: Schedule) -> dict[str, Any]:
 
 
 def decode(body: str, kind: type[Message]) -> Message:
-    """The message in a body. Raises Malformed with the reason."""
+    """The message in a body. Raises Malformed with the reason, or UnknownVersion."""
     try:
         values = _OBJECT.decode(body)
-        version = _NUMBER.decode(values["v"])
-        if version != VERSION:
-            raise Malformed(f"a {kind.__name__} of version {version}; this code reads version {VERSION}")
+        version, known = _NUMBER.decode(values["v"]), _version_of(kind)
+        if version != known:
+            raise UnknownVersion(f"a {kind.__name__} of version {version}; this code reads version {known}")
         if kind not in HEADS:
             return msgspec.json.decode(body, type=kind)
         schedule = Schedule(**_read(values, SCHEDULE), definition=definition.from_json(values))
+        _ = address_of(schedule.id)
         return kind(schedule=schedule, **_read(values, HEADS[kind]))  # type: ignore[call-arg] # by HEADS
-    except Malformed:
+    except (Malformed, UnknownVersion):
         raise
     except KeyError as error:
         raise Malformed(f"not a {kind.__name__}: the field {error} is missing") from error
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
         raise Malformed(f"not a {kind.__name__}: {error}") from error
+
+
+def decode_for_executor(body: str) -> ExecutorMessage | OutcomeMessage:
+    """What is in the queue of an action. Raises as `decode` does."""
+    try:
+        return decode(body, ExecutorMessage)
+    except UnknownVersion:
+        return decode(body, OutcomeMessage)
+
+
+def _version_of(kind: type[object]) -> int:
+    return OUTCOME_VERSION if kind is OutcomeMessage else VERSION
 
 
 def _read(values: Mapping[str, msgspec.Raw], wanted: _FieldDecoders) -> dict[str, Any]:

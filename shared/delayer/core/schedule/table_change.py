@@ -5,7 +5,7 @@ from enum import StrEnum
 from attrs import frozen
 
 from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.schedule import Schedule
 
 
@@ -24,7 +24,7 @@ class Heartbeat:
     sent_at: Millis
 
 
-Row = Schedule | Heartbeat | Malformed
+Row = Schedule | Heartbeat | Malformed | UnknownVersion
 
 
 @frozen(kw_only=True)
@@ -35,3 +35,4 @@ class RecordChange:
     sequence: str  # DynamoDB's sequence number; a partial failure is reported by it
     row: Row
     record: object  # the whole record as it came: the only copy, once its row is deleted
+    at: Millis = 0  # when the change was made, to the second

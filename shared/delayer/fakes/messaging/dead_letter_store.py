@@ -2,7 +2,9 @@
 
 from attrs import Factory, define
 
+from delayer.core.recovery import waiting as waiting_records
 from delayer.core.recovery.dead_letter import DeadLetter, encode
+from delayer.core.recovery.waiting import WaitingRecords
 
 
 @define
@@ -13,6 +15,9 @@ class MemoryDeadLetterStore:
 
     def put(self, letter: DeadLetter) -> None:
         self.objects[letter.key] = encode(letter)
+
+    def set_aside(self, waiting: WaitingRecords) -> None:
+        self.objects[waiting.key] = waiting_records.encode(waiting)
 
     def list(self, prefix: str, after: str, at_most: int) -> list[str]:
         return sorted(key for key in self.objects if key.startswith(prefix) and key > after)[:at_most]

@@ -18,6 +18,7 @@ class Message:
     visible_at: Millis
     message_group: str = ""
     receives: int = 0
+    sent_at: Millis = 0
 
 
 def oldest(ready: Sequence[Message], at_most: int) -> Sequence[Message]:
@@ -32,7 +33,7 @@ class MemoryQueue:
     clock: Clock
     name: str = "queue"
     visibility: Millis = 30 * SECOND
-    max_receives: int = 10  # counts only if there is a queue of dead letters
+    max_receives: int = 3  # then it is moved to that queue, if there is one
     dead_letters: "MemoryQueue | None" = None
     fifo: bool = False  # while messages of a group are in flight, no other of this group is delivered
     choose: Callable[[Sequence[Message], int], Sequence[Message]] = oldest
@@ -71,8 +72,9 @@ class MemoryQueue:
         return [message for message in ready if message.message_group not in busy]
 
     def take(self, message: Message) -> None:
-        """Moved here from another queue, by SQS or by an operator: the same body under another id."""
+        """Moved here from another queue by SQS: the same body, sent when it was sent first, under another id."""
         self.add(message.body, self.clock.now(), message.message_group)
+        self.messages[-1].sent_at = message.sent_at
 
     def reveal(self, message_ids: Sequence[str]) -> None:
         """Delivery at least once: makes messages visible again, although they were received."""
@@ -97,7 +99,10 @@ class MemoryQueue:
         """Adds a message."""
         self.sent += 1
         self.message_groups.add(message_group)
-        self.messages.append(Message(f"{self.name}-{self.sent}", body, visible_at, message_group))
+        message_id = f"{self.name}-{self.sent}"
+        self.messages.append(Message(message_id, body, visible_at, message_group, sent_at=self.clock.now()))
 
     def _received(self, message: Message) -> ReceivedMessage:
-        return ReceivedMessage(message_id=message.message_id, body=message.body, source=self.name)
+        return ReceivedMessage(
+            message_id=message.message_id, body=message.body, source=self.name, sent_at=message.sent_at
+        )

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from zlib import crc32
 
-from attrs import Factory, define
+from attrs import Factory, define, evolve
 
-from delayer.core.schedule.instants import HOUR, Millis
-from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.instants import HOUR, SECOND, Millis
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.table_change import Heartbeat, RecordChange
 from delayer.ports.clock import Clock
 
@@ -24,7 +24,7 @@ class MemoryStream:
     discard: Callable[[Sequence[RecordChange]], None]  # the failure destination
     shards: int = 1
     batch: int = 100
-    max_age: Millis = 6 * HOUR
+    max_age: Millis = 23 * HOUR
     _read: int = 0  # how many of the records are in the shards
     _waiting: list[list[RecordChange]] = Factory(lambda self: [[] for _ in range(self.shards)], takes_self=True)
     _formed: list[list[list[RecordChange]]] = Factory(lambda self: [[] for _ in range(self.shards)], takes_self=True)
@@ -65,9 +65,10 @@ class MemoryStream:
         return [shard for shard in range(self.shards) if self._formed[shard] or self._waiting[shard]]
 
     def _take_in(self) -> None:
+        now = self.clock.now()
         for change in self.records[self._read :]:
-            self._arrived[change.sequence] = self.clock.now()
-            self._waiting[self._shard_of(change)].append(change)
+            self._arrived[change.sequence] = now
+            self._waiting[self._shard_of(change)].append(evolve(change, at=now // SECOND * SECOND))
         self._read = len(self.records)
 
     def _shard_of(self, change: RecordChange) -> int:
@@ -75,8 +76,8 @@ class MemoryStream:
         match change.row:
             case Heartbeat(sent_at):
                 key = str(sent_at)
-            case Malformed() as malformed:
-                key = malformed.reason
+            case Malformed() | UnknownVersion() as unread:
+                key = str(unread)
             case schedule:
                 key = schedule.id
         return crc32(key.encode()) % self.shards

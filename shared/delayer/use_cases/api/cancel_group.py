@@ -10,7 +10,7 @@ from delayer.core.jobs.job import Counted, JobRow, advanced, is_at_the_same_plac
 from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import GroupMessage, decode, encode
 from delayer.core.schedule.schedule_id import FAR
@@ -115,7 +115,7 @@ class CancelGroup:
         except Malformed as error:
             self.observer.warn("not a job", reason=error.reason)
             return True
-        except Unavailable as error:
+        except (Unavailable, UnknownVersion) as error:
             self.observer.warn("job interrupted", error=str(error))
             return False
 

@@ -1,23 +1,29 @@
 """Moves schedules into the delayer queue, as their records are deleted."""
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from attrs import define, field, frozen
 
 from delayer.core.firing import enqueueing as core
 from delayer.core.firing.message_group import message_group_of
+from delayer.core.recovery.trial import LONE_AGE, GiveUp, SetAside, Try, decide_record_trial, decide_trial
+from delayer.core.recovery.waiting import WaitingRecords
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.schedule.table_change import RecordChange
 from delayer.ports.clock import Clock
-from delayer.ports.control import NotesHeartbeat
+from delayer.ports.control import NotesHeartbeat, ReadsHeartbeat
+from delayer.ports.dead_letter_store import SetsAside
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.observer import Observer
 from delayer.ports.queue import Outgoing, SendsMessages
 from delayer.ports.schedule_table import DeletesSchedules
+from delayer.ports.trials import TriesSuspects
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, Undeliverable
 
@@ -45,34 +51,66 @@ class Sent:
 
 
 @frozen(kw_only=True)
+class Ready:
+    """A message that is ready to be sent, and the record that it is made of."""
+
+    change: RecordChange
+    schedule: Schedule
+    outgoing: Outgoing
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Sequence numbers are unique within a shard only."""
+        return self.change.sequence, self.schedule.id
+
+
+class ControlOfEnqueue(NotesHeartbeat, ReadsHeartbeat, Protocol):
+    """What it needs from the control rows."""
+
+
+@frozen(kw_only=True)
 class Enqueue:
     """One batch of the schedules table's stream."""
 
     clock: Clock
     schedules: DeletesSchedules
     ledger: ReadsLedger
-    control: NotesHeartbeat
+    control: ControlOfEnqueue
+    trials: TriesSuspects
     delayer_queue: SendsMessages
     dead_letters: TakesDeadLetters
+    waiting: SetsAside
     observer: Observer
     new_nonce: Callable[[], str]
     period: Millis
     sent: Sent = field(factory=Sent)
 
-    def __call__(self, changes: Sequence[RecordChange]) -> list[str]:
+    def __call__(self, changes: Sequence[RecordChange], *, brought_back: bool = False) -> list[str]:
         """Handles all; returns the sequence numbers of those that must be delivered again.
 
-        A record that cannot be handled becomes a dead letter here. Only AWS's failures are reported: they keep the
-        record in the stream, and the other records of the batch are done.
+        What is malformed becomes a dead letter here. What AWS does not let us handle is reported: that keeps the record
+        in the stream, and the other records of the batch are done. What our own code fails at, and what has been
+        reported for long, is set aside: the minute task brings it back, and then it is only reported.
         """
+        if len(changes) == 1 and core.age(changes[0], self.clock.now()) > LONE_AGE:
+            return self._alone(changes[0], brought_back)
+        return self.handle(changes, brought_back)
+
+    def handle(self, changes: Sequence[RecordChange], brought_back: bool) -> list[str]:
+        """As `__call__`, for what is no suspect."""
         decisions = [(change, self._decide(change)) for change in changes]
         self._note([d for _, d in decisions if isinstance(d, core.NoteHeartbeat)])
-        return [
+        beyond_us = [(c, d.reason) for c, d in decisions if isinstance(d, core.SetAside)]
+        sends = core.side_by_side([(c, d) for c, d in decisions if isinstance(d, core.Send)])
+        failed = [
             *self._delete([(c, d.schedule) for c, d in decisions if isinstance(d, core.Delete)]),
-            *self.send(core.side_by_side([(c, d) for c, d in decisions if isinstance(d, core.Send)])),
+            *self.send(self._messages(sends, beyond_us)),
             *self._dead_letter([(c, d) for c, d in decisions if isinstance(d, core.MoveToDeadLetters)]),
             *[c.sequence for c, d in decisions if d is None],
         ]
+        if brought_back:
+            return failed + [change.sequence for change, _ in beyond_us]
+        return self._make_way(changes, failed, beyond_us)
 
     def _decide(self, change: RecordChange) -> core.Decision | None:
         """None: the ledger was needed and did not answer."""
@@ -82,34 +120,81 @@ class Enqueue:
                 return core.decide_far_removal(decision.schedule, self.ledger.read(decision.schedule.id))
         except Unavailable:
             return None
-        except Exception as error:  # noqa: BLE001 - one bad record must not hold up its shard
-            return core.MoveToDeadLetters(reason=f"it could not be handled: {error!r}")
+        except Exception as error:  # noqa: BLE001 - a defect of ours is no fault of the record, nor of its shard
+            return core.unhandled(change, error)
         return decision
 
-    def _delete(self, nearly_due: Sequence[tuple[RecordChange, Schedule]]) -> list[str]:
-        """The fast track."""
-        changes = {key_of(schedule.id): change.sequence for change, schedule in nearly_due}
-        left = self.schedules.delete(list(changes)) if changes else []
-        return [changes[key] for key in left]
-
-    def send(self, removed: Sequence[tuple[RecordChange, core.Send]]) -> list[str]:
-        """Sends what this environment has not sent yet. The sequence numbers of those to be delivered again."""
-        removed = [(change, send) for change, send in removed if _name(change, send) not in self.sent]
-        outgoing = [
-            Outgoing(
-                body=encode(self.message(send.schedule)),
-                delay_seconds=send.delay_seconds,
-                message_group=message_group_of(send.schedule),
+    def _alone(self, change: RecordChange, brought_back: bool) -> list[str]:
+        """It may be the one that this function dies of, or be there by chance: a note tells, before it is touched."""
+        suspect = hashlib.sha256(json.dumps(change.record, default=str).encode()).hexdigest()[:32]
+        now = self.clock.now()
+        try:
+            before, passed = self.trials.unfinished(suspect), self.control.heartbeat_seen()
+            # What was brought back holds up no shard: it is tried once more.
+            decision = (
+                decide_trial(before, passed, 0, now)
+                if brought_back
+                else decide_record_trial(before, passed, change.at, now)
             )
-            for _, send in removed
-        ]
-        unsent = set(self.delayer_queue.send(outgoing)) if outgoing else set()
-        self.observer.count("Enqueued", len(removed) - len(unsent))
-        for position, (change, send) in enumerate(removed):
+            if isinstance(decision, Try):
+                self.trials.begin(suspect, decision.trial)
+        except Unavailable as error:
+            self.observer.warn("a suspect of the stream waits", error=str(error))
+            return [change.sequence]
+        match decision:
+            case Try():
+                failed = self.handle([change], brought_back)
+            case GiveUp(reason):
+                schedule = change.row if isinstance(change.row, Schedule) else None
+                failed = self._dead_letter([(change, core.MoveToDeadLetters(reason=reason, schedule=schedule))])
+            case SetAside():
+                failed = self.set_aside([(change, "its function died of it")])
+        try:
+            if isinstance(decision, Try | GiveUp):
+                self.trials.finish(suspect)
+        except Unavailable as error:
+            self.observer.warn("not noted that a suspect came to its end", error=str(error))
+        return failed
+
+    def _delete(self, nearly_due: Sequence[tuple[RecordChange, Schedule]]) -> list[str]:
+        """The fast track. What is not deleted for long is left to the sweep."""
+        changes = {key_of(schedule.id): change for change, schedule in nearly_due}
+        left = [changes[key] for key in self.schedules.delete(list(changes))] if changes else []
+        now = self.clock.now()
+        for change in left:
+            if core.leaves_to_the_sweep(change, now):
+                self.observer.warn("left to the sweep", sequence=change.sequence)
+        return [change.sequence for change in left if not core.leaves_to_the_sweep(change, now)]
+
+    def _messages(
+        self, removed: Sequence[tuple[RecordChange, core.Send]], beyond_us: list[tuple[RecordChange, str]]
+    ) -> list[Ready]:
+        """What this environment has not sent yet. If our code fails at one, it goes to `beyond_us`."""
+        ready = []
+        for change, send in removed:
+            try:
+                outgoing = Outgoing(
+                    body=encode(self.message(send.schedule)),
+                    delay_seconds=send.delay_seconds,
+                    message_group=message_group_of(send.schedule),
+                )
+            except Exception as error:  # noqa: BLE001 - it is no fault of its neighbours
+                beyond_us.append((change, repr(error)))
+                continue
+            one = Ready(change=change, schedule=send.schedule, outgoing=outgoing)
+            if one.name not in self.sent:
+                ready.append(one)
+        return ready
+
+    def send(self, ready: Sequence[Ready]) -> list[str]:
+        """Sends all. The sequence numbers of those to be delivered again."""
+        unsent = set(self.delayer_queue.send([one.outgoing for one in ready])) if ready else set()
+        self.observer.count("Enqueued", len(ready) - len(unsent))
+        for position, one in enumerate(ready):
             if position not in unsent:
-                self.sent.add(_name(change, send))
-                self.observer.note("enqueued", send.schedule.id, delaySeconds=send.delay_seconds)
-        return [change.sequence for position, (change, _) in enumerate(removed) if position in unsent]
+                self.sent.add(one.name)
+                self.observer.note("enqueued", one.schedule.id, delaySeconds=one.outgoing.delay_seconds)
+        return [one.change.sequence for position, one in enumerate(ready) if position in unsent]
 
     def message(self, schedule: Schedule) -> DelayerMessage:
         """Each send has a nonce of its own (ADR 0018)."""
@@ -132,6 +217,31 @@ class Enqueue:
                 failed.append(change.sequence)
         return failed
 
+    def _make_way(
+        self, changes: Sequence[RecordChange], failed: Sequence[str], beyond_us: Sequence[tuple[RecordChange, str]]
+    ) -> list[str]:
+        """What is left to be reported, after what holds up the shard was set aside."""
+        now, others_pass = self.clock.now(), len(failed) + len(beyond_us) < len(changes)
+        held = [change for change in changes if change.sequence in failed]
+        old = [change for change in held if core.gives_way(change, now, others_pass=others_pass)]
+        left = self.set_aside([*beyond_us, *((change, "AWS did not let us handle it") for change in old)])
+        return left + [change.sequence for change in held if change not in old]
+
+    def set_aside(self, beyond_us: Sequence[tuple[RecordChange, str]]) -> list[str]:
+        """Stores records whole, in one object. The sequence numbers of those that must be delivered again."""
+        if not beyond_us:
+            return []
+        reasons = sorted({reason for _, reason in beyond_us})
+        records = tuple(change.record for change, _ in beyond_us)
+        try:
+            self.waiting.set_aside(WaitingRecords(records=records, reason="; ".join(reasons), at=self.clock.now()))
+        except Unavailable as error:
+            self.observer.warn("not set aside", error=str(error))
+            return [change.sequence for change, _ in beyond_us]
+        self.observer.count("SetAside", len(records))
+        self.observer.warn("set aside", records=len(records), reasons=reasons)
+        return []
+
     def _note(self, heartbeats: Sequence[core.NoteHeartbeat]) -> None:
         """A heartbeat that is not noted holds up the sweep, as it should; it need not hold up the stream as well."""
         for heartbeat in heartbeats[-1:]:
@@ -139,8 +249,3 @@ class Enqueue:
                 self.control.note_heartbeat(heartbeat.sent_at)
             except Unavailable as error:
                 self.observer.warn("heartbeat not noted", error=str(error))
-
-
-def _name(change: RecordChange, send: core.Send) -> tuple[str, str]:
-    """Sequence numbers are unique within a shard only."""
-    return change.sequence, send.schedule.id

@@ -9,11 +9,12 @@ from attrs import evolve, frozen
 
 from delayer.core.firing import executing
 from delayer.core.firing.message_group import message_group_of
-from delayer.core.ledger.lifecycle import IllegalTransition, State
-from delayer.core.ledger.outcome import ended, may_end, retried
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.outcome import ended, may_end, retried, sent_again
 from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater
+from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.messages import ExecutorMessage, decode, encode
+from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, decode_for_executor, encode
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.ledger import Conflict, ReadsAndWritesLedger
 from delayer.ports.observer import Observer
@@ -52,31 +53,32 @@ class Execute:
         return [received.message_id for received, done in zip(batch, settled, strict=True) if not done]
 
     def _settle(self, received: ReceivedMessage) -> bool:
-        """Whether the message may be deleted."""
+        """Whether the message may be deleted. What is no fault of the message keeps it: it comes again."""
+        message = None
         try:
-            message = decode(received.body, ExecutorMessage)
+            message = decode_for_executor(received.body)
+            if isinstance(message, OutcomeMessage):
+                return self._write_down(executing.made_of(message))
+            return self._when_due(received, message)
         except Malformed as error:
             return self._dead_letter(received, error.reason, None)
-        try:
-            return self._when_due(received, message)
-        except IllegalTransition as error:
-            return self._dead_letter(received, str(error), message)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one message, its neighbours are handled
-            self.observer.warn("not settled", message.schedule.id, error=repr(error))
+            self.observer.warn("not settled", message.schedule.id if message else "", error=repr(error))
             return False
 
     def _when_due(self, received: ReceivedMessage, message: ExecutorMessage) -> bool:
         match executing.decide_wait(message, self.clock.now()):
             case executing.Hold(until):
                 self.clock.sleep_until(until)
-            case executing.Resend(delay):
-                return self.send(message, delay)
+            case executing.TooEarly():
+                self.observer.warn("far too early: it comes again", message.schedule.id)
+                return False
         row = self.ledger.read(message.schedule.id)
         match executing.decide_attempt(message, row):
             case executing.Attempt() if row:
                 return self._attempt(message, row)
-            case executing.SendNext() as decision:
-                return self._send_next(message, decision)
+            case executing.SendNext() if row:
+                return self._send_next(message, row)
             case executing.Stop() if row:
                 return self._stop(message, evolve(row, attempt=message.attempt - 1))
             case Refuse(reason):
@@ -90,17 +92,60 @@ class Execute:
 
     def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
         lateness = executing.lateness(message, self.clock.now())
-        result = self.reach(message)
+        made = executing.Made(message=message, result=self.reach(message), lateness=lateness)
         if message.attempt == 1:
             self._measure(lateness)
-            row = evolve(row, lateness=lateness)
-        if isinstance(result, executing.Done):
-            return self._executed(message, row, result, lateness)
-        match executing.decide_next(message, result, _max_attempts(message)):
+        try:
+            return self.record(made, row)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the attempt was made, and must not be made again
+            self.observer.warn("the outcome could not be written", message.schedule.id, error=repr(error))
+            return self.carry(made)
+
+    def record(self, made: executing.Made, row: LedgerRow) -> bool:
+        """Writes what came of an attempt, over the row that was read. Whether its message may be deleted."""
+        message = made.message
+        if message.attempt == 1:
+            row = evolve(row, lateness=made.lateness)
+        if isinstance(made.result, executing.Done):
+            return self._executed(message, row, made.result, made.lateness)
+        match executing.decide_next(message, made.result, _max_attempts(message)):
             case executing.TryAgain(delay):
-                return self._try_again(message, row, delay, result.detail)
+                return self._try_again(message, row, delay, made.result.detail)
             case executing.GiveUp(reason):
                 return self.fail(message, row, reason)
+
+    def carry(self, made: executing.Made) -> bool:
+        """A message that carries the outcome takes the place of the attempt's own. Whether it is known to be sent."""
+        schedule = made.message.schedule
+        carrier = Outgoing(
+            body=encode(executing.carried(made)),
+            delay_seconds=executing.CARRIED_SECONDS,
+            message_group=message_group_of(schedule),
+        )
+        return not self.queue.send([carrier])
+
+    def _write_down(self, made: executing.Made) -> bool:
+        """The attempt was made before. Whether the message may be deleted: until then it comes again."""
+        message = made.message
+        row = self.ledger.read(message.schedule.id)
+        if row is None:
+            self.observer.warn("its row has expired before its outcome was written", message.schedule.id)
+            return True
+        if isinstance(made.result, executing.Done):
+            if may_end(row, message.nonce, message.fence, State.EXECUTED):
+                return self.record(made, row)
+            self.observer.warn("ended otherwise", message.schedule.id, wanted="executed", current=row.state)
+            return True
+        match executing.decide_attempt(message, row):
+            case executing.Attempt() | executing.Stop():
+                return self.record(made, row)
+            case executing.SendNext():
+                return self._send_next(message, row)
+            case RetryLater():
+                return False
+            case _:
+                self.observer.note("copy refused", message.schedule.id, reason="overtaken after its attempt")
+                return True
 
     def reach(self, message: ExecutorMessage) -> executing.Result:
         """One attempt. A target that raises has a defect; that counts as an attempt like any other."""
@@ -117,12 +162,7 @@ class Execute:
             self.observer.count("Late")
 
     def _executed(self, message: ExecutorMessage, row: LedgerRow, result: executing.Done, lateness: int) -> bool:
-        try:
-            overtaken = self.end(message, row, State.EXECUTED, result.detail)
-        except IllegalTransition as error:  # who reads the dead letter must know, or a redrive would be a second firing
-            accepted = f"the target accepted attempt {message.attempt} ({result.detail})"
-            raise IllegalTransition(f"do not redrive it, {accepted}: {error}") from error
-        if overtaken is not None:
+        if self.end(message, row, State.EXECUTED, result.detail) is not None:
             return True
         self.observer.count("Executed")
         self.observer.note(
@@ -132,7 +172,8 @@ class Execute:
 
     def _try_again(self, message: ExecutorMessage, row: LedgerRow, delay: int, detail: str) -> bool:
         """The ledger first: after a crash before the send, the message comes back and finds its token in `retry_of`."""
-        following = retried(row, self.new_fence(), self.clock.now(), detail)
+        now = self.clock.now()
+        following = retried(row, self.new_fence(), now, detail, retry_at=now + delay * SECOND)
         current = self._write(row, following)
         if current is not None:
             return self._overtaken(message, evolve(current, lateness=row.lateness, detail=detail))
@@ -146,7 +187,7 @@ class Execute:
         """Another copy of this message was faster, whatever became of this attempt. The current row decides."""
         decision = executing.decide_attempt(message, current)
         if isinstance(decision, executing.SendNext):
-            return self._send_next(message, decision)
+            return self._send_next(message, current)
         if isinstance(decision, executing.Stop):
             return self._stop(message, current)
         self.observer.note("copy refused", message.schedule.id, reason="overtaken during its attempt")
@@ -162,10 +203,17 @@ class Execute:
         self.observer.note("stopped", message.schedule.id, attempt=row.attempt)
         return True
 
-    def _send_next(self, message: ExecutorMessage, decision: executing.SendNext) -> bool:
-        """The function that wrote the row may have died before its send. A message too many does no harm."""
-        following = evolve(message, attempt=decision.attempt, fence=decision.fence)
-        return self.send(following, executing.retry_seconds(message.schedule.id, message.attempt))
+    def _send_next(self, message: ExecutorMessage, row: LedgerRow) -> bool:
+        """The function that wrote the row may have died before its send, or its send may have arrived all the same.
+
+        So the message gets a fresh token first: if the other one arrives, too, it is overtaken (ADR 0084).
+        """
+        following = sent_again(row, self.new_fence())
+        current = self._write(row, following)
+        if current is not None:
+            return self._overtaken(message, current)
+        delay = executing.seconds_until(following.retry_at, self.clock.now())
+        return self.send(evolve(message, attempt=following.attempt, fence=following.fence), delay)
 
     def send(self, message: ExecutorMessage, delay: int) -> bool:
         """Whether it is known to be in the queue."""

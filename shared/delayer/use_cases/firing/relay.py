@@ -9,7 +9,7 @@ from delayer.core.firing import relaying
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.firing.misfire import Drop
 from delayer.core.ledger.claim import Claim, Verdict, decide_claim, decide_drop
-from delayer.core.ledger.lifecycle import IllegalTransition, State
+from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
@@ -58,23 +58,32 @@ class Relay:
         held: list[Held] = []
         late: list[tuple[Held, str]] = []
         for received in batch:
-            try:
-                message = decode(received.body, DelayerMessage)
-                decision = relaying.decide(message, self.clock.now())
-            except (Malformed, ValueError) as error:
-                failed += self._dead_letter(received, str(error), None)
-                continue
-            one = Held(received=received, message=message)
-            match decision:
-                case relaying.Resend(delay):
-                    early.append((one, delay))
-                case relaying.Stale():
+            match self._read(received):
+                case Malformed() as malformed, message:
+                    failed += self._dead_letter(received, malformed.reason, message)
+                case relaying.Wait(reason), message:
+                    self.observer.warn("waits", message.schedule.id if message else "", reason=reason)
+                    failed.append(received.message_id)
+                case relaying.Stale(), message:
                     failed += self._dead_letter(received, "more than 29 days past its point in time", message)
-                case Drop(reason):
-                    late.append((one, reason))
-                case relaying.Hold():
-                    held.append(one)
+                case relaying.Resend(delay), DelayerMessage() as message:
+                    early.append((Held(received=received, message=message), delay))
+                case Drop(reason), DelayerMessage() as message:
+                    late.append((Held(received=received, message=message), reason))
+                case _, DelayerMessage() as message:
+                    held.append(Held(received=received, message=message))
         return failed + self._resend(early) + self._drop(late) + self._fire(held, give_back)
+
+    def _read(self, received: ReceivedMessage) -> tuple[relaying.Decision | Malformed, DelayerMessage | None]:
+        """What is to be done with a message, and what could be read of it. What our own code fails at waits."""
+        message = None
+        try:
+            message = decode(received.body, DelayerMessage)
+            return relaying.decide(message, self.clock.now(), self.executor_queues), message
+        except Malformed as error:
+            return error, message
+        except Exception as error:  # noqa: BLE001 - it is no fault of the message, nor of its neighbours
+            return relaying.Wait(repr(error)), message
 
     def _resend(self, early: Sequence[tuple[Held, int]]) -> list[str]:
         """The same nonce goes back into the queue: not a new copy, only a longer wait."""
@@ -133,8 +142,6 @@ class Relay:
             match outcome:
                 case LedgerChange() if outcome.row.state is State.CLAIMED:
                     claimed.append((one, outcome.row.fence))
-                case IllegalTransition():
-                    failed += self._dead_letter(one.received, str(outcome), one.message)
                 case RetryLater() | Exception():
                     failed.append(one.received.message_id)
         for action_type in sorted({one.action_type for one, _ in claimed}):
@@ -157,11 +164,7 @@ class Relay:
 
     def send(self, action_type: str, claimed: Sequence[tuple[Held, str]]) -> list[str]:
         """Hands over, each with its fencing token. The ids of the messages that are to be delivered again."""
-        queue = self.executor_queues.get(action_type)
-        if queue is None:
-            reason = f"no executor for the action {action_type!r}"
-            return [failed for one, _ in claimed for failed in self._dead_letter(one.received, reason, one.message)]
-        unsent = queue.send([_handed_over(one.message, fence) for one, fence in claimed])
+        unsent = self.executor_queues[action_type].send([_handed_over(one.message, fence) for one, fence in claimed])
         return [claimed[position][0].received.message_id for position in unsent]
 
     def _dead_letter(self, received: ReceivedMessage, reason: str, message: DelayerMessage | None) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Protocol
 from attrs import evolve, field, frozen
 
 from delayer.core.firing import sweeping
+from delayer.core.firing.sweeping import Gate
 from delayer.core.schedule.bucket import Bucket, RecordKey, Shards
 from delayer.core.schedule.instants import Millis, Minute, minute_of
 from delayer.core.schedule.messages import SweepMessage, encode
@@ -18,6 +19,14 @@ from delayer.ports.unavailable import Unavailable
 
 TOGETHER = 25  # keys in one request to DynamoDB
 POLL = 250  # ms between two reads of the heartbeat
+
+
+class BringsBack(Protocol):
+    """What brings back records that the stream gave up on."""
+
+    def __call__(self, began: Millis, gate: Gate) -> None:
+        """As BringBack."""
+        ...
 
 
 class TableOfTick(DeletesSchedules, ReadsBuckets, SendsHeartbeats, Protocol):
@@ -75,7 +84,9 @@ class Tick:
     sweep_queue: SendsMessages
     observer: Observer
     parallel: Parallel
+    bring_back: BringsBack
     period: Millis
+    mark: int  # visible messages in the delayer queue; with more than these the relay has a backlog
     canary: Callable[[], None] | None = None  # schedules one, and raises nothing; None if it is switched off
     budget: Millis = field(default=45_000)  # begins no further minute after this long
 
@@ -93,21 +104,18 @@ class Tick:
         shards = self.control.shards()
         if shards is None:
             self.observer.note("nothing was ever scheduled")
-        elif self._may_sweep(began):
-            self.sweep(shards, began)
-
-    def _may_sweep(self, began: Millis) -> bool:
-        """Fails closed: in the table the records are safe, and a stream left unread would lose them (ADR 0014)."""
-        if not self._stream_is_read(began):
-            self.observer.count("SweepHeld")
-            self.observer.warn("no sweep: the stream consumer has not seen a heartbeat for three minutes")
-            return False
+            return
+        seen = began if self._stream_is_read(began) else None
         backlog = self.delayer_queue.visible()
-        if backlog > sweeping.MAX_BACKLOG:
+        gate = sweeping.decide_gate(seen, backlog, self.mark, began)
+        if gate is not Gate.OPEN:
             self.observer.count("SweepHeld")
-            self.observer.warn("no sweep: the relay has a backlog", visible=backlog)
-            return False
-        return True
+            self.observer.warn("not everything may be swept", swept=gate, visible=backlog)
+        if gate is not Gate.CLOSED:
+            try:
+                self.sweep(shards, began, gate, backlog)
+            finally:
+                self.bring_back(began, gate)
 
     def _stream_is_read(self, began: Millis) -> bool:
         """After a pause of the minute task the last heartbeat is old; that of this tick arrives within a moment."""
@@ -119,16 +127,18 @@ class Tick:
                 return True
         return False
 
-    def sweep(self, shards: Shards, began: Millis) -> None:
+    def sweep(self, shards: Shards, began: Millis, gate: Gate = Gate.OPEN, backlog: int = 0) -> None:
         """What is on time first, then what is old; then notes how far it came."""
         progress = self.control.progress() or sweeping.first_progress(shards)
-        plan = sweeping.plan(progress, began, self.period)
+        plan = sweeping.plan(progress, began, self.period, gate)
+        near_until = began + self.budget - self.budget // sweeping.OLD_SHARE
         parts = []
         for minute in plan.minutes:
-            if self.clock.now() <= began + self.budget:
+            if self.clock.now() <= near_until:
                 parts.append(self._sweep_minute(minute, shards))
         near = together(parts)
-        old = self.close(progress.closed_until, shards, began, plan.whole)
+        room = sweeping.room_for_the_old(backlog, self.mark)
+        old = self.close(progress.closed_until, shards, began, plan.whole, room)
         whole = plan.whole and old.finished and len(parts) == len(plan.minutes)
         self.control.advance(
             evolve(
@@ -147,14 +157,15 @@ class Tick:
         if swept.failed:
             raise Unavailable("not every bucket could be swept; the next tick tries again")
 
-    def close(self, watermark: Minute, shards: Shards, began: Millis, whole: bool) -> Closing:
+    def close(self, watermark: Minute, shards: Shards, began: Millis, whole: bool, room: int) -> Closing:
         """Sweeps the minutes after the watermark, and moves it as long as each is proven empty.
 
-        With `whole` it continues after a minute that is not empty yet, so that a big minute holds up no other.
+        With `whole` it continues after a minute that is not empty yet, so that a big minute holds up no other. It ends
+        when it has deleted `room` records: after an outage the overdue ones come in portions.
         """
         parts, closing, minute = [Swept()], True, watermark
         while sweeping.may_close(minute, self.clock.now()) and (closing or whole):
-            if self.clock.now() > began + self.budget:
+            if self.clock.now() > began + self.budget or together(parts).deleted >= room:
                 return Closing(closed_until=watermark, swept=together(parts), finished=False)
             parts.append(self._sweep_minute(minute, shards))
             if closing and parts[-1].deleted and not parts[-1].failed:

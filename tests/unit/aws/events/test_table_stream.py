@@ -72,7 +72,6 @@ DAMAGE: list[tuple[str, Any]] = [
     ("owner", {"S": ""}),
     ("owner", {"N": "1"}),
     ("v", None),
-    ("v", {"N": "2"}),
     ("v", {"S": "1"}),
     ("due", {"S": "no key"}),
     ("due", {"S": f"{NOW:013d}#no id"}),

@@ -14,6 +14,7 @@ from delayer.core.firing.enqueueing import (
     MoveToDeadLetters,
     NoteHeartbeat,
     Send,
+    SetAside,
     decide,
     decide_far_removal,
     delay_seconds,
@@ -152,7 +153,7 @@ def test_the_limit_of_far_is_thirty_minutes() -> None:
 
 
 def test_all_decisions_are_covered_here() -> None:
-    assert set(get_args(Decision)) == {Delete, Send, AskLedger, MoveToDeadLetters, NoteHeartbeat, Ignore}
+    assert set(get_args(Decision)) == {Delete, Send, AskLedger, MoveToDeadLetters, SetAside, NoteHeartbeat, Ignore}
 
 
 @given(st.lists(st.integers(0, 20 * SECOND), max_size=35))

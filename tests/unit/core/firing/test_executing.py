@@ -16,9 +16,9 @@ from delayer.core.firing.executing import (
     Hold,
     Orphan,
     Refused,
-    Resend,
     Retry,
     SendNext,
+    TooEarly,
     TryAgain,
     decide_attempt,
     decide_next,
@@ -31,7 +31,6 @@ from delayer.core.ledger.lifecycle import ENDS, State
 from delayer.core.ledger.outcome import retried
 from delayer.core.ledger.row import LedgerRow, Refuse
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, YEAR, Millis
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 
 ids = st.integers(0, YEAR).map(lambda at: an_id(NOW + at))
@@ -51,10 +50,8 @@ def test_no_attempt_begins_before_the_point_in_time(offset: Millis) -> None:
         case Hold(until):
             assert until == NOW + offset
             assert 0 < offset <= MAX_HOLD
-        case Resend(delay):
+        case TooEarly():
             assert offset > MAX_HOLD
-            assert 1 <= delay <= MAX_DELAY_SECONDS
-            assert delay * SECOND <= offset
 
 
 @given(st.integers(-YEAR, YEAR))
@@ -67,8 +64,8 @@ def test_after_the_wait_it_is_due(offset: Millis) -> None:
                 break
             case Hold(until):
                 now = until
-            case Resend(delay):
-                now += delay * SECOND
+            case TooEarly():
+                now += offset // 2
     assert now >= message.schedule.point_in_time
     assert decide_wait(message, now) is None
 

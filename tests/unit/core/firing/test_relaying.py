@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from delayer.core.firing.relaying import LAST_CALL, MAX_HOLD, Hold, Resend, Stale, decide, next_group
+from delayer.core.firing.relaying import LAST_CALL, MAX_HOLD, Hold, Resend, Stale, Wait, decide, next_group
 from delayer.core.ledger.claim import Claim, decide_claim
 from delayer.core.ledger.lifecycle import ENDS
 from delayer.core.ledger.row import Refuse
@@ -16,6 +16,7 @@ from tests.samples import LEASE, NOW, a_claim, a_delayer_message
 
 offsets = st.one_of(st.integers(-60 * DAY, YEAR), st.integers(-5 * SECOND, 20 * MINUTE))
 leads = st.integers(0, 1000)
+TYPES = frozenset({"http-request"})
 batches = st.lists(st.integers(-MINUTE, MAX_HOLD), min_size=1, max_size=10)
 
 
@@ -25,7 +26,7 @@ batches = st.lists(st.integers(-MINUTE, MAX_HOLD), min_size=1, max_size=10)
 @example(-STALE_AFTER)
 @example(-STALE_AFTER - 1)
 def test_every_message_is_held_or_sent_again_or_stale(offset: Millis) -> None:
-    match decide(a_delayer_message(NOW + offset), NOW):
+    match decide(a_delayer_message(NOW + offset), NOW, TYPES):
         case Stale():
             assert offset < -STALE_AFTER
         case Resend(delay):
@@ -39,14 +40,20 @@ def test_every_message_is_held_or_sent_again_or_stale(offset: Millis) -> None:
 @given(st.integers(0, STALE_AFTER))
 def test_an_overdue_message_fires(late: Millis) -> None:
     """However late, until its ledger row may be gone."""
-    assert decide(a_delayer_message(NOW - late), NOW) == Hold()
+    assert decide(a_delayer_message(NOW - late), NOW, TYPES) == Hold()
 
 
 @given(st.integers(1, DAY))
 def test_a_copy_more_than_29_days_late_is_not_fired_while_its_ledger_row_still_stands(more: Millis) -> None:
     due = NOW - STALE_AFTER - more
-    assert decide(a_delayer_message(due), NOW) == Stale()
+    assert decide(a_delayer_message(due), NOW, TYPES) == Stale()
     assert due + ROW_LIFETIME >= NOW
+
+
+def test_what_has_no_executor_waits_when_it_is_due() -> None:
+    """Until then it is sent again like any other: the executor may be there by then."""
+    assert decide(a_delayer_message(NOW), NOW, frozenset()) == Wait("no executor for the action 'http-request'")
+    assert isinstance(decide(a_delayer_message(NOW + MINUTE), NOW, frozenset()), Resend)
 
 
 def test_a_copy_whose_schedule_has_ended_is_dropped() -> None:

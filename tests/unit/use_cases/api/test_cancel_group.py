@@ -339,7 +339,13 @@ def test_two_deliveries_of_a_job_count_once() -> None:
     assert (done.found, done.cancelled) == (120, 120)
 
 
-@pytest.mark.parametrize("text", ["{", "{}", json.dumps({"v": 2, "owner": "o", "job": "j"})])
+def test_a_job_of_an_unknown_version_waits() -> None:
+    stand = a_stand()
+    body = json.dumps({"v": 2, "owner": "o", "job": "j"})
+    assert stand.work([ReceivedMessage(message_id="m", body=body)]) == ["m"]
+
+
+@pytest.mark.parametrize("text", ["{", "{}"])
 def test_a_message_that_is_no_job_is_dropped(text: str) -> None:
     stand = a_stand()
     assert stand.work([ReceivedMessage(message_id="m", body=text)]) == []

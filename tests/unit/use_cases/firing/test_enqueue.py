@@ -2,25 +2,29 @@
 
 from collections.abc import Sequence
 
+import pytest
 from attrs import evolve
 
 from delayer.core.ledger.lifecycle import State
 from delayer.core.recovery.dead_letter import decode as decode_dead_letter
-from delayer.core.schedule.instants import DAY, MINUTE, SECOND
-from delayer.core.schedule.malformed import Malformed
+from delayer.core.recovery.waiting import records_in
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import DelayerMessage, decode
+from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
 from delayer.fakes import MemoryQueue
-from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports.queue import Outgoing
+from delayer.use_cases.firing import enqueue
 from delayer.use_cases.firing.enqueue import Sent
 from tests.samples import NOW, a_claim, a_schedule, many_schedules
 from tests.world import START, World
 
 
 def change(kind: Kind, row: object, sequence: str = "1") -> RecordChange:
-    return RecordChange(kind=kind, sequence=sequence, row=row, record={"sequence": sequence})  # type: ignore[arg-type] # a row
+    return RecordChange(kind=kind, sequence=sequence, row=row, record={"sequence": sequence}, at=START)  # type: ignore[arg-type] # a row
 
 
 def sent(queue: MemoryQueue) -> list[tuple[DelayerMessage, int]]:
@@ -188,3 +192,112 @@ def test_an_empty_batch() -> None:
     world = World()
     assert world.enqueue([]) == []
     assert world.delayer_queue.requests == 0
+
+
+# ------------------------------------------------------------ what cannot be handled
+
+
+def fails_at(monkeypatch: pytest.MonkeyPatch, schedule: Schedule) -> None:
+    """Our own code has a defect that one schedule brings out."""
+    encode = enqueue.encode
+
+    def encodes(message: DelayerMessage) -> str:
+        if message.schedule.id == schedule.id:
+            raise ZeroDivisionError
+        return encode(message)
+
+    monkeypatch.setattr(enqueue, "encode", encodes)
+
+
+def test_an_unknown_version_is_set_aside_whole_and_its_neighbours_go_on() -> None:
+    """Not a dead letter: the code that knows it brings it back. One that was inserted is in the table."""
+    world, [schedule] = World(), many_schedules(1)
+    batch = [
+        change(Kind.REMOVE, UnknownVersion("version 2"), "1"),
+        change(Kind.INSERT, UnknownVersion("version 2"), "2"),
+        change(Kind.REMOVE, schedule, "3"),
+    ]
+    assert world.enqueue(batch) == []
+    assert world.delayer_queue.sent == 1
+    [(key, content)] = world.store.objects.items()
+    assert key.startswith("waiting/")
+    assert records_in(content) == [{"sequence": "1"}]
+    assert world.observer.counts["SetAside"] == 1
+
+
+def test_what_our_own_code_fails_at_is_set_aside_and_its_neighbours_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, [bad, good] = World(), many_schedules(2)
+    fails_at(monkeypatch, bad)
+    assert world.enqueue([change(Kind.REMOVE, bad, "1"), change(Kind.REMOVE, good, "2")]) == []
+    assert world.delayer_queue.sent == 1
+    [content] = world.store.objects.values()
+    assert records_in(content) == [{"sequence": "1"}]
+
+
+def test_what_cannot_be_set_aside_stays_in_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, [bad, good] = World(), many_schedules(2)
+    fails_at(monkeypatch, bad)
+    closed = evolve(world.enqueue, waiting=Faulty(world.store, FaultPlan(Fault.BEFORE, 0)))
+    assert closed([change(Kind.REMOVE, bad, "1"), change(Kind.REMOVE, good, "2")]) == ["1"]
+    assert world.delayer_queue.sent == 1
+
+
+@pytest.mark.parametrize(
+    ("age", "taken", "left"),
+    [(HOUR, 0, ["1", "2"]), (HOUR + SECOND, 0, []), (MINUTE, 1, ["2"]), (MINUTE + SECOND, 1, [])],
+)
+def test_in_an_outage_a_record_stays_for_an_hour_and_alone_for_a_minute(age: int, taken: int, left: list[str]) -> None:
+    """`taken`: how many of two the queue takes. The stream keeps what stays for a day."""
+
+    class Reluctant(MemoryQueue):
+        def send(self, messages: Sequence[Outgoing]) -> list[int]:
+            return list(range(taken, len(messages)))
+
+    world = World()
+    world.delayer_queue = Reluctant(clock=world.clock)
+    world.build()
+    batch = [change(Kind.REMOVE, one, str(at + 1)) for at, one in enumerate(many_schedules(2))]
+    world.clock.move(age)
+    assert world.enqueue(batch) == left
+    assert len(world.store.objects) == (0 if left else 1)
+
+
+def test_a_failed_fast_track_holds_up_its_shard_for_ten_seconds() -> None:
+    """Then it is left to the sweep, which finds it in the table."""
+    world, [schedule, neighbour] = World(), many_schedules(2)
+    batch = [change(Kind.INSERT, schedule, "1"), change(Kind.REMOVE, neighbour, "2")]
+    for moved, left in ((10 * SECOND, ["1"]), (SECOND, [])):
+        world.clock.move(moved)
+        failing = evolve(world.enqueue, schedules=Faulty(world.table, FaultPlan(Fault.BEFORE, 0)))
+        assert failing(batch) == left
+    assert world.store.objects == {}
+
+
+def test_what_is_brought_back_is_not_set_aside_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stays in the store as it is; else each round would write it anew."""
+    world, [bad, good] = World(), many_schedules(2)
+    fails_at(monkeypatch, bad)
+    batch = [change(Kind.REMOVE, bad, "1"), change(Kind.REMOVE, good, "2")]
+    assert world.enqueue(batch, brought_back=True) == ["1"]
+    assert world.store.objects == {}
+
+
+def test_a_record_that_kills_its_function_holds_up_its_shard_for_five_minutes() -> None:
+    """Alone in its batch, as Lambda has cut it; then it waits in the store, and is tried again from there."""
+    world, [schedule] = World(), many_schedules(1)
+    killer = [change(Kind.REMOVE, schedule)]
+    dies = evolve(world.enqueue, delayer_queue=Faulty(world.delayer_queue, FaultPlan(Fault.CRASH_BEFORE, 0)))
+    world.clock.move(MINUTE + SECOND)
+    while True:
+        try:
+            assert dies(killer) == []
+            break
+        except Crash:
+            world.clock.move(MINUTE)
+            dies = evolve(world.enqueue, delayer_queue=Faulty(world.delayer_queue, FaultPlan(Fault.CRASH_BEFORE, 0)))
+    assert world.clock.now() <= START + 7 * MINUTE
+    [key] = world.store.objects
+    assert key.startswith("waiting/")
+    world.control.note_heartbeat(world.clock.now())
+    assert world.enqueue(killer, brought_back=True) == []
+    assert world.delayer_queue.sent == 1

@@ -1,17 +1,23 @@
 """Attempts at a target, and how they end."""
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
 
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.firing.executing import Done, Made, Refused, Result, Retry, carried, made_of
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.outcome import retried
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.schedule.instants import MINUTE, SECOND
-from delayer.core.schedule.messages import ExecutorMessage, decode, encode
+from delayer.core.schedule.malformed import UnknownVersion
+from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, decode, encode
+from delayer.fakes.runtime.faults import failed
 from delayer.ports.ledger import Written
 from delayer.ports.queue import ReceivedMessage
 from tests.samples import ACTION, NOW, a_claim, an_executor_message, an_id
@@ -54,15 +60,12 @@ def test_it_waits_for_the_point_in_time() -> None:
     assert world.observer.lateness == [0]
 
 
-def test_far_too_early_it_goes_back() -> None:
-    """Only a wrong clock can bring it about."""
+def test_far_too_early_it_stays_in_its_queue() -> None:
+    """Only a wrong clock can bring it about. To send it again could make two of it, with one fencing token."""
     world = World()
-    message = an_executor_message(NOW + MINUTE)
-    assert world.execute(delivered(message)) == []
+    assert world.execute(delivered(an_executor_message(NOW + MINUTE))) == ["m0"]
     assert world.target.reached == []
-    [again] = world.http_queue.messages
-    assert decode(again.body, ExecutorMessage) == message
-    assert again.visible_at == NOW + MINUTE
+    assert world.http_queue.messages == []
 
 
 def test_lateness_is_that_of_the_first_attempt() -> None:
@@ -217,9 +220,121 @@ def test_a_twin_that_is_refused_sends_what_the_other_may_have_died_before() -> N
 
     assert evolve(world.execute, target=meanwhile)(delivered(an_executor_message())) == []
     [following] = [decode(one.body, ExecutorMessage) for one in world.http_queue.messages]
-    assert (following.fence, following.attempt) == ("d2", 2)
-    assert the_row(world).state is State.CLAIMED
+    row = the_row(world)
+    assert (following.fence, following.attempt) == (row.fence, 2)
+    assert row.fence != "d2", "the other may still send its own: the two must not have one token"
+    assert row.state is State.CLAIMED
     assert world.store.objects == {}
+
+
+def test_a_retry_that_is_sent_once_more_keeps_the_delay_that_the_target_asked_for() -> None:
+    """And has a token of its own, so that the target sees one of the two."""
+    world = after_a_claim(Retry(detail="HTTP 429", after_seconds=300))
+    batch = delivered(an_executor_message())
+    world.execute(batch)
+    world.clock.move(90 * SECOND)
+    assert world.execute(batch) == []
+    first, second = world.http_queue.messages
+    assert first.visible_at == second.visible_at == NOW + 300 * SECOND
+    fences = [decode(one.body, ExecutorMessage).fence for one in (first, second)]
+    assert the_row(world).fence == fences[1] != fences[0]
+    world.clock.move(300 * SECOND)
+    assert world.execute(world.http_queue.receive()) == []
+    assert len(world.target.reached) == 2
+
+
+# ------------------------------------------------------------ outcomes that cannot be written
+
+
+def closed(world: World, *methods: str) -> World:
+    """The ledger or the store does not answer to these calls of the executor."""
+    world.execute = evolve(
+        world.execute,
+        ledger=Closed(world.ledger, methods),
+        dead_letters=evolve(world.execute.dead_letters, store=Closed(world.store, methods)),  # type: ignore[type-var]
+    )
+    return world
+
+
+class Closed:
+    """A port of which some methods do not answer."""
+
+    def __init__(self, port: Any, methods: Sequence[str]) -> None:
+        self.port, self.methods = port, methods
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: Any) -> Any:
+            return failed(name, arguments) if name in self.methods else getattr(self.port, name)(*arguments)
+
+        return call
+
+
+@pytest.mark.parametrize(
+    ("answer", "method", "state"),
+    [
+        (Done("HTTP 200"), "write", State.EXECUTED),
+        (Refused("HTTP 404"), "write", State.FAILED),
+        (Refused("HTTP 404"), "put", State.FAILED),
+        (Retry(detail="HTTP 503", after_seconds=7), "write", State.CLAIMED),
+    ],
+    ids=str,
+)
+def test_an_attempt_is_not_made_again_because_its_outcome_could_not_be_written(
+    answer: Result, method: str, state: State
+) -> None:
+    """In a day without the ledger it would reach its target a thousand times."""
+    world = after_a_claim(answer)
+    open_again = world.execute
+    closed(world, method)
+    waiting = delivered(an_executor_message())
+    for _ in range(2):
+        world.http_queue.settle(waiting, world.execute(waiting))
+        world.clock.move(2 * MINUTE)
+        waiting = world.http_queue.receive()
+        assert waiting
+    assert len(world.target.reached) == 1
+    world.execute = open_again
+    world.http_queue.settle(waiting, world.execute(waiting))
+    assert the_row(world).state is state
+    assert len(world.target.reached) == 1
+    if state is State.CLAIMED:
+        [following] = world.http_queue.messages
+        assert following.visible_at == world.clock.now() + 7 * SECOND
+        assert the_row(world).attempt == 2
+    else:
+        assert world.http_queue.messages == []
+
+
+def test_an_outcome_that_comes_after_its_end_changes_nothing() -> None:
+    world = World()
+    ended = a_claim(state=State.EXECUTED)
+    world.ledger.store(ended)
+    for result in (Done("HTTP 200"), Retry(detail="HTTP 503"), Refused("HTTP 404")):
+        made = Made(message=an_executor_message(), result=result, lateness=5)
+        assert world.execute([ReceivedMessage(message_id="m", body=encode(carried(made)))]) == []
+    assert the_row(world) == ended
+    assert world.http_queue.messages == []
+    assert world.store.objects == {}
+
+
+def test_an_outcome_of_which_the_row_has_expired_is_done_with() -> None:
+    world = World()
+    made = Made(message=an_executor_message(), result=Done("HTTP 200"), lateness=5)
+    assert world.execute([ReceivedMessage(message_id="m", body=encode(carried(made)))]) == []
+    assert world.ledger.rows == {}
+
+
+@given(st.sampled_from([Done("ok"), Refused("no"), Retry(detail="later"), Retry(detail="later", after_seconds=0)]))
+def test_a_carried_outcome_is_the_same_afterwards(result: Result) -> None:
+    made = Made(message=an_executor_message(), result=result, lateness=17)
+    assert made_of(decode(encode(carried(made)), OutcomeMessage)) == made
+
+
+def test_code_that_does_not_know_outcomes_does_not_take_one_for_an_attempt() -> None:
+    """After a rollback the older code finds such messages: they wait for the newer one."""
+    made = Made(message=an_executor_message(), result=Done("ok"), lateness=17)
+    with pytest.raises(UnknownVersion):
+        decode(encode(carried(made)), ExecutorMessage)
 
 
 # ------------------------------------------------------------ what the lifecycle does not allow
@@ -234,17 +349,6 @@ def with_a_neighbour(*answers: Result) -> tuple[World, list[ReceivedMessage]]:
     return world, delivered(an_executor_message(), an_executor_message(NOW - 1))
 
 
-def check_dead_lettered(world: World, body: str, event: EventType) -> None:
-    """With the reason, counted, and in the ledger."""
-    letters = [decode_dead_letter(one) for key, one in world.store.objects.items() if key.startswith("dead-lettered/")]
-    assert [(one.schedule_id, one.body) for one in letters] == [(an_id(), body)]
-    assert f"no transition {event} leads from claimed" in letters[0].reason
-    if event is EventType.EXECUTED:
-        assert letters[0].reason.startswith("do not redrive it, the target accepted attempt 1 (ok): ")
-    assert (the_row(world).state, the_row(world).detail) == (State.DEAD_LETTERED, letters[0].reason)
-    assert world.observer.counts["DeadLettered"] == 1
-
-
 @pytest.mark.parametrize(
     ("event", "answer", "neighbour", "state"),
     [
@@ -254,44 +358,29 @@ def check_dead_lettered(world: World, body: str, event: EventType) -> None:
     ],
     ids=str,
 )
-def test_an_outcome_that_is_refused_is_dead_lettered_and_its_neighbours_go_on(
+def test_an_outcome_that_is_refused_waits_and_its_neighbours_go_on(
     event: EventType, answer: Result, neighbour: Result, state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Left in its queue, it would reach its target again and again."""
+    """The attempt is not made again: a message that carries its outcome waits for code that can write it."""
     world, batch = with_a_neighbour(answer, neighbour)
     take_out(monkeypatch, event)
     assert world.execute(batch) == []
-    check_dead_lettered(world, batch[0].body, event)
+    [carrier] = world.http_queue.messages
+    assert decode(carrier.body, OutcomeMessage).schedule.id == an_id()
     other = world.ledger.read(OTHER)
     assert other
     assert other.state is state
-    assert world.http_queue.sent == 0
-    assert world.execute(batch[:1]) == [], "once more, it is refused by its end"
+    world.clock.move(MINUTE)
+    assert len(world.execute(world.http_queue.receive())) == 1
     assert len(world.target.reached) == 2
+    assert the_row(world) == a_claim()
 
 
-def test_a_stop_that_is_refused_is_dead_lettered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stop_that_is_refused_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """No attempt is made either: its owner asked for none."""
     world, batch = with_a_neighbour(Done("ok"))
     world.ledger.store(a_claim(stopped_at=NOW))
     take_out(monkeypatch, EventType.DROPPED)
-    assert world.execute(batch) == []
-    check_dead_lettered(world, batch[0].body, EventType.DROPPED)
+    assert world.execute(batch) == ["m0"]
     assert [message.schedule.id for _, message in world.target.reached] == [OTHER]
-
-
-def test_a_row_in_a_state_that_no_claim_has_is_dead_lettered_without_a_mark() -> None:
-    """Written by hand: with nonce and fencing token of the message, but not claimed. The row stays as it is."""
-    world, batch = with_a_neighbour(Done("ok"), Done("ok"))
-    wrong = a_claim(state=State.SCHEDULED)
-    world.ledger.store(wrong)
-    assert world.execute(batch) == []
-    [letter] = [decode_dead_letter(one) for one in world.store.objects.values()]
-    assert (letter.schedule_id, letter.body) == (an_id(), batch[0].body)
-    refused = "no transition executed leads from enqueued or scheduled to executed"
-    assert letter.reason == f"do not redrive it, the target accepted attempt 1 (ok): {refused}"
-    assert the_row(world) == wrong
-    assert world.observer.counts["DeadLettered"] == 1
-    other = world.ledger.read(OTHER)
-    assert other
-    assert other.state is State.EXECUTED
+    assert world.store.objects == {}

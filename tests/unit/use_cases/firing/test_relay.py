@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from delayer.core.firing import relaying
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import named
 from delayer.core.recovery.dead_letter import decode as decode_dead_letter
@@ -12,7 +13,6 @@ from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, decode, encode
 from delayer.fakes import MemoryQueue
-from delayer.fakes.runtime.faults import Fault, FaultPlan
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from tests.samples import NOW, a_claim, a_delayer_message, an_id
 from tests.transitions import take_out
@@ -135,15 +135,38 @@ def test_what_cannot_be_read_is_dead_lettered_and_its_neighbours_go_on() -> None
     assert sorted(decode_dead_letter(one).body for one in world.store.objects.values()) == sorted(bodies[:2])
 
 
-def test_an_action_without_an_executor_is_dead_lettered() -> None:
-    """A stack that lost an action keeps the schedule; it does not retry for ever."""
+def test_an_action_without_an_executor_waits_unclaimed_and_its_neighbours_go_on() -> None:
+    """A stack that lost an action, or has it only later: a cancel is still possible, and nobody has to redrive it."""
     world = World()
     message = a_delayer_message(action='{"type": "fax"}')
-    assert world.relay(delivered(message)) == []
-    row = world.ledger.read(message.schedule.id)
-    assert row
-    assert row.state is State.DEAD_LETTERED
-    assert "fax" in row.detail
+    assert world.relay(delivered(message, a_delayer_message(NOW - 1))) == ["m0"]
+    assert world.ledger.read(message.schedule.id) is None
+    assert world.store.objects == {}
+    assert [one.schedule.id for one in handed_over(world.http_queue)] == [an_id(NOW - 1)]
+
+
+def test_an_unknown_version_waits_and_its_neighbours_go_on() -> None:
+    """A deploy that is rolled back leaves such messages: the next one reads them."""
+    world = World()
+    newer = ReceivedMessage(message_id="newer", body='{"v": 99}')
+    assert world.relay([newer, *delivered(a_delayer_message())]) == ["newer"]
+    assert world.store.objects == {}
+    assert world.http_queue.sent == 1
+
+
+def test_what_our_own_code_fails_at_waits_and_its_neighbours_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bad deploy must not make dead letters of everything within seconds."""
+    world, decide = World(), relaying.decide
+
+    def fails_at_one(message: DelayerMessage, *arguments: Any) -> Any:
+        if message.schedule.id == an_id():
+            raise ZeroDivisionError
+        return decide(message, *arguments)
+
+    monkeypatch.setattr(relaying, "decide", fails_at_one)
+    assert world.relay(delivered(a_delayer_message(), a_delayer_message(NOW - 1))) == ["m0"]
+    assert world.store.objects == {}
+    assert world.http_queue.sent == 1
 
 
 def test_neighbours_share_one_request() -> None:
@@ -231,55 +254,30 @@ def test_a_rule_that_cannot_be_read_is_dead_lettered() -> None:
 # ------------------------------------------------------------ what the lifecycle does not allow
 
 
-def test_a_claim_that_is_refused_is_dead_lettered_and_its_neighbours_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be refused again and again: it is not left in the queue. The neighbour is too early, and sent again."""
+def test_a_claim_that_is_refused_waits_and_its_neighbours_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table of the lifecycle is our own code, too. The neighbour is too early, and sent again."""
     world = World()
     batch = delivered(a_delayer_message(NOW - 3), a_delayer_message(NOW + HOUR))
     take_out(monkeypatch, EventType.CLAIMED)
-    assert world.relay(batch) == []
+    assert world.relay(batch) == ["m0"]
     assert world.http_queue.sent == 0
     assert [one.body for one in world.delayer_queue.messages] == [batch[1].body]
-    [letter] = [decode_dead_letter(one) for one in world.store.objects.values()]
-    assert (letter.schedule_id, letter.body) == (an_id(NOW - 3), batch[0].body)
-    assert "no transition claimed leads from " in letter.reason
-    row = world.ledger.read(an_id(NOW - 3))
-    assert row
-    assert (row.state, row.detail) == (State.DEAD_LETTERED, letter.reason)
-    assert world.observer.counts["DeadLettered"] == 1
-    assert world.relay(batch[:1]) == [], "once more, it is the same body"
-    assert len(world.store.objects) == 1
+    assert world.store.objects == world.ledger.rows == {}
 
 
-def test_a_second_claim_that_is_refused_is_dead_lettered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Over the row of the first: it may never have been handed over."""
+def test_a_second_claim_that_is_refused_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World()
-    world.ledger.store(a_claim(now=NOW - LEASE))
+    claim = a_claim(now=NOW - LEASE)
+    world.ledger.store(claim)
     take_out(monkeypatch, EventType.CLAIMED_AGAIN)
-    assert world.relay(delivered(a_delayer_message(), a_delayer_message(NOW - 1))) == []
+    assert world.relay(delivered(a_delayer_message(), a_delayer_message(NOW - 1))) == ["m0"]
     assert [one.schedule.id for one in handed_over(world.http_queue)] == [an_id(NOW - 1)]
-    row = world.ledger.read(an_id())
-    assert row
-    assert (row.state, row.nonce) == (State.DEAD_LETTERED, "n1")
-    assert world.observer.counts["DeadLettered"] == len(world.store.objects) == 1
+    assert world.ledger.read(an_id()) == claim
 
 
-def test_a_drop_that_is_refused_is_dead_lettered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drop_that_is_refused_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World()
     take_out(monkeypatch, EventType.DROPPED)
-    assert world.relay(delivered(late(), a_delayer_message(NOW - 5))) == []
+    assert world.relay(delivered(late(), a_delayer_message(NOW - 5))) == ["m0"]
     assert [one.schedule.id for one in handed_over(world.http_queue)] == [an_id(NOW - 5)]
-    row = world.ledger.read(late().schedule.id)
-    assert row
-    assert (row.state, world.observer.counts["Dropped"]) == (State.DEAD_LETTERED, 0)
-    assert world.observer.counts["DeadLettered"] == len(world.store.objects) == 1
-
-
-def test_a_refused_one_stays_in_the_queue_while_its_body_cannot_be_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is lost: it comes again until the store takes it."""
-    world = World(spoiled="relay", plan=FaultPlan())
-    take_out(monkeypatch, EventType.CLAIMED)
-    world.plan.fault, world.plan.at = Fault.BEFORE, 0
-    assert world.relay(delivered(a_delayer_message())) == ["m0"]
-    assert world.plan.seen == ["MemoryDeadLetterStore.put"]
-    assert world.relay(delivered(a_delayer_message())) == []
-    assert len(world.store.objects) == 1
+    assert world.ledger.read(late().schedule.id) is None

@@ -1,12 +1,14 @@
 """The minute task, and the sweepers of big buckets."""
 
-from delayer.core.firing.sweeping import MAX_BACKLOG
+from attrs import evolve
+
+from delayer.core.firing.sweeping import Gate, decide_gate
 from delayer.core.schedule.bucket import Bucket, RecordKey, Shards
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, minute_of
 from delayer.core.schedule.messages import SweepMessage, decode, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind
-from delayer.fakes import ManualClock, MemoryScheduleTable
+from delayer.fakes import ManualClock, MemoryControl, MemoryScheduleTable
 from delayer.fakes.messaging.queue import Message
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.schedule_table import Page
@@ -77,18 +79,80 @@ def test_no_sweep_while_the_stream_is_not_read() -> None:
     assert world.clock.now() <= START + HOUR + 11 * SECOND, "it waits for its own heartbeat, not for long"
 
 
-def test_no_sweep_with_a_backlog_in_the_delayer_queue() -> None:
-    world = stack()
-    world.delayer_queue.messages = [Message(str(at), "", START) for at in range(MAX_BACKLOG + 1)]
-    put(world, a_schedule(NOW, shard=0))
+def test_with_a_backlog_what_is_urgent_is_swept_all_the_same() -> None:
+    """Another owner holds the relay up; what is due within three minutes goes on, and what is overdue."""
+    world = stack(since=minute_of(START - HOUR))
+    with_backlog(world)
+    put(world, *(a_schedule(NOW + offset, shard=0) for offset in (-MINUTE, 0, 3 * MINUTE, 4 * MINUTE, 10 * MINUTE)))
     world.tick()
-    assert left(world) == {0}
+    assert left(world) == {4 * MINUTE, 10 * MINUTE}
     assert world.observer.counts["SweepHeld"] == 1
+
+
+def test_with_a_backlog_the_oldest_get_a_share() -> None:
+    """A greedy owner that never stops must not starve what an outage has left behind."""
+    world = stack(since=minute_of(START - HOUR))
+    with_backlog(world)
+    put(world, *(a_schedule(NOW - 50 * MINUTE + minute * MINUTE, shard=0) for minute in range(3)))
+    world.tick()
+    assert left(world) == set()
+
+
+def test_overdue_records_come_in_portions() -> None:
+    """Each is visible in the delayer queue at once: a tick deletes no more than there is room for."""
+    world = stack(since=minute_of(START - HOUR), page_size=500)
+    world.settings = evolve(world.settings, backlog_mark=6)
+    world.build()
+    put(world, *(a_schedule(NOW - 50 * MINUTE + minute * MINUTE + at, shard=0) for minute in range(9) for at in (0, 1)))
+    world.tick()
+    assert len(world.table.rows) == 18 - 6
+    world.clock.move(MINUTE)
+    world.control.note_heartbeat(world.clock.now())
+    world.delayer_queue.messages = [Message(str(at), "", START) for at in range(6)]
+    world.tick()
+    assert len(world.table.rows) == 18 - 6 - 2, "with that backlog, a third"
+
+
+def test_a_stale_heartbeat_stops_what_is_urgent_too() -> None:
+    world = stack(now=START + 4 * MINUTE)
+    world.control = MemoryControl(heartbeat=START)
+    world.control.raise_shards(Shards(highest=1, since=minute_of(START)))
+    world.build()
+    world.ticking = False
+    put(world, a_schedule(NOW + 5 * MINUTE, shard=0))
+    tick = evolve(world.tick, clock=world.clock)
+    tick()
+    assert len(left(world)) == 1
+
+
+def with_backlog(world: World) -> None:
+    mark = world.settings.backlog_mark
+    world.delayer_queue.messages = [Message(str(at), "", START) for at in range(mark + 1)]
+
+
+def test_the_mark_follows_the_number_of_relays() -> None:
+    assert [decide_gate(NOW, backlog, 100, NOW) for backlog in (100, 101)] == [Gate.OPEN, Gate.URGENT]
+    assert decide_gate(NOW - 4 * MINUTE, 0, 100, NOW) is Gate.CLOSED
+    assert decide_gate(None, 0, 100, NOW) is Gate.CLOSED
+
+
+def test_a_sweeper_of_a_big_bucket_obeys_the_same_gate() -> None:
+    """One page of what is not urgent; nothing at all while the stream is not read."""
+    world = stack(page_size=10)
+    with_backlog(world)
+    put(world, *many_schedules(35, NOW + 10 * MINUTE, shard=0))
+    body = encode(SweepMessage(minute=minute_of(NOW + 10 * MINUTE), shard=0))
+    message = [ReceivedMessage(message_id="m", body=body)]
+    assert world.sweep_buckets(message) == ["m"]
+    assert len(world.table.rows) == 25
+    world.clock.move(4 * MINUTE)
+    assert world.sweep_buckets(message) == ["m"]
+    assert len(world.table.rows) == 25
 
 
 def test_messages_that_wait_out_their_delay_are_no_backlog() -> None:
     world = stack()
-    world.delayer_queue.messages = [Message(str(at), "", START + HOUR) for at in range(MAX_BACKLOG + 1)]
+    world.delayer_queue.messages = [Message(str(at), "", START + HOUR) for at in range(10_001)]
     put(world, a_schedule(NOW, shard=0))
     world.tick()
     assert left(world) == set()

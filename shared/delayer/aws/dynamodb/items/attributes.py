@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from delayer.core.schedule.malformed import UnknownVersion
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
@@ -25,10 +27,10 @@ def number(item: StoredItem, name: str) -> int:
 
 
 def check_version(item: StoredItem, version: int) -> None:
-    """Raises ValueError for an item of another version, KeyError for one without."""
+    """Raises UnknownVersion for an item of another version, KeyError for one without."""
     found = item["v"]["N"]
     if found != str(version):
-        raise ValueError(f"version {found}; this code reads version {version}")
+        raise UnknownVersion(f"version {found}; this code reads version {version}")
 
 
 def entry_key(entries: str, entry: str) -> Item:

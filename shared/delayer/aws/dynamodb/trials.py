@@ -1,0 +1,68 @@
+"""The control rows of suspects: `suspect#<digest>` and `passed#<function>`."""
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from delayer.aws.dynamodb.items.attributes import Item, StoredItem, number
+from delayer.aws.dynamodb.items.requests import CONDITION_FAILED
+from delayer.aws.runtime.clients import AWS_ERRORS, error_code
+from delayer.core.recovery.trial import Trial
+from delayer.core.schedule.instants import Millis
+from delayer.ports.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+
+@frozen(kw_only=True)
+class DynamoTrials:
+    """Port Trials."""
+
+    dynamodb: "DynamoDBClient"
+    table: str
+
+    def unfinished(self, suspect: str) -> Trial | None:
+        row = self._read(f"suspect#{suspect}")
+        return Trial(began=number(row, "began"), proofs=number(row, "proofs")) if row else None
+
+    def begin(self, suspect: str, trial: Trial) -> None:
+        numbers: Item = {"began": {"N": str(trial.began)}, "proofs": {"N": str(trial.proofs)}}
+        try:
+            self.dynamodb.put_item(TableName=self.table, Item={**_key(f"suspect#{suspect}"), **numbers})
+        except AWS_ERRORS as error:
+            raise Unavailable(f"begin a trial: {error}") from error
+
+    def finish(self, suspect: str) -> None:
+        try:
+            self.dynamodb.delete_item(TableName=self.table, Key=_key(f"suspect#{suspect}"))
+        except AWS_ERRORS as error:
+            raise Unavailable(f"finish a trial: {error}") from error
+
+    def note_pass(self, function: str, now: Millis) -> None:
+        try:
+            self.dynamodb.update_item(
+                TableName=self.table,
+                Key=_key(f"passed#{function}"),
+                UpdateExpression="SET passedAt = :now",
+                ConditionExpression="attribute_not_exists(passedAt) OR passedAt < :now",
+                ExpressionAttributeValues={":now": {"N": str(now)}},
+            )
+        except AWS_ERRORS as error:
+            if error_code(error) != CONDITION_FAILED:
+                raise Unavailable(f"note a pass: {error}") from error
+
+    def passed(self, function: str) -> Millis | None:
+        row = self._read(f"passed#{function}")
+        return number(row, "passedAt") if row else None
+
+    def _read(self, name: str) -> StoredItem | None:
+        try:
+            answer = self.dynamodb.get_item(TableName=self.table, Key=_key(name), ConsistentRead=True)
+        except AWS_ERRORS as error:
+            raise Unavailable(f"read control row {name}: {error}") from error
+        return answer.get("Item")
+
+
+def _key(name: str) -> Item:
+    return {"name": {"S": name}}

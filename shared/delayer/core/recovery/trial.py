@@ -1,0 +1,75 @@
+"""When a message that never comes to an end is given up: a killer, told from its neighbours and from an outage.
+
+A receive count cannot tell them apart: throttled deliveries and outages count, too. So before a suspect is touched, a
+row notes that a run with it begins; the row is deleted when the function comes to the end of it, whatever came of it.
+A row that is found is of a run of which the function died. It proves something against the suspect only if the
+function has come to the end of others since: if they all die, the fault is the function's (ADR 0081).
+"""
+
+from typing import Final
+
+from attrs import frozen
+
+from delayer.core.schedule.instants import DAY, MINUTE, Millis
+
+PROOFS: Final = 3  # runs that died of it while others passed, until it is a killer
+WAITS_AT_MOST: Final[Millis] = 3 * DAY  # whatever is wrong with it: SQS deletes it after 14 days
+BLOCKS_AT_MOST: Final[Millis] = 5 * MINUTE  # a record that kills its function holds up its shard no longer
+LONE_AGE: Final[Millis] = MINUTE  # a record alone in its batch, and older than this, is a suspect
+
+
+@frozen(kw_only=True)
+class Trial:
+    """A run with a suspect that is under way, or never came to an end."""
+
+    began: Millis
+    proofs: int = 0  # earlier runs that died of it, while others passed
+
+
+@frozen
+class Try:
+    """Handle it once more, after this trial is noted."""
+
+    trial: Trial
+
+
+@frozen
+class SetAside:
+    """It is to wait somewhere else, because it holds up what comes after it."""
+
+
+@frozen
+class GiveUp:
+    """It becomes a dead letter. `reason` is to be read by an operator."""
+
+    reason: str
+
+
+def decide_trial(before: Trial | None, passed: Millis | None, sent_at: Millis, now: Millis) -> Try | GiveUp:
+    """Whether a suspect is handled once more.
+
+    `before` is the last run that never came to an end; `passed` is when its function last came to the end of something
+    else, None if that is not known; `sent_at` is when the message was sent, 0 if that is not known.
+    """
+    proofs = _proofs(before, passed)
+    if proofs >= PROOFS:
+        return GiveUp(f"its function died of it {proofs} times, and came to the end of others in between")
+    if sent_at and now - sent_at > WAITS_AT_MOST:
+        return GiveUp("it could not be handled for three days")
+    return Try(Trial(began=now, proofs=proofs))
+
+
+def decide_record_trial(
+    before: Trial | None, passed: Millis | None, changed_at: Millis, now: Millis
+) -> Try | SetAside | GiveUp:
+    """The same for a record of the stream that is alone in its batch: its shard waits for it."""
+    decision = decide_trial(before, passed, 0, now)
+    if isinstance(decision, Try) and before and now - changed_at > BLOCKS_AT_MOST:
+        return SetAside()
+    return decision
+
+
+def _proofs(before: Trial | None, passed: Millis | None) -> int:
+    if before is None:
+        return 0
+    return before.proofs + (passed is not None and passed >= before.began)

@@ -1,0 +1,133 @@
+"""Around the consumer of a queue: what keeps coming back is handled alone, and a killer is given up (ADR 0081).
+
+SQS moves a message that came back three times into the queue of suspects. The same function receives it from there, in
+batches of one: it harms nobody, and nobody harms it.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, Protocol
+
+from attrs import define, field
+
+from delayer.core.recovery.trial import GiveUp, Trial, Try, decide_trial
+from delayer.core.schedule.instants import MINUTE, Millis
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
+from delayer.core.schedule.messages import (
+    DelayerMessage,
+    ExecutorMessage,
+    OutcomeMessage,
+    decode,
+    decode_for_executor,
+)
+from delayer.ports.clock import Clock
+from delayer.ports.observer import Observer
+from delayer.ports.queue import ReceivedMessage
+from delayer.ports.trials import NotesPasses, TriesSuspects
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, undeliverable
+
+READS: Final = 2  # runs that died of reading a message that is to be given up, until it is stored unread
+NOTED_EVERY: Final[Millis] = MINUTE  # by each environment: it costs a write
+
+
+class TrialsOfGuard(TriesSuspects, NotesPasses, Protocol):
+    """What it needs from the control rows."""
+
+
+@define(kw_only=True)
+class Guard:
+    """One batch of a queue, or one of its suspects."""
+
+    clock: Clock
+    trials: TrialsOfGuard
+    dead_letters: TakesDeadLetters
+    observer: Observer
+    function: str
+    suspects: str  # the name of their queue
+    handle: Callable[[Sequence[ReceivedMessage]], list[str]]
+    _noted: Millis = field(default=0, init=False)
+
+    def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        """Handles all; returns the ids of the messages that SQS must deliver again."""
+        if any(received.source == self.suspects for received in batch):
+            return [received.message_id for received in batch if not self._try(received)]
+        failed = self.handle(batch)
+        if len(failed) < len(batch):
+            self._passed()
+        return failed
+
+    def _try(self, received: ReceivedMessage) -> bool:
+        """Whether the message may be deleted. In an outage it waits."""
+        suspect = hashlib.sha256(received.body.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        try:
+            before, passed = self.trials.unfinished(suspect), self.trials.passed(self.function)
+            match decide_trial(before, passed, received.sent_at, self.clock.now()):
+                case Try(trial):
+                    self.trials.begin(suspect, trial)
+                    failed = self.handle([received])
+                case GiveUp(reason):
+                    self._give_up(received, suspect, reason)
+                    failed = []
+        except Unavailable as error:
+            self.observer.warn("a suspect waits", error=str(error))
+            failed = [received.message_id]
+        self._finish(suspect)
+        if not failed:
+            self._passed()
+        return not failed
+
+    def _give_up(self, received: ReceivedMessage, suspect: str, reason: str) -> None:
+        """If even reading it kills the function, it is stored unread."""
+        reading = f"{suspect}-read"
+        before = self.trials.unfinished(reading)
+        tries = before.proofs + 1 if before else 0
+        self.trials.begin(reading, Trial(began=self.clock.now(), proofs=tries))
+        message = None if tries >= READS else message_in(received.body)
+        self.dead_letters.take(undeliverable(received.body, told(message, reason), _head(message)))
+        self._finish(reading)
+
+    def _finish(self, suspect: str) -> None:
+        """What was handled is done, whether this is noted or not; else it counts as one run that did not end."""
+        try:
+            self.trials.finish(suspect)
+        except Unavailable as error:
+            self.observer.warn("not noted that a suspect came to its end", error=str(error))
+
+    def _passed(self) -> None:
+        """It only matters to suspects: a note that cannot be made is left out."""
+        now = self.clock.now()
+        if now - self._noted < NOTED_EVERY:
+            return
+        try:
+            self.trials.note_pass(self.function, now)
+        except Unavailable as error:
+            self.observer.warn("not noted that others pass", error=str(error))
+            return
+        self._noted = now
+
+
+def message_in(body: str) -> DelayerMessage | ExecutorMessage | OutcomeMessage | None:
+    """The message of either queue; None if it is neither."""
+    for read in (decode_for_executor, partial(decode, kind=DelayerMessage)):
+        try:
+            return read(body)
+        except (Malformed, UnknownVersion):
+            continue
+    return None
+
+
+def told(message: DelayerMessage | ExecutorMessage | OutcomeMessage | None, reason: str) -> str:
+    """Who reads the dead letter must know that a redrive would be a second firing."""
+    if isinstance(message, OutcomeMessage) and message.outcome == "done":
+        return f"do not redrive it, the target accepted attempt {message.attempt} ({message.detail}): {reason}"
+    return reason
+
+
+def _head(
+    message: DelayerMessage | ExecutorMessage | OutcomeMessage | None,
+) -> DelayerMessage | ExecutorMessage | None:
+    if not isinstance(message, OutcomeMessage):
+        return message
+    return ExecutorMessage(schedule=message.schedule, nonce=message.nonce, fence=message.fence, attempt=message.attempt)

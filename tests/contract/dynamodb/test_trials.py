@@ -1,0 +1,68 @@
+"""The control rows of suspects: what was begun and never came to an end."""
+
+from typing import Any
+
+import pytest
+
+from delayer.aws.dynamodb.trials import DynamoTrials
+from delayer.core.recovery.trial import Trial
+from delayer.fakes import MemoryTrials
+from delayer.ports.trials import Trials
+from delayer.ports.unavailable import Unavailable
+from tests.clients import ERRORS, Failing
+from tests.contract.conftest import create_table
+from tests.samples import NOW
+
+ADAPTER = DynamoTrials
+
+
+def adapter(dynamodb: Any) -> DynamoTrials:
+    return DynamoTrials(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
+
+
+@pytest.fixture(params=["fake", "dynamodb"])
+def trials(request: pytest.FixtureRequest, dynamodb: Any) -> Trials:
+    return MemoryTrials() if request.param == "fake" else adapter(dynamodb)
+
+
+def test_a_run_that_was_begun_is_unfinished(trials: Trials) -> None:
+    assert trials.unfinished("one") is None
+    trials.begin("one", Trial(began=NOW))
+    assert trials.unfinished("one") == Trial(began=NOW)
+    trials.begin("one", Trial(began=NOW + 1, proofs=2))
+    assert trials.unfinished("one") == Trial(began=NOW + 1, proofs=2)
+
+
+def test_a_run_that_ends_clears_it(trials: Trials) -> None:
+    trials.begin("one", Trial(began=NOW))
+    trials.finish("one")
+    assert trials.unfinished("one") is None
+
+
+def test_suspects_are_apart(trials: Trials) -> None:
+    trials.begin("one", Trial(began=NOW))
+    trials.finish("another")
+    assert trials.unfinished("one") == Trial(began=NOW)
+    assert trials.unfinished("another") is None
+
+
+def test_a_pass_goes_forward_only(trials: Trials) -> None:
+    assert trials.passed("delayer-relay") is None
+    trials.note_pass("delayer-relay", NOW)
+    trials.note_pass("delayer-relay", NOW - 1)
+    assert trials.passed("delayer-relay") == NOW
+    assert trials.passed("executor-http-request") is None
+
+
+@pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
+def test_an_error_of_aws_is_unavailable(error: Exception) -> None:
+    trials = DynamoTrials(dynamodb=Failing(error), table="table")
+    for ask in (
+        lambda: trials.unfinished("one"),
+        lambda: trials.begin("one", Trial(began=NOW)),
+        lambda: trials.finish("one"),
+        lambda: trials.note_pass("delayer-relay", NOW),
+        lambda: trials.passed("delayer-relay"),
+    ):
+        with pytest.raises(Unavailable):
+            ask()

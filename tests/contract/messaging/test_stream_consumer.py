@@ -1,0 +1,49 @@
+"""The function that handles the stream, asked once more."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
+from delayer.ports.stream_consumer import Died
+from delayer.ports.unavailable import Unavailable
+from tests.clients import ERRORS, AnyClient, Failing
+
+ADAPTER = LambdaStreamConsumer
+
+
+class Answering(AnyClient):
+    """The client of Lambda, whose function answers this."""
+
+    def __init__(self, answer: object, **more: str) -> None:
+        self.answer, self.more = answer, more
+        self.asked: list[Any] = []
+
+    def invoke(self, **arguments: Any) -> Any:
+        self.asked.append(arguments)
+        return {"StatusCode": 200, "Payload": io.BytesIO(json.dumps(self.answer).encode()), **self.more}
+
+
+def test_it_gets_the_records_as_the_stream_gives_them_and_says_what_is_left() -> None:
+    client = Answering({"batchItemFailures": [{"itemIdentifier": "2"}]})
+    consumer = LambdaStreamConsumer(lambda_=client, function="delayer-stream-enqueuer")
+    records = [{"eventName": "REMOVE"}, {"eventName": "REMOVE", "dynamodb": {}}]
+    assert consumer.handle(records) == 1
+    [asked] = client.asked
+    assert asked["FunctionName"] == "delayer-stream-enqueuer"
+    assert json.loads(asked["Payload"]) == {"Records": records, "broughtBack": True}
+
+
+def test_a_function_that_dies_is_told_from_one_that_cannot_be_asked() -> None:
+    """Its records are then handled one by one."""
+    client = Answering({"errorType": "Sandbox.Timedout"}, FunctionError="Unhandled")
+    with pytest.raises(Died, match="Timedout"):
+        LambdaStreamConsumer(lambda_=client, function="f").handle([{}])
+
+
+@pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
+def test_an_error_of_aws_is_unavailable(error: Exception) -> None:
+    with pytest.raises(Unavailable):
+        LambdaStreamConsumer(lambda_=Failing(error), function="f").handle([{}])

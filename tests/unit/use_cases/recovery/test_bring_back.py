@@ -1,0 +1,123 @@
+"""What the stream gave up on comes back by itself, a share at a time."""
+
+from collections.abc import Sequence
+
+import pytest
+from attrs import Factory, define, evolve
+
+from delayer.core.firing.sweeping import Gate
+from delayer.core.recovery.waiting import WaitingRecords
+from delayer.core.schedule.instants import MINUTE, SECOND
+from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryObserver
+from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
+from delayer.ports.stream_consumer import Died
+from delayer.use_cases.recovery.bring_back import BringBack
+from tests.world import START
+
+
+@define
+class Consumer:
+    """Takes a second for each request; there are records that it cannot handle, and some that it dies of."""
+
+    clock: ManualClock
+    cannot: set[object] = Factory(set)
+    dies_of: set[object] = Factory(set)
+    handled: list[object] = Factory(list)
+
+    def handle(self, records: Sequence[object]) -> int:
+        self.clock.move(SECOND)
+        if self.dies_of.intersection(records):
+            raise Died("out of memory")
+        self.handled += [record for record in records if record not in self.cannot]
+        return len(self.cannot.intersection(records))
+
+
+def a_stand() -> tuple[BringBack, MemoryDeadLetterStore, Consumer]:
+    clock, store = ManualClock(START), MemoryDeadLetterStore()
+    consumer = Consumer(clock)
+    return BringBack(clock=clock, store=store, consumer=consumer, observer=MemoryObserver()), store, consumer
+
+
+def put(store: MemoryDeadLetterStore, *records: str, at: int = 0) -> None:
+    store.set_aside(WaitingRecords(records=records, reason="", at=START + at))
+
+
+def test_what_is_handled_is_deleted() -> None:
+    bring_back, store, consumer = a_stand()
+    put(store, "a", "b")
+    store.objects["aws/lambda/uuid/shard/x"] = b'{"payload": "{\\"Records\\": [\\"c\\"]}"}'
+    bring_back(START, Gate.OPEN)
+    assert consumer.handled == ["a", "b", "c"]
+    assert store.objects == {}
+
+
+def test_other_dead_letters_are_left_alone() -> None:
+    bring_back, store, consumer = a_stand()
+    store.objects["dead-lettered/x/y.json"] = b"{}"
+    store.objects["waiting/0-damaged.json"] = b"no records"
+    bring_back(START, Gate.OPEN)
+    assert consumer.handled == []
+    assert len(store.objects) == 2
+
+
+def test_what_cannot_be_handled_yet_stays() -> None:
+    bring_back, store, consumer = a_stand()
+    put(store, "a", "b")
+    consumer.cannot = {"b"}
+    bring_back(START, Gate.OPEN)
+    assert len(store.objects) == 1
+    consumer.cannot = set()
+    bring_back(START + 5 * MINUTE, Gate.OPEN)
+    assert store.objects == {}
+
+
+def test_one_that_kills_takes_none_along() -> None:
+    """Each alone: the others are done, and the killer is the consumer's to judge."""
+    bring_back, store, consumer = a_stand()
+    put(store, "a", "killer", "b")
+    consumer.dies_of = {"killer"}
+    bring_back(START, Gate.OPEN)
+    assert consumer.handled == ["a", "b"]
+    assert len(store.objects) == 1
+
+
+def test_it_comes_once_in_five_minutes_and_never_while_the_stream_is_not_read() -> None:
+    """To list the store costs more than all else that an idle tick does."""
+    bring_back, store, consumer = a_stand()
+    plan = FaultPlan()
+    bring_back.store = Faulty(store, plan)
+    for minute in range(10):
+        bring_back(START + minute * MINUTE, Gate.OPEN)
+    assert len(plan.seen) == 2 * 2
+    bring_back(START + 10 * MINUTE, Gate.CLOSED)
+    assert len(plan.seen) == 2 * 2
+
+
+@pytest.mark.parametrize(("gate", "done"), [(Gate.OPEN, 11), (Gate.URGENT, 4)])
+def test_it_takes_a_share_of_the_tick(gate: Gate, done: int) -> None:
+    bring_back, store, consumer = a_stand()
+    for at in range(30):
+        put(store, f"r{at}", at=at)
+    bring_back(START, gate)
+    assert len(consumer.handled) == done
+
+
+def test_what_always_fails_starves_nobody() -> None:
+    """The next round goes on where this one ended."""
+    bring_back, store, consumer = a_stand()
+    for at in range(30):
+        put(store, f"r{at}", at=at)
+    consumer.cannot = {f"r{at}" for at in range(20)}
+    for round_ in range(4):
+        bring_back(START + round_ * 5 * MINUTE, Gate.OPEN)
+    assert set(consumer.handled) == {f"r{at}" for at in range(20, 30)}
+
+
+def test_an_outage_of_the_store_does_not_fail_the_tick() -> None:
+    bring_back, store, consumer = a_stand()
+    put(store, "a")
+    closed = evolve(bring_back, store=Faulty(store, FaultPlan(Fault.BEFORE, 0)))
+    closed(START, Gate.OPEN)
+    assert consumer.handled == []
+    bring_back(START + 5 * MINUTE, Gate.OPEN)
+    assert consumer.handled == ["a"]

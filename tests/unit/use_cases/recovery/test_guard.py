@@ -1,0 +1,143 @@
+"""What keeps coming back is handled alone; a killer is given up, and nothing else."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from delayer.core.firing.executing import Done, Made, carried
+from delayer.core.ledger.lifecycle import State
+from delayer.core.recovery.dead_letter import decode
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE
+from delayer.core.schedule.messages import encode
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
+from delayer.ports.queue import Outgoing, ReceivedMessage
+from delayer.use_cases.recovery import guard
+from tests.samples import NOW, a_claim, a_delayer_message, an_executor_message, an_id
+from tests.world import START, SUSPECTS, World
+
+
+def a_suspect(body: str = "", sent_at: int = START, function: str = "relay") -> ReceivedMessage:
+    body = body or encode(a_delayer_message())
+    return ReceivedMessage(message_id="m", body=body, source=SUSPECTS[function], sent_at=sent_at)
+
+
+def test_a_suspect_that_is_handled_leaves_nothing_behind() -> None:
+    world = World()
+    assert world.guarded_relay([a_suspect()]) == []
+    assert world.http_queue.sent == 1
+    assert world.trials.begun == {}
+
+
+def test_a_suspect_that_waits_is_no_killer() -> None:
+    """A thousand deliveries in an outage, each with its answer given: it fires when the outage is over."""
+    world = World()
+    healthy = world.relay
+    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment,misc] # only called
+    for _ in range(1_000):
+        world.trials.note_pass("relay", world.clock.now())
+        assert world.guarded_relay([a_suspect()]) == ["m"]
+    world.relay = healthy
+    assert world.guarded_relay([a_suspect()]) == []
+    assert world.store.objects == {}
+
+
+def test_what_its_function_dies_of_while_others_pass_is_dead_lettered_and_its_neighbours_fire() -> None:
+    """The batch of ten dies with it three times; then each is handled alone."""
+    world = World()
+    healthy = world.relay
+
+    def dies_of_one(batch: Sequence[ReceivedMessage]) -> list[str]:
+        if any(an_id(NOW) in one.body for one in batch):
+            raise Crash("out of memory")
+        return healthy(batch)
+
+    world.relay = dies_of_one  # type: ignore[assignment] # only called
+    for at in range(10):
+        world.delayer_queue.send([Outgoing(body=encode(a_delayer_message(NOW + at)))])
+        world.ledger.rows.pop(an_id(NOW + at), None)
+    world.ticking = False
+    world.run_until(START + 10 * MINUTE)
+    assert world.http_queue.sent == 9
+    canary = a_delayer_message(NOW + HOUR)
+    for minute in range(10):  # the traffic of others, once a minute
+        world.guarded_relay([ReceivedMessage(message_id="c", body=encode(canary), source="delayer")])
+        world.run_until(START + (11 + minute) * MINUTE)
+    [letter] = [decode(one) for one in world.store.objects.values()]
+    assert letter.schedule_id == an_id(NOW)
+    assert "died of it 3 times" in letter.reason
+    row = world.ledger.read(an_id(NOW))
+    assert row
+    assert row.state is State.DEAD_LETTERED
+
+
+def test_when_all_die_nobody_is_given_up() -> None:
+    world = World()
+
+    def dies(batch: Sequence[ReceivedMessage]) -> list[str]:
+        raise Crash("a bad deploy")
+
+    world.relay = dies  # type: ignore[assignment] # only called
+    for _ in range(100):
+        with pytest.raises(Crash):
+            world.guarded_relay([a_suspect()])
+        world.clock.move(MINUTE)
+    assert world.store.objects == {}
+
+
+def test_what_waits_for_three_days_is_dead_lettered() -> None:
+    """SQS would delete it after fourteen."""
+    world = World()
+    newer = a_suspect('{"v": 99}')
+    assert world.guarded_relay([newer]) == ["m"]
+    world.clock.move(3 * DAY + 1)
+    assert world.guarded_relay([newer]) == []
+    [letter] = [decode(one) for one in world.store.objects.values()]
+    assert (letter.body, letter.reason) == ('{"v": 99}', "it could not be handled for three days")
+
+
+def test_an_outcome_that_is_given_up_says_that_the_target_accepted() -> None:
+    """A redrive would be a second firing: who reads the dead letter must know."""
+    world = World()
+    world.ledger.store(a_claim())
+    made = Made(message=an_executor_message(), result=Done("HTTP 200"), lateness=0)
+    world.clock.move(4 * DAY)
+    assert world.guarded_execute([a_suspect(encode(carried(made)), function="execute")]) == []
+    [letter] = [decode(one) for one in world.store.objects.values()]
+    assert letter.reason.startswith("do not redrive it, the target accepted attempt 1 (HTTP 200): ")
+    assert letter.schedule_id == an_id()
+
+
+def test_if_even_reading_it_kills_it_is_stored_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(body: str) -> None:
+        raise Crash("out of memory")
+
+    world, suspect = World(), a_suspect(sent_at=START - 4 * DAY)
+    monkeypatch.setattr(guard, "message_in", dies)
+    for _ in range(2):
+        with pytest.raises(Crash):
+            world.guarded_relay([suspect])
+    assert world.guarded_relay([suspect]) == []
+    [letter] = [decode(one) for one in world.store.objects.values()]
+    assert (letter.schedule_id, letter.body) == ("", suspect.body)
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_a_fault_of_the_control_rows_makes_it_wait_or_leaves_a_trace_and_loses_nothing(at: int) -> None:
+    """What was handled is done, whether its end is noted or not."""
+    world = World(spoiled="relay", plan=FaultPlan())
+    world.plan.fault, world.plan.at = Fault.BEFORE, at
+    failed = world.guarded_relay([a_suspect()])
+    world.plan.fault = None
+    if failed:
+        assert world.guarded_relay([a_suspect()]) == []
+    assert world.http_queue.sent == 1
+    assert world.store.objects == {}
+
+
+def test_others_are_noted_once_a_minute() -> None:
+    world = World()
+    for at in range(120):
+        body = encode(a_delayer_message(NOW - at))
+        world.guarded_relay([ReceivedMessage(message_id="m", body=body, source="delayer")])
+        world.clock.move(1000)
+    assert world.trials.passed("relay") == START + 60_000
