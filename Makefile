@@ -6,10 +6,12 @@ PARAMETERS ?=
 SEEDS ?=
 SEED ?=
 ARGS ?=
+URL ?=
+STACK ?= delayer
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
-CODE := shared local functions tests docs/hooks $(wildcard bench)
+CODE := shared local functions operate tests docs/hooks $(wildcard bench)
 PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-annotate --no-header
 
@@ -19,7 +21,8 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract deploy lock clean
+.PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract deploy \
+	verify restore lock clean
 
 help: ## list the targets
 	@echo "make <target>:"
@@ -39,7 +42,7 @@ test-fast: $(INSTALLED) ## the tests without the stack
 lint: $(INSTALLED) ## ruff, mypy and cfn-lint
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --check --quiet $(CODE) || { echo "Not formatted; run: make format" >&2; exit 1; }
-	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py local docs/hooks $(wildcard bench tests)
+	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py local operate docs/hooks $(wildcard bench tests)
 	@for handler in functions/*/app.py; do $(BIN)/mypy --no-error-summary $$handler || exit 1; done
 	@$(BIN)/cfn-lint template.yaml
 
@@ -72,6 +75,13 @@ deploy: ## deploy to AWS with the SAM CLI
 	@sam build --help | grep -q -e --language-extensions || { echo "make deploy needs the AWS SAM CLI 1.160 or later." >&2; exit 1; }
 	sam build --language-extensions && \
 		sam deploy --guided --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND
+	@echo "Check that it keeps its promises there: make verify URL=<the output ApiUrl> (docs/verify.md)"
+
+verify: $(INSTALLED) ## check what a deployed stack promises (URL=https://… STACK=delayer TOKEN=…; ARGS=--help)
+	@PYTHONPATH=shared $(BIN)/python -m operate.verify --stack $(STACK) $(if $(URL),--url $(URL)) $(ARGS)
+
+restore: $(INSTALLED) ## copy restored tables into a stack (STACK=delayer; ARGS=--help)
+	@PYTHONPATH=shared $(BIN)/python -m operate.restore --stack $(STACK) $(ARGS)
 
 lock: $(INSTALLED) ## resolve the requirements again
 	@$(PIP_COMPILE) --no-emit-package botocore --no-emit-package python-dateutil --no-emit-package six \

@@ -213,7 +213,8 @@ def test_the_sidebar_groups_the_records_as_the_index_does(site: Path) -> None:
 def test_what_is_cited_is_decided_now() -> None:
     """Comments and pages say why by number; the number has to lead to the reason, and not to a stub."""
     known = {file.name[:4] for file in WHOLE}
-    places = [p for folder in ("shared", "functions", "local", "bench", "tests") for p in (ROOT / folder).rglob("*.py")]
+    folders = ("shared", "functions", "local", "bench", "operate", "tests")
+    places = [p for folder in folders for p in (ROOT / folder).rglob("*.py")]
     places += [*(ROOT / "docs").glob("*.md"), *(ROOT / "functions").glob("*/README.md")]
     places += [ROOT / name for name in ("template.yaml", "openapi.yaml", "Makefile", "pyproject.toml", "README.md")]
     cited = {

@@ -17,7 +17,7 @@ from delayer.core.ledger.lifecycle import EventType, State
 from tests.cfn import ROOT, expanded
 
 PAGE = (ROOT / "docs/concepts.md").read_text()
-CODE = ("shared", "functions", "local", "bench", "tests")
+CODE = ("shared", "functions", "local", "bench", "operate", "tests")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cfn import ROOT
 
-OURS = ("delayer", "local", "bench", "tests")
+OURS = ("delayer", "local", "bench", "operate", "tests")
 PATH = re.compile(rf"(?:{'|'.join(OURS)})(?:\.\w+)*\._[a-z]\w*(?:\.\w+)*")  # as monkeypatch and mock take it
 NAME = re.compile(r"_[a-z]\w*")
 OF_OTHERS = {"sys._getframe", "_aws"}  # of Python, and a key of CloudWatch's embedded metric format

@@ -1,5 +1,7 @@
 """Records of both tables' streams, as lifecycle events."""
 
+from typing import Final
+
 from delayer.aws.dynamodb import ledger, schedule_table
 from delayer.aws.events.records import StreamData, StreamEvent, StreamRecord
 from delayer.core.history.events import Event, LifecycleRecord, of_record, of_row
@@ -7,6 +9,8 @@ from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.table_change import Heartbeat, Kind
 from delayer.ports.unavailable import Unavailable
+
+RESTORED: Final = "restored"  # an attribute of what was copied from a backup
 
 
 def lifecycle_records_of(event: StreamEvent) -> list[LifecycleRecord]:
@@ -25,6 +29,8 @@ def _record(record: StreamRecord) -> LifecycleRecord:
 
 def _event(record: StreamRecord) -> Event | None:
     change, kind, data = record["eventID"], Kind(record["eventName"]), record["dynamodb"]
+    if kind is Kind.INSERT and RESTORED in data["NewImage"]:
+        return None  # an operator put it back (ADR 0080): what it tells happened long ago, and was announced then
     if "scheduleId" in data["Keys"]:
         return _of_ledger(change, kind, data)
     row = schedule_table.from_item(data["OldImage"] if kind is Kind.REMOVE else data["NewImage"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.aws.dynamodb import ledger, schedule_table
-from delayer.aws.events.lifecycle_stream import lifecycle_records_of
+from delayer.aws.events.lifecycle_stream import RESTORED, lifecycle_records_of
 from delayer.aws.events.records import StreamRecord
 from delayer.core.history.events import Event, LifecycleRecord, Original
 from delayer.core.ledger.lifecycle import EventType, State
@@ -130,6 +130,18 @@ def test_the_time_of_a_record_is_in_seconds(seconds: float) -> None:
     """A number with a fraction or without one, as the client of DynamoDB likes it."""
     one = replaced(of_table("REMOVE"), seconds, "dynamodb", "ApproximateCreationDateTime")
     assert the_event(one).at == NOW
+
+
+def test_what_came_from_a_backup_is_not_announced_again() -> None:
+    """Its events went out when it happened. What becomes of it from now on is news (ADR 0080)."""
+    mark = {RESTORED: {"N": "1"}}
+    stored = {**schedule_table.to_item(a_schedule()), **mark}
+    row = {**ledger.to_item(a_claim()), **mark}
+    after = ledger.to_item(ended(a_claim(), State.EXECUTED, NOW, "HTTP 200"))
+    keys = {"scheduleId": {"S": an_id()}}
+    assert [one.event for one in read(of_table("INSERT", stored), record("INSERT", keys, new=row))] == [None, None]
+    assert the_event(of_table("REMOVE", stored, at=NOW)).type is EventType.ENQUEUED
+    assert the_event(record("MODIFY", keys, row, after)).type is EventType.EXECUTED
 
 
 # ------------------------------------------------------------ the ledger

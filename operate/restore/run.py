@@ -1,0 +1,163 @@
+"""The order of a restore: check everything, pause, copy, let go on."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from attrs import define, field
+
+from bench.command.progress import progress_bar
+from delayer.aws.runtime.environment import SystemClock
+from local.command.progress import console, step
+from operate.restore.copying import Copy, Pace, WrongTable
+from operate.restore.doubtful import Schedules, schedules_of
+from operate.restore.options import Options
+from operate.restore.pausing import Pause
+from operate.restore.tables import TABLES, Item, merged_shards, merged_sweep
+
+NEEDS_EVERYTHING: Final = ("control", "ledger")  # while these are copied, no function may write
+SHOWN: Final = 20  # ids
+
+
+@define(kw_only=True)
+class Restore:
+    """One run. Errors: WrongTable, NotPaused, and those of botocore; then the stack stays paused."""
+
+    options: Options
+    client: Callable[[str], Any]  # a boto3 client by its service's name
+    sleep: Callable[[float], None] = time.sleep
+    outputs: dict[str, str] = field(init=False)
+    pause: Pause = field(init=False)
+    counted: dict[str, Counter[str]] = field(factory=dict)
+    claimed: list[str] = field(factory=list)  # ids whose row shows a claim and no end
+
+    def __attrs_post_init__(self) -> None:
+        [stack] = self.client("cloudformation").describe_stacks(StackName=self.options.stack)["Stacks"]
+        self.outputs = {one["OutputKey"]: one["OutputValue"] for one in stack.get("Outputs", [])}
+        self.pause = Pause(
+            client=self.client,
+            stack=self.options.stack,
+            control_table=self.outputs["ControlTable"],
+            sleep=self.sleep,
+        )
+
+    def run(self) -> None:
+        """As the options say."""
+        if self.options.only == "resume":
+            with step("Letting the stack go on"):
+                self.pause.resume()
+            return
+        if self.options.only == "pause":
+            self._pause(everything=True)
+            return
+        copies = self._copies()
+        for copy in copies.values():
+            copy.check()
+        self._check_id_keys()
+        if not self.options.is_dry_run:
+            self._pause(everything=any(kind in self.options.sources for kind in NEEDS_EVERYTHING))
+        for kind, copy in copies.items():
+            self._copy(kind, copy)
+        if not (self.options.is_dry_run or self.options.stays_paused):
+            with step("Letting the stack go on"):
+                self.pause.resume()
+
+    def _copies(self) -> dict[str, Copy]:
+        """In the order of the table of tables."""
+        pace, now = Pace(rate=self.options.rate, sleep=self.sleep), SystemClock().now()
+        return {
+            kind: Copy(
+                dynamodb=self.client("dynamodb"),
+                table=table,
+                source=self.options.sources[kind],
+                target=self.outputs[table.output],
+                now=now,
+                pace=pace,
+                is_dry_run=self.options.is_dry_run,
+            )
+            for kind, table in TABLES.items()
+            if kind in self.options.sources
+        }
+
+    def _pause(self, everything: bool) -> None:
+        with step("Pausing the stack" if everything else "Pausing the minute task"):
+            longest = self.pause.pause(everything)
+        seconds = longest if self.options.wait is None else min(self.options.wait, longest)
+        if seconds:
+            with step(f"Waiting up to {seconds} s for what has begun"):
+                self.sleep(seconds)
+
+    def _copy(self, kind: str, copy: Copy) -> None:
+        schedules = self._schedules() if kind == "schedules" else None
+        with progress_bar(f"Copying {copy.table.what}", self._items(copy.source)) as advance:
+            counted = copy.run(
+                schedules.pick if schedules else self._noting(kind), lambda so_far: advance(sum(so_far.values()))
+            )
+        if kind == "control" and not self.options.is_dry_run:
+            self._merge_control(copy)
+        self.counted[kind] = counted + (schedules.counted if schedules else Counter())
+
+    def _items(self, table: str) -> int:
+        """About how many; DynamoDB counts them every six hours."""
+        count: int = self.client("dynamodb").describe_table(TableName=table)["Table"].get("ItemCount", 0)
+        return count
+
+    def _schedules(self) -> Schedules:
+        return schedules_of(self.client, self.outputs, self.options.lost_at, self.options.is_dry_run)
+
+    def _noting(self, kind: str) -> Callable[[Sequence[Item]], Sequence[Item]]:
+        """Of the ledger, what was claimed and has no end is noted: its message may be lost."""
+
+        def pick(items: Sequence[Item]) -> Sequence[Item]:
+            if kind == "ledger":
+                self.claimed += [one["scheduleId"]["S"] for one in items if one["state"] == {"S": "claimed"}]
+            return items
+
+        return pick
+
+    def _check_id_keys(self) -> None:
+        """The ids of both stacks would have to be genuine under one name of a key."""
+        if "control" not in self.options.sources:
+            return
+        mine, theirs = (
+            self._control_rows(table) for table in (self.outputs["ControlTable"], self.options.sources["control"])
+        )
+        for name in theirs:
+            if name.startswith("id-key") and name in mine and mine[name] != theirs[name]:
+                raise WrongTable(
+                    f"the stack {self.options.stack} has issued ids with a key of its own ({name}); restore into a "
+                    "stack whose API was never called"
+                )
+
+    def _control_rows(self, table: str) -> dict[str, Item]:
+        pages = self.client("dynamodb").get_paginator("scan").paginate(TableName=table, ConsistentRead=True)
+        return {item["name"]["S"]: item for page in pages for item in page["Items"]}
+
+    def _merge_control(self, copy: Copy) -> None:
+        mine, theirs = self._control_rows(copy.target), self._control_rows(copy.source)
+        put: Mapping[str, Callable[[Item], Item]] = {
+            "shards": lambda restored: merged_shards(mine.get("shards"), restored),
+            "sweep": lambda restored: merged_sweep(mine.get("sweep"), int(restored["closedUntil"]["N"])),
+        }
+        for name, merged in put.items():
+            if name in theirs:
+                copy.dynamodb.put_item(TableName=copy.target, Item=merged(theirs[name]))
+
+    def show(self) -> None:
+        """Print what became of how many items."""
+        for kind, counted in self.counted.items():
+            parts = [f"{number} {what}" for what, number in counted.items()]
+            console.print(f"  {kind}: {', '.join(parts) or 'empty'}", soft_wrap=True)
+        if self.claimed:
+            shown = "\n    ".join(self.claimed[:SHOWN])
+            console.print(
+                f"  {len(self.claimed)} schedules are claimed and have no end. If the queues are lost, too, nothing "
+                f"brings them further; look at them:\n    {shown}",
+                markup=False,
+                soft_wrap=True,
+            )
+        if self.options.is_dry_run:
+            console.print("Nothing was written.")
+        elif self.options.stays_paused or self.options.only == "pause":
+            console.print("The stack is paused. --resume lets it go on.")

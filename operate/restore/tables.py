@@ -1,0 +1,109 @@
+"""Which items of a restored table may go back (ADR 0080). Pure: an item comes in, a decision goes out."""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from attrs import frozen
+
+from delayer.aws.dynamodb.schedule_table import HEARTBEAT
+from delayer.aws.events.lifecycle_stream import RESTORED as RESTORED  # the reader leaves out what bears it
+from delayer.core.schedule.instants import SECOND, Millis
+
+Item = Mapping[str, Any]
+
+
+class Decision(StrEnum):
+    """What becomes of an item."""
+
+    COPY = "copied"  # put, if there is none under its key
+    LEAVE = "left out"  # it must not go back, or is not needed
+    WRONG = "of another table"  # the table that was named is not of this kind
+
+
+@frozen(kw_only=True)
+class Table:
+    """One kind of table."""
+
+    what: str  # for people
+    output: str  # of the stack: the name of its table
+    keys: tuple[str, ...]
+    decide: Callable[[Item, Millis], Decision]
+    is_marked: bool = False  # whether its stream is read for lifecycle events
+
+
+def has_expired(item: Item, now: Millis) -> bool:
+    """Whether DynamoDB's TTL may have deleted it meanwhile."""
+    return "expiresAt" in item and int(item["expiresAt"]["N"]) * SECOND < now
+
+
+def of_ledger(item: Item, now: Millis) -> Decision:
+    """Every row that has not expired: a row that is missing is a schedule that may fire again."""
+    return Decision.LEAVE if has_expired(item, now) else Decision.COPY
+
+
+def of_schedules(item: Item, _now: Millis) -> Decision:
+    """Every record but heartbeats. What is past its expiry fires all the same: TTL is a safety net, not an end."""
+    return Decision.LEAVE if item["bucket"]["S"] == HEARTBEAT else Decision.COPY
+
+
+def of_lists(kinds: Mapping[str, Decision]) -> Callable[[Item, Millis], Decision]:
+    """For a table of lists: the first part of the list's name says what it is."""
+
+    def decide(item: Item, now: Millis) -> Decision:
+        decision = kinds.get(item["list"]["S"].partition("#")[0], Decision.WRONG)
+        return Decision.LEAVE if decision is Decision.COPY and has_expired(item, now) else decision
+
+    return decide
+
+
+def of_control(item: Item, _now: Millis) -> Decision:
+    """The keys of ids, as they are. `shards` and `sweep` are merged; a heartbeat, a pause never go back."""
+    return Decision.COPY if item["name"]["S"].startswith("id-key") else Decision.LEAVE
+
+
+# In the order in which they are copied.
+TABLES: Final[Mapping[str, Table]] = {
+    "control": Table(
+        what="the id key and the numbers of shards", output="ControlTable", keys=("name",), decide=of_control
+    ),
+    "ledger": Table(what="the ledger", output="LedgerTable", keys=("scheduleId",), decide=of_ledger, is_marked=True),
+    "registry": Table(
+        what="names, groups and idempotency keys",
+        output="RegistryTable",
+        keys=("list", "entry"),
+        decide=of_lists({**dict.fromkeys(("name", "group", "request", "job"), Decision.COPY), "rate": Decision.LEAVE}),
+    ),
+    "journal": Table(
+        what="the histories",
+        output="JournalTable",
+        keys=("list", "entry"),
+        # The counts of live schedules are sums: with some of their parts from another time they would be wrong.
+        decide=of_lists(
+            {
+                **dict.fromkeys(("schedule", "owner"), Decision.COPY),
+                **dict.fromkeys(("live", "counted"), Decision.LEAVE),
+            }
+        ),
+    ),
+    "schedules": Table(
+        what="the schedules", output="SchedulesTable", keys=("bucket", "due"), decide=of_schedules, is_marked=True
+    ),
+}
+
+
+def merged_shards(mine: Item | None, restored: Item) -> Item:
+    """The higher highest shard, and the earlier first minute: every shard and minute ever used is swept."""
+    if mine is None:
+        return restored
+    highest = max(int(mine["highest"]["N"]), int(restored["highest"]["N"]))
+    since = min(int(mine["since"]["N"]), int(restored["since"]["N"]))
+    return {**mine, "highest": {"N": str(highest)}, "since": {"N": str(since)}}
+
+
+def merged_sweep(mine: Item | None, closed_until: int) -> Item:
+    """A watermark that is not past this minute. The next tick sweeps the whole window."""
+    if mine is not None:
+        closed_until = min(closed_until, int(mine["closedUntil"]["N"]))
+    zero = {"N": "0"}
+    return {"name": {"S": "sweep"}, "closedUntil": {"N": str(closed_until)}, "sweptAt": zero, "wholeAt": zero}

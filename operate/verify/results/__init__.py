@@ -1,0 +1,1 @@
+"""What a run found out, what it cost, and the table that says so."""

@@ -1,0 +1,161 @@
+"""The order of a run: the far ones first, since they take longest; meanwhile all else."""
+
+from collections.abc import Callable, Sequence
+
+import boto3
+
+from local.command.progress import console, step
+from operate.verify.account import AWS_ERRORS, Account, NoStack
+from operate.verify.api import Api, NoAnswer, Signs, WithSignature, WithToken, region_in, unsigned
+from operate.verify.inbox import Inbox, queue_name
+from operate.verify.options import Options
+from operate.verify.promises.canary import canary
+from operate.verify.promises.cancelling import never_fired, races
+from operate.verify.promises.failing import redriven, refused
+from operate.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
+from operate.verify.results.findings import Finding, broken, unchecked
+from operate.verify.session import Session, Unexpected
+
+TITLES = {
+    "near": "Firing near",
+    "bulk": "Firing a batch at one instant",
+    "races": "Cancelling at the instant of the claim",
+    "refused": "A target that is refused",
+    "redrive": "A dead letter and its redrive",
+    "far": "Creating what is beyond the delayer period",
+    "canary": "The canary and its alarm",
+}
+WITHOUT_ACCOUNT = ("refused",)  # parts that need the API alone
+FAULTS = (Unexpected, NoAnswer, ValueError, KeyError, *AWS_ERRORS)
+LONGEST_CLOCK_DIFFERENCE = 5.0  # seconds
+
+
+def begin(options: Options) -> Session:
+    """Read the stack with the caller's credentials, and choose how calls are signed."""
+    session, region = boto3.Session(), region_in(options.url)
+    account, why = open_account(options, session, region)
+    authorization = account.setting("ApiAuthorization", "AWS_IAM") if account else ""
+    api = Api(url=options.url, sign=signer(options.token, authorization, session, region))
+    opened = Session(options=options, api=api, account=account, why_no_account=why)
+    opened.bill.has_journal = opened.setting("Lifecycle", "journal") == "journal"
+    return opened
+
+
+def open_account(options: Options, session: boto3.Session, region: str | None) -> tuple[Account | None, str]:
+    """The account, or None and the reason."""
+    if session.get_credentials() is None:
+        return None, "boto3 finds no AWS credentials"
+    account = Account(session=session, region=region, stack=options.stack)
+    try:
+        account.read(options.url)
+    except NoStack as error:
+        return None, str(error)
+    return account, ""
+
+
+def signer(token: str, authorization: str, session: boto3.Session, region: str | None) -> Signs:
+    """With a token if there is one; signed if the stack wants it, or may want it; otherwise without credentials."""
+    if token:
+        return WithToken(token=token)
+    credentials = session.get_credentials()
+    if credentials is None or authorization in ("NONE", "JWT"):
+        return unsigned
+    return WithSignature(credentials=credentials, region=region or session.region_name or "us-east-1")
+
+
+def verify(session: Session) -> None:
+    """Check all parts; the findings are in the session. What was made is removed in any case."""
+    try:
+        _verify(session)
+    finally:
+        with step("Removing what was made"):
+            left = session.clean_up()
+            session.bill.calls = session.api.other_calls
+        for one in left:
+            console.print(f"    not removed: {one}", markup=False)
+
+
+def _verify(session: Session) -> None:
+    parts = session.options.parts
+    if not (inbox := open_inbox(session)):
+        for part in parts:
+            if part in WITHOUT_ACCOUNT:
+                check(session, part, lambda: [refused(session)])
+            else:
+                session.findings.append(unchecked(part, f"{session.why_no_account}; --skip {part} leaves it out"))
+        return
+    check(session, "", lambda: warm(session, inbox))
+    if not session.findings:
+        check_all(session, inbox)
+
+
+def open_inbox(session: Session) -> Inbox | None:
+    """The queue of the run; None, with the reason in the session, if it cannot be made."""
+    if session.account is None:
+        return None
+    pattern = session.setting("SqsTargetNamePattern", "delayer-target-*")
+    name = queue_name(pattern, session.run)
+    if name is None:
+        session.why_no_account = f"SqsTargetNamePattern={pattern} leaves no name for a queue of this run"
+        return None
+    session.inbox = Inbox(sqs=session.account.client("sqs"), name=name)
+    try:
+        session.inbox.open()
+    except AWS_ERRORS as error:
+        session.why_no_account, session.inbox = f"no queue could be made: {error}", None
+    return session.inbox
+
+
+def warm(session: Session, inbox: Inbox) -> list[Finding]:
+    """The first schedules; and whether the two clocks can be compared."""
+    warm_up(session, inbox)
+    difference = session.api.clock_difference()
+    if abs(difference) > LONGEST_CLOCK_DIFFERENCE:
+        return [broken("the clock of this machine is right", f"it is {difference:+.0f} s off; set it, and try again")]
+    return []
+
+
+def check_all(session: Session, inbox: Inbox) -> None:
+    """With the queue, every part can be checked."""
+    parts, account = session.options.parts, session.account
+    late_queue = Inbox(sqs=inbox.sqs, name=f"{inbox.name}-late")
+    beyond: list[Waiting] = []
+    if "far" in parts:
+        console.print(f"  The far part takes up to {seconds_of_far(session.period)} s: DelayerPeriod and two minutes.")
+        check(session, "far", lambda: beyond.append(far(session, inbox)) or [])  # type: ignore[func-returns-value]
+    todo: dict[str, Callable[[], Sequence[Finding]]] = {
+        "near": lambda: [looked_at(near(session, inbox), session, inbox)],
+        "bulk": lambda: [looked_at(bulk(session, inbox), session, inbox)],
+        "races": lambda: [races(session, inbox)],
+        "refused": lambda: [refused(session)],
+        "redrive": lambda: [redriven(session, late_queue)],
+    }
+    try:
+        for part, of_part in todo.items():
+            if part in parts:
+                check(session, part, of_part)
+        for waiting in beyond:
+            with step("Waiting for what is beyond the delayer period"):
+                session.findings.append(waiting.look(session, inbox))
+        if "canary" in parts and account:
+            check(session, "canary", lambda: canary(session, account))
+        if session.must_not_arrive:
+            session.findings.append(never_fired(session, inbox))
+    finally:
+        fired = sum(len(instants) for instants in inbox.arrivals().values())  # each was sent by an executor
+        session.bill.sqs_requests += inbox.requests + late_queue.requests + fired
+        late_queue.close()
+
+
+def looked_at(waiting: Waiting | Finding, session: Session, inbox: Inbox) -> Finding:
+    """What was created is waited for; a finding that stands already is passed on."""
+    return waiting.look(session, inbox) if isinstance(waiting, Waiting) else waiting
+
+
+def check(session: Session, part: str, of_part: Callable[[], Sequence[Finding]]) -> None:
+    """One part, with its progress. A call that fails breaks this part only."""
+    with step(TITLES.get(part, "Waking the functions")):
+        try:
+            session.findings += of_part()
+        except FAULTS as error:
+            session.findings.append(broken(part or "the API accepts a schedule", str(error) or repr(error)))

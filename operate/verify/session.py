@@ -1,0 +1,122 @@
+"""What the parts of a run share: the API, the account, the queue, and what has to be removed afterwards."""
+
+import secrets
+import time
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any, Final
+
+from attrs import define, field
+
+from delayer.core.schedule.instants import SECOND, Millis, format_instant
+from operate.verify.account import AWS_ERRORS, Account
+from operate.verify.api import Api, NoAnswer
+from operate.verify.inbox import Inbox
+from operate.verify.options import Options
+from operate.verify.results.cost import Bill
+from operate.verify.results.findings import Finding, Lateness
+
+POLL: Final = 0.5  # seconds
+
+
+class Unexpected(Exception):
+    """The API answered what it must not; the text says what."""
+
+
+@define(kw_only=True)
+class Session:
+    """One run."""
+
+    options: Options
+    api: Api
+    account: Account | None  # None without credentials, or without the right to read the stack
+    why_no_account: str = ""
+    inbox: Inbox | None = None
+    run: str = field(factory=lambda: secrets.token_hex(4))
+    bill: Bill = field(factory=Bill)
+    findings: list[Finding] = field(factory=list)
+    lateness: list[Lateness] = field(factory=list)
+    live: set[str] = field(factory=set)  # schedules that may have to be cancelled
+    dead_letters: set[str] = field(factory=set)  # schedules whose bodies may have to be discarded
+    must_not_arrive: set[str] = field(factory=set)  # what was answered `cancelled`
+
+    def setting(self, name: str, default: str) -> str:
+        """A parameter of the stack; its default if the stack cannot be read."""
+        return self.account.setting(name, default) if self.account else default
+
+    @property
+    def period(self) -> Millis:
+        """The delayer period."""
+        return int(self.setting("DelayerPeriod", "840")) * SECOND
+
+    def body(self, due: Millis, action: dict[str, Any], number: int = 0) -> dict[str, Any]:
+        """A schedule to be POSTed."""
+        return {
+            "pointInTime": format_instant(due),
+            "action": action,
+            "payload": {"verify": self.run, "number": number},
+        }
+
+    def schedule(self, due: Millis, action: dict[str, Any]) -> str:
+        """POST one; its id. Errors: Unexpected, NoAnswer."""
+        key = f"verify-{self.run}-{secrets.token_hex(4)}"
+        answer = self.api.post("/schedules", self.body(due, action), key)
+        if answer.status != HTTPStatus.CREATED:
+            raise Unexpected(f"POST /schedules was answered {answer.why()}")
+        return self.accepted(answer.content)
+
+    def accepted(self, content: dict[str, Any]) -> str:
+        """Note what was answered 201; its id."""
+        schedule_id = str(content["scheduleId"])
+        self.bill.schedules += 1
+        self.live.add(schedule_id)
+        return schedule_id
+
+    def wait_for_state(self, schedule_id: str, wanted: str, seconds: float) -> dict[str, Any]:
+        """What GET shows, once it is in this state, or when the time is over."""
+        deadline = time.monotonic() + seconds
+        while True:
+            shown = self.api.get(f"/schedules/{schedule_id}").content
+            if shown.get("state") == wanted or time.monotonic() > deadline:
+                return shown
+            time.sleep(POLL)
+
+    def operate(self, command: str, **more: str) -> dict[str, Any]:
+        """A command of the operator. Errors: ValueError, and those of botocore."""
+        assert self.account is not None
+        self.bill.operator_calls += 1
+        return self.account.operate({"command": command, **more})
+
+    def key_of_dead_letter(self, schedule_id: str) -> str | None:
+        """Where the body of a schedule that failed is stored."""
+        letters = self.operate("list", prefix=f"failed/{schedule_id}/")["deadLetters"]
+        return str(letters[0]["key"]) if letters else None
+
+    def clean_up(self) -> list[str]:
+        """Cancel, discard and delete what is left; what could not be removed."""
+        self.live -= self.inbox.arrivals().keys() if self.inbox else set()
+        left = [*self._cancel_all(), *self._discard_all()]
+        if self.inbox:
+            try:
+                self.inbox.close()
+            except AWS_ERRORS as error:
+                left.append(f"the queue {self.inbox.name}: {error}")
+        return left
+
+    def _cancel_all(self) -> Iterator[str]:
+        for schedule_id in sorted(self.live):
+            try:
+                self.bill.cancels += self.api.delete(f"/schedules/{schedule_id}").status == HTTPStatus.OK
+            except NoAnswer as error:
+                yield f"the schedule {schedule_id}: {error}"
+
+    def _discard_all(self) -> Iterator[str]:
+        if self.account is None:
+            yield from (f"the stored body of the failed schedule {one}" for one in sorted(self.dead_letters))
+            return
+        for schedule_id in sorted(self.dead_letters):
+            try:
+                if key := self.key_of_dead_letter(schedule_id):
+                    self.operate("discard", key=key)
+            except (ValueError, *AWS_ERRORS) as error:
+                yield f"the stored body of the failed schedule {schedule_id}: {error}"

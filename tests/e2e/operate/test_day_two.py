@@ -1,0 +1,134 @@
+"""Day two: a stack is filled from restored tables, and a running one is checked by what its operator has."""
+
+import base64
+import os
+import subprocess
+import sys
+from typing import Any
+
+from attrs import evolve
+
+from delayer.aws.dynamodb.ledger import to_item as row_item
+from delayer.aws.dynamodb.schedule_table import to_item
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.outcome import ended
+from delayer.core.schedule.bucket import Address
+from delayer.core.schedule.instants import HOUR, MINUTE, Millis, format_instant, minute_of
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import mint
+from local.project import PROJECT
+from local.stack.emulated_stack import EmulatedStack
+from operate.restore.tables import TABLES
+from tests.e2e.client import Client, now
+from tests.samples import a_schedule, claimed
+
+OWNER = "anonymous"  # as the API of one machine sees its callers
+LONGEST = 120  # seconds of a command
+
+
+def command(stack: EmulatedStack, *arguments: str) -> "subprocess.Popen[str]":
+    """A command of the operator, with the credentials of this stack."""
+    keys = stack.clients.session.get_credentials()
+    assert keys is not None
+    settings = {
+        "PYTHONPATH": "shared",
+        "AWS_ENDPOINT_URL": stack.aws_endpoint_url,
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": keys.access_key,
+        "AWS_SECRET_ACCESS_KEY": keys.secret_key,
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", *arguments],
+        cwd=PROJECT,
+        env={**os.environ, **settings},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def done(process: "subprocess.Popen[str]") -> str:
+    """What it said; it has to succeed."""
+    try:
+        said, _ = process.communicate(timeout=LONGEST)
+    finally:
+        process.kill()
+    assert process.returncode == 0, said
+    return said
+
+
+def the_key(client: Client) -> bytes:
+    """The secret with which this stack issues ids."""
+    row = {"name": {"S": "id-key"}}
+    answer: Any = client.stack.client("dynamodb").get_item(TableName=client.stack.outputs["ControlTable"], Key=row)
+    return base64.b64decode(answer["Item"]["key"]["S"])
+
+
+def a_record(client: Client, path: str, due: Millis, number: int) -> Schedule:
+    """A schedule of the table that was lost."""
+    action = f'{{"type": "http-request", "url": "{client.receiver.url}{path}"}}'
+    randomness, address = number.to_bytes(8, "big"), Address(due=due, shard=3)
+    schedule_id = mint(address, OWNER, point_in_time=due, key=the_key(client), randomness=randomness)
+    return evolve(a_schedule(due, action=action, payload='"restored"'), id=schedule_id, owner=OWNER)
+
+
+def backed_up(client: Client, kind: str, items: list[Any]) -> str:
+    """A table with these items, restored by DynamoDB's own command; its name."""
+    dynamodb: Any = client.stack.client("dynamodb")
+    keys = TABLES[kind].keys
+    dynamodb.create_table(
+        TableName=f"lost-{kind}",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in keys],
+        KeySchema=[{"AttributeName": key, "KeyType": kind} for key, kind in zip(keys, ("HASH", "RANGE"), strict=False)],
+    )
+    for item in items:
+        dynamodb.put_item(TableName=f"lost-{kind}", Item=item)
+    dynamodb.restore_table_to_point_in_time(
+        SourceTableName=f"lost-{kind}", TargetTableName=f"restored-{kind}", UseLatestRestorableTime=True
+    )
+    return f"restored-{kind}"
+
+
+def test_a_stack_goes_on_with_what_was_restored(client: Client) -> None:
+    """What has ended stays so, what may have fired waits for a person, all else fires. Nobody is answered meanwhile."""
+    client.schedule("/before-the-loss", now())
+    client.arrivals("/before-the-loss")
+    begun, sent = now(), {"Delayer-Owner": OWNER}
+    lost_at = begun - 20 * MINUTE
+    executed, doubtful = a_record(client, "/done", begun - HOUR, 1), a_record(client, "/doubtful", begun - HOUR, 2)
+    overdue, far = a_record(client, "/after-it", begun - 10 * MINUTE, 3), a_record(client, "/far", begun + 2 * HOUR, 4)
+    shards = {"name": {"S": "shards"}, "highest": {"N": "9"}, "since": {"N": str(minute_of(begun - 2 * HOUR))}}
+    id_key = {"name": {"S": "id-key"}, "key": {"S": base64.b64encode(the_key(client)).decode()}}
+    row = ended(claimed(executed), State.EXECUTED, executed.point_in_time, "HTTP 200")
+    sources = {
+        "control": backed_up(client, "control", [id_key, shards]),
+        "ledger": backed_up(client, "ledger", [row_item(row)]),
+        "schedules": backed_up(client, "schedules", [to_item(one) for one in (executed, doubtful, overdue, far)]),
+    }
+    done(command(client.stack, "operate.restore", "--pause", "--wait", "1"))
+    assert client.call("GET", f"/schedules/{far.id}")[0] >= 429, "closed until the ledger is there"
+    named = [text for kind, name in sources.items() for text in (f"--{kind}", name)]
+    said = done(command(client.stack, "operate.restore", *named, "--lost-at", format_instant(lost_at), "--wait", "1"))
+    assert "schedules: 2 copied, 1 ended or claimed already, 1 dead-lettered: it may have fired" in said, said
+    client.arrivals("/after-it")
+    client.ledger_state(overdue.id, "executed")
+    shown = {one.id: client.call("GET", f"/schedules/{one.id}", headers=sent)[2] for one in (executed, far, doubtful)}
+    states = {schedule_id: content["state"] for schedule_id, content in shown.items()}
+    assert states == {executed.id: "executed", far.id: "scheduled", doubtful.id: "dead-lettered"}
+    (letter,) = client.dead_letters(f"dead-lettered/{doubtful.id}/")
+    client.operate("redrive", key=letter["key"])
+    (request,) = client.arrivals("/doubtful")
+    assert request.body == b'"restored"'
+    assert client.receiver.of("/done") == []
+    assert client.call("DELETE", f"/schedules/{far.id}", headers=sent)[0] == 200
+
+
+def test_verify_finds_that_a_stack_keeps_its_promises(client: Client) -> None:
+    """With the credentials of its operator, and IAM enforced; nothing of it is left behind. Far needs a minute task."""
+    options = ("--skip", "near", "--skip", "far", "--skip", "canary", "--bulk", "20", "--allowed-ms", "10000")
+    said = done(command(client.stack, "operate.verify", "--url", client.stack.api_url, *options))
+    assert "Every promise that was checked holds." in said
+    assert "US cents" in said
+    queues = client.stack.client("sqs").list_queues().get("QueueUrls", [])
+    assert [url for url in queues if "verify" in url] == []

@@ -1,0 +1,351 @@
+"""Tables are copied back so that every promise still holds; on DynamoDB as moto plays it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from delayer.aws.dynamodb.ledger import to_item as row_item
+from delayer.aws.dynamodb.schedule_table import to_item
+from delayer.aws.runtime.environment import SystemClock
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.outcome import ended, ended_unclaimed
+from delayer.core.recovery.dead_letter import decode
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of
+from delayer.core.schedule.schedule import Schedule
+from operate.restore.copying import Pace, WrongTable
+from operate.restore.options import Options, parse
+from operate.restore.run import Restore
+from operate.restore.tables import TABLES
+from tests.samples import a_schedule, claimed
+
+NOW = SystemClock().now() // SECOND * SECOND
+OUTPUTS = {table.output: f"delayer-{kind}" for kind, table in TABLES.items()} | {"DeadLetterBucket": "dead-letters"}
+TYPES = {
+    "AWS::Lambda::Function": ["delayer-api-schedule-post", "delayer-delayer-relay"],
+    "AWS::Lambda::EventSourceMapping": ["m1", "m2"],
+    "AWS::Scheduler::Schedule": ["tick"],
+}
+
+
+class ControlPlane:
+    """CloudFormation, Lambda and the scheduler, as far as a restore uses them."""
+
+    def __init__(self) -> None:
+        self.mappings = {"m1": "Enabled", "m2": "Disabled"}
+        self.schedules = {"tick": "ENABLED"}
+        self.limits: dict[str, int] = {}
+        self.changes: list[str] = []
+
+    def describe_stacks(self, **_: object) -> dict[str, Any]:
+        outputs = [{"OutputKey": key, "OutputValue": value} for key, value in OUTPUTS.items()]
+        return {"Stacks": [{"Outputs": outputs}]}
+
+    def get_paginator(self, _: str) -> "ControlPlane":
+        return self
+
+    def paginate(self, **_: object) -> list[dict[str, Any]]:
+        listed = [{"ResourceType": kind, "PhysicalResourceId": name} for kind, names in TYPES.items() for name in names]
+        return [{"StackResourceSummaries": listed}]
+
+    def get_schedule(self, Name: str) -> dict[str, Any]:  # noqa: N803
+        return {"State": self.schedules[Name], "ScheduleExpression": "rate(1 minute)", "Target": {}}
+
+    def update_schedule(self, Name: str, State: str, **_: object) -> None:  # noqa: N803
+        self.schedules[Name] = State
+        self.changes.append(f"{Name} {State}")
+
+    def get_event_source_mapping(self, UUID: str) -> dict[str, str]:  # noqa: N803
+        return {"State": self.mappings[UUID]}
+
+    def update_event_source_mapping(self, UUID: str, Enabled: bool) -> None:  # noqa: N803
+        self.mappings[UUID] = "Enabled" if Enabled else "Disabled"
+        self.changes.append(f"{UUID} {self.mappings[UUID]}")
+
+    def get_function_concurrency(self, FunctionName: str) -> dict[str, int]:  # noqa: N803
+        limit = self.limits.get(FunctionName)
+        return {} if limit is None else {"ReservedConcurrentExecutions": limit}
+
+    def put_function_concurrency(self, FunctionName: str, ReservedConcurrentExecutions: int) -> None:  # noqa: N803
+        self.limits[FunctionName] = ReservedConcurrentExecutions
+
+    def delete_function_concurrency(self, FunctionName: str) -> None:  # noqa: N803
+        del self.limits[FunctionName]
+
+    def get_function_configuration(self, FunctionName: str) -> dict[str, int]:  # noqa: N803
+        return {"Timeout": 60 if "relay" in FunctionName else 10}
+
+
+class Stack:
+    """The tables of a stack and those that were restored, named `old-…`."""
+
+    def __init__(self) -> None:
+        self.plane = ControlPlane()
+        kinds: tuple[Literal["HASH", "RANGE"], ...] = ("HASH", "RANGE")
+        session = boto3.Session(aws_access_key_id="k", aws_secret_access_key="s", region_name="us-east-1")
+        self.dynamodb: Any = session.client("dynamodb")
+        self.s3: Any = session.client("s3")
+        self.slept: list[float] = []
+        self.s3.create_bucket(Bucket="dead-letters")
+        for name, table in TABLES.items():
+            for prefix in ("delayer", "old"):
+                self.dynamodb.create_table(
+                    TableName=f"{prefix}-{name}",
+                    BillingMode="PAY_PER_REQUEST",
+                    AttributeDefinitions=[{"AttributeName": key, "AttributeType": "S"} for key in table.keys],
+                    KeySchema=[
+                        {"AttributeName": key, "KeyType": kind} for key, kind in zip(table.keys, kinds, strict=False)
+                    ],
+                )
+
+    def client(self, service: str) -> Any:
+        return {"dynamodb": self.dynamodb, "s3": self.s3}.get(service, self.plane)
+
+    def put(self, table: str, *items: Any) -> None:
+        for item in items:
+            self.dynamodb.put_item(TableName=table, Item=item)
+
+    def items(self, table: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.dynamodb.scan(TableName=table)["Items"]
+        return found
+
+    def restore(self, *kinds: str, **options: Any) -> Restore:
+        sources = {kind: f"old-{kind}" for kind in kinds}
+        restore = Restore(options=Options(sources=sources, **options), client=self.client, sleep=self.slept.append)
+        restore.run()
+        return restore
+
+    def control(self, name: str) -> dict[str, Any] | None:
+        return next((item for item in self.items("delayer-control") if item["name"]["S"] == name), None)
+
+    def dead_letters(self) -> list[Any]:
+        keys = [one["Key"] for one in self.s3.list_objects_v2(Bucket="dead-letters").get("Contents", [])]
+        return [decode(self.s3.get_object(Bucket="dead-letters", Key=key)["Body"].read()) for key in keys]
+
+    def schedules(self) -> set[str]:
+        return {item["due"]["S"].partition("#")[2] for item in self.items("delayer-schedules")}
+
+
+@pytest.fixture
+def stack() -> Iterator[Stack]:
+    with mock_aws():
+        yield Stack()
+
+
+def one(number: int, due: int) -> Schedule:
+    return a_schedule(due, randomness=bytes([number]) * 8)
+
+
+FAR, NEAR, OVERDUE = one(1, NOW + DAY), one(2, NOW + 5 * MINUTE), one(3, NOW - HOUR)
+SWEEP = {
+    "name": {"S": "sweep"},
+    "closedUntil": {"N": str(minute_of(NOW) - 11)},
+    "sweptAt": {"N": "5"},
+    "wholeAt": {"N": "5"},
+}
+
+
+def test_missing_schedules_go_back_and_what_has_ended_does_not(stack: Stack) -> None:
+    """The ledger decides; without it each would be fired, refused or dead-lettered anew."""
+    cancelled, executed, failed = one(4, NOW + HOUR), one(5, NOW - HOUR), one(6, NOW - HOUR)
+    stack.put("old-schedules", *(to_item(each) for each in (FAR, NEAR, OVERDUE, cancelled, executed, failed)))
+    stack.put("delayer-ledger", row_item(ended_unclaimed(cancelled.id, cancelled.owner, State.CANCELLED, NOW, "")))
+    stack.put("delayer-ledger", row_item(ended(claimed(executed), State.EXECUTED, NOW, "")))
+    stack.put("delayer-ledger", row_item(claimed(failed)))
+    restore = stack.restore("schedules")
+    assert stack.schedules() == {FAR.id, NEAR.id, OVERDUE.id}
+    assert dict(restore.counted["schedules"]) == {"copied": 3, "ended or claimed already": 3}
+    assert all(item["restored"] == {"N": "1"} for item in stack.items("delayer-schedules"))
+
+
+def test_what_stands_is_not_written_again(stack: Stack) -> None:
+    """A repeated restore is no second event of the table's stream, and a newer row stays."""
+    stack.put("old-schedules", to_item(FAR))
+    stack.put("old-ledger", row_item(claimed(NEAR)))
+    newer = row_item(ended(claimed(NEAR), State.EXECUTED, NOW, "HTTP 200"))
+    stack.put("delayer-ledger", newer)
+    for expected in ({"copied": 1}, {"there already": 1}):
+        assert dict(stack.restore("schedules").counted["schedules"]) == expected
+    restore = stack.restore("ledger", "schedules")
+    assert dict(restore.counted["ledger"]) == {"there already": 1}
+    assert stack.items("delayer-ledger") == [newer]
+
+
+def test_a_lost_ledger_what_may_have_fired_waits_for_a_person(stack: Stack) -> None:
+    """Due before the loss and without an end in the copy: nobody can tell. What was due later cannot have fired."""
+    in_time, after = one(7, NOW - 30 * MINUTE), one(8, NOW - 10 * MINUTE)
+    stack.put("old-ledger", row_item(ended(claimed(OVERDUE), State.EXECUTED, NOW, "")), row_item(claimed(one(9, NOW))))
+    stack.put("old-schedules", *(to_item(each) for each in (OVERDUE, in_time, after, FAR)))
+    restore = stack.restore("ledger", "schedules", lost_at=NOW - 20 * MINUTE)
+    assert stack.schedules() == {after.id, FAR.id}
+    [letter] = stack.dead_letters()
+    assert letter.schedule_id == in_time.id
+    assert "may have fired" in letter.reason
+    [row] = [item for item in stack.items("delayer-ledger") if item["scheduleId"]["S"] == in_time.id]
+    assert row["state"] == {"S": "dead-lettered"}
+    assert restore.claimed == [one(9, NOW).id], "its message may be lost: it is named"
+    assert json.loads(letter.body)["id"] == in_time.id, "its whole body: it can be redriven"
+
+
+def test_rows_that_have_expired_do_not_come_back(stack: Stack) -> None:
+    """Copies of theirs are too old to fire in any case."""
+    row = claimed(a_schedule(NOW - 40 * DAY), now=NOW - 40 * DAY)
+    stack.put("old-ledger", row_item(row))
+    assert dict(stack.restore("ledger").counted["ledger"]) == {"left out": 1}
+
+
+def test_the_watermark_goes_back_before_the_oldest_record(stack: Stack) -> None:
+    """Behind it nothing is swept: a record whose fast track fails would be forgotten there."""
+    stack.put("delayer-control", SWEEP)
+    stack.put("old-schedules", to_item(OVERDUE), to_item(FAR))
+    stack.restore("schedules")
+    moved = stack.control("sweep")
+    assert moved is not None
+    assert moved["closedUntil"] == {"N": str(minute_of(OVERDUE.point_in_time))}
+    stack.restore("schedules")
+    assert stack.control("sweep") == moved
+
+
+def test_a_new_stack_takes_the_keys_the_shards_and_the_watermark(stack: Stack) -> None:
+    """A heartbeat or a pause of the old one does not go back."""
+    key = {"name": {"S": "id-key"}, "key": {"S": "c2VjcmV0"}}
+    others: list[Any] = [
+        {"name": {"S": "heartbeat"}, "seenAt": {"N": "1"}},
+        {"name": {"S": "paused"}, "at": {"N": "1"}},
+    ]
+    shards = {"name": {"S": "shards"}, "highest": {"N": "31"}, "since": {"N": "100"}}
+    stack.put("old-control", key, shards, SWEEP, *others)
+    stack.put("delayer-control", {"name": {"S": "shards"}, "highest": {"N": "7"}, "since": {"N": "900"}})
+    stack.restore("control")
+    assert stack.control("id-key") == key
+    assert stack.control("shards") == shards
+    assert stack.control("sweep") == {**SWEEP, "sweptAt": {"N": "0"}, "wholeAt": {"N": "0"}}
+    assert stack.control("heartbeat") is None
+    assert stack.control("paused") is None
+
+
+def test_a_stack_that_has_issued_ids_of_its_own_is_not_given_another_key(stack: Stack) -> None:
+    """Its ids would be 404 from then on. Nothing is paused and nothing is copied."""
+    stack.put("old-control", {"name": {"S": "id-key"}, "key": {"S": "old"}})
+    stack.put("delayer-control", {"name": {"S": "id-key"}, "key": {"S": "own"}})
+    stack.put("old-schedules", to_item(FAR))
+    with pytest.raises(WrongTable, match="never called"):
+        stack.restore("control", "schedules")
+    assert stack.schedules() == set()
+    assert stack.plane.changes == []
+
+
+def test_lists_that_are_counts_stay_as_they_are(stack: Stack) -> None:
+    def entry(name: str, **more: Any) -> dict[str, Any]:
+        return {"list": {"S": name}, "entry": {"S": "-"}, **more}
+
+    stack.put("old-registry", entry("name#o#n"), entry("group#o#g"), entry("rate#o", count={"N": "3"}))
+    stack.put("old-registry", entry("request#o#k", expiresAt={"N": "1000"}))
+    stack.put("old-journal", entry("schedule#s"), entry("owner#o"), entry("live#o"), entry("counted#s"))
+    restore = stack.restore("registry", "journal")
+    assert dict(restore.counted["registry"]) == {"copied": 2, "left out": 2}
+    assert dict(restore.counted["journal"]) == {"copied": 2, "left out": 2}
+    assert {item["list"]["S"] for item in stack.items("delayer-journal")} == {"schedule#s", "owner#o"}
+
+
+def test_tables_that_were_mixed_up(stack: Stack) -> None:
+    """By their keys, and where these are the same, by what is in them."""
+    stack.put("old-registry", {"list": {"S": "name#o#n"}, "entry": {"S": "-"}})
+    with pytest.raises(WrongTable, match="not of the histories"):
+        Restore(
+            options=Options(sources={"journal": "old-registry"}), client=stack.client, sleep=stack.slept.append
+        ).run()
+    for wrong, said in (("old-ledger", "has the key scheduleId"), ("delayer-schedules", "of the stack itself")):
+        with pytest.raises(WrongTable, match=said):
+            Restore(options=Options(sources={"schedules": wrong}), client=stack.client).run()
+
+
+def test_a_dry_run_writes_nothing(stack: Stack) -> None:
+    stack.put("old-ledger", row_item(claimed(NEAR)))
+    stack.put("old-schedules", to_item(FAR), to_item(OVERDUE))
+    stack.put("delayer-schedules", to_item(FAR))
+    before = {name: stack.items(name) for name in OUTPUTS.values() if name != "dead-letters"}
+    restore = stack.restore("ledger", "schedules", lost_at=NOW, is_dry_run=True)
+    assert dict(restore.counted["schedules"]) == {"there already": 1, "dead-lettered: it may have fired": 1}
+    assert {name: stack.items(name) for name in before} == before
+    assert stack.dead_letters() == []
+    assert stack.plane.changes == []
+
+
+def test_the_minute_task_alone_is_paused_for_schedules(stack: Stack) -> None:
+    """What is near goes on firing meanwhile."""
+    stack.restore("schedules")
+    assert stack.plane.changes == ["tick DISABLED", "tick ENABLED"]
+    assert any(seconds >= 59 for seconds in stack.slept), "a tick that has begun is over before the watermark is moved"
+
+
+def test_everything_is_paused_for_the_ledger_and_goes_on_as_it_was(stack: Stack) -> None:
+    """A mapping that was off stays off; a limit that a function had is the same again."""
+    stack.plane.limits["delayer-api-schedule-post"] = 7
+    stack.restore("ledger", stays_paused=True)
+    assert stack.plane.limits == {"delayer-api-schedule-post": 0}
+    assert stack.plane.mappings == {"m1": "Disabled", "m2": "Disabled"}
+    assert stack.control("paused") is not None
+    stack.restore("ledger", stays_paused=True)  # again, as after a crash: what was running before is not forgotten
+    Restore(options=Options(only="resume"), client=stack.client, sleep=stack.slept.append).run()
+    assert stack.plane.limits == {"delayer-api-schedule-post": 7}
+    assert stack.plane.mappings == {"m1": "Enabled", "m2": "Disabled"}
+    assert stack.plane.schedules == {"tick": "ENABLED"}
+    assert stack.control("paused") is None
+
+
+def test_the_wait_can_be_shortened_by_who_knows_that_nothing_runs(stack: Stack) -> None:
+    stack.restore("schedules", wait=3)
+    assert 3 in stack.slept
+    assert max(stack.slept) < 10
+
+
+def test_it_is_paced() -> None:
+    """What is overdue fires as fast as it is put: a restore must not become a herd."""
+    slept: list[float] = []
+    pace = Pace(rate=10, sleep=slept.append)
+    for _ in range(3):
+        pace.after(100)
+    assert [round(seconds / 10) for seconds in slept] == [1, 2, 3]
+
+
+def test_after_a_failure_the_stack_stays_paused(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a ledger must not decide anything."""
+    stack.put("old-ledger", row_item(claimed(NEAR)))
+
+    def fails(**_: object) -> None:
+        raise WrongTable("the connection is gone")
+
+    put = stack.dynamodb.put_item
+    monkeypatch.setattr(
+        stack.dynamodb, "put_item", lambda **given: fails() if given["TableName"] == "delayer-ledger" else put(**given)
+    )
+    with pytest.raises(WrongTable):
+        stack.restore("ledger")
+    assert stack.plane.mappings["m1"] == "Disabled"
+    assert stack.plane.schedules == {"tick": "DISABLED"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [],
+        ["--pause", "--ledger", "t"],
+        ["--ledger", "t", "--schedules", "t"],
+        ["--ledger", "t", "--lost-at", "yesterday"],
+        ["--schedules", "t", "--rate", "0"],
+    ],
+)
+def test_a_wrong_command_line(wrong: list[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(wrong)
+
+
+def test_the_command_line() -> None:
+    lost = parse(["--ledger", "a", "--schedules", "b", "--lost-at", "2026-11-21T09:00:00Z"])
+    assert (lost.sources, lost.lost_at) == ({"ledger": "a", "schedules": "b"}, 1_795_251_600_000)
+    assert parse(["--ledger", "a", "--schedules", "b", "--lost-at", "never"]).lost_at is None
+    assert parse(["--resume"]).only == "resume"

@@ -1,0 +1,195 @@
+"""Each promise that a stack can break is found broken, and a stack that keeps them all is found so."""
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from operate.verify.account import CanaryAlarm
+from operate.verify.api import now
+from operate.verify.promises import cancelling, failing, firing
+from operate.verify.promises.canary import canary
+from operate.verify.results.findings import Finding, Outcome
+from tests.unit.operate.verify.fakes import FakeStack, a_session, the_late_queue
+
+HELD, BROKEN, UNCHECKED = Outcome.HELD, Outcome.BROKEN, Outcome.UNCHECKED
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for an instant here."""
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+
+
+def look(stack: FakeStack, part: str, **options: Any) -> Finding:
+    session: Any = a_session(stack, **options)
+    created: firing.Waiting | Finding = getattr(firing, part)(session, stack.inbox)
+    return created.look(session, stack.inbox) if isinstance(created, firing.Waiting) else created
+
+
+@pytest.mark.parametrize("part", ["near", "far", "bulk"])
+@pytest.mark.parametrize(
+    ("late", "outcome", "said"),
+    [
+        ((5,), HELD, ""),
+        ((-15,), HELD, ""),  # within what two clocks may differ
+        ((-21,), BROKEN, "early"),
+        ((5001,), BROKEN, "late"),
+        ((5, 90), BROKEN, "fired twice"),
+        ((), BROKEN, "none of"),
+    ],
+)
+def test_firing(part: str, late: tuple[int, ...], outcome: Outcome, said: str) -> None:
+    finding = look(FakeStack(late=late), part)
+    assert finding.outcome is outcome
+    assert said in finding.detail
+
+
+def test_one_that_is_lost_among_many_is_counted() -> None:
+    stack = FakeStack()
+    session: Any = a_session(stack)
+    waiting: Any = firing.near(session, stack.inbox)
+    stack.inbox.found.pop()
+    finding = waiting.look(session, stack.inbox)
+    assert (finding.outcome, finding.detail) == (BROKEN, "of 5: 1 never arrived")
+
+
+def test_far_begins_with_the_first_instant_that_is_left_to_the_minute_task() -> None:
+    """With a delayer period of a minute it takes three at most."""
+    stack = FakeStack(parameters={"DelayerPeriod": "60"})
+    session: Any = a_session(stack)
+    waiting: Any = firing.far(session, stack.inbox)
+    ahead = min(waiting.due.values()) - now()
+    assert 60_000 < ahead <= 60_000 + 60_000 + 10_000
+    assert firing.seconds_of_far(60_000) == 190
+
+
+def test_a_batch_that_is_refused_in_part() -> None:
+    class Refusing(FakeStack):
+        def post(self, path: str, content: dict[str, Any], key: str = "") -> Any:
+            answer = super().post(path, content, key)
+            answer.content["results"][3] = {"status": 429, "problem": {"detail": "a quota"}}
+            return answer
+
+    finding = look(Refusing(), "bulk", bulk=10)
+    assert finding.outcome is BROKEN
+    assert finding.detail == "9 of 10 were accepted: a quota"
+
+
+@pytest.mark.parametrize(
+    ("changed", "outcome", "said"),
+    [
+        ({}, HELD, "12 × 200 and never fired, 12 × 409 and arrived"),
+        ({"fires_cancelled": True}, BROKEN, "12 of 12 were answered 200 and fired"),
+        ({"loses_claimed": True}, BROKEN, "12 of 12 were answered 409 and did not arrive"),
+        ({"cancel": (200, 404)}, BROKEN, "cancels were answered 404"),
+    ],
+)
+def test_races(changed: dict[str, Any], outcome: Outcome, said: str) -> None:
+    stack = FakeStack(**changed)
+    session: Any = a_session(stack)
+    finding = cancelling.races(session, stack.inbox)
+    assert (finding.outcome, finding.detail) == (outcome, said)
+
+
+def test_cancels_are_sent_from_before_the_claim_to_after_it() -> None:
+    sent = [cancelling.before(number, lead=500) for number in range(cancelling.RACES)]
+    assert (sent[0], sent[-1]) == (1000, -500)
+    assert sum(0 <= one <= 500 for one in sent) >= 7, "in the half second in which it is claimed"
+
+
+def test_what_fires_long_after_its_cancel_is_found_at_the_end() -> None:
+    stack = FakeStack()
+    session: Any = a_session(stack)
+    cancelling.races(session, stack.inbox)
+    assert cancelling.never_fired(session, stack.inbox).outcome is HELD
+    late = min(session.must_not_arrive)
+    stack.states[late] = "executed"
+    assert cancelling.never_fired(session, stack.inbox).outcome is BROKEN
+
+
+@pytest.mark.parametrize(
+    ("changed", "outcome"),
+    [({}, HELD), ({"attempt": 3}, BROKEN), ({"parameters": {"AllowPrivateTargets": "true"}}, HELD)],
+)
+def test_a_refused_target(changed: dict[str, Any], outcome: Outcome) -> None:
+    stack = FakeStack(**changed)
+    session: Any = a_session(stack)
+    assert failing.refused(session).outcome is outcome
+    assert session.clean_up() == []
+    assert len(stack.discarded) == 1, "its body is not left in the store"
+
+
+def test_a_private_target_that_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failing, "FAILED_WITHIN", 0)
+    session: Any = a_session(FakeStack(state="executed"))
+    assert failing.refused(session).outcome is BROKEN
+
+
+@pytest.mark.parametrize(
+    ("changed", "outcome", "said"),
+    [
+        ({}, HELD, "executed once"),
+        ({"outcome": "not redriven: it is claimed"}, BROKEN, "the redrive answered not redriven"),
+        ({"late": (5, 9)}, BROKEN, "it arrived 2 times"),
+        ({"late": ()}, BROKEN, "it arrived 0 times"),
+        ({"state": "executed"}, BROKEN, "it is executed"),
+    ],
+)
+def test_redrive(changed: dict[str, Any], outcome: Outcome, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failing, "FAILED_WITHIN", 0)
+    stack = FakeStack(**changed)
+    session: Any = a_session(stack)
+    finding = failing.redriven(session, the_late_queue(stack))
+    assert finding.outcome is outcome
+    assert said in finding.detail
+
+
+def test_a_failed_schedule_whose_body_is_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failing, "STORED_WITHIN", 0)
+    stack = FakeStack(stores=False)
+    session: Any = a_session(stack)
+    finding = failing.redriven(session, the_late_queue(stack))
+    assert (finding.outcome, finding.detail) == (BROKEN, "it failed, but nothing is stored under its id")
+
+
+NEAR = CanaryAlarm(
+    name="near", metric="CanaryNearLateness", state="OK", topics=("arn:t",), is_enabled=True, figures=(12.0, 40.0)
+)
+FAR = evolve(NEAR, name="far", metric="CanaryFarLateness")
+
+
+@pytest.mark.parametrize(
+    ("far", "subscribers", "outcomes", "said"),
+    [
+        (FAR, 1, [HELD, HELD], "CanaryFarLateness at most 40 ms, CanaryNearLateness at most 40 ms"),
+        (FAR, 0, [HELD, BROKEN], "nobody has confirmed a subscription"),
+        (evolve(FAR, state="ALARM"), 1, [BROKEN, HELD], "far rings"),
+        (evolve(FAR, figures=()), 1, [BROKEN, HELD], "no figure of CanaryFarLateness"),
+        (evolve(FAR, is_enabled=False), 1, [HELD, BROKEN], "no action that is enabled"),
+        (evolve(FAR, topics=()), 1, [HELD, BROKEN], "no action that is enabled"),
+    ],
+)
+def test_the_canary_and_who_hears_it(far: CanaryAlarm, subscribers: int, outcomes: list[Outcome], said: str) -> None:
+    """Both ways count: one can fail without the other."""
+    stack: Any = FakeStack(alarms=(NEAR, far), subscribers=subscribers)
+    findings = canary(a_session(stack, canary_seconds=0), stack, 0)
+    assert [finding.outcome for finding in findings] == outcomes
+    assert said in " ".join(finding.detail for finding in findings)
+
+
+def test_the_first_figures_of_a_new_stack_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    stack: Any = FakeStack(alarms=(evolve(NEAR, figures=(), state="ALARM"),))
+    monkeypatch.setattr("time.sleep", lambda seconds: setattr(stack, "alarms", (NEAR,)))
+    assert canary(a_session(stack), stack, 7)[0].outcome is HELD
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [({"alarms": (NEAR,), "parameters": {"Canary": "off"}}, "--skip canary"), ({}, "no alarm whose name begins")],
+)
+def test_a_canary_that_is_not_there_cannot_be_checked(changed: dict[str, Any], said: str) -> None:
+    stack: Any = FakeStack(**changed)
+    [finding] = canary(a_session(stack, canary_seconds=0), stack, 0)
+    assert finding.outcome is UNCHECKED
+    assert said in finding.detail
