@@ -3,6 +3,9 @@
 PORT ?= 8080
 DELAYER_PERIOD ?=
 PARAMETERS ?=
+STACK ?= delayer
+FROM ?=
+TO ?=
 SEEDS ?=
 SEED ?=
 ARGS ?=
@@ -11,6 +14,9 @@ STACK ?= delayer
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
+ENGINES := .engines/installed
+# A function's name holds the stack's, and Lambda takes 64 characters. CloudFormation would find out in the middle.
+LONGEST_STACK_NAME := 42
 CODE := shared local functions operate tests docs/hooks $(wildcard bench)
 PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-annotate --no-header
@@ -22,7 +28,7 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract deploy \
-	verify restore lock clean
+	verify restore move-queues lock clean
 
 help: ## list the targets
 	@echo "make <target>:"
@@ -32,11 +38,11 @@ local: $(INSTALLED) ## run the whole stack here (PORT=8080 DELAYER_PERIOD=840 PA
 	@$(BIN)/python -m local --port $(PORT) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
 		$(foreach parameter,$(PARAMETERS),--parameter $(parameter)) $(ARGS)
 
-test: lint ## every check and every test
+test: lint $(ENGINES) ## every check and every test
 	@$(BIN)/pytest --numprocesses 2 --dist loadscope --ignore tests/e2e $(ARGS)
 	@if ls tests/e2e/test_*.py >/dev/null 2>&1; then $(BIN)/pytest tests/e2e $(ARGS); fi
 
-test-fast: $(INSTALLED) ## the tests without the stack
+test-fast: $(INSTALLED) $(ENGINES) ## the tests without the stack
 	@$(BIN)/pytest --numprocesses 2 --dist loadscope --ignore tests/e2e $(ARGS)
 
 lint: $(INSTALLED) ## ruff, mypy and cfn-lint
@@ -70,11 +76,16 @@ record: $(INSTALLED) ## write down what the simulation and the model find (ARGS=
 contract: $(INSTALLED) ## write the request schemas of openapi.yaml into the layer
 	@$(BIN)/python shared/contract.py
 
-deploy: ## deploy to AWS with the SAM CLI
+move-queues: $(INSTALLED) ## move what waits in a deleted stack's queues (FROM=old TO=new ARGS=--dry-run)
+	@PYTHONPATH=shared $(BIN)/python -m operate.move_queues --from "$(FROM)" --to "$(TO)" $(ARGS)
+
+deploy: ## deploy to AWS with the SAM CLI (STACK=delayer)
+	@name="$(STACK)"; [ $${#name} -le $(LONGEST_STACK_NAME) ] || \
+		{ echo "The name of a stack has at most $(LONGEST_STACK_NAME) characters; this one has $${#name}." >&2; exit 1; }
 	@command -v sam >/dev/null || { echo "make deploy needs the AWS SAM CLI, which is not on the PATH." >&2; exit 1; }
 	@sam build --help | grep -q -e --language-extensions || { echo "make deploy needs the AWS SAM CLI 1.160 or later." >&2; exit 1; }
 	sam build --language-extensions && \
-		sam deploy --guided --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND
+		sam deploy --guided --stack-name $(STACK) --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND
 	@echo "Check that it keeps its promises there: make verify URL=<the output ApiUrl> (docs/verify.md)"
 
 verify: $(INSTALLED) ## check what a deployed stack promises (URL=https://… STACK=delayer TOKEN=…; ARGS=--help)
@@ -90,7 +101,13 @@ lock: $(INSTALLED) ## resolve the requirements again
 	@echo "Wrote shared/requirements.txt and requirements-dev.txt."
 
 clean: ## remove what make has made
-	@rm -rf .venv .local .schemathesis .mypy_cache .pytest_cache .ruff_cache .hypothesis .aws-sam site
+	@rm -rf .venv .engines .local .schemathesis .mypy_cache .pytest_cache .ruff_cache .hypothesis .aws-sam site
+
+# A third DynamoDB for the contract tests, which say so if it is not there. The lock file has the hash of its content.
+$(ENGINES): tests/contract/dynoxide/package.json tests/contract/dynoxide/package-lock.json
+	@mkdir -p $(@D); cp $^ $(@D)/; \
+	if command -v npm >/dev/null && (cd $(@D) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null); \
+		then touch $@; else echo "Without npm, the contract tests leave out the engine dynoxide."; fi
 
 $(INSTALLED): requirements-dev.txt
 	@python=; for candidate in $(PYTHON) python3.13 python3.12 python3.11 python3 python; do \

@@ -1,4 +1,4 @@
-"""Each port twice: as the fake, and as the AWS adapter on moto. The same tests hold both, so the fake cannot drift.
+"""Each port as the fake, and as the AWS adapter on every engine. The same tests hold all, so the fake cannot drift.
 
 Each module names the adapter that it is about, as ADAPTER. The calls of AWS that an adapter makes are recorded: one
 that is not declared in aws_calls.py fails its test; one that is declared and was never made fails its module.
@@ -6,17 +6,18 @@ that is not declared in aws_calls.py fails its test; one that is declared and wa
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 from typing import Any
 
-import boto3
 import pytest
 from moto import mock_aws
 
+from tests.contract.engines import DYNAMODBS, FAKE, OTHERS, Engines
 from tests.contract.recorder import Calls, record_calls
 
-REGION = "eu-west-1"
+Aws = Callable[[str], Any]
 _names = (f"table-{number}" for number in count())
 
 
@@ -87,18 +88,48 @@ def _note(item: pytest.Item, key: pytest.StashKey[set[str]]) -> None:
 
 
 @pytest.fixture(scope="session")
-def dynamodb(_moto: None) -> Any:
-    return boto3.client("dynamodb", region_name=REGION)
+def engines(_moto: None) -> Iterator[Engines]:
+    """Whatever plays AWS."""
+    started = Engines()
+    yield started
+    started.stop()
 
 
-@pytest.fixture(scope="session")
-def sqs(_moto: None) -> Any:
-    return boto3.client("sqs", region_name=REGION)
+# The next fixtures belong to a module, so that an engine is started before `_no_waiting` stops the time.
 
 
-@pytest.fixture(scope="session")
-def s3(_moto: None) -> Any:
-    return boto3.client("s3", region_name=REGION)
+@pytest.fixture(scope="module", params=DYNAMODBS)
+def dynamodb(request: pytest.FixtureRequest, engines: Engines) -> Any:
+    """The client of each engine in turn."""
+    return engines.client(request.param, "dynamodb")
+
+
+@pytest.fixture(scope="module", params=[FAKE, *DYNAMODBS])
+def dynamodb_or_fake(request: pytest.FixtureRequest, engines: Engines) -> Any:
+    """The same; None for the fake, which comes first."""
+    return None if request.param == FAKE else engines.client(request.param, "dynamodb")
+
+
+@pytest.fixture(scope="module", params=OTHERS)
+def aws(request: pytest.FixtureRequest, engines: Engines) -> Aws:
+    """Makes the client of a service other than DynamoDB."""
+    return partial(engines.client, request.param)
+
+
+@pytest.fixture(scope="module", params=[FAKE, *OTHERS])
+def aws_or_fake(request: pytest.FixtureRequest, engines: Engines) -> Aws | None:
+    """The same; None for the fake."""
+    return None if request.param == FAKE else partial(engines.client, request.param)
+
+
+@pytest.fixture(scope="module")
+def sqs(aws: Aws) -> Any:
+    return aws("sqs")
+
+
+@pytest.fixture(scope="module")
+def s3(aws: Aws) -> Any:
+    return aws("s3")
 
 
 def create_table(dynamodb: Any, *keys: str) -> str:

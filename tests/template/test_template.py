@@ -1,5 +1,6 @@
 """template.yaml is tested like code: what it grants, keeps, retries and alarms on."""
 
+import json
 import re
 from typing import Any, get_args
 
@@ -8,11 +9,13 @@ import yaml
 from ministack.core.responses import request_scope
 from ministack.services.cloudformation import engine
 
+from delayer.aws.messaging.queue import BATCH_BYTES
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.ports.observer import Metric
 from delayer.use_cases.firing.relay import Relay
 from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
+from operate.move_queues import TAG
 from tests.cfn import (
     ROOT,
     consumed,
@@ -185,12 +188,10 @@ def test_every_batch_reports_its_partial_failures() -> None:
         assert properties["FunctionResponseTypes"] == ["ReportBatchItemFailures"], function
 
 
-def test_working_queues_limit_their_consumers() -> None:
+def test_every_queue_limits_its_consumers() -> None:
+    """A dead-letter queue too: what an outage has filled would else take all concurrency of the account."""
     for function, properties in events("SQS"):
-        limited = "ScalingConfig" in properties
-        assert limited == (logical(properties["Queue"]) in WORKING), function
-        if limited:
-            assert set(properties["ScalingConfig"]) == {"MaximumConcurrency"}
+        assert set(properties["ScalingConfig"]) == {"MaximumConcurrency"}, function
 
 
 def test_batches_are_no_larger_than_they_are_worked_on_side_by_side() -> None:
@@ -276,6 +277,40 @@ def test_queues_keep_for_fourteen_days_and_encrypt(queue: str) -> None:
     assert QUEUES[queue]["MessageRetentionPeriod"] == FOURTEEN_DAYS
     assert QUEUES[queue]["SqsManagedSseEnabled"] is True
     assert "FifoQueue" not in QUEUES[queue]
+
+
+@pytest.mark.parametrize("queue", sorted(QUEUES))
+def test_queues_take_what_a_sender_may_send(queue: str) -> None:
+    """One message may be as large as a whole batch."""
+    assert QUEUES[queue]["MaximumMessageSize"] == BATCH_BYTES
+
+
+@pytest.mark.parametrize("queue", sorted(QUEUES))
+def test_queues_are_kept_when_their_stack_is_deleted(queue: str) -> None:
+    """What waits there left the table. `make move-queues` finds it by the tag (ADR 0074)."""
+    resource = expanded()["Resources"][queue]
+    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert QUEUES[queue]["Tags"] == [{"Key": TAG, "Value": {"Fn::Sub": f"${{AWS::StackName}}/{queue}"}}]
+
+
+# ------------------------------------------------------------ the name of the stack
+
+
+NAME_LIMITS = {"FunctionName": 64, "LayerName": 140, "LogGroupName": 512, "Name": 128, "DashboardName": 255}
+
+
+def test_the_longest_name_of_a_stack() -> None:
+    """Names that hold that of the stack have limits of their own. CloudFormation shortens only names that it makes."""
+    longest = min(
+        NAME_LIMITS[name] - len(value.get("Fn::Sub", "").replace("${AWS::StackName}", ""))
+        for resource in expanded()["Resources"].values()
+        for name, value in resource.get("Properties", {}).items()
+        if name.endswith("Name") and "AWS::StackName" in json.dumps(value)
+    )
+    [checked] = re.findall(r"^LONGEST_STACK_NAME := (\d+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert int(checked) == longest
+    assert f"at most {longest} characters" in (ROOT / "docs/getting-started.md").read_text()
+    assert f"at most {longest} characters" in written()["Description"]
 
 
 @pytest.mark.parametrize("queue", WORKING)

@@ -20,9 +20,9 @@ def adapter(dynamodb: Any) -> DynamoControl:
     return DynamoControl(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
 
 
-@pytest.fixture(params=["fake", "dynamodb"])
-def control(request: pytest.FixtureRequest, dynamodb: Any) -> Control:
-    return MemoryControl() if request.param == "fake" else adapter(dynamodb)
+@pytest.fixture
+def control(dynamodb_or_fake: Any) -> Control:
+    return MemoryControl() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
 
 
 def test_a_new_stack_has_none(control: Control) -> None:

@@ -25,9 +25,9 @@ def adapter(dynamodb: Any) -> DynamoJobs:
     return DynamoJobs(dynamodb=dynamodb, table=create_table(dynamodb, "list", "entry"))
 
 
-@pytest.fixture(params=["fake", "dynamodb"])
-def jobs(request: pytest.FixtureRequest, dynamodb: Any) -> Jobs:
-    return MemoryJobs() if request.param == "fake" else adapter(dynamodb)
+@pytest.fixture
+def jobs(dynamodb_or_fake: Any) -> Jobs:
+    return MemoryJobs() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
 
 
 def gone_on(row: JobRow, cancelled: int = 3) -> JobRow:

@@ -98,9 +98,9 @@ def adapter(dynamodb: Any, client: Any = None) -> DynamoJournal:
     return DynamoJournal(dynamodb=client or dynamodb, table=create_table(dynamodb, "list", "entry"))
 
 
-@pytest.fixture(params=["fake", "dynamodb"])
-def journal(request: pytest.FixtureRequest, dynamodb: Any) -> Journal:
-    return MemoryJournal() if request.param == "fake" else adapter(dynamodb, Strict(dynamodb))
+@pytest.fixture
+def journal(dynamodb_or_fake: Any) -> Journal:
+    return MemoryJournal() if dynamodb_or_fake is None else adapter(dynamodb_or_fake, Strict(dynamodb_or_fake))
 
 
 def entries_of(events: Iterable[Event]) -> list[JournalEntry]:

@@ -33,9 +33,9 @@ def adapter(dynamodb: Any) -> DynamoLedger:
     return DynamoLedger(dynamodb=dynamodb, table=create_table(dynamodb, "scheduleId"), parallel=InOrder())
 
 
-@pytest.fixture(params=["fake", "dynamodb"])
-def ledger(request: pytest.FixtureRequest, dynamodb: Any) -> Ledger:
-    return MemoryLedger() if request.param == "fake" else adapter(dynamodb)
+@pytest.fixture
+def ledger(dynamodb_or_fake: Any) -> Ledger:
+    return MemoryLedger() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
 
 
 def executed(row: LedgerRow) -> LedgerRow:

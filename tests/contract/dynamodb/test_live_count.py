@@ -25,9 +25,9 @@ def adapter(dynamodb: Any) -> DynamoLiveCount:
     return DynamoLiveCount(dynamodb=dynamodb, table=create_table(dynamodb, "list", "entry"))
 
 
-@pytest.fixture(params=["fake", "dynamodb"])
-def live_count(request: pytest.FixtureRequest, dynamodb: Any) -> LiveCount:
-    return MemoryLiveCount() if request.param == "fake" else adapter(dynamodb)
+@pytest.fixture
+def live_count(dynamodb_or_fake: Any) -> LiveCount:
+    return MemoryLiveCount() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
 
 
 def hear(live_count: LiveCount, what: str, schedule_id: str = an_id(), owner: str = OWNER) -> None:

@@ -23,9 +23,9 @@ def adapter(dynamodb: Any) -> DynamoRateLimit:
     return DynamoRateLimit(dynamodb=dynamodb, table=create_table(dynamodb, "list", "entry"))
 
 
-@pytest.fixture(params=["fake", "dynamodb"])
-def rate_limit(request: pytest.FixtureRequest, dynamodb: Any) -> RateLimit:
-    return MemoryRateLimit() if request.param == "fake" else adapter(dynamodb)
+@pytest.fixture
+def rate_limit(dynamodb_or_fake: Any) -> RateLimit:
+    return MemoryRateLimit() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
 
 
 def spent(rate_limit: RateLimit, times: int, at_most: int, owner: str = OWNER, window: str = WINDOW) -> list[bool]:

@@ -72,16 +72,16 @@ def adapter(dynamodb: Any) -> DynamoRegistry:
     )
 
 
-@pytest.fixture(params=["fake", "dynamodb"])
-def stand(request: pytest.FixtureRequest, dynamodb: Any) -> Stand:
-    if request.param == "fake":
+@pytest.fixture
+def stand(dynamodb_or_fake: Any) -> Stand:
+    if dynamodb_or_fake is None:
         ledger, schedules = MemoryLedger(), MemoryScheduleTable()
         return Stand(MemoryRegistry(schedules=schedules, ledger=ledger), ledger, schedules)
-    port = adapter(dynamodb)
+    port = adapter(dynamodb_or_fake)
     return Stand(
         port,
-        DynamoLedger(dynamodb=dynamodb, table=port.ledger_table, parallel=InOrder()),
-        DynamoScheduleTable(dynamodb=dynamodb, table=port.schedules_table),
+        DynamoLedger(dynamodb=dynamodb_or_fake, table=port.ledger_table, parallel=InOrder()),
+        DynamoScheduleTable(dynamodb=dynamodb_or_fake, table=port.schedules_table),
     )
 
 

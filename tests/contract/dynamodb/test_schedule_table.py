@@ -26,9 +26,9 @@ def adapter(dynamodb: Any) -> DynamoScheduleTable:
     return DynamoScheduleTable(dynamodb=dynamodb, table=create_table(dynamodb, "bucket", "due"), page_size=PAGE)
 
 
-@pytest.fixture(params=["fake", "dynamodb"])
-def table(request: pytest.FixtureRequest, dynamodb: Any) -> ScheduleTable:
-    return MemoryScheduleTable(page_size=PAGE) if request.param == "fake" else adapter(dynamodb)
+@pytest.fixture
+def table(dynamodb_or_fake: Any) -> ScheduleTable:
+    return MemoryScheduleTable(page_size=PAGE) if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
 
 
 def bucket_of(schedule: Schedule) -> Bucket:

@@ -13,7 +13,8 @@ from delayer.fakes import MemoryDeadLetterStore
 from delayer.ports.dead_letter_store import DeadLetterStore
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, Failing
-from tests.contract.conftest import REGION
+from tests.contract.conftest import Aws
+from tests.contract.engines import REGION
 from tests.samples import NOW, a_dead_letter, an_id
 
 _names = (f"bucket-{number}" for number in count())
@@ -26,9 +27,9 @@ def adapter(s3: Any) -> S3DeadLetterStore:
     return S3DeadLetterStore(s3=s3, bucket=name)
 
 
-@pytest.fixture(params=["fake", "s3"])
-def store(request: pytest.FixtureRequest, s3: Any) -> DeadLetterStore:
-    return MemoryDeadLetterStore() if request.param == "fake" else adapter(s3)
+@pytest.fixture
+def store(aws_or_fake: Aws | None) -> DeadLetterStore:
+    return MemoryDeadLetterStore() if aws_or_fake is None else adapter(aws_or_fake("s3"))
 
 
 def everything(store: DeadLetterStore, prefix: str = "") -> list[str]:

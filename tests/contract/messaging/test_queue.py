@@ -15,16 +15,18 @@ from delayer.fakes import ManualClock, MemoryQueue
 from delayer.ports.queue import Outgoing, Queue
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
+from tests.contract.conftest import Aws
 from tests.samples import NOW
 
 _names = (f"queue-{number}" for number in count())
 ADAPTER = SqsQueue
 
 
-@pytest.fixture(params=["fake", "sqs"])
-def queue(request: pytest.FixtureRequest, sqs: Any) -> Queue:
-    if request.param == "fake":
+@pytest.fixture
+def queue(aws_or_fake: Aws | None) -> Queue:
+    if aws_or_fake is None:
         return MemoryQueue(clock=ManualClock(NOW))
+    sqs = aws_or_fake("sqs")
     return SqsQueue(sqs=sqs, url=sqs.create_queue(QueueName=next(_names))["QueueUrl"])
 
 

@@ -1,9 +1,9 @@
 """The topic of lifecycle events, as its publishers and one subscriber see it."""
 
+import json
 from itertools import count, pairwise
 from typing import Any
 
-import boto3
 import pytest
 from attrs import define
 from hypothesis import example, given, settings
@@ -14,7 +14,7 @@ from delayer.aws.messaging.topic import BATCH_BYTES, SnsTopic
 from delayer.fakes import MemoryTopic
 from delayer.ports.topic import Announcement, Topic
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
-from tests.contract.conftest import REGION
+from tests.contract.conftest import Aws
 
 _names = (f"topic-{number}" for number in count())
 
@@ -22,9 +22,9 @@ Published = tuple[str, dict[str, str]]
 ADAPTER = SnsTopic
 
 
-@pytest.fixture(scope="session")
-def sns(_moto: None) -> Any:
-    return boto3.client("sns", region_name=REGION)
+@pytest.fixture(scope="module")
+def sns(aws: Aws) -> Any:
+    return aws("sns")
 
 
 @define
@@ -50,17 +50,26 @@ def _received(message: dict[str, Any]) -> Published:
     return message["Body"], {name: value["StringValue"] for name, value in attributes.items()}
 
 
-@pytest.fixture(params=["fake", "sns"])
-def stand(request: pytest.FixtureRequest, sns: Any, sqs: Any) -> Stand:
-    if request.param == "fake":
+@pytest.fixture
+def stand(aws_or_fake: Aws | None) -> Stand:
+    if aws_or_fake is None:
         return Stand(MemoryTopic())
+    sns, sqs = aws_or_fake("sns"), aws_or_fake("sqs")
     name = next(_names)
     arn = sns.create_topic(Name=name)["TopicArn"]
     queue = sqs.create_queue(QueueName=name)["QueueUrl"]
     answer = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])
     endpoint = answer["Attributes"]["QueueArn"]
+    sqs.set_queue_attributes(QueueUrl=queue, Attributes={"Policy": json.dumps(permission(arn, endpoint))})
     sns.subscribe(TopicArn=arn, Protocol="sqs", Endpoint=endpoint, Attributes={"RawMessageDelivery": "true"})
     return Stand(SnsTopic(sns=sns, arn=arn), sqs, queue)
+
+
+def permission(topic: str, queue: str) -> dict[str, Any]:
+    """To deliver, as in the template. AWS and the emulator ask for it, moto does not."""
+    statement = {"Effect": "Allow", "Principal": {"Service": "sns.amazonaws.com"}, "Action": "sqs:SendMessage"}
+    where = {"Resource": queue, "Condition": {"ArnEquals": {"aws:SourceArn": topic}}}
+    return {"Version": "2012-10-17", "Statement": [{**statement, **where}]}
 
 
 def an_announcement(text: str = "{}", **attributes: str) -> Announcement:

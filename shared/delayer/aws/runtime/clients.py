@@ -10,6 +10,8 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from delayer.aws.runtime.bounded_calls import bounded
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
@@ -22,8 +24,8 @@ AWS_ERRORS: Final = (BotoCoreError, ClientError)
 
 log = logging.getLogger("delayer.aws")  # for what an adapter reports by its result instead of raising
 
-# A call that hangs must not use up the function's time: it is retried while there is some left. Ten
-# connections, because that many messages of one batch are handled side by side.
+# These timeouts are of one attempt; what a whole call may take follows from the invocation (ADR 0073). Ten connections,
+# because that many messages of one batch are handled side by side.
 CONFIG: Final = Config(
     connect_timeout=1,
     read_timeout=2,
@@ -32,7 +34,7 @@ CONFIG: Final = Config(
     tcp_keepalive=True,
 )
 FAIL_FAST: Final = CONFIG.merge(
-    Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "max_attempts": 1})
+    Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "total_max_attempts": 2})
 )
 
 
@@ -60,7 +62,7 @@ def fail_fast_dynamodb() -> "DynamoDBClient":
 @lru_cache(maxsize=8)  # sqs-send makes one for each region it is asked for
 def _client(service: Service, region: str | None, config: Config) -> object:
     make: Callable[..., object] = boto3.client  # its stubs want the name of the service as a literal
-    return make(service, region_name=region, config=config)
+    return bounded(make(service, region_name=region, config=config))
 
 
 def error_code(error: Exception) -> str:

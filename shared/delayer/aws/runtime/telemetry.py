@@ -10,6 +10,7 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
 from delayer.aws.runtime.clients import log
+from delayer.aws.runtime.deadline import DEADLINE
 from delayer.core.schedule.instants import Millis
 
 if TYPE_CHECKING:
@@ -48,10 +49,11 @@ class Telemetry:
             self._metrics.add_metric(metric, unit, value)
 
     def observed(self, handler: Handler) -> Handler:
-        """Flushes the metrics after each call, also after one that raised; traces it if the template says so."""
+        """Starts the deadline of each invocation; flushes its metrics, also if it raised; traces it if it is to be."""
 
         @wraps(handler)
         def call(event: dict[str, Any], context: Any) -> Any:
+            DEADLINE.begin(event, context)
             try:
                 return handler(event, context)
             except Exception:

@@ -13,9 +13,10 @@ def _region(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_call_that_hangs_leaves_time_for_another() -> None:
-    """Three tries and the pauses between them are over before an API function is."""
+    """Three tries in all, the first included: botocore's `max_attempts` would be the retries alone."""
     config: Any = client("dynamodb").meta.config
     assert (config.connect_timeout, config.read_timeout) == (1, 2)
+    assert config.retries["total_max_attempts"] == 3
 
 
 def test_whoever_can_do_without_does_not_wait() -> None:

@@ -1,0 +1,80 @@
+"""What plays AWS in the contract tests: moto in this process, the emulator, and a DynamoDB over SQLite.
+
+Three engines that have no line in common. What an adapter means holds on all of them; where one of them differs from
+AWS, the test says so. Each is started when the first test needs it, and ends with the session.
+"""
+
+import os
+import socket
+import subprocess
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import boto3
+import pytest
+from attrs import define, field
+from botocore.config import Config
+
+from local.stack.emulated_stack import EmulatedStack
+from tests.cfn import ROOT
+
+REGION: Final = "eu-west-1"
+FAKE: Final = "fake"
+MOTO: Final = "moto"
+EMULATOR: Final = "emulator"
+DYNOXIDE: Final = "dynoxide"
+WANTED: Final = os.environ.get("CONTRACT_ENGINES", f"{MOTO} {EMULATOR} {DYNOXIDE}").split()
+DYNAMODBS: Final = [one for one in (MOTO, EMULATOR, DYNOXIDE) if one in WANTED]
+OTHERS: Final = [one for one in (MOTO, EMULATOR) if one in WANTED]  # they have SQS, SNS and S3, too
+
+NOTHING: Final = Path(__file__).parent / "nothing.yaml"  # the emulator wants a template
+BINARY: Final = ROOT / ".engines/node_modules/@dynoxide/linux-x64/dynoxide"
+START_SECONDS: Final = 20
+
+
+@define
+class Engines:
+    """Their clients. `moto` must be switched on already."""
+
+    _started: ExitStack = field(factory=ExitStack)
+    _emulator: EmulatedStack | None = None
+    _dynoxide: str = ""
+    _clients: dict[tuple[str, str], Any] = field(factory=dict)
+
+    def client(self, engine: str, service: Any) -> Any:
+        """Of one engine, by boto3's name of the service. Skips the test if the engine is not installed."""
+        if (engine, service) not in self._clients:
+            self._clients[engine, service] = self._make(engine, service)
+        return self._clients[engine, service]
+
+    def _make(self, engine: str, service: Any) -> Any:
+        match engine:
+            case "moto":
+                return boto3.client(service, region_name=REGION)
+            case "emulator":
+                if self._emulator is None:
+                    self._emulator = self._started.enter_context(EmulatedStack(template=NOTHING))
+                return self._emulator.client(service)
+        self._dynoxide = self._dynoxide or self._start_dynoxide()
+        return boto3.client(service, region_name=REGION, endpoint_url=self._dynoxide, config=Config(proxies={}))
+
+    def _start_dynoxide(self) -> str:
+        if not BINARY.exists():
+            pytest.skip("dynoxide is not installed: `make .engines/installed` needs npm, and Linux on x86-64")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        quiet: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen([BINARY, "--host", "127.0.0.1", "--port", str(port)], **quiet)
+        self._started.callback(process.wait)
+        self._started.callback(process.kill)
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                return f"http://127.0.0.1:{port}"
+        raise AssertionError("dynoxide does not start")
+
+    def stop(self) -> None:
+        """Ends what was started."""
+        self._started.close()

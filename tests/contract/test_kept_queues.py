@@ -1,0 +1,55 @@
+"""A queue of the template outlives its stack, with what waits in it, and goes on in a new one (ADR 0074)."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from delayer.aws.messaging.queue import SqsQueue
+from delayer.ports.queue import Outgoing
+from operate.move_queues import prepared, queues_of
+from tests.cfn import expanded
+from tests.contract.conftest import Aws
+from tests.contract.engines import EMULATOR
+
+QUEUES = ("DelayerQueue", "DelayerDeadLetterQueue")
+
+
+@pytest.fixture(scope="module", params=[EMULATOR])
+def aws(request: pytest.FixtureRequest, engines: Any) -> Aws:
+    """moto deletes what is to be kept."""
+    return lambda service: engines.client(request.param, service)
+
+
+def queues_alone() -> str:
+    """As they are in the template."""
+    return json.dumps({"Resources": {name: expanded()["Resources"][name] for name in QUEUES}})
+
+
+def a_stack(aws: Aws, name: str) -> dict[str, str]:
+    """Its queues."""
+    cloudformation = aws("cloudformation")
+    cloudformation.create_stack(StackName=name, TemplateBody=queues_alone())
+    cloudformation.get_waiter("stack_create_complete").wait(StackName=name)
+    return queues_of(aws("sqs"), name)
+
+
+def test_what_waits_outlives_its_stack(aws: Aws) -> None:
+    old, new = a_stack(aws, "old"), a_stack(aws, "new")
+    assert set(old) == set(new) == set(QUEUES)
+    sqs, cloudformation = aws("sqs"), aws("cloudformation")
+    SqsQueue(sqs=sqs, url=old["DelayerQueue"]).send([Outgoing(body="waits")])
+    cloudformation.delete_stack(StackName="old")
+    cloudformation.get_waiter("stack_delete_complete").wait(StackName="old")
+    assert queues_of(sqs, "old") == old
+    began, slept = time.monotonic(), [0.0]
+
+    def sleep(seconds: float) -> None:
+        slept[0] += seconds
+
+    move = prepared(sqs, cloudformation, "old", "new")
+    assert evolve(move, sleep=sleep, now=lambda: began + slept[0])() == 1
+    received = sqs.receive_message(QueueUrl=new["DelayerQueue"])["Messages"]
+    assert [one["Body"] for one in received] == ["waits"]

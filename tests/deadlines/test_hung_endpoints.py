@@ -1,0 +1,182 @@
+"""AWS hangs: every function ends within its own time, and says what it has not done (ADR 0073)."""
+
+import hashlib
+import json
+import time
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from delayer.aws.dynamodb.schedule_table import to_item
+from delayer.core.schedule.instants import HOUR
+from delayer.core.schedule.messages import encode
+from delayer.core.schedule.schedule_id import RANDOM_BYTES
+from tests.cfn import ROOT
+from tests.deadlines.endpoints import SILENT, TRICKLING, Answering, Hung
+from tests.deadlines.processes import FunctionProcess
+from tests.samples import GOLDEN, OWNER, STREAM_RECORD, a_delayer_message, a_schedule, an_executor_message, an_id
+
+FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
+SECONDS = 3.0  # that each function is given
+DUE = int(time.time() * 1000)
+
+
+def a_call(body: object = None, query: dict[str, str] | None = None, **parameters: str) -> dict[str, Any]:
+    """As API Gateway makes it."""
+    return {
+        "rawPath": "/schedules",
+        "headers": {},
+        "queryStringParameters": query or {},
+        "pathParameters": parameters,
+        "requestContext": {"authorizer": {"iam": {"userArn": OWNER}}},
+        "body": json.dumps(body),
+    }
+
+
+def messages(*bodies: str) -> dict[str, Any]:
+    """As SQS delivers them."""
+    source = "arn:aws:sqs:eu-west-1:123456789012:queue"
+    return {
+        "Records": [
+            {"messageId": f"m{number}", "body": body, "eventSourceARN": source} for number, body in enumerate(bodies)
+        ]
+    }
+
+
+def removed(*dues: int) -> dict[str, Any]:
+    """Stream records of schedules that have left the table."""
+    records = []
+    for number, due in enumerate(dues):
+        item = to_item(a_schedule(due))
+        keys = {name: item[name] for name in ("bucket", "due")}
+        data = {**STREAM_RECORD["dynamodb"], "Keys": keys, "OldImage": item, "SequenceNumber": f"s{number}"}
+        records.append({**STREAM_RECORD, "dynamodb": data})
+    return {"Records": records}
+
+
+def inserted(*dues: int) -> dict[str, Any]:
+    """Stream records of schedules that were accepted."""
+    records = removed(*dues)["Records"]
+    for record in records:
+        record["eventName"] = "INSERT"
+        record["dynamodb"]["NewImage"] = record["dynamodb"].pop("OldImage")
+    return {"Records": records}
+
+
+SCHEDULE = {"delaySeconds": 3600, "action": {"type": "http-request", "url": "http://target/hook"}, "payload": 1}
+LIFECYCLE_EVENT = (GOLDEN / "lifecycle-event.json").read_text()
+SQS_ACTION = json.dumps({"type": "sqs-send", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/target"})
+GIVEN: dict[str, Any] = {
+    "api-batch-post": a_call({"schedules": [SCHEDULE] * 3}),
+    "api-default": a_call(),
+    "api-group-delete": a_call(query={"group": "g"}),
+    "api-job-get": a_call(id="5b0c"),
+    "api-schedule-delete": a_call(id=an_id(DUE)),
+    "api-schedule-get": a_call(id=an_id(DUE)),
+    "api-schedule-list": a_call(query={"group": "g"}),
+    "api-schedule-patch": a_call({"delaySeconds": 60}, id=an_id(DUE)),
+    "api-schedule-post": a_call(SCHEDULE),
+    "api-schedule-put": a_call(SCHEDULE, name="invoice"),
+    "api-schedule-stop": a_call(id=an_id(DUE)),
+    "delayer-relay": messages(*[encode(a_delayer_message(DUE, nonce=nonce)) for nonce in ("n1", "n2")]),
+    "dlq-drain": messages(encode(a_delayer_message(DUE)), "malformed"),
+    "executor-http-request": messages(*[encode(an_executor_message(DUE, fence=fence)) for fence in ("d1", "d2")]),
+    "executor-sqs-send": messages(encode(an_executor_message(DUE, action=SQS_ACTION)), "malformed"),
+    "job-group-canceller": messages((GOLDEN / "group-message.json").read_text()),
+    "lifecycle-journal": messages(LIFECYCLE_EVENT, LIFECYCLE_EVENT),
+    "operator-dead-letters": {"command": "list"},
+    "stream-enqueuer": removed(DUE, DUE + HOUR),
+    "stream-lifecycle": inserted(DUE, DUE + HOUR),
+    "sweep-bucket-enqueuer": messages((GOLDEN / "sweep-message.json").read_text()),
+    "task-1minute-enqueuer": {},
+}
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[tuple[str, str], dict[str, Any]]:
+    """Of each function and each kind of endpoint. All functions wait side by side, once all of them are warm."""
+    found = {}
+    with ExitStack() as stack:
+        endpoint = stack.enter_context(Hung())
+        started = [stack.enter_context(FunctionProcess(name, AWS_ENDPOINT_URL=endpoint.url)) for name in FUNCTIONS]
+        for one in started:
+            one.wait_until_ready()
+        for mode in (SILENT, TRICKLING):
+            endpoint.mode = mode
+            for one in started:
+                one.begin(GIVEN[one.function], SECONDS)
+            for one in started:
+                found[one.function, mode] = one.outcome()
+            assert endpoint.connections >= len(FUNCTIONS) - 1, "each has tried to reach AWS"
+            endpoint.connections = 0
+    return found
+
+
+@pytest.mark.parametrize("mode", [SILENT, TRICKLING])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_ends_within_its_time_with_its_answer(
+    function: str, mode: str, outcomes: dict[tuple[str, str], dict[str, Any]]
+) -> None:
+    outcome = outcomes[function, mode]
+    assert outcome["took"] < SECONDS
+    answer: Any = outcome.get("answer")
+    if function == "api-default":
+        assert answer["statusCode"] == 405, "it needs nothing of AWS"
+    elif function == "api-batch-post":
+        assert [one["status"] for one in json.loads(answer["body"])["results"]] == [503] * 3
+    elif function.startswith("api-"):
+        assert answer["statusCode"] == 503
+        assert answer["headers"]["Content-Type"] == "application/problem+json"
+    elif function == "task-1minute-enqueuer":
+        assert outcome["raised"] == "Unavailable", "the next tick does it; the alarm sees this one"
+    elif function == "operator-dead-letters":
+        assert answer["ok"] is False
+    else:
+        given = [one.get("messageId") or one["dynamodb"]["SequenceNumber"] for one in GIVEN[function]["Records"]]
+        assert sorted(one["itemIdentifier"] for one in answer["batchItemFailures"]) == given
+
+
+def all_sent(body: str) -> dict[str, Any]:
+    """What SQS answers."""
+    texts = {one["Id"]: one["MessageBody"].encode() for one in json.loads(body)["Entries"]}
+    digests = {name: hashlib.md5(text).hexdigest() for name, text in texts.items()}
+    return {"Successful": [{"Id": name, "MessageId": "m", "MD5OfMessageBody": one} for name, one in digests.items()]}
+
+
+def test_a_claim_that_hangs_does_not_hold_up_its_neighbour() -> None:
+    """Nor does it take the relay with it: the neighbour is handed over, and only the hung one comes again."""
+    hung = a_delayer_message(DUE, nonce="hung")
+    other = evolve(hung, schedule=a_schedule(DUE, randomness=bytes(RANDOM_BYTES)), nonce="other")
+    sent: list[str] = []
+
+    def answer(operation: str, body: str) -> dict[str, Any] | None:
+        if operation == "SendMessageBatch":
+            sent.extend(json.loads(one["MessageBody"])["nonce"] for one in json.loads(body)["Entries"])
+            return all_sent(body)
+        return None if hung.schedule.id in body else {}
+
+    with Answering(answer) as endpoint, FunctionProcess("delayer-relay", AWS_ENDPOINT_URL=endpoint.url) as relay:
+        relay.wait_until_ready()
+        relay.begin(messages(encode(hung), encode(other)), SECONDS)
+        outcome = relay.outcome()
+    assert outcome["took"] < SECONDS
+    assert outcome["answer"] == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
+    assert sent == ["other"]
+
+
+def test_a_record_that_asks_the_ledger_in_vain_does_not_hold_up_its_shard() -> None:
+    """The removal of what is due in an hour is a question to the ledger; what is due now is sent all the same."""
+    with (
+        Hung() as dynamodb,
+        Answering(lambda _, body: all_sent(body)) as sqs,
+        FunctionProcess(
+            "stream-enqueuer", AWS_ENDPOINT_URL_DYNAMODB=dynamodb.url, AWS_ENDPOINT_URL_SQS=sqs.url
+        ) as enqueuer,
+    ):
+        enqueuer.wait_until_ready()
+        enqueuer.begin(removed(DUE + HOUR, DUE), SECONDS)
+        outcome = enqueuer.outcome()
+    assert outcome["took"] < SECONDS
+    assert outcome["answer"] == {"batchItemFailures": [{"itemIdentifier": "s0"}]}
