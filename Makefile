@@ -10,7 +10,6 @@ SEEDS ?=
 SEED ?=
 ARGS ?=
 URL ?=
-STACK ?= delayer
 
 BIN := .venv/bin
 INSTALLED := .venv/installed
@@ -28,7 +27,7 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract deploy \
-	verify restore move-queues lock clean
+	verify restore move-queues dead-letters lock clean
 
 help: ## list the targets
 	@echo "make <target>:"
@@ -93,6 +92,9 @@ verify: $(INSTALLED) ## check what a deployed stack promises (URL=https://… ST
 
 restore: $(INSTALLED) ## copy restored tables into a stack (STACK=delayer; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m operate.restore --stack $(STACK) $(ARGS)
+
+dead-letters: $(INSTALLED) ## redrive or discard dead letters, one or many (ARGS="redrive --reason 'HTTP 503' --dry-run"; ARGS=--help)
+	@$(BIN)/python -m operate.dead_letters $(ARGS)
 
 lock: $(INSTALLED) ## resolve the requirements again
 	@$(PIP_COMPILE) --no-emit-package botocore --no-emit-package python-dateutil --no-emit-package six \

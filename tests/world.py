@@ -178,7 +178,7 @@ class World:
         self.dead = MemoryQueue(clock=self.clock, name="dead")
         self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer", dead_letters=self.dead)
         self.sweep_queue = MemoryQueue(clock=self.clock, name="sweep", visibility=90 * SECOND)
-        self.group_queue = MemoryQueue(clock=self.clock, name="group", visibility=90 * SECOND)
+        self.group_queue = MemoryQueue(clock=self.clock, name="group", visibility=120 * SECOND, fifo=True)
         self.http_queue = MemoryQueue(clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.dead)
         self.target = ScriptedTarget(self.clock)
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)

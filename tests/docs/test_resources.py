@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from delayer.aws.dynamodb.jobs import job_list
+from delayer.aws.dynamodb.jobs import group_job_list, job_list
 from delayer.aws.dynamodb.registry import group_list, name_list, request_list
 from tests.cfn import ROOT, functions, leading_keys, listed, resource_name, resources, statements
 
@@ -90,7 +90,9 @@ def test_the_tables_are_those_of_the_template() -> None:
 
 
 def test_the_lists_of_the_registry_are_those_of_the_code() -> None:
-    """The key `list` of a name, an idempotency key, a group and a job."""
+    """The key `list` of a name, an idempotency key, a group, a job, and the latest job of a group."""
     shown = [form.split("#")[0] for form in rows("Lists of the registry")]
-    coded = [make("owner", "x").split("#")[0] for make in (name_list, request_list, group_list, job_list)]
+    coded = [
+        make("owner", "x").split("#")[0] for make in (name_list, request_list, group_list, job_list, group_job_list)
+    ]
     assert shown[: len(coded)] == coded

@@ -1,9 +1,13 @@
 """A record that cannot be read, a target that is down, a dead-letter queue; the neighbours fire."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 
 from delayer.core.schedule.instants import SECOND
+from tests.cfn import ROOT
 from tests.e2e.client import Client, lateness, now
 
 
@@ -47,6 +51,37 @@ def test_a_target_that_refuses_fails_and_can_be_redriven(client: Client) -> None
     assert [request.status for request in requests] == [404, 200]
     assert requests[1].body == b'"kept"'
     client.ledger_state(posted["scheduleId"], "executed")
+
+
+def test_many_are_redriven_with_one_command(client: Client) -> None:
+    """As an operator does it: first what would happen, then all of them, with the AWS settings of the shell."""
+    client.receiver.fail_first("/many", 5, status=410)
+    posted = [client.schedule("/many", now() + SECOND) for _ in range(5)]
+    for one in posted:
+        client.ledger_state(one["scheduleId"], "failed")
+    session = client.stack.clients.session
+    credentials = session.get_credentials()
+    assert credentials
+    settings = {
+        "AWS_ENDPOINT_URL": client.stack.aws_endpoint_url,
+        "AWS_DEFAULT_REGION": session.region_name,
+        "AWS_ACCESS_KEY_ID": credentials.access_key,
+        "AWS_SECRET_ACCESS_KEY": credentials.secret_key,
+    }
+
+    def run(*arguments: str) -> str:
+        command = [sys.executable, "-m", "operate.dead_letters", "redrive", "--reason", "HTTP 410", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env={**os.environ, **settings}, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    assert "5 would be redriven" in run("--dry-run")
+    assert "Done: " in (said := run())
+    assert "5 redriven, 0 left as they are." in said
+    assert [request.status for request in client.arrivals("/many", count=10)] == [410] * 5 + [200] * 5
+    for one in posted:
+        client.ledger_state(one["scheduleId"], "executed")
 
 
 def test_a_target_that_nobody_listens_to(client: Client) -> None:

@@ -67,6 +67,8 @@ def dead_letter_queues() -> dict[str, str]:
 
 WORKING = sorted(dead_letter_queues())
 DEAD = sorted(set(QUEUES) - set(WORKING))
+HEALING = ["GroupQueue", "JournalQueue", "SweepQueue"]  # those that hold no schedules
+RENEWED = {"TaskDeadLetterQueue": 24 * 3600, "SweepDeadLetterQueue": 4 * 24 * 3600}  # seconds for which they keep
 
 # ------------------------------------------------------------ functions
 
@@ -274,9 +276,25 @@ def test_the_api_is_that_of_openapi_yaml() -> None:
 
 @pytest.mark.parametrize("queue", sorted(QUEUES))
 def test_queues_keep_for_fourteen_days_and_encrypt(queue: str) -> None:
-    assert QUEUES[queue]["MessageRetentionPeriod"] == FOURTEEN_DAYS
+    """Ticks and sweep messages are written anew all the time; FIFO lets the jobs of an owner run one after another."""
+    assert QUEUES[queue]["MessageRetentionPeriod"] == RENEWED.get(queue, FOURTEEN_DAYS)
     assert QUEUES[queue]["SqsManagedSseEnabled"] is True
-    assert "FifoQueue" not in QUEUES[queue]
+    assert QUEUES[queue].get("FifoQueue", False) is (queue in ("GroupQueue", "GroupDeadLetterQueue"))
+
+
+@pytest.mark.parametrize("queue", HEALING)
+def test_what_is_no_schedule_outlasts_an_outage_of_a_day_in_its_queue(queue: str) -> None:
+    """The deliveries of a day, and a third more, leave it where it is: then it is handled without a command."""
+    deliveries = 24 * 3600 / QUEUES[queue]["VisibilityTimeout"]
+    assert QUEUES[queue]["RedrivePolicy"]["maxReceiveCount"] >= 4 / 3 * deliveries
+
+
+@pytest.mark.parametrize("queue", RENEWED)
+def test_what_is_renewed_reaches_its_dead_letter_queue_before_it_expires(queue: str) -> None:
+    """SQS counts from the first send; its alarm stands for a day or more. A tick goes there at once."""
+    sources = [QUEUES[name] for name, dead in dead_letter_queues().items() if dead == queue]
+    longest = sum(one["VisibilityTimeout"] * one["RedrivePolicy"]["maxReceiveCount"] for one in sources)
+    assert QUEUES[queue]["MessageRetentionPeriod"] >= longest + 24 * 3600
 
 
 @pytest.mark.parametrize("queue", sorted(QUEUES))

@@ -17,6 +17,8 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.use_cases.api.issue.IdCheck": "reads its secret once in each execution environment",
     "delayer.use_cases.api.issue.Ids": "raises the shards once in each execution environment",
     "delayer.use_cases.firing.enqueue.Sent": "remembers what its execution environment has sent",
+    "delayer.use_cases.recovery.bulk.Pace": "knows whose turn is next",
+    "delayer.use_cases.recovery.tally.Tally": "counts",
 }
 
 

@@ -2,30 +2,7 @@
 
 from typing import Protocol
 
-from attrs import frozen
-
-from delayer.core.schedule.instants import Millis
-
-
-@frozen(kw_only=True)
-class JobRow:
-    """The cancelling of a group: how far it has come, and its counts. Each change is a compare-and-set."""
-
-    owner: str
-    job_id: str
-    group: str
-    created_at: Millis
-    revision: int = 1
-    after: str = ""  # the last member that was handled
-    cancelled: int = 0
-    handed_over: int = 0
-    ended: int = 0
-    finished_at: Millis = 0
-
-    @property
-    def found(self) -> int:
-        """All that were handled."""
-        return self.cancelled + self.handed_over + self.ended
+from delayer.core.jobs.job import JobRow
 
 
 class ReadsJobs(Protocol):
@@ -39,8 +16,12 @@ class ReadsJobs(Protocol):
 class StartsJobs(Protocol):
     """Part of Jobs."""
 
-    def put(self, row: JobRow) -> None:
-        """Stores a new one. A row that exists stays: a request that is repeated late must not start the job again."""
+    def latest(self, owner: str, group: str) -> str:
+        """The id of the job that was started last for a group; strongly consistent. Empty if there is none."""
+        ...
+
+    def start(self, row: JobRow, over: str) -> bool:
+        """Stores a new job, and its id as the latest of its group, if that is still `over`; a repeat is no conflict."""
         ...
 
 

@@ -16,6 +16,7 @@ class Outgoing:
     body: str
     delay_seconds: int = field(default=0, validator=[ge(0), le(MAX_DELAY_SECONDS)])
     message_group: str = ""  # a backlog of one group does not hold up the others; empty: a group of its own
+    once: str = ""  # for a FIFO queue, which takes one of all messages with the same text here
 
 
 @frozen(kw_only=True)

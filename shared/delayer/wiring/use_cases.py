@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.firing.sweep_bucket import SweepBuckets
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.write_journal import WriteJournal
+    from delayer.use_cases.recovery.bulk import Bulk
     from delayer.use_cases.recovery.dead_letter import DeadLetters
     from delayer.use_cases.recovery.drain import Drain
     from delayer.use_cases.recovery.redrive import Redrive
@@ -174,6 +175,7 @@ def begin_cancel_group(ports: "Bundle") -> "BeginCancelGroup":
         queue=ports.group_queue,
         observer=ports.observer,
         new_job=ports.new_job_id,
+        new_token=ports.new_token,
     )
 
 
@@ -191,11 +193,13 @@ def cancel_group(ports: "Bundle") -> "CancelGroup":
     return CancelGroup(
         clock=ports.clock,
         registry=ports.registry,
+        ledger=ports.ledger,
         jobs=ports.jobs,
         cancel=cancel(ports),
         queue=ports.group_queue,
         parallel=ports.parallel,
         observer=ports.observer,
+        new_token=ports.new_token,
     )
 
 
@@ -285,8 +289,15 @@ def drain(ports: "Bundle") -> "Drain":
     return Drain(dead_letters=dead_letters(ports))
 
 
+def bulk(ports: "Bundle") -> "Bulk":
+    """The operator's commands, for one and for many."""
+    from delayer.use_cases.recovery.bulk import Bulk
+
+    return Bulk(clock=ports.clock, parallel=ports.parallel, redrive=redrive(ports))
+
+
 def redrive(ports: "Bundle") -> "Redrive":
-    """The operator's commands."""
+    """The operator's commands for one."""
     from delayer.use_cases.recovery.redrive import Redrive
 
     return Redrive(

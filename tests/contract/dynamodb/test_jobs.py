@@ -8,10 +8,11 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.aws.dynamodb.jobs import LIFETIME, DynamoJobs, from_item, to_item
+from delayer.aws.dynamodb.jobs import LIFETIME, DynamoJobs, from_item, latest_item, to_item
+from delayer.core.jobs.job import JobRow
 from delayer.core.schedule.instants import SECOND
 from delayer.fakes import MemoryJobs
-from delayer.ports.jobs import JobRow, Jobs
+from delayer.ports.jobs import Jobs
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
@@ -45,27 +46,51 @@ def test_there_is_none_at_first(jobs: Jobs) -> None:
 
 @pytest.mark.parametrize("row", [JOB, gone_on(JOB), finished(gone_on(JOB))], ids=["new", "under way", "finished"])
 def test_what_is_put_is_read(jobs: Jobs, row: JobRow) -> None:
-    jobs.put(row)
+    jobs.start(row, "")
     assert jobs.read(OWNER, row.job_id) == row
 
 
-def test_a_put_repeated_is_no_change(jobs: Jobs) -> None:
-    jobs.put(JOB)
-    jobs.put(JOB)
+def test_a_start_repeated_is_no_change(jobs: Jobs) -> None:
+    assert jobs.start(JOB, "")
+    assert jobs.start(JOB, "")
     assert jobs.read(OWNER, JOB.job_id) == JOB
 
 
-def test_a_put_repeated_late_does_not_begin_the_job_anew(jobs: Jobs) -> None:
+def test_a_start_repeated_late_does_not_begin_the_job_anew(jobs: Jobs) -> None:
     """A request that timed out may arrive long after another one did."""
-    jobs.put(JOB)
+    jobs.start(JOB, "")
     assert jobs.swap(JOB, gone_on(JOB))
-    jobs.put(JOB)
+    assert jobs.start(JOB, "")
     assert jobs.read(OWNER, JOB.job_id) == gone_on(JOB)
 
 
+def test_of_two_starts_of_a_group_one_wins(jobs: Jobs) -> None:
+    """Two calls found no job, or the same one that is done."""
+    second, third = evolve(JOB, job_id="job 2"), evolve(JOB, job_id="job 3")
+    assert jobs.latest(OWNER, "g") == ""
+    assert jobs.start(JOB, "")
+    assert jobs.start(second, "") is False
+    assert jobs.start(second, JOB.job_id)
+    assert jobs.start(third, JOB.job_id) is False
+    assert jobs.latest(OWNER, "g") == "job 2"
+    assert jobs.read(OWNER, "job 3") is None
+    assert jobs.read(OWNER, "job 1") == JOB, "it can still be looked up"
+
+
+def test_each_group_of_each_owner_has_its_latest(jobs: Jobs) -> None:
+    assert jobs.start(JOB, "")
+    assert jobs.start(evolve(JOB, job_id="job 2", group="h"), "")
+    assert jobs.start(evolve(JOB, job_id="job 3", owner="somebody else"), "")
+    assert [jobs.latest(*of) for of in ((OWNER, "g"), (OWNER, "h"), ("somebody else", "g"))] == [
+        "job 1",
+        "job 2",
+        "job 3",
+    ]
+
+
 def test_a_job_belongs_to_its_owner(jobs: Jobs) -> None:
-    jobs.put(JOB)
-    jobs.put(evolve(JOB, job_id="job 2", group="another"))
+    jobs.start(JOB, "")
+    jobs.start(evolve(JOB, job_id="job 2", group="another"), "")
     assert jobs.read("somebody else", JOB.job_id) is None
     assert jobs.read(OWNER, "job 3") is None
     assert jobs.read(OWNER, JOB.job_id) == JOB
@@ -73,12 +98,12 @@ def test_a_job_belongs_to_its_owner(jobs: Jobs) -> None:
 
 def test_an_id_that_a_client_made_up_is_of_no_job(jobs: Jobs) -> None:
     """An owner may be called what another and an id make together."""
-    jobs.put(evolve(JOB, owner=f"{OWNER}#a", job_id="b"))
+    jobs.start(evolve(JOB, owner=f"{OWNER}#a", job_id="b"), "")
     assert jobs.read(OWNER, "a#b") is None
 
 
 def test_a_swap_of_the_current_job(jobs: Jobs) -> None:
-    jobs.put(JOB)
+    jobs.start(JOB, "")
     assert jobs.swap(JOB, gone_on(JOB))
     assert jobs.swap(gone_on(JOB), finished(gone_on(JOB)))
     assert jobs.read(OWNER, JOB.job_id) == finished(gone_on(JOB))
@@ -86,7 +111,7 @@ def test_a_swap_of_the_current_job(jobs: Jobs) -> None:
 
 def test_of_two_swaps_one_wins(jobs: Jobs) -> None:
     """Two deliveries of one message counted the same page."""
-    jobs.put(JOB)
+    jobs.start(JOB, "")
     assert jobs.swap(JOB, gone_on(JOB, 3))
     assert jobs.swap(JOB, gone_on(JOB, 2)) is False
     assert jobs.read(OWNER, JOB.job_id) == gone_on(JOB, 3)
@@ -94,14 +119,14 @@ def test_of_two_swaps_one_wins(jobs: Jobs) -> None:
 
 def test_a_swap_repeated_is_no_conflict(jobs: Jobs) -> None:
     """The SDK repeats what timed out, though it may have taken place."""
-    jobs.put(JOB)
+    jobs.start(JOB, "")
     assert jobs.swap(JOB, gone_on(JOB))
     assert jobs.swap(JOB, gone_on(JOB))
     assert jobs.read(OWNER, JOB.job_id) == gone_on(JOB)
 
 
 def test_a_swap_repeated_after_another_is_a_conflict(jobs: Jobs) -> None:
-    jobs.put(JOB)
+    jobs.start(JOB, "")
     jobs.swap(JOB, gone_on(JOB))
     jobs.swap(gone_on(JOB), finished(gone_on(JOB)))
     assert jobs.swap(JOB, gone_on(JOB)) is False
@@ -126,8 +151,12 @@ numbers = st.integers(0, 10**6)
         owner=texts,
         job_id=texts,
         group=texts,
-        created_at=st.integers(0, 2**48),
+        created_at=st.integers(1, 2**48),
         revision=st.integers(1, 10**6),
+        calls=st.integers(1, 10**6),
+        until=st.integers(1, 2**48),
+        covers=st.integers(1, 10**6),
+        bound=st.integers(1, 2**48),
         after=texts,
         cancelled=numbers,
         handed_over=numbers,
@@ -149,13 +178,25 @@ def test_a_row_that_cannot_be_read_says_nothing(dynamodb: Any, change: dict[str,
         jobs.read(OWNER, JOB.job_id)
 
 
+def test_a_row_of_an_earlier_version_has_one_call() -> None:
+    item = {name: value for name, value in to_item(JOB).items() if name not in ("calls", "until", "covers", "bound")}
+    assert from_item(OWNER, JOB.job_id, item) == JOB
+
+
+def test_a_latest_job_that_cannot_be_read_says_nothing(dynamodb: Any) -> None:
+    jobs = adapter(dynamodb)
+    dynamodb.put_item(TableName=jobs.table, Item={**latest_item(JOB), "v": {"N": "2"}})
+    with pytest.raises(Unavailable, match="cannot be read"):
+        jobs.latest(OWNER, JOB.group)
+
+
 def test_ttl_is_in_seconds(dynamodb: Any) -> None:
     """From the beginning, however long it takes."""
     jobs = adapter(dynamodb)
-    jobs.put(JOB)
+    jobs.start(JOB, "")
     jobs.swap(JOB, finished(JOB))
-    [item] = dynamodb.scan(TableName=jobs.table)["Items"]
-    assert item["expiresAt"] == {"N": str((NOW + LIFETIME) // SECOND)}
+    items = dynamodb.scan(TableName=jobs.table)["Items"]
+    assert [item["expiresAt"] for item in items] == [{"N": str((NOW + LIFETIME) // SECOND)}] * 2
 
 
 def test_reads_are_strongly_consistent(dynamodb: Any) -> None:
@@ -168,11 +209,11 @@ def test_a_swap_is_one_request(dynamodb: Any) -> None:
     """Also one that is refused: the current row comes with the refusal."""
     client = Wrapped(dynamodb)
     jobs = DynamoJobs(dynamodb=client, table=adapter(dynamodb).table)
-    jobs.put(JOB)
+    jobs.start(JOB, "")
     jobs.swap(JOB, gone_on(JOB))
     jobs.swap(JOB, gone_on(JOB))
     jobs.swap(JOB, gone_on(JOB, 7))
-    assert [name for name, _ in client.calls] == ["put_item"] * 4
+    assert [name for name, _ in client.calls] == ["transact_write_items"] + ["put_item"] * 3
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -181,7 +222,8 @@ def test_what_failed_is_unavailable(error: str) -> None:
     jobs = DynamoJobs(dynamodb=Failing(ERRORS[error]), table="t")
     calls: list[Callable[[], object]] = [
         lambda: jobs.read(OWNER, JOB.job_id),
-        lambda: jobs.put(JOB),
+        lambda: jobs.start(JOB, ""),
+        lambda: jobs.latest(OWNER, "g"),
         lambda: jobs.swap(JOB, gone_on(JOB)),
     ]
     for call in calls:

@@ -30,15 +30,15 @@ def queue(aws_or_fake: Aws | None) -> Queue:
     return SqsQueue(sqs=sqs, url=sqs.create_queue(QueueName=next(_names))["QueueUrl"])
 
 
-def received(queue: Queue) -> list[str]:
-    """The bodies of all that is visible."""
+def received(queue: Queue, together: int = 10) -> list[str]:
+    """The bodies of all that can be received, so many with one call."""
     bodies: list[str] = []
     while True:
         if isinstance(queue, MemoryQueue):
-            batch = [received.body for received in queue.receive()]
+            batch = [received.body for received in queue.receive(together)]
         else:
             assert isinstance(queue, SqsQueue)
-            answer = queue.sqs.receive_message(QueueUrl=queue.url, MaxNumberOfMessages=10)
+            answer = queue.sqs.receive_message(QueueUrl=queue.url, MaxNumberOfMessages=together)
             batch = [message["Body"] for message in answer.get("Messages", [])]
         if not batch:
             return bodies
@@ -60,6 +60,30 @@ def test_a_message_group_is_sent_as_the_message_group_id_of_sqs(sqs: Any) -> Non
     answer = sqs.receive_message(QueueUrl=queue.url, MaxNumberOfMessages=10, AttributeNames=["All"])
     groups = {message["Body"]: message["Attributes"].get("MessageGroupId") for message in answer["Messages"]}
     assert groups == {"a": "t1", "b": None}
+
+
+@pytest.fixture(params=["fake", "sqs"])
+def fifo(request: pytest.FixtureRequest, sqs: Any) -> Queue:
+    if request.param == "fake":
+        return MemoryQueue(clock=ManualClock(NOW), fifo=True)
+    url = sqs.create_queue(QueueName=f"{next(_names)}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
+    return SqsQueue(sqs=sqs, url=url)
+
+
+def test_a_fifo_queue_delivers_nothing_of_a_message_group_that_is_in_flight(fifo: Queue) -> None:
+    """The others of the group wait, and other groups do not wait for them (ADR 0051)."""
+    jobs = [Outgoing(body=f"{owner}{at}", message_group=owner, once=f"{owner}{at}") for owner in "ab" for at in "123"]
+    assert fifo.send(jobs) == []
+    assert received(fifo, 1) == ["a1", "b1"]
+
+
+def test_a_repeated_send_to_a_fifo_queue_is_one_message(sqs: Any) -> None:
+    """The SDK repeats what timed out. Another token is another message, though the body is the same."""
+    url = sqs.create_queue(QueueName=f"{next(_names)}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
+    queue = SqsQueue(sqs=sqs, url=url)
+    for token in ("t1", "t1", "t2"):
+        assert queue.send([Outgoing(body="x", message_group="g", once=token)]) == []
+    assert queue.visible() == 2
 
 
 def test_a_body_arrives_as_it_was_sent(queue: Queue) -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from delayer.core.firing import enqueueing, relaying
+from delayer.core.recovery import redriving
 from delayer.use_cases.recovery import dead_letter, redrive
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
@@ -41,6 +42,6 @@ BUGS = (
         name="no-stale-margin",
         what="a copy older than its ledger row fires",
         breaks=Invariant.ONCE,
-        swaps=tuple((where, "STALE_AFTER", 10**15) for where in (enqueueing, relaying, redrive)),
+        swaps=tuple((where, "STALE_AFTER", 10**15) for where in (enqueueing, relaying, redriving)),
     ),
 )

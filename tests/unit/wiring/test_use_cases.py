@@ -19,6 +19,11 @@ from tests.world import World
 IDS = {"clock", "control", "randomness", "pick", "settings.shards"}
 QUOTA = {"clock", "observer", "settings.limits", "rate_limit", "fail_fast_live_count"}
 DEAD_LETTERS = {"clock", "observer", "ledger", "dead_letter_store", "source"}
+REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "schedules", "delayer_queue"} | {
+    "read_dead_letter",
+    "new_token",
+    "settings.period",
+}
 PARTS: dict[str, set[str]] = {
     "id_check": {"control", "randomness"},
     "ids": IDS,
@@ -32,10 +37,10 @@ PARTS: dict[str, set[str]] = {
     | {"journal", "settings.has_journal"},
     "cancel": {"clock", "observer", "control", "randomness", "schedules", "ledger", "registry"},
     "stop": {"clock", "observer", "control", "randomness", "ledger"},
-    "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id"},
+    "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id", "new_token"},
     "get_job": {"jobs"},
     "cancel_group": {"clock", "observer", "control", "randomness", "schedules", "ledger", "registry"}
-    | {"jobs", "group_queue", "parallel"},
+    | {"jobs", "group_queue", "parallel", "new_token"},
     "enqueue": {*DEAD_LETTERS, "schedules", "control", "delayer_queue", "new_token", "settings.period"},
     "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
     | {"settings.period"},
@@ -43,8 +48,8 @@ PARTS: dict[str, set[str]] = {
     "relay": {*DEAD_LETTERS, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
     "execute": {*DEAD_LETTERS, "own_queue", "parallel", "new_token"},
     "drain": DEAD_LETTERS,
-    "redrive": {"clock", "observer", "ledger", "dead_letter_store", "schedules", "delayer_queue"}
-    | {"read_dead_letter", "new_token", "settings.period"},
+    "redrive": REDRIVE,
+    "bulk": {*REDRIVE, "parallel"},
     "announce": {"topic", "observer", "settings.event_source"},
     "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},
 }
@@ -135,7 +140,7 @@ def test_nobody_else_puts_a_use_case_together(path: Path) -> None:
 
 FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
 WITHOUT = {"api-default"}
-SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota"}
+SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota", "Redrive"}  # Redrive: of the commands for one and for many
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -8,13 +8,13 @@ import msgspec
 
 from delayer.core.api.status import Status
 from delayer.core.history.events import Event
+from delayer.core.jobs.job import JobRow
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule import definition
 from delayer.core.schedule.instants import Millis, format_instant
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import point_in_time_of
-from delayer.ports.jobs import JobRow
 
 Response = dict[str, Any]
 Shown = dict[str, object]

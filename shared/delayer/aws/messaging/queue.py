@@ -43,10 +43,10 @@ class SqsQueue:
 
 
 def _entry(at: int, message: Outgoing) -> "SendMessageBatchRequestEntryTypeDef":
-    """On a standard queue, the group makes it a fair queue; the order is not affected."""
-    entry: SendMessageBatchRequestEntryTypeDef = {
-        "Id": str(at),
-        "MessageBody": message.body,
-        "DelaySeconds": message.delay_seconds,
-    }
+    """On a standard queue, the group makes it a fair queue; the order is not affected. FIFO queues take no delay."""
+    entry: SendMessageBatchRequestEntryTypeDef = {"Id": str(at), "MessageBody": message.body}
+    if message.once:
+        entry["MessageDeduplicationId"] = message.once
+    else:
+        entry["DelaySeconds"] = message.delay_seconds
     return {**entry, "MessageGroupId": message.message_group} if message.message_group else entry

@@ -46,6 +46,7 @@ class Contents:
 
     schedules: tuple[Schedule, ...] = ()
     malformed: int = 0  # records in it that this code cannot read
+    others: int = 0  # schedules in it that the command was not given for
 
 
 class _File(msgspec.Struct, rename="camel"):

@@ -1,4 +1,4 @@
-"""A standard SQS queue: delays, visibility, at-least-once delivery, redrive to a dead-letter queue."""
+"""An SQS queue: delays, visibility, at-least-once delivery, redrive to a dead-letter queue; standard or FIFO."""
 
 from collections.abc import Callable, Sequence
 
@@ -34,6 +34,7 @@ class MemoryQueue:
     visibility: Millis = 30 * SECOND
     max_receives: int = 10  # counts only if there is a queue of dead letters
     dead_letters: "MemoryQueue | None" = None
+    fifo: bool = False  # while messages of a group are in flight, no other of this group is delivered
     choose: Callable[[Sequence[Message], int], Sequence[Message]] = oldest
     messages: list[Message] = Factory(list)
     sent: int = 0  # messages ever sent
@@ -58,11 +59,16 @@ class MemoryQueue:
                 ready.remove(message)
                 self.messages.remove(message)
                 self.dead_letters.take(message)
-        chosen = self.choose(ready, at_most)
+        chosen = self.choose(self._of_free_groups(ready) if self.fifo else ready, at_most)
         for message in chosen:
             message.receives += 1
             message.visible_at = now + self.visibility
         return [self._received(message) for message in chosen]
+
+    def _of_free_groups(self, ready: Sequence[Message]) -> Sequence[Message]:
+        now = self.clock.now()
+        busy = {one.message_group for one in self.messages if one.receives and one.visible_at > now}
+        return [message for message in ready if message.message_group not in busy]
 
     def take(self, message: Message) -> None:
         """Moved here from another queue, by SQS or by an operator: the same body under another id."""

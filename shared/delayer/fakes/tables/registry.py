@@ -5,13 +5,13 @@ from functools import lru_cache
 
 from attrs import Factory, define
 
+from delayer.core.jobs.job import JobRow
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of
 from delayer.fakes.tables.ledger import MemoryLedger
 from delayer.fakes.tables.schedule_table import MemoryScheduleTable
-from delayer.ports.jobs import JobRow
 from delayer.ports.registry import Member, Members, NameRow, RequestRow, ScheduleTransaction
 
 
@@ -105,12 +105,23 @@ class MemoryJobs:
     """Port Jobs."""
 
     rows: dict[tuple[str, str], JobRow] = Factory(dict)
+    latest_ids: dict[tuple[str, str], str] = Factory(dict)
 
     def read(self, owner: str, job_id: str) -> JobRow | None:
         return self.rows.get((owner, job_id))
 
-    def put(self, row: JobRow) -> None:
-        self.rows.setdefault((row.owner, row.job_id), row)
+    def latest(self, owner: str, group: str) -> str:
+        return self.latest_ids.get((owner, group), "")
+
+    def start(self, row: JobRow, over: str) -> bool:
+        current = self.latest(row.owner, row.group)
+        if current == row.job_id:
+            return True
+        if current != over:
+            return False
+        self.latest_ids[row.owner, row.group] = row.job_id
+        self.rows[row.owner, row.job_id] = row
+        return True
 
     def swap(self, old: JobRow, new: JobRow) -> bool:
         current = self.rows.get((old.owner, old.job_id))

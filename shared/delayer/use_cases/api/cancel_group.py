@@ -3,22 +3,26 @@
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
-from delayer.core.api.cancellation import Expired, NotFound, TooLate
+from delayer.core.api.cancellation import Already, Expired, NotFound, TooLate, decide_cancel
+from delayer.core.jobs.job import Counted, JobRow, advanced, is_at_the_same_place, joined, lane_of
 from delayer.core.ledger.lifecycle import IllegalTransition, State
+from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import GroupMessage, decode, encode
 from delayer.core.schedule.schedule_id import FAR
 from delayer.ports.clock import Clock, Parallel
-from delayer.ports.jobs import AdvancesJobs, JobRow, ReadsJobs, StartsJobs
+from delayer.ports.jobs import AdvancesJobs, ReadsJobs, StartsJobs
+from delayer.ports.ledger import ReadsManyRows
 from delayer.ports.observer import Observer
 from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
 from delayer.ports.registry import ReadsMembers
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer, Cancel, Cancelled
+from delayer.use_cases.transactions import ROUNDS
 
 AT_A_TIME: Final = 50  # members that are counted together
 
@@ -27,24 +31,46 @@ class JobsOfCancelGroup(ReadsJobs, AdvancesJobs, Protocol):
     """What it needs from the jobs."""
 
 
+class JobsOfBeginCancelGroup(ReadsJobs, StartsJobs, AdvancesJobs, Protocol):
+    """What it needs from the jobs."""
+
+
 @frozen(kw_only=True)
 class BeginCancelGroup:
-    """One call of the API: writes the job, and sends it to the queue."""
+    """One call of the API: joins the job of the group that runs, or starts one, and sends a message for it."""
 
     clock: Clock
-    jobs: StartsJobs
+    jobs: JobsOfBeginCancelGroup
     queue: SendsMessages
     observer: Observer
     new_job: Callable[[], str]
+    new_token: Callable[[], str]
 
     def __call__(self, group: str, owner: str) -> JobRow:
-        """The job. Raises Unavailable if AWS failed: then there is no job, or one whose id nobody knows."""
-        row = JobRow(owner=owner, job_id=self.new_job(), group=group, created_at=self.clock.now())
-        self.jobs.put(row)
-        if self.queue.send([outgoing(row)]):
+        """The job. Raises Unavailable if AWS failed: then nothing is promised, though the job may run.
+
+        A message is sent for each call: the call that started the job may have died before its own.
+        """
+        row = self._join_or_start(group, owner)
+        if self.queue.send([outgoing(row, self.new_token())]):
             raise Unavailable("the job was not sent")
-        self.observer.note("group to be cancelled", job=row.job_id, group=group)
+        self.observer.note("group to be cancelled", job=row.job_id, group=group, calls=row.calls)
         return row
+
+    def _join_or_start(self, group: str, owner: str) -> JobRow:
+        now = self.clock.now()
+        for _ in range(ROUNDS):
+            latest = self.jobs.latest(owner, group)
+            job = self.jobs.read(owner, latest) if latest else None
+            if job and not job.finished_at:
+                more = joined(job, now)
+                if self.jobs.swap(job, more):
+                    return more
+            else:
+                row = JobRow(owner=owner, job_id=self.new_job(), group=group, created_at=now)
+                if self.jobs.start(row, latest):
+                    return row
+        raise Unavailable("others cancel this group all the time; try again")
 
 
 @frozen(kw_only=True)
@@ -60,16 +86,18 @@ class GetJob:
 
 @frozen(kw_only=True)
 class CancelGroup:
-    """Jobs, one message each."""
+    """Jobs, one message each. The queue lets the jobs of one owner run one after another."""
 
     clock: Clock
     registry: ReadsMembers
+    ledger: ReadsManyRows
     jobs: JobsOfCancelGroup
     cancel: Cancel
     queue: SendsMessages
     parallel: Parallel
     observer: Observer
-    budget: Millis = field(default=30_000)  # what is left after this long goes on with the next message
+    new_token: Callable[[], str]
+    budget: Millis = field(default=30_000)  # what is left after this long goes on behind the owner's other jobs
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Returns the ids of the messages that SQS must deliver again."""
@@ -82,7 +110,7 @@ class CancelGroup:
             began = self.clock.now()
             while job and not job.finished_at and self.clock.now() <= began + self.budget:
                 job = self._page(job)
-            return not (job and not job.finished_at and self.queue.send([outgoing(job)]))
+            return not (job and not job.finished_at and self.queue.send([outgoing(job, self.new_token())]))
         except Malformed as error:
             self.observer.warn("not a job", reason=error.reason)
             return True
@@ -91,33 +119,50 @@ class CancelGroup:
             return False
 
     def _page(self, job: JobRow) -> JobRow | None:
-        """Some members, counted together with how far it came.
-
-        If another message of this job was faster, this one continues from there: it may be the only one that survives.
-        """
+        """Some members, counted together with how far it came."""
         since = self.clock.now() - STALE_AFTER
         page = self.registry.members(job.owner, job.group, since, FAR, job.after, AT_A_TIME)
-        earlier = [member.schedule_id for member in page.members if member.created_at <= job.created_at]
-        answers = self.parallel.map(lambda member: self._cancel(member, job), earlier)
+        earlier = [member.schedule_id for member in page.members if member.created_at <= job.bound]
+        rows = self.ledger.read_all(earlier)
+        answers = self.parallel.map(lambda member: self._cancel(member, rows.get(member), job), earlier)
         counts = [_counted(answer, detail(job)) for answer in answers]
-        following = evolve(
-            job,
-            revision=job.revision + 1,
-            after=page.more,
-            cancelled=job.cancelled + counts.count("cancelled"),
-            handed_over=job.handed_over + counts.count("handed over"),
-            ended=job.ended + counts.count("ended"),
-            finished_at=0 if page.more else self.clock.now(),
+        counted = Counted(
+            cancelled=counts.count("cancelled"),
+            handed_over=counts.count("handed over"),
+            ended=counts.count("ended"),
         )
-        if not self.jobs.swap(job, following):
-            return self.jobs.read(job.owner, job.job_id)
-        if following.finished_at:
+        following = self._store(job, counted, page.more)
+        if following and following.finished_at:
             self.observer.note("group cancelled", job=job.job_id, found=following.found, cancelled=following.cancelled)
         return following
 
-    def _cancel(self, member: str, job: JobRow) -> Answer | Unavailable | IllegalTransition:
-        """An exception in a thread would lose the page while the others are still at work; so it is returned."""
+    def _store(self, job: JobRow, counted: Counted, more: str) -> JobRow | None:
+        """If another delivery was faster, this one goes on from there: it may be the only one that survives.
+
+        If a call joined meanwhile, the page is not done again: whoever calls all the time would stop the job.
+        """
+        current = job
+        for _ in range(ROUNDS):
+            following = advanced(current, counted, more, self.clock.now())
+            if self.jobs.swap(current, following):
+                return following
+            found = self.jobs.read(job.owner, job.job_id)
+            if found is None or not is_at_the_same_place(found, job):
+                return found
+            current = found
+        raise Unavailable("calls join this job all the time")
+
+    def _cancel(self, member: str, row: LedgerRow | None, job: JobRow) -> Answer | Unavailable | IllegalTransition:
+        """Most members of an old group have ended: the row that was read says so, and nothing has to be written.
+
+        An exception in a thread would lose the page while the others are still at work; so it is returned.
+        """
         try:
+            match decide_cancel(member, job.owner, row, self.clock.now(), detail(job)):
+                case Already(current):
+                    return Cancelled(current)
+                case TooLate() | Expired() as answer:
+                    return answer
             return self.cancel(member, job.owner, detail(job))
         except Unavailable as error:
             return error
@@ -148,6 +193,7 @@ def detail(job: JobRow) -> str:
     return f"cancelled with its group, job {job.job_id}"
 
 
-def outgoing(job: JobRow) -> Outgoing:
-    """The message that lets it go on."""
-    return Outgoing(body=encode(GroupMessage(owner=job.owner, job=job.job_id)))
+def outgoing(job: JobRow, token: str) -> Outgoing:
+    """The message that lets it go on. `token` is another one for each: SQS must not take it for one that it had."""
+    body = encode(GroupMessage(owner=job.owner, job=job.job_id))
+    return Outgoing(body=body, message_group=lane_of(job.owner), once=token)

@@ -31,7 +31,8 @@ class WriteJournal:
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Stores all, each event in the text in which it came; returns the ids of the messages to be delivered again.
 
-        One that cannot be read goes to the dead-letter queue. A redrive of the queue helps once this code can read it.
+        One that cannot be read waits: a later version of this code may read it. After 33 hours it goes to the
+        dead-letter queue (ADR 0078).
         """
         read = [
             (one.message_id, JournalEntry(event=event, text=one.body)) for one in batch if (event := self._read(one))

@@ -1,6 +1,6 @@
 """What an operator does with dead letters and failed schedules: list, show, redrive, discard (ADR 0021)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
 from attrs import evolve, frozen
@@ -8,12 +8,10 @@ from attrs import evolve, frozen
 from delayer.core.firing.enqueueing import delay_seconds, within_period
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.ledger.lifecycle import IllegalTransition, State
-from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import Contents, decode
-from delayer.core.recovery.redriving import DISCARDABLE, REDRIVABLE, redriven, settled
+from delayer.core.recovery.redriving import Refusal, decide_discard, decide_redrive, redriven, settled
 from delayer.core.schedule.instants import Millis, format_instant
-from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.ports.clock import Clock
@@ -25,6 +23,10 @@ from delayer.ports.schedule_table import PutsSchedules
 from delayer.ports.unavailable import Unavailable
 
 PAGE: Final = 100  # entries of one list
+REDRIVEN: Final = "redriven"  # the outcome of a schedule that was
+NO_SCHEDULE: Final = "no schedule can be read from it: show it, POST the schedule again, and discard it"
+
+Report = tuple[dict[str, Any], LedgerRow | None]  # what came of a schedule; its row, if that is to be settled
 
 
 class StoreOfRedrive(ReadsDeadLetters, DeletesDeadLetters, Protocol):
@@ -68,43 +70,52 @@ class Redrive:
         """
         contents = self.read(self._content(key))
         if not contents.schedules:
-            raise Impossible("no schedule can be read from it: show it, POST the schedule again, and discard it")
+            raise Impossible(NO_SCHEDULE)
         reports = [self.redrive_one(schedule) for schedule in contents.schedules]
-        is_settled = contents.malformed == 0 and all(report["settled"] for report, _ in reports)
+        return {
+            "schedules": [one for one, _ in reports],
+            "malformed": contents.malformed,
+            "stillStored": not self.close(key, contents, reports),
+        }
+
+    def close(self, key: str, contents: Contents, reports: Sequence[Report]) -> bool:
+        """Deletes a body that was redriven if nothing in it is needed any more; whether it is deleted."""
+        is_settled = is_whole(contents) and all(one["settled"] for one, _ in reports)
         if is_settled:
             self.store.remove(key)
             for _, row in reports:
                 self._settle(row)
-        return {
-            "schedules": [report for report, _ in reports],
-            "malformed": contents.malformed,
-            "stillStored": not is_settled,
-        }
+        return is_settled
 
     def discard(self, key: str) -> dict[str, Any]:
         """Ends as dropped what has no other end, and deletes the body."""
-        reports = [self._drop(schedule) for schedule in self.read(self._content(key)).schedules]
+        reports = [self.discard_one(schedule) for schedule in self.read(self._content(key)).schedules]
+        for one in reports:
+            if not one["settled"]:  # its body may be needed again
+                raise Impossible(f"{one['scheduleId']}: {one['outcome']}")
         self.store.remove(key)
         return {"schedules": reports}
 
-    def redrive_one(self, schedule: Schedule) -> tuple[dict[str, Any], LedgerRow | None]:
+    def redrive_one(self, schedule: Schedule) -> Report:
         """What came of it; and the row of one that went to the table, which is to be settled afterwards."""
         row = self.ledger.read(schedule.id)
-        if row and not row.ended and row.state is not State.SCHEDULED:
-            # The function that stored this body may not have written the end yet: the body must not be deleted.
-            return _report(schedule, f"not redriven: it is {row.state}; try again later", settled=False), None
-        if row and row.state not in REDRIVABLE:
-            return _report(schedule, f"not redriven: it is {row.state}", settled=True), None
-        if row and row.stopped_at:
-            return _report(schedule, "not redriven: its owner has stopped it; discard it", settled=False), None
-        if self.clock.now() - schedule.point_in_time > STALE_AFTER:
-            return _report(schedule, "not redriven: it is more than 29 days late; POST it again", settled=False), None
+        if refusal := decide_redrive(schedule, row, self.clock.now()):
+            return report(schedule, refusal.reason, settled=refusal.settled), None
         try:
             opened = self._move(schedule, row)
         except IllegalTransition as error:
-            return _report(schedule, f"not redriven: {error}", settled=False), None
+            return report(schedule, f"not redriven: {error}", settled=False), None
         self.observer.note("redriven", schedule.id)
-        return _report(schedule, "redriven", settled=True), opened
+        return report(schedule, REDRIVEN, settled=True), opened
+
+    def discard_one(self, schedule: Schedule) -> dict[str, Any]:
+        """What came of it."""
+        decision = decide_discard(schedule, self.ledger.read(schedule.id), self.clock.now())
+        if isinstance(decision, Refusal):
+            return report(schedule, decision.reason, settled=decision.settled)
+        self._write(decision)
+        self.observer.note("discarded", schedule.id)
+        return report(schedule, State.DROPPED, settled=True)
 
     def _move(self, schedule: Schedule, row: LedgerRow | None) -> LedgerRow | None:
         """To the table if it is due later than the delayer period, else to the delayer queue. The row of the former."""
@@ -135,19 +146,6 @@ class Redrive:
             if isinstance(result, Unavailable):
                 raise result
 
-    def _drop(self, schedule: Schedule) -> dict[str, Any]:
-        row, now, reason = self.ledger.read(schedule.id), self.clock.now(), "discarded by an operator"
-        if row is None:
-            self._write(LedgerChange(row=ended_unclaimed(schedule.id, schedule.owner, State.DROPPED, now, reason)))
-        elif row.state in DISCARDABLE:
-            self._write(LedgerChange(row=ended(row, State.DROPPED, now, reason), over=row))
-        elif row.ended:
-            return _report(schedule, f"it stays {row.state}", settled=True)
-        else:
-            raise Impossible(f"{schedule.id} is {row.state}: it is on its way; wait for its end")
-        self.observer.note("discarded", schedule.id)
-        return _report(schedule, State.DROPPED, settled=True)
-
     def _write(self, change: LedgerChange) -> None:
         """An operator decided on the row that was read. If there is another one now, the operator decides again."""
         [result] = self.ledger.write([change])
@@ -162,6 +160,11 @@ class Redrive:
         if content is None:
             raise Impossible(f"nothing is stored under {key!r}: list what is")
         return content
+
+
+def is_whole(contents: Contents) -> bool:
+    """Whether a command for its schedules is one for all that the body holds."""
+    return not contents.malformed and not contents.others
 
 
 def _shown(key: str, content: bytes) -> dict[str, Any]:
@@ -185,7 +188,8 @@ def _body(content: bytes) -> str:
         return content.decode("utf-8", "replace")
 
 
-def _report(schedule: Schedule, outcome: str, *, settled: bool) -> dict[str, Any]:
+def report(schedule: Schedule, outcome: str, *, settled: bool) -> dict[str, Any]:
+    """One schedule in an answer. `settled`: it does not need its stored body any more."""
     return {
         "scheduleId": schedule.id,
         "pointInTime": format_instant(schedule.point_in_time),

@@ -2,29 +2,32 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
-from attrs import define, evolve
+from attrs import define, evolve, fields
 
 from delayer.core.api.listing import admit_listing, cursor_after
 from delayer.core.api.request import Invalid, Listing
+from delayer.core.jobs.job import JobRow
 from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.core.schedule.margins import STALE_AFTER
-from delayer.fakes import MemoryLedger
+from delayer.fakes import MemoryLedger, MemoryQueue
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
-from delayer.ports.jobs import JobRow
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer, Cancel
 from delayer.use_cases.api.cancel_group import outgoing
 from delayer.use_cases.api.list_schedules import Listed
 from delayer.wiring import use_cases
+from tests.cfn import resources
 from tests.unit.use_cases.api.test_accept import accepted, body
 from tests.world import START, World
 
 OWNER = "owner"
+QUEUES = resources("AWS::SQS::Queue")
 GROUP = "g"
 
 
@@ -43,6 +46,7 @@ class Stand:
         self.work = evolve(
             use_cases.cancel_group(world.ports("work")),
             registry=Faulty(world.registry, plan),
+            ledger=Faulty(world.ledger, plan),
             jobs=Faulty(self.jobs, plan),
             cancel=evolve(world.cancel, ledger=Faulty(world.ledger, plan)),
             queue=Faulty(self.queue, plan),
@@ -56,14 +60,26 @@ class Stand:
     def run(self) -> JobRow:
         """Until no message is left."""
         while True:
-            self.world.clock.move(90 * SECOND)
+            self.world.clock.move(120 * SECOND)
             if not (batch := self.queue.receive()):
-                [job] = self.jobs.rows.values()
-                return job
+                return list(self.jobs.rows.values())[-1]
             try:
                 self.queue.settle(batch, self.work(batch))
             except Crash:
                 continue
+
+    def work_on_one_page(self) -> None:
+        """One delivery, which has time for no more."""
+        world = self.world
+
+        class Slow(Cancel):
+            def __call__(self, schedule_id: str, owner: str, detail: str = "") -> Answer:
+                world.clock.move(1)
+                return world.cancel(schedule_id, owner, detail)
+
+        slow = Slow(**{one.name: getattr(world.cancel, one.name) for one in fields(Cancel)})
+        batch = self.queue.receive(1)
+        self.queue.settle(batch, evolve(self.work, cancel=slow, budget=0)(batch))
 
     def states(self, ids: list[str]) -> list[State]:
         return [self.world.ledger.rows[one].state for one in ids]
@@ -317,8 +333,8 @@ def test_two_deliveries_of_a_job_count_once() -> None:
     stand.members(120)
     job = stand.begin(GROUP, OWNER)
     other = evolve(stand.work, budget=0)
-    other([ReceivedMessage(message_id="twin", body=outgoing(job).body)])
-    stand.queue.send([outgoing(job)])
+    other([ReceivedMessage(message_id="twin", body=outgoing(job, "t").body)])
+    stand.queue.send([outgoing(job, "t")])
     done = stand.run()
     assert (done.found, done.cancelled) == (120, 120)
 
@@ -335,6 +351,154 @@ def test_a_job_that_cannot_be_sent_is_no_promise() -> None:
     begin = evolve(stand.begin, queue=Faulty(stand.queue, FaultPlan(Fault.BEFORE, 0)))
     with pytest.raises(Unavailable):
         begin(GROUP, OWNER)
+
+
+def test_twenty_calls_cancel_each_member_once() -> None:
+    """They are one job, which passes through the group twice: the second time there is nothing to write."""
+    stand = a_stand()
+    ids = stand.members(60)
+    jobs = {stand.begin(GROUP, OWNER).job_id for _ in range(20)}
+    assert len(jobs) == 1
+    done = stand.run()
+    writes = [name for name in stand.plan.seen if name == "MemoryLedger.write"]
+    assert len(writes) == 60
+    assert (done.job_id, done.calls, done.found, done.cancelled) == (jobs.pop(), 20, 60, 60)
+    assert stand.states(ids) == [State.CANCELLED] * 60
+
+
+def test_a_later_call_reaches_what_joined_before_it() -> None:
+    """Whenever it comes while the job is under way; what joins after it is left alone."""
+    stand = a_stand()
+    stand.members(60)
+    first = stand.begin(GROUP, OWNER)
+    stand.work_on_one_page()
+    [more] = stand.members(1, seconds=50)
+    second = stand.begin(GROUP, OWNER)
+    stand.world.clock.move(1)
+    [late] = stand.members(1, seconds=7200)
+    assert second.job_id == first.job_id
+    done = stand.run()
+    assert (done.found, done.cancelled) == (61, 61)
+    assert stand.states([more]) == [State.CANCELLED]
+    assert late not in stand.world.ledger.rows
+
+
+def test_a_call_after_the_end_is_a_job_of_its_own() -> None:
+    stand = a_stand()
+    stand.members(3)
+    first = stand.begin(GROUP, OWNER)
+    stand.run()
+    stand.world.clock.move(SECOND)
+    stand.members(2, seconds=9000)
+    second = stand.begin(GROUP, OWNER)
+    assert second.job_id != first.job_id
+    done = stand.run()
+    assert (done.found, done.cancelled, done.ended) == (5, 2, 3)
+    earlier = stand.jobs.read(OWNER, first.job_id)
+    assert earlier
+    assert (earlier.found, earlier.cancelled) == (3, 3), "its counts stay"
+
+
+def test_calls_that_join_all_the_time_do_not_stop_the_job() -> None:
+    """No page is done again because of them."""
+    stand = a_stand()
+    stand.members(120)
+    stand.begin(GROUP, OWNER)
+    cancel = stand.work.cancel
+
+    class Joining(Cancel):
+        def __call__(self, schedule_id: str, owner: str, detail: str = "") -> Answer:
+            stand.begin(GROUP, OWNER)
+            return cancel(schedule_id, owner, detail)
+
+    joining = Joining(**{one.name: getattr(cancel, one.name) for one in fields(Cancel)})
+    stand.work = evolve(stand.work, cancel=joining)
+    done = stand.run()
+    assert (done.calls, done.found, done.cancelled) == (121, 120, 120)
+    assert stand.plan.seen.count("MemoryLedger.write") == 120
+
+
+def test_what_has_ended_is_counted_without_a_write() -> None:
+    """An old group has many members that were executed long ago."""
+    stand = a_stand()
+    stand.members(55, seconds=60)
+    stand.world.run_until(START + 3 * MINUTE)
+    stand.begin(GROUP, OWNER)
+    assert stand.run().handed_over == 55
+    assert "MemoryLedger.write" not in stand.plan.seen
+
+
+@pytest.mark.parametrize("fault", [Fault.CRASH_BEFORE, Fault.CRASH_AFTER])
+@pytest.mark.parametrize("at", range(6))
+def test_a_call_whose_predecessor_died_gets_its_job_done(fault: Fault, at: int) -> None:
+    """The job may have no message: each call sends its own."""
+    stand = a_stand()
+    ids = stand.members(3)
+    plan = FaultPlan(fault, at)
+    dying = evolve(stand.begin, jobs=Faulty(stand.jobs, plan), queue=Faulty(stand.queue, plan))
+    with suppress(Crash):
+        dying(GROUP, OWNER)
+    job = stand.begin(GROUP, OWNER)
+    done = stand.run()
+    assert (done.job_id, bool(done.finished_at)) == (job.job_id, True)
+    assert stand.states(ids) == [State.CANCELLED] * 3
+    assert sum(not one.finished_at for one in stand.jobs.rows.values()) == 0
+
+
+def test_one_owner_does_not_hold_up_the_others() -> None:
+    """A thousand groups of one owner, then one of another: with two at work, it is the second to be received."""
+    stand = a_stand()
+    for at in range(1000):
+        stand.begin(f"g{at}", OWNER)
+    accepted(stand.world, body(delaySeconds=3600, group=GROUP), owner="another")
+    job = stand.begin(GROUP, "another")
+    [first], [second] = stand.queue.receive(1), stand.queue.receive(1)
+    assert (OWNER in first.body, "another" in second.body) == (True, True)
+    assert stand.queue.receive(1) == [], "of each owner one job is at work"
+    stand.queue.settle([second], stand.work([second]))
+    done = stand.jobs.read("another", job.job_id)
+    assert done
+    assert (done.cancelled, bool(done.finished_at)) == (1, True)
+
+
+def test_a_long_job_does_not_hold_up_the_other_groups_of_its_owner() -> None:
+    """It continues behind them."""
+    stand = a_stand()
+    stand.members(120)
+    stand.members(3, group="small")
+    stand.begin(GROUP, OWNER)
+    small = stand.begin("small", OWNER)
+    stand.work = evolve(stand.work, budget=0)
+
+    for _ in range(2):
+        stand.work_on_one_page()
+    done = stand.jobs.read(OWNER, small.job_id)
+    assert done
+    assert done.finished_at
+    assert stand.run().finished_at
+
+
+def test_a_job_outlasts_an_outage_of_a_day() -> None:
+    """Of the ledger: the message stays in its queue, as the template sets it, and then the job is done."""
+    stand = a_stand()
+    ids = stand.members(3, seconds=90_000)
+    stand.begin(GROUP, OWNER)
+    stand.queue.max_receives = QUEUES["GroupQueue"]["RedrivePolicy"]["maxReceiveCount"]
+    stand.queue.visibility = QUEUES["GroupQueue"]["VisibilityTimeout"] * SECOND
+    stand.queue.dead_letters = dead = MemoryQueue(clock=stand.world.clock)
+    healthy = stand.work
+
+    class Down(MemoryLedger):
+        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+            raise Unavailable("timeout")
+
+    while stand.world.clock.now() < START + DAY:
+        if batch := stand.queue.receive(1):
+            stand.queue.settle(batch, evolve(healthy, ledger=Down())(batch))
+        stand.world.clock.move(10 * SECOND)
+    assert dead.messages == []
+    assert stand.run().cancelled == 3
+    assert stand.states(ids) == [State.CANCELLED] * 3
 
 
 def test_an_empty_group_is_done_at_once() -> None:

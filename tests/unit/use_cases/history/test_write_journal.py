@@ -1,18 +1,23 @@
 """The journal: whatever comes, and however often, the history leads to where the schedule is."""
 
 import random
+from collections.abc import Sequence
 
 import pytest
+from attrs import evolve
 
 from delayer.core.api.status import Status
 from delayer.core.firing.executing import Done, Refused, Retry
 from delayer.core.history.events import fold
 from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
+from delayer.fakes import MemoryJournal, MemoryQueue
 from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
-from delayer.ports.queue import ReceivedMessage
+from delayer.ports.journal import JournalEntry
+from delayer.ports.queue import Outgoing, ReceivedMessage
 from delayer.use_cases.history.write_journal import WriteJournal
+from tests.cfn import resources
 from tests.unit.use_cases.api.test_cancel import a_cancel
 from tests.unit.use_cases.api.test_lookup import a_lookup
 from tests.world import START, World
@@ -144,3 +149,38 @@ def test_it_is_kept_for_so_long_after_it_was_due() -> None:
     assert schedule
     world.update_journal()
     assert set(world.journal.expires.values()) == {START + DAY + 90 * DAY}
+
+
+def test_events_outlast_an_outage_of_a_day_beside_one_that_cannot_be_read() -> None:
+    """Of the journal's table. Then they are written; the other one is all that goes to the dead-letter queue, later."""
+    world = World()
+    schedule = lives(world)["waiting"]
+    world.announce(world.lifecycle_records())
+    settings = resources("AWS::SQS::Queue")["JournalQueue"]
+    dead = MemoryQueue(clock=world.clock)
+    queue = MemoryQueue(
+        clock=world.clock,
+        visibility=settings["VisibilityTimeout"] * SECOND,
+        max_receives=settings["RedrivePolicy"]["maxReceiveCount"],
+        dead_letters=dead,
+    )
+    texts = [announcement.text for announcement in world.topic.published]
+    queue.send([Outgoing(body=text) for text in ["{}", *texts]])
+
+    class Down(MemoryJournal):
+        def write(self, entries: Sequence[JournalEntry], keep_for: Millis) -> list[int]:
+            return list(range(len(entries)))
+
+    def deliver_until(instant: Millis, write: WriteJournal) -> None:
+        while world.clock.now() < instant:
+            if batch := queue.receive():
+                queue.settle(batch, write(batch))
+            world.clock.move(30 * SECOND)
+
+    deliver_until(START + DAY, evolve(world.write_journal, journal=Down()))
+    assert (len(queue.messages), dead.messages) == (1 + len(texts), [])
+    deliver_until(START + DAY + 5 * MINUTE, world.write_journal)
+    assert history(world, schedule) == [EventType.SCHEDULED]
+    assert [message.body for message in queue.messages] == ["{}"]
+    deliver_until(START + 2 * DAY, world.write_journal)
+    assert [message.body for message in dead.messages] == ["{}"]

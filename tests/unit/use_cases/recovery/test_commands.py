@@ -5,29 +5,38 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.fakes import MemoryDeadLetterStore
+from delayer.fakes import InOrder, MemoryDeadLetterStore
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.recovery.bulk import Bulk
 from delayer.use_cases.recovery.commands import USAGE, respond
+from delayer.use_cases.recovery.redrive import Redrive
 from tests.samples import an_id
 from tests.unit.use_cases.recovery.test_redrive import dead_letters
 
 
+def bulk_of(redrive: Redrive) -> Bulk:
+    return Bulk(clock=redrive.clock, parallel=InOrder(), redrive=redrive)
+
+
 def test_the_commands_in_turn() -> None:
     _, redrive, key = dead_letters()
-    listed = respond(redrive, {"command": "list"})
+    listed = respond(bulk_of(redrive), {"command": "list"})
     assert (listed["ok"], [line["key"] for line in listed["result"]["deadLetters"]]) == (True, [key])
-    assert respond(redrive, {"command": "list", "prefix": "failed/"}) == {"ok": True, "result": {"deadLetters": []}}
-    assert respond(redrive, {"command": "list", "after": key}) == {"ok": True, "result": {"deadLetters": []}}
-    assert "body" in respond(redrive, {"command": "show", "key": key})["result"]
-    answer = respond(redrive, {"command": "redrive", "key": key})
+    assert respond(bulk_of(redrive), {"command": "list", "prefix": "failed/"}) == {
+        "ok": True,
+        "result": {"deadLetters": []},
+    }
+    assert respond(bulk_of(redrive), {"command": "list", "after": key}) == {"ok": True, "result": {"deadLetters": []}}
+    assert "body" in respond(bulk_of(redrive), {"command": "show", "key": key})["result"]
+    answer = respond(bulk_of(redrive), {"command": "redrive", "key": key})
     assert answer["result"]["schedules"][0]["scheduleId"] == an_id()
-    assert respond(redrive, {"command": "list"}) == {"ok": True, "result": {"deadLetters": []}}
+    assert respond(bulk_of(redrive), {"command": "list"}) == {"ok": True, "result": {"deadLetters": []}}
 
 
 def test_discard() -> None:
     _, redrive, key = dead_letters()
-    assert respond(redrive, {"command": "discard", "key": key})["ok"]
-    again = respond(redrive, {"command": "discard", "key": key})
+    assert respond(bulk_of(redrive), {"command": "discard", "key": key})["ok"]
+    again = respond(bulk_of(redrive), {"command": "discard", "key": key})
     assert not again["ok"]
     assert "list what is" in again["error"]
 
@@ -49,7 +58,7 @@ def test_discard() -> None:
 )
 def test_a_wrong_command_is_answered_with_the_usage(event: Any) -> None:
     _, redrive, _ = dead_letters()
-    assert respond(redrive, event) == {"ok": False, "error": USAGE}
+    assert respond(bulk_of(redrive), event) == {"ok": False, "error": USAGE}
 
 
 def test_an_outage_is_answered() -> None:
@@ -60,4 +69,7 @@ def test_an_outage_is_answered() -> None:
             raise Unavailable("list: timeout")
 
     _, redrive, _ = dead_letters()
-    assert respond(evolve(redrive, store=Down()), {"command": "list"}) == {"ok": False, "error": "list: timeout"}
+    assert respond(bulk_of(evolve(redrive, store=Down())), {"command": "list"}) == {
+        "ok": False,
+        "error": "list: timeout",
+    }

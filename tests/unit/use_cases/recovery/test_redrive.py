@@ -258,9 +258,9 @@ def test_a_redrive_that_is_refused_leaves_everything_where_it_is(monkeypatch: py
 
 
 def test_a_discard_that_is_refused_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    world, redrive, key = dead_letters()
+    world, _, key = dead_letters()
     take_out(monkeypatch, EventType.DROPPED)
-    answer = respond(redrive, {"command": "discard", "key": key})
+    answer = respond(use_cases.bulk(world.ports("redrive")), {"command": "discard", "key": key})
     assert not answer["ok"]
     assert answer["error"].startswith("no transition dropped leads from dead-lettered")
     assert key in world.store.objects
