@@ -18,6 +18,7 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.recovery.dead_letter import Contents
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import IdKeys, first_keys
 from delayer.core.schedule.table_change import RecordChange
 from delayer.fakes import (
     InOrder,
@@ -51,6 +52,7 @@ START: Millis = 1_795_251_600_000  # 2026-11-21T09:00:00Z
 PERIOD = 14 * MINUTE
 LEASE = 10 * SECOND
 LEAD = 250
+KEY = bytes(range(100, 132))  # behind the ids
 ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
     "schedules": "table",
@@ -170,6 +172,7 @@ class World:
     def __attrs_post_init__(self) -> None:
         self.settings = WorldSettings(shards=self.shards, limits=self.limits)
         self.make_adapters()
+        self.control.write_id_keys(first_keys(KEY, 0), IdKeys())  # operator-id-key has run
         self.build()
 
     def make_adapters(self) -> None:

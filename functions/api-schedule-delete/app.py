@@ -3,7 +3,7 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses
-from delayer.core.api.cancellation import Expired, NotFound, TooLate
+from delayer.core.api.cancellation import Expired, MayBeRunning, NotFound, TooLate
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
@@ -23,6 +23,8 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
             return responses.ended(row)
         case TooLate(row):
             return problems.too_late(row)
+        case MayBeRunning(row=row, wait=wait):
+            return problems.may_be_running(row, wait)
         case Expired():
             return problems.expired()
         case NotFound():

@@ -4,7 +4,7 @@ from typing import Any
 
 from delayer.aws.http import problems, requests, responses
 from delayer.core.api.admission import admit_change
-from delayer.core.api.cancellation import Expired, NotFound, TooLate
+from delayer.core.api.cancellation import Expired, MayBeRunning, NotFound, TooLate
 from delayer.use_cases.api.replace import OnItsWay, Replaced
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
@@ -25,6 +25,8 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
             return responses.replaced(schedule, schedule_id)
         case TooLate(row):
             return problems.too_late(row)
+        case MayBeRunning(row=row, wait=wait):
+            return problems.may_be_running(row, wait)
         case OnItsWay(soon):
             return problems.on_its_way(soon=soon)
         case Expired():

@@ -4,7 +4,7 @@ from typing import Any
 
 from delayer.aws.http import problems, requests, responses
 from delayer.core.api.admission import admit_named
-from delayer.core.api.cancellation import NameTaken, TooLate
+from delayer.core.api.cancellation import MayBeRunning, NameTaken, TooLate
 from delayer.use_cases.api.replace import Replaced
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
@@ -27,3 +27,5 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
             return problems.name_exists(schedule_id)
         case TooLate(row):
             return problems.too_late(row)
+        case MayBeRunning(row=row, wait=wait):
+            return problems.may_be_running(row, wait)

@@ -15,10 +15,12 @@ from local.errors import EmulatorError
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_cloudformation.type_defs import ParameterTypeDef, StackTypeDef
+    from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
 
 STACK_NAME = "delayer"
 CODE_BUCKET = "delayer-code"
+ID_KEY_FUNCTION = f"{STACK_NAME}-operator-id-key"
 TEMPLATE_KEY = "template.json"
 PARAMETERS_ON_ONE_MACHINE = {
     # The functions call this machine's own receiver over loopback, and nobody else reaches the API.
@@ -45,7 +47,9 @@ def deploy(clients: AwsClients, template_file: Path, parameters: Mapping[str, st
     try:
         upload(clients.client("s3"), packaged)
         create(clients.client("cloudformation"), arguments)
-        return outputs_of(wait_for(clients.client("cloudformation")))
+        outputs = outputs_of(wait_for(clients.client("cloudformation")))
+        make_id_key(clients.client("lambda"))
+        return outputs
     except (ClientError, BotoCoreError) as error:
         message = error.response["Error"].get("Message") if isinstance(error, ClientError) else None
         raise EmulatorError(f"The stack could not be created: {one_line(message or error)}") from error
@@ -77,6 +81,13 @@ def create(cloudformation: "CloudFormationClient", parameters: "list[ParameterTy
         Parameters=parameters,
         Capabilities=["CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
     )
+
+
+def make_id_key(functions: "LambdaClient") -> None:
+    """The key behind the ids at once, not with the next minute; EmulatorError if there is none."""
+    answer = functions.invoke(FunctionName=ID_KEY_FUNCTION, Payload=b'{"command": "ensure"}')
+    if not json.loads(answer["Payload"].read()).get("ok"):
+        raise EmulatorError("operator-id-key did not make the key behind the ids.")
 
 
 def wait_for(cloudformation: "CloudFormationClient") -> "StackTypeDef":

@@ -58,7 +58,8 @@ CREATES: Final = {(PUT, "schedules_table"), (PUT, "ledger_table"), (PUT, "regist
 CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoControl", "shards"): {(GET, "table")},
     ("DynamoControl", "raise_shards"): {(UPDATE, "table"), (GET, "table")},
-    ("DynamoControl", "id_key"): {(PUT, "table"), (GET, "table")},
+    ("DynamoControl", "id_keys"): {(GET, "table")},
+    ("DynamoControl", "write_id_keys"): {(PUT, "table")},
     ("DynamoControl", "progress"): {(GET, "table")},
     ("DynamoControl", "advance"): {(UPDATE, "table")},
     ("DynamoControl", "heartbeat_seen"): {(GET, "table")},
@@ -101,7 +102,8 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
 ROWS: Final[dict[str, set[str]]] = {
     "shards": {"shards"},
     "raise_shards": {"shards"},
-    "id_key": {"id-key"},
+    "id_keys": {"id-key"},
+    "write_id_keys": {"id-key"},
     "progress": {"sweep"},
     "advance": {"sweep"},
     "heartbeat_seen": {"heartbeat"},

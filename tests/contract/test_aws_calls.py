@@ -24,7 +24,7 @@ from tests.clients import Wrapped
 from tests.contract.aws_calls import CALLS, PORTS, ROWS
 from tests.contract.conftest import create_table
 from tests.contract.recorder import CLIENTS, Calls
-from tests.samples import KEY, NOW, a_schedule, an_id
+from tests.samples import NOW, a_schedule, an_id
 
 MODULES = [one.name for one in pkgutil.walk_packages(delayer.aws.__path__, "delayer.aws.")]
 
@@ -68,9 +68,9 @@ def test_a_call_that_is_not_declared_fails(dynamodb: Any, monkeypatch: pytest.Mo
 
 
 def test_a_row_that_is_not_declared_fails(dynamodb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ROWS, "id_key", {"shards"})
+    monkeypatch.setitem(ROWS, "id_keys", {"shards"})
     with pytest.raises(AssertionError, match="id-key"):
-        DynamoControl(dynamodb=dynamodb, table=create_table(dynamodb, "name")).id_key(KEY)
+        DynamoControl(dynamodb=dynamodb, table=create_table(dynamodb, "name")).id_keys()
 
 
 def test_the_calls_of_a_method_are_those_of_the_methods_it_uses(
@@ -101,7 +101,7 @@ def test_what_was_not_recorded_is_missing(dynamodb: Any, aws_calls: Calls, monke
         "('DynamoLedger', 'read_all'): never called",
         "('DynamoLedger', 'write'): ('dynamodb:PutItem', 'table')",
     ]
-    assert "id_key: row id-key" in aws_calls.missing(DynamoControl)
+    assert "id_keys: row id-key" in aws_calls.missing(DynamoControl)
 
 
 # ------------------------------------------------------------ the end of a module

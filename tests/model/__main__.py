@@ -21,7 +21,6 @@ REMAINING_BUDGETS = (
     evolve(NONE, crashes=1),
     evolve(NONE, deliveries=1),
     evolve(NONE, copies=1),
-    evolve(NONE, deliveries=1, refusals=1, redrives=1, cancels=1),
 )
 
 

@@ -31,6 +31,7 @@ WHOLE: Final = SMALL | {
     "relay's message twice, crash, cancel": _with(copies=1, crashes=1, cancels=1),
     "dead-lettered, queue or ledger redriven, crash": _with(dead_lettered=1, queue_redrives=1, redrives=1, crashes=1),
     "target fails, redriven, cancel": _with(refusals=1, redrives=1, cancels=1, deliveries=1),
+    "dead-lettered after its claim, replaced": _with(crashes=1, dead_lettered=1, replacements=1),
     "replaced, crash": _with(replacements=1, crashes=1),
     "two crashes": _with(crashes=2),
 }

@@ -78,6 +78,10 @@ def _any_after_redrive(claim: Claim, current: LedgerRow | None) -> Verdict:
     return decide_claim(claim, evolve(current, nonce="") if current and opened else current)
 
 
+def _impatient(old: str, owner: str, row: LedgerRow | None, by: str, now: Millis) -> Any:
+    return cancellation.decide_replace(old, owner, evolve(row, at=0, lease_until=0) if row else None, by, now)
+
+
 GUARDS: Final = (
     Guard(
         name="lease",
@@ -156,5 +160,11 @@ GUARDS: Final = (
         what="a cancel overwrites a claim",
         without=evolve(REAL, cancel=_no_condition),
         budget=SMALL["crash, cancel"],
+    ),
+    Guard(
+        name="attempt-may-be-under-way",
+        what="a dead letter is replaced while an attempt of it is under way",
+        without=evolve(REAL, replace=_impatient),
+        budget=WHOLE["dead-lettered after its claim, replaced"],
     ),
 )

@@ -62,7 +62,7 @@ def _untrue(world: World) -> str:
     hand_overs, attempts = world.touched()
     if hand_overs > world.revoked[0]:
         return "old is handed over after it was cancelled or replaced"
-    if attempts > world.revoked[1] and not world.was_redriven:
+    if attempts > world.revoked[1]:
         return "old reaches the target after it was cancelled or replaced"
     return ""
 
@@ -94,13 +94,8 @@ def _overtaken(world: World) -> bool:
     return overtaken and len({fence for _, fence in world.attempts}) > 1
 
 
-def _after_redrive(world: World) -> bool:
-    return world.revoked is not None and world.touched()[1] > world.revoked[1]
-
-
 REMAINING: Final[Mapping[str, Callable[[World], bool]]] = {
     "repeated after a crash": _repeated_after_crash,
     "a duplicate overlaps a running attempt": _overlapping,
     "an attempt that is overtaken while it runs": _overtaken,
-    "an attempt of the life before a redrive": _after_redrive,
 }

@@ -23,6 +23,7 @@ class Rules:
     disposition: Callable[..., Disposition] = decide_disposition
     may_end: Callable[..., bool] = may_end
     cancel: Callable[..., object] = cancellation.decide_cancel
+    replace: Callable[..., object] = cancellation.decide_replace
     hold_first: bool = True  # the claim comes after the hold
     spares_claimed: bool = True  # a redrive leaves the body of what is claimed alone
     body_first: bool = True  # the body is stored before the ledger says so

@@ -5,8 +5,10 @@ from typing import Final, TypeVar
 
 from attrs import evolve, frozen
 
+from delayer.core.ledger.at_rest import at_rest_from
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import DAY, SECOND, Millis
+from delayer.core.schedule.margins import ATTEMPT_OVER
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage
 from tests.samples import NOW, a_schedule
 from tests.world import LEAD, LEASE
@@ -20,8 +22,10 @@ INSTANTS: Final = (  # where time stops, from the due time
     0,
     LEASE,  # the lease of whoever claimed by now has lapsed
     2 * VISIBILITY,
+    2 * VISIBILITY + ATTEMPT_OVER,  # no attempt from before an end is under way
     31 * DAY,  # its ledger row has expired
 )
+AT_REST: Final = INSTANTS.index(2 * VISIBILITY + ATTEMPT_OVER)
 Thing = TypeVar("Thing")
 OLD, NEW = "old", "new"
 SCHEDULES: Final = {
@@ -148,10 +152,11 @@ class World:
         return dict(self.rows).get(name)
 
     def with_row(self, name: str, row: LedgerRow | None) -> "World":
-        """After a write. What is for people only is left out, so that fewer states differ."""
+        """After a write. What nothing here goes by is left out, so that fewer states differ."""
         rows = {key: value for key, value in self.rows if key != name}
         if row is not None:
-            rows[name] = evolve(row, at=0, detail="", claimed_at=min(row.claimed_at, 1))
+            at = row.at if at_rest_from(row) > row.lease_until else 0
+            rows[name] = evolve(row, at=at, detail="", claimed_at=min(row.claimed_at, 1))
         over = self.over | {name} if row is not None and row.ended else self.over
         return evolve(self, rows=tuple(sorted(rows.items(), key=lambda pair: pair[0])), over=over)
 

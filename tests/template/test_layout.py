@@ -21,6 +21,7 @@ ORDER = [
     "executor-*",
     "dlq-drain",
     "operator-dead-letters",
+    "operator-id-key",
     "stream-lifecycle",
     "lifecycle-journal",
 ]

@@ -11,7 +11,7 @@ from ministack.services.cloudformation import engine
 
 from delayer.aws.messaging.queue import BATCH_BYTES
 from delayer.core.firing.relaying import MAX_HOLD
-from delayer.core.schedule.margins import MAX_DELAY_SECONDS
+from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
 from delayer.ports.observer import Metric
 from delayer.use_cases.firing.relay import Relay
 from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
@@ -164,6 +164,16 @@ def test_the_lease_is_the_relays_timeout() -> None:
     assert variables("delayer-relay")["LEASE"] == str(relay["Timeout"])
     assert relay["Timeout"] < QUEUES["DelayerQueue"]["VisibilityTimeout"]
     assert relay["Timeout"] * 1000 / 2 > MAX_HOLD
+
+
+def test_no_attempt_outlives_the_margin_after_an_end() -> None:
+    """Whoever writes that it is a dead letter or has failed, then the attempt of whoever read the row before.
+
+    And a minute for clocks that differ (ADR 0070).
+    """
+    executors = [FUNCTIONS[name]["Timeout"] for name in FUNCTIONS if name.startswith("executor-")]
+    writers = [FUNCTIONS[name]["Timeout"] for name in ("delayer-relay", "dlq-drain")]
+    assert (max(executors + writers) + max(executors) + 60) * 1000 <= ATTEMPT_OVER
     assert "lease" in Relay.__annotations__
 
 
@@ -237,11 +247,14 @@ def test_lifecycle_events_are_off_the_firing_path() -> None:
 
 def test_the_minute_task() -> None:
     """A tick that was missed is not made up for: the next does the same."""
-    [(function, schedule)] = events("ScheduleV2")
-    assert function == "task-1minute-enqueuer"
+    schedules = dict(events("ScheduleV2"))
+    schedule = schedules["task-1minute-enqueuer"]
     assert schedule["ScheduleExpression"] == "rate(1 minute)"
     assert schedule["RetryPolicy"] == {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
     assert logical(schedule["DeadLetterConfig"]["Arn"]) in DEAD
+    of_the_key = schedules["operator-id-key"]
+    assert json.loads(of_the_key.pop("Input")) == {"command": "ensure"}
+    assert of_the_key == schedule
     asynchronous = FUNCTIONS["task-1minute-enqueuer"]["EventInvokeConfig"]
     assert asynchronous["MaximumRetryAttempts"] == 0
 

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.schedule_id import IdKeys
 
 
 class ReadsShards(Protocol):
@@ -22,11 +23,19 @@ class RaisesShards(Protocol):
         ...
 
 
-class HoldsIdKey(Protocol):
+class ReadsIdKeys(Protocol):
     """Part of Control."""
 
-    def id_key(self, candidate: bytes) -> bytes:
-        """The secret behind the ids: `candidate` if there was none yet."""
+    def id_keys(self) -> IdKeys:
+        """The secrets behind the ids, strongly consistent; empty if none was made yet."""
+        ...
+
+
+class WritesIdKeys(Protocol):
+    """Part of Control."""
+
+    def write_id_keys(self, keys: IdKeys, over: IdKeys) -> bool:
+        """Whether they were written; False: others than `over` were there, perhaps these by an earlier try."""
         ...
 
 
@@ -58,5 +67,14 @@ class NotesHeartbeat(Protocol):
         ...
 
 
-class Control(ReadsShards, RaisesShards, HoldsIdKey, TracksProgress, ReadsHeartbeat, NotesHeartbeat, Protocol):
+class Control(
+    ReadsShards,
+    RaisesShards,
+    ReadsIdKeys,
+    WritesIdKeys,
+    TracksProgress,
+    ReadsHeartbeat,
+    NotesHeartbeat,
+    Protocol,
+):
     """All of it."""

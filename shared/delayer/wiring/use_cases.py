@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.bulk import Bulk
     from delayer.use_cases.recovery.dead_letter import DeadLetters
     from delayer.use_cases.recovery.drain import Drain
+    from delayer.use_cases.recovery.id_keys import KeepIdKeys
     from delayer.use_cases.recovery.redrive import Redrive
     from delayer.wiring.bundle import Bundle
 
@@ -34,7 +35,7 @@ def id_check(ports: "Bundle") -> "IdCheck":
     """For calls that issue no ids."""
     from delayer.use_cases.api.issue import IdCheck
 
-    return IdCheck(control=ports.control, randomness=ports.randomness)
+    return IdCheck(clock=ports.clock, control=ports.control)
 
 
 def ids(ports: "Bundle") -> "Ids":
@@ -311,6 +312,13 @@ def redrive(ports: "Bundle") -> "Redrive":
         new_nonce=ports.new_token,
         period=ports.settings.period,
     )
+
+
+def keep_id_keys(ports: "Bundle") -> "KeepIdKeys":
+    """The keys behind the ids."""
+    from delayer.use_cases.recovery.id_keys import KeepIdKeys
+
+    return KeepIdKeys(clock=ports.clock, control=ports.control, randomness=ports.randomness, observer=ports.observer)
 
 
 # ------------------------------------------------------------ history

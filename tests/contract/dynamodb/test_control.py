@@ -1,17 +1,23 @@
 """The control rows: small state that only ever goes forward."""
 
+import base64
 from typing import Any
 
 import pytest
 
 from delayer.aws.dynamodb.control import DynamoControl
 from delayer.core.schedule.bucket import Progress, Shards
+from delayer.core.schedule.instants import DAY
+from delayer.core.schedule.schedule_id import IdKey, IdKeys, first_keys, rotated
 from delayer.fakes import MemoryControl
 from delayer.ports.control import Control
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.samples import KEY, NOW
+
+FIRST = first_keys(KEY, NOW)
+SECOND = rotated(FIRST, bytes(range(224, 256)), NOW)
 
 ADAPTER = DynamoControl
 
@@ -60,15 +66,22 @@ def test_writers_of_all_sizes_at_a_time(control: Control, wanted: list[int]) -> 
 
 
 def test_the_first_key_stays(control: Control) -> None:
-    """The key of the first caller is stored; all others get that one."""
-    assert control.id_key(KEY) == KEY
-    assert control.id_key(bytes(32)) == KEY
-    assert control.id_key(KEY) == KEY
+    """Of two that make the first one, one is refused."""
+    assert control.id_keys() == IdKeys()
+    assert control.write_id_keys(FIRST, IdKeys())
+    assert not control.write_id_keys(first_keys(bytes(32), NOW), IdKeys())
+    assert control.id_keys() == FIRST
 
 
-def test_any_bytes_are_a_key(control: Control) -> None:
-    key = bytes(range(224, 256))
-    assert control.id_key(key) == key
+def test_a_rotation_goes_over_what_was_read(control: Control) -> None:
+    """Of two rotations at a time one is refused; and one over keys that have changed."""
+    control.write_id_keys(FIRST, IdKeys())
+    assert control.write_id_keys(SECOND, FIRST)
+    assert not control.write_id_keys(rotated(FIRST, bytes(32), NOW), FIRST)
+    third = rotated(SECOND, bytes(32), NOW + DAY)
+    assert control.write_id_keys(third, SECOND)
+    assert control.id_keys() == third
+    assert [key.version for key in third.keys] == [1, 2, 3]
 
 
 def test_progress_is_written_whole(control: Control) -> None:
@@ -96,11 +109,11 @@ def test_the_newest_heartbeat_stays(control: Control) -> None:
 
 def test_the_rows_do_not_touch_each_other(control: Control) -> None:
     control.raise_shards(Shards(highest=7, since=1000))
-    control.id_key(KEY)
+    control.write_id_keys(FIRST, IdKeys())
     control.advance(Progress(closed_until=5))
     control.note_heartbeat(NOW)
     assert control.shards() == Shards(highest=7, since=1000)
-    assert control.id_key(b"") == KEY
+    assert control.id_keys() == FIRST
     assert control.progress() == Progress(closed_until=5)
     assert control.heartbeat_seen() == NOW
 
@@ -115,7 +128,7 @@ def test_reads_are_strongly_consistent(dynamodb: Any) -> None:
     control.shards()
     control.progress()
     control.heartbeat_seen()
-    control.id_key(KEY)
+    control.id_keys()
     reads = [arguments for name, arguments in client.calls if name == "get_item"]
     assert len(reads) == 4
     assert all(arguments["ConsistentRead"] is True for arguments in reads)
@@ -129,7 +142,8 @@ def test_what_failed_is_unavailable(error: str) -> None:
         control.progress,
         control.heartbeat_seen,
         lambda: control.raise_shards(Shards(highest=1, since=1)),
-        lambda: control.id_key(KEY),
+        control.id_keys,
+        lambda: control.write_id_keys(FIRST, IdKeys()),
         lambda: control.advance(Progress(closed_until=1)),
         lambda: control.note_heartbeat(NOW),
     ):
@@ -143,5 +157,18 @@ def test_a_row_that_vanishes_in_between_is_unavailable(dynamodb: Any) -> None:
     control = DynamoControl(dynamodb=client, table=create_table(dynamodb, "name"))
     with pytest.raises(Unavailable):
         control.raise_shards(Shards(highest=1, since=1))
-    with pytest.raises(Unavailable):
-        control.id_key(KEY)
+
+
+def test_a_row_of_the_first_form_is_read_and_rotated(dynamodb: Any) -> None:
+    """It has one key, which all ids until then were made with; and code of that time still finds it afterwards."""
+    table = create_table(dynamodb, "name")
+    control = DynamoControl(dynamodb=dynamodb, table=table)
+    encoded = base64.b64encode(KEY).decode()
+    dynamodb.put_item(TableName=table, Item={"name": {"S": "id-key"}, "key": {"S": encoded}})
+    old = control.id_keys()
+    assert old == IdKeys(keys=(IdKey(version=1, secret=KEY, created_at=0, writes_from=0),))
+    assert not control.write_id_keys(first_keys(bytes(32), NOW), IdKeys())
+    assert control.write_id_keys(rotated(old, bytes(32), NOW), old)
+    assert [key.version for key in control.id_keys().keys] == [1, 2]
+    row = dynamodb.get_item(TableName=table, Key={"name": {"S": "id-key"}})["Item"]
+    assert row["key"] == {"S": encoded}

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from attrs import evolve
 
-from delayer.core.api.cancellation import Already, decide_replace
+from delayer.core.api.cancellation import Already
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.disposition import Disposition
 from delayer.core.recovery.redriving import REDRIVABLE, redriven
 from tests.model.rules import Rules
-from tests.model.state import INSTANTS, NEW, OLD, SCHEDULES, Copy, Drain, Redrive, World, in_order
+from tests.model.state import AT_REST, INSTANTS, NEW, OLD, SCHEDULES, Copy, Drain, Redrive, World, in_order
 from tests.world import LEASE
 
 Step = tuple[str, World]
@@ -145,7 +145,7 @@ def _client(world: World, rules: Rules) -> Iterator[Step]:
         elif not isinstance(verdict, Already):
             yield "a cancel is answered 409", world.spend("cancels")
     if world.budget.replacements:
-        decision = decide_replace(old.id, old.owner, row, SCHEDULES[NEW].id, world.time)
+        decision = rules.replace(old.id, old.owner, row, SCHEDULES[NEW].id, world.time)
         if isinstance(decision, LedgerChange):
             swapped = evolve(world.spend("replacements"), table=world.table - {OLD} | {NEW})
             if OLD in world.table:
@@ -196,7 +196,7 @@ def _reopen(world: World, rules: Rules, run: Redrive) -> World:
 def _time(world: World) -> Iterator[Step]:
     """Time passes, but no function outlives its timeout. Expired rows go."""
     if world.now + 1 < len(INSTANTS):
-        later = evolve(world, now=world.now + 1)
+        later = evolve(world, now=_following(world))
         outlived = [run for run in world.relays if run.began + LEASE < later.time]
         overdue = [run for run in world.executors if run.began + EXECUTOR_TIMEOUT < later.time]
         at_rest = not world.drains and not world.redriving
@@ -206,3 +206,10 @@ def _time(world: World) -> Iterator[Step]:
     for name, row in world.rows:
         if world.time >= row.expires_at:
             yield f"the row of {name} expires", world.with_row(name, None)
+
+
+def _following(world: World) -> int:
+    """The next instant. Where nobody asks whether an attempt is under way, that one is left out."""
+    following = world.now + 1
+    asks = world.budget.replacements or world.was_redriven
+    return following if asks or following != AT_REST else following + 1

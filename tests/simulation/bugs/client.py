@@ -45,8 +45,8 @@ def _always_on_its_way(self: Any, schedule_id: str, owner: str, **_: Any) -> Any
     return replace.OnItsWay(soon=False)
 
 
-def _overdue_forgotten(address: Address, owner: str, *, point_in_time: Millis, key: bytes, randomness: bytes) -> str:
-    return _mint(address, owner, point_in_time=address.due, key=key, randomness=randomness)
+def _overdue_forgotten(address: Address, owner: str, *, point_in_time: Millis, **more: Any) -> str:
+    return _mint(address, owner, point_in_time=address.due, **more)
 
 
 def _old_one_lives_on(transaction: Any, end: Any) -> Any:

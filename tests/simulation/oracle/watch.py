@@ -325,5 +325,6 @@ class Watch:
             return
         if schedule_id in self.revoked and row.state not in (State.CANCELLED, State.REPLACED):
             self.fail(Invariant.CANCEL_TRUTH, f"{name} was cancelled or replaced, and is {row.state}")
-        if schedule_id in self.refused and not (self.handed[schedule_id] or row.state in STORED | {State.DROPPED}):
+        dropped_before = self.refused[schedule_id].state is State.DROPPED if schedule_id in self.refused else False
+        if schedule_id in self.refused and not (self.handed[schedule_id] or row.state in STORED or dropped_before):
             self.fail(Invariant.CANCEL_TRUTH, f"{name} could not be cancelled, and was never handed over")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from delayer.core.api.admission import admit
-from delayer.core.api.cancellation import Expired, TooLate
+from delayer.core.api.cancellation import Expired, MayBeRunning, TooLate
 from delayer.core.api.request import Invalid
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.bucket import RecordKey
@@ -119,6 +119,8 @@ class Actors:
                     watch.refused[schedule_id] = row
             case Expired():
                 watch.answered_too_old(schedule_id)
+            case MayBeRunning():
+                pass
             case _:
                 watch.unexpected(AssertionError(f"a cancel was answered {answer}"))
 

@@ -25,21 +25,20 @@ REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "schedules", "del
     "settings.period",
 }
 PARTS: dict[str, set[str]] = {
-    "id_check": {"control", "randomness"},
+    "id_check": {"clock", "control"},
     "ids": IDS,
     "quota": QUOTA,
     "dead_letters": DEAD_LETTERS,
     "accept": {*IDS, *QUOTA, "schedules", "ledger", "registry"},
     "replace": {*IDS, *QUOTA, "schedules", "ledger", "registry", "fail_fast_journal", "settings.has_journal"},
-    "lookup": {"clock", "observer", "control", "randomness", "schedules", "ledger", "registry"}
+    "lookup": {"clock", "observer", "control", "schedules", "ledger", "registry"}
     | {"fail_fast_journal", "settings.has_journal"},
-    "list_schedules": {"clock", "control", "randomness", "schedules", "ledger", "registry"}
-    | {"journal", "settings.has_journal"},
-    "cancel": {"clock", "observer", "control", "randomness", "schedules", "ledger", "registry"},
-    "stop": {"clock", "observer", "control", "randomness", "ledger"},
+    "list_schedules": {"clock", "control", "schedules", "ledger", "registry"} | {"journal", "settings.has_journal"},
+    "cancel": {"clock", "observer", "control", "schedules", "ledger", "registry"},
+    "stop": {"clock", "observer", "control", "ledger"},
     "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id", "new_token"},
     "get_job": {"jobs"},
-    "cancel_group": {"clock", "observer", "control", "randomness", "schedules", "ledger", "registry"}
+    "cancel_group": {"clock", "observer", "control", "schedules", "ledger", "registry"}
     | {"jobs", "group_queue", "parallel", "new_token"},
     "enqueue": {*DEAD_LETTERS, "schedules", "control", "delayer_queue", "new_token", "settings.period"},
     "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
@@ -50,6 +49,7 @@ PARTS: dict[str, set[str]] = {
     "drain": DEAD_LETTERS,
     "redrive": REDRIVE,
     "bulk": {*REDRIVE, "parallel"},
+    "keep_id_keys": {"clock", "observer", "control", "randomness"},
     "announce": {"topic", "observer", "settings.event_source"},
     "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},
 }

@@ -1,15 +1,16 @@
 """The control rows in DynamoDB: `shards`, `sweep`, `heartbeat`, `id-key`."""
 
 import base64
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from delayer.aws.dynamodb.items.attributes import Item
+from delayer.aws.dynamodb.items.attributes import Item, StoredItem
 from delayer.aws.dynamodb.items.requests import CONDITION_FAILED
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.schedule_id import FIRST_VERSION, IdKey, IdKeys
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -39,22 +40,26 @@ class DynamoControl:
             raise Unavailable("the control row of the shards is missing")
         return current
 
-    def id_key(self, candidate: bytes) -> bytes:
-        encoded = base64.b64encode(candidate).decode()
+    def id_keys(self) -> IdKeys:
+        row = self._read("id-key")
+        return keys_from(row) if row else IdKeys()
+
+    def write_id_keys(self, keys: IdKeys, over: IdKeys) -> bool:
+        """A row of the first form has one key, and does not say so."""
+        one_key = "(attribute_exists(#name) AND attribute_not_exists(newest)) OR newest = :newest"
+        others = "newest = :newest" if over.newest > FIRST_VERSION else one_key
+        condition: dict[str, Any] = {"ConditionExpression": others if over.keys else "attribute_not_exists(#name)"}
+        if over.newest <= FIRST_VERSION:
+            condition["ExpressionAttributeNames"] = {"#name": "name"}
+        if over.keys:
+            condition["ExpressionAttributeValues"] = {":newest": {"N": str(over.newest)}}
         try:
-            self.dynamodb.put_item(
-                TableName=self.table,
-                Item={"name": {"S": "id-key"}, "key": {"S": encoded}},
-                ConditionExpression="attribute_not_exists(#name)",
-                ExpressionAttributeNames={"#name": "name"},
-            )
+            self.dynamodb.put_item(TableName=self.table, Item=keys_item(keys), **condition)
         except AWS_ERRORS as error:
             if error_code(error) != CONDITION_FAILED:
-                raise Unavailable(f"write id key: {error}") from error
-        row = self._read("id-key")
-        if row is None:
-            raise Unavailable("the id key is missing")
-        return base64.b64decode(row["key"]["S"])
+                raise Unavailable(f"write id keys: {error}") from error
+            return False
+        return True
 
     def progress(self) -> Progress | None:
         row = self._read("sweep")
@@ -101,3 +106,39 @@ class DynamoControl:
         except AWS_ERRORS as error:
             if error_code(error) != CONDITION_FAILED:
                 raise Unavailable(f"write control row {name}: {error}") from error
+
+
+def keys_item(keys: IdKeys) -> Item:
+    """The row `id-key`. Code that knows one key only reads `key`: the first, as long as it is there."""
+    stored: Item = {"name": {"S": "id-key"}, "newest": {"N": str(keys.newest)}}
+    stored["keys"] = {"L": [{"M": _key_item(key)} for key in keys.keys]}
+    if keys.keys[0].version == FIRST_VERSION:
+        stored["key"] = {"S": base64.b64encode(keys.keys[0].secret).decode()}
+    return stored
+
+
+def _key_item(key: IdKey) -> Item:
+    return {
+        "version": {"N": str(key.version)},
+        "secret": {"S": base64.b64encode(key.secret).decode()},
+        "createdAt": {"N": str(key.created_at)},
+        "writesFrom": {"N": str(key.writes_from)},
+    }
+
+
+def keys_from(row: StoredItem) -> IdKeys:
+    """The inverse of keys_item, and of the first form, which has `key` only."""
+    if "keys" not in row:
+        secret = base64.b64decode(row["key"]["S"])
+        return IdKeys(keys=(IdKey(version=FIRST_VERSION, secret=secret, created_at=0, writes_from=0),))
+    return IdKeys(
+        keys=tuple(
+            IdKey(
+                version=int(one["M"]["version"]["N"]),
+                secret=base64.b64decode(one["M"]["secret"]["S"]),
+                created_at=int(one["M"]["createdAt"]["N"]),
+                writes_from=int(one["M"]["writesFrom"]["N"]),
+            )
+            for one in row["keys"]["L"]
+        )
+    )

@@ -13,7 +13,7 @@ from delayer.core.api.quota import OverQuota
 from delayer.core.api.request import FieldError, Invalid, NotJson, TooLarge
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import SECOND, format_instant
+from delayer.core.schedule.instants import SECOND, Millis, format_instant
 from delayer.ports.observer import Observer
 from delayer.ports.unavailable import Unavailable
 
@@ -131,6 +131,14 @@ def too_late(row: LedgerRow) -> Response:
     return problem(409, "ended", "The schedule has ended", detail, None, **known)
 
 
+def may_be_running(row: LedgerRow, wait: Millis) -> Response:
+    """409: an attempt from before its end, or before its redrive, may still succeed."""
+    known = {name: value for name, value in shown_row(row).items() if name != "detail"}
+    detail = "An attempt of it may still be under way, so nothing was changed. Repeat the call after Retry-After."
+    headers = {"Retry-After": str(-(-wait // SECOND))}
+    return problem(409, "may-be-running", "An attempt may be under way", detail, headers, **known)
+
+
 def too_early() -> Response:
     """409."""
     detail = "There is no attempt to stop yet. Cancel it instead."
@@ -158,10 +166,10 @@ def name_exists(schedule_id: str) -> Response:
     return problem(412, "name-taken", "The name is taken", detail, scheduleId=schedule_id)
 
 
-def key_reused() -> Response:
-    """422."""
-    detail = "This Idempotency-Key came with another body before. Use a new key for a new schedule."
-    error = {"field": "Idempotency-Key", "problem": "used with another body"}
+def key_reused(field: str = "Idempotency-Key") -> Response:
+    """422. `field` is the header, or the field of a schedule in a batch."""
+    detail = f"This {field} came with another body before. Use a new key for a new schedule."
+    error = {"field": field, "problem": "used with another body"}
     return problem(422, "key-reused", "The idempotency key was used before", detail, errors=[error])
 
 

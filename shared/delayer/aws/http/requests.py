@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from delayer.aws.runtime.environment import setting
-from delayer.core.api.request import FieldError, Invalid
+from delayer.core.api.request import MAX_KEY, FieldError, Invalid
 
 ANONYMOUS: Final = "anonymous"  # the owner where the API is open and the client names none
 OWNER_HEADER: Final = "delayer-owner"  # read only where the API is open, on one machine
 MAX_OWNER: Final = 256
-MAX_KEY: Final = 255
 NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}")  # as openapi.yaml has it
 
 Event = Mapping[str, Any]

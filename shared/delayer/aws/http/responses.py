@@ -98,12 +98,13 @@ def shown_event(event: Event) -> Shown:
 
 def shown_row(row: LedgerRow) -> Shown:
     """What the ledger says about it."""
+    is_open = row.state is State.SCHEDULED  # if it was redriven, it is no longer claimed
     return _known(
         {
             "state": row.state,
-            "since": format_instant(row.at) if row.state is not State.SCHEDULED else None,
+            "since": None if is_open else format_instant(row.at),
             "name": row.name,
-            "claimedAt": format_instant(row.claimed_at) if row.claimed_at else None,
+            "claimedAt": format_instant(row.claimed_at) if row.claimed_at and not is_open else None,
             "attempt": row.attempt or None,
             "latenessMs": row.lateness if row.was_attempted else None,
             "detail": row.detail,

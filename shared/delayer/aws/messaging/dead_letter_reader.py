@@ -23,14 +23,14 @@ def schedules_in(content: bytes) -> Contents:
 
 def _from_body(body: str) -> Contents:
     """A stored body is a message of either queue, or a stream record."""
-    readers: tuple[Callable[[str], Schedule], ...] = (
-        lambda text: messages.decode(text, ExecutorMessage).schedule,
-        lambda text: messages.decode(text, DelayerMessage).schedule,
-        lambda text: _from_record(json.loads(text)),
+    readers: tuple[Callable[[str], Contents], ...] = (
+        lambda text: Contents(schedules=(messages.decode(text, ExecutorMessage).schedule,), handed_over=True),
+        lambda text: Contents(schedules=(messages.decode(text, DelayerMessage).schedule,)),
+        lambda text: Contents(schedules=(_from_record(json.loads(text)),)),
     )
     for read in readers:
         try:
-            return Contents(schedules=(read(body),))
+            return read(body)
         except ValueError:
             continue
     return Contents(malformed=1)

@@ -8,8 +8,9 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from delayer.core.ledger.at_rest import at_rest_from
 from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.outcome import ended, ended_unclaimed, stopped
+from delayer.core.ledger.outcome import ended, ended_unclaimed, stopped, stopped_for_good
 from delayer.core.ledger.row import LedgerChange, LedgerRow, following, new_row
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import ROW_LIFETIME, STALE_AFTER
@@ -37,6 +38,14 @@ class TooLate:
     row: LedgerRow
 
 
+@frozen(kw_only=True)
+class MayBeRunning:
+    """It waits for an operator, or was redriven; an attempt from before that may still succeed. Nothing was changed."""
+
+    row: LedgerRow
+    wait: Millis  # from now on; then no such attempt is under way, and the call may be repeated
+
+
 @frozen
 class Expired:
     """So old that its row may have expired: nothing is written, and nothing is known about it (ADR 0023)."""
@@ -44,7 +53,7 @@ class Expired:
 
 @frozen
 class NotFound:
-    """This stack never issued the id to this owner."""
+    """This stack never issued the id to this owner, or its row has another owner: then somebody has forged the id."""
 
 
 @frozen
@@ -56,25 +65,30 @@ class NameTaken:
 
 def decide_cancel(
     schedule_id: str, owner: str, current: LedgerRow | None, now: Millis, detail: str = CANCELLED
-) -> LedgerChange | Already | TooLate | Expired:
+) -> LedgerChange | Already | TooLate | MayBeRunning | Expired | NotFound:
     """Whether it will never reach an executor; `detail` says who asked. Raises ValueError if it is not an id."""
     if _is_too_old(schedule_id, now):
         return Expired()
     if current is None:
         return LedgerChange(row=ended_unclaimed(schedule_id, owner, State.CANCELLED, now, detail))
+    if current.owner != owner:
+        return NotFound()
     if current.state is State.CANCELLED:
         return Already(current)
     if _is_untouched(current):
+        if (running := _running(current, now)) is not None:
+            return running
         return LedgerChange(row=ended(current, State.CANCELLED, now, detail), over=current)
     return TooLate(current)
 
 
 def decide_replace(
     schedule_id: str, owner: str, current: LedgerRow | None, by: str, now: Millis
-) -> LedgerChange | TooLate | Expired:
+) -> LedgerChange | TooLate | MayBeRunning | Expired | NotFound:
     """Whether the schedule `by` may take its place. Raises ValueError if one of them is not an id.
 
-    What failed or is a dead letter is replaced, too: its body could be redriven, and there would be two.
+    What failed or is a dead letter is replaced, too: its body could be redriven, and there would be two. But not while
+    an attempt of it may be under way: if that one succeeds, both would fire.
     """
     if _is_too_old(schedule_id, now):
         return Expired()
@@ -82,18 +96,29 @@ def decide_replace(
     if current is None:
         first = new_row(EventType.REPLACED, schedule_id, owner, now, replaced_by=by)
         return LedgerChange(row=_kept_until(later, first))
+    if current.owner != owner:
+        return NotFound()
     if _is_untouched(current) or current.state in (State.DEAD_LETTERED, State.FAILED):
+        if (running := _running(current, now)) is not None:
+            return running
         row = following(current, EventType.REPLACED, now, detail="", replaced_by=by)
         return LedgerChange(row=_kept_until(later, row), over=current)
     return TooLate(current)
 
 
 def decide_stop(
-    schedule_id: str, current: LedgerRow | None, now: Millis
-) -> LedgerChange | Already | TooEarly | TooLate | Expired:
-    """Whether no further attempt is to start. Raises ValueError if it is not an id."""
+    schedule_id: str, owner: str, current: LedgerRow | None, now: Millis
+) -> LedgerChange | Already | TooEarly | TooLate | Expired | NotFound:
+    """Whether no further attempt is to start. Raises ValueError if it is not an id.
+
+    What became a dead letter after its claim ends here: then it is not redriven, and an operator may discard it.
+    """
     if current is None:
         return Expired() if _is_too_old(schedule_id, now) else TooEarly()
+    if current.owner != owner:
+        return NotFound()
+    if current.state is State.DEAD_LETTERED and current.claimed_at and not current.stopped_at:
+        return LedgerChange(row=stopped_for_good(current, now), over=current)
     if current.ended:
         return Already(current) if current.stopped_at else TooLate(current)
     if current.state is State.SCHEDULED:
@@ -117,7 +142,12 @@ def _is_too_old(schedule_id: str, now: Millis) -> bool:
 
 def _is_untouched(row: LedgerRow) -> bool:
     """No executor has seen it, and none will: it waits, or became a dead letter before its claim."""
-    return row.state is State.SCHEDULED or (row.state is State.DEAD_LETTERED and not row.claimed_at)
+    return row.state is State.SCHEDULED or (row.state is State.DEAD_LETTERED and not row.attempt)
+
+
+def _running(row: LedgerRow, now: Millis) -> MayBeRunning | None:
+    wait = at_rest_from(row) - now
+    return MayBeRunning(row=row, wait=wait) if wait > 0 else None
 
 
 def _kept_until(instant: Millis, row: LedgerRow) -> LedgerRow:

@@ -1,14 +1,17 @@
 """The fields of a JSON body, read so that no digit and no byte of a payload is lost."""
 
 import json
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import chain
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
-from delayer.core.api.request import NotJson
+from delayer.core.api.request import MAX_KEY, BatchItem, FieldError, NotJson
 
+KEY: Final = "idempotencyKey"  # of a schedule in a batch
+_Key = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_KEY)]
 MAX_DEPTH: Final = 500  # levels; what reads a payload later has less of the stack left, and must not fail
 TOO_DEEP: Final = f"it is nested more than {MAX_DEPTH} levels deep"
 MAX_INTEGER: Final = 10**19  # a larger number stays a Decimal: it may have thousands of digits
@@ -26,6 +29,41 @@ def fields_of(body: bytes) -> dict[str, bytes]:
     except (UnicodeError, msgspec.MsgspecError, RecursionError, ValueError) as error:
         raise NotJson(f"The body must be a JSON object in UTF-8: {_first_line(error)}") from error
     return {name: bytes(raw) for name, raw in fields.items()}
+
+
+def keyed(bodies: Sequence[bytes]) -> list[BatchItem]:
+    """The schedules of a batch, each with the idempotency key that it may have in its field `idempotencyKey`.
+
+    Of several with the same key the first has it; the others are wrong. Their results would depend on who is first.
+    """
+    items: list[BatchItem] = []
+    first: dict[str, int] = {}
+    for position, body in enumerate(bodies):
+        item = _keyed(body)
+        earlier = first.setdefault(item.key, position) if item.key else position
+        if earlier != position:
+            problem = f"the same key as schedules[{earlier}]"
+            error = FieldError(field=KEY, problem=problem, allowed="a key of its own for each schedule")
+            item = BatchItem(body=item.body, errors=(error,))
+        items.append(item)
+    return items
+
+
+def _keyed(body: bytes) -> BatchItem:
+    """What is no object is left to `admit`. All other fields keep their bytes."""
+    try:
+        fields = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+    except (UnicodeError, msgspec.MsgspecError, RecursionError):
+        return BatchItem(body=body)
+    raw = fields.pop(KEY, None)
+    if raw is None:
+        return BatchItem(body=body)
+    rest = msgspec.json.encode(fields)
+    try:
+        return BatchItem(body=rest, key=msgspec.json.decode(raw, type=_Key))
+    except (UnicodeError, msgspec.MsgspecError, RecursionError):
+        wrong = FieldError(field=KEY, problem="not an idempotency key", allowed=f"text of 1 to {MAX_KEY} characters")
+        return BatchItem(body=rest, errors=(wrong,))
 
 
 def parse(raw: bytes | msgspec.Raw) -> Any:

@@ -1,6 +1,7 @@
 """What a client asks for, and what can be wrong with it. `admission` makes it from a body, `listing` from a query."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from attrs import frozen
 
@@ -16,6 +17,18 @@ class Request:
     point_in_time: Millis
     definition: Definition
     name: str = ""
+
+
+MAX_KEY: Final = 255  # characters of an idempotency key
+
+
+@frozen(kw_only=True)
+class BatchItem:
+    """One schedule of a batch, before it is admitted by itself."""
+
+    body: bytes  # as that of a POST; not the idempotency key
+    key: str = ""  # empty if it has none
+    errors: tuple["FieldError", ...] = ()  # what is wrong with its key
 
 
 @frozen(kw_only=True)

@@ -81,6 +81,7 @@ _TABLE: Final[tuple[tuple[State | None, State, EventType, str, int], ...]] = (
     (State.FAILED, State.ENQUEUED, EventType.REDRIVEN, "operator-dead-letters", 21),
     (State.SCHEDULED, State.DROPPED, EventType.DROPPED, "operator-dead-letters", 21),
     (State.DEAD_LETTERED, State.DROPPED, EventType.DROPPED, "operator-dead-letters", 21),
+    (State.DEAD_LETTERED, State.DROPPED, EventType.DROPPED, "client", 47),
     (State.SCHEDULED, State.CANCELLED, EventType.CANCELLED, "client", 40),
     (State.ENQUEUED, State.CANCELLED, EventType.CANCELLED, "client", 40),
     (State.DEAD_LETTERED, State.CANCELLED, EventType.CANCELLED, "client", 40),

@@ -33,6 +33,12 @@ def stopped(row: LedgerRow, now: Millis) -> LedgerRow:
     return following(row, EventType.STOP_REQUESTED, now, at=row.at, expires_at=row.expires_at, stopped_at=now)
 
 
+def stopped_for_good(row: LedgerRow, now: Millis) -> LedgerRow:
+    """The row of a dead letter that its owner has stopped: it has an end, and is not redriven."""
+    last = f"; before that: {row.detail}" if row.detail else ""
+    return following(row, EventType.DROPPED, now, stopped_at=now, detail=f"stopped by its owner{last}")
+
+
 def may_end(current: LedgerRow, nonce: str, fence: str, state: State) -> bool:
     """Whether an executor may write its outcome over a row that is not the one it read.
 

@@ -47,6 +47,7 @@ class Contents:
     schedules: tuple[Schedule, ...] = ()
     malformed: int = 0  # records in it that this code cannot read
     others: int = 0  # schedules in it that the command was not given for
+    handed_over: bool = False  # it is a message of an executor's queue
 
 
 class _File(msgspec.Struct, rename="camel"):

@@ -7,6 +7,7 @@ from typing import Final
 
 from attrs import frozen
 
+from delayer.core.ledger.at_rest import at_rest_from
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.ledger.row import LedgerChange, LedgerRow, amended, new_row
@@ -19,6 +20,8 @@ DISCARDABLE: Final = frozenset({State.DEAD_LETTERED, State.SCHEDULED})
 TO_THE_TABLE: Final = (
     "redriven to the table"  # in place of a fencing token, until the body that was redriven is deleted
 )
+
+DISCARDED: Final = "discarded by an operator"
 
 
 @frozen(kw_only=True)
@@ -43,23 +46,35 @@ def decide_redrive(schedule: Schedule, row: LedgerRow | None, now: Millis) -> Re
     return None
 
 
-def decide_discard(schedule: Schedule, row: LedgerRow | None, now: Millis) -> LedgerChange | Refusal:
-    """The end that a discard writes. Raises IllegalTransition."""
-    reason = "discarded by an operator"
+def decide_discard(
+    schedule: Schedule, row: LedgerRow | None, now: Millis, *, handed_over: bool
+) -> LedgerChange | Refusal:
+    """The end that a discard writes (ADR 0072). Raises IllegalTransition.
+
+    `handed_over` says that the body is a message of an executor's queue. Whoever wanted to cancel a claimed schedule
+    was told that it has been or will be handed over: it is not dropped before that is true, unless its owner stops it.
+    """
     if row is None:
-        return LedgerChange(row=ended_unclaimed(schedule.id, schedule.owner, State.DROPPED, now, reason))
-    if row.state in DISCARDABLE:
-        return LedgerChange(row=ended(row, State.DROPPED, now, reason), over=row)
-    if row.ended:
-        return Refusal(reason=f"it stays {row.state}", settled=True)
-    return Refusal(reason=f"it is {row.state}: it is on its way; wait for its end", settled=False)
+        return LedgerChange(row=ended_unclaimed(schedule.id, schedule.owner, State.DROPPED, now, DISCARDED))
+    if row.state not in DISCARDABLE:
+        if row.ended:
+            return Refusal(reason=f"it stays {row.state}", settled=True)
+        return Refusal(reason=f"it is {row.state}: on its way; wait for its end", settled=False)
+    if row.claimed_at and not (handed_over or row.was_attempted or row.stopped_at):
+        reason = (
+            "it was claimed, and is not known to have been handed over: redrive it. If its target must not be reached "
+            "any more, its owner stops it first (POST /schedules/{id}/stop)"
+        )
+        return Refusal(reason=reason, settled=False)
+    return LedgerChange(row=ended(row, State.DROPPED, now, DISCARDED), over=row)
 
 
 def redriven(schedule_id: str, owner: str, over: LedgerRow | None, nonce: str, now: Millis) -> LedgerRow:
     """`nonce` is that of the copy sent to the delayer queue, which alone may claim it; empty if it goes to the table.
 
     A schedule without a row gets one, too: an end that is written late finds it. The revision of an older row goes on,
-    so that what was decided by an older revision cannot be repeated. Raises IllegalTransition.
+    so that what was decided by an older revision cannot be repeated. It also keeps when it was claimed before, and
+    until when an attempt from before may be under way (ADR 0070). Raises IllegalTransition.
     """
     return new_row(
         EventType.REDRIVEN,
@@ -71,6 +86,8 @@ def redriven(schedule_id: str, owner: str, over: LedgerRow | None, nonce: str, n
         nonce=nonce,
         fence="" if nonce else TO_THE_TABLE,
         detail="redriven",
+        claimed_at=over.claimed_at if over else 0,
+        lease_until=at_rest_from(over) if over else 0,
     )
 
 

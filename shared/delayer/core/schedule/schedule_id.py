@@ -1,9 +1,9 @@
 """The id of a schedule is its address, and cannot be forged (ADR 0008, ADR 0009).
 
-Layout, 29 bytes: version (1), due ms (6), shard (2), overdue ms (4), randomness (8), code (8). *Due* is that of the
-address; *overdue* is how long ago the point in time was when the schedule was accepted, nearly always 0. The code is
-a truncated HMAC-SHA256 over what precedes it and the owner. Written as 47 characters of lower-case base32hex, so
-that ids sort by due time.
+Layout, 29 bytes: version of the key (1), due ms (6), shard (2), overdue ms (4), randomness (8), code (8). *Due* is
+that of the address; *overdue* is how long ago the point in time was when the schedule was accepted, nearly always 0.
+The code is a truncated HMAC-SHA256, made with that key, over what precedes it and the owner. Written as 47 characters
+of lower-case base32hex, so that ids of one key sort by due time. A later layout will have another length.
 """
 
 import base64
@@ -12,30 +12,104 @@ import hashlib
 import hmac
 from typing import Final
 
-from delayer.core.schedule.bucket import Address, RecordKey
-from delayer.core.schedule.instants import Millis
+from attrs import evolve, field, frozen
 
-VERSION: Final = 1
+from delayer.core.schedule.bucket import Address, RecordKey
+from delayer.core.schedule.instants import DAY, MINUTE, Millis
+
+FIRST_VERSION: Final = 1
+LAST_VERSION: Final = 0xFF
 RANDOM_BYTES: Final = 8
 KEY_BYTES: Final = 32
 LENGTH: Final = 47
 FAR: Final[Millis] = 2**48  # an id holds six bytes of milliseconds: none is due at this instant or later
 MAX_OVERDUE: Final[Millis] = 2**32 - 1  # 49 days: a longer time is shortened to it
 
+READ_AGAIN: Final[Millis] = 4 * MINUTE  # who issues ids reads the keys again after this long
+WRITES_AFTER: Final[Millis] = 10 * MINUTE  # a new key issues no id before all who issue or check ids have read it
+READABLE: Final[Millis] = 3690 * DAY  # after its last id: that one may be due in ten years, and is known for 30 days
+
 _PLAIN = 1 + 6 + 2 + 4 + RANDOM_BYTES
 _CODE = 8
 
 
-def mint(address: Address, owner: str, *, point_in_time: Millis, key: bytes, randomness: bytes) -> str:
-    """A new id. `randomness` is RANDOM_BYTES from a secure source; `key` is the stack's secret."""
+@frozen(kw_only=True)
+class IdKey:
+    """One secret behind ids."""
+
+    version: int  # 1 to 255; the ids that it made begin with it
+    secret: bytes = field(repr=False)  # KEY_BYTES; no log shows them
+    created_at: Millis
+    writes_from: Millis  # from this instant on it makes the new ids
+
+
+@frozen(kw_only=True)
+class IdKeys:
+    """All keys of one stack, oldest first; empty before the first was made."""
+
+    keys: tuple[IdKey, ...] = ()
+
+    def at(self, now: Millis) -> IdKey | None:
+        """The one that makes new ids; by a clock that is behind, the oldest."""
+        return next((key for key in reversed(self.keys) if key.writes_from <= now), next(iter(self.keys), None))
+
+    def of(self, schedule_id: str) -> IdKey | None:
+        """The one that may have made this id. Raises ValueError if it is not an id."""
+        version = _decode(schedule_id)[0]
+        return next((key for key in self.keys if key.version == version), None)
+
+    @property
+    def newest(self) -> int:
+        """Its version; 0 if there is none."""
+        return self.keys[-1].version if self.keys else 0
+
+
+class NotRotated(ValueError):
+    """The text says why."""
+
+
+def first_keys(secret: bytes, now: Millis) -> IdKeys:
+    """Those of a new stack: there is no id yet that another key has made, so it is used at once."""
+    return IdKeys(keys=(IdKey(version=FIRST_VERSION, secret=secret, created_at=now, writes_from=now),))
+
+
+def rotated(current: IdKeys, secret: bytes, now: Millis) -> IdKeys:
+    """With a new key, which makes ids in WRITES_AFTER; without those whose last id is over. Raises NotRotated.
+
+    Readers come before writers: whoever meets an id of an unknown version has not read for longer than READ_AGAIN, or
+    the id is none of ours.
+    """
+    if not current.keys:
+        raise NotRotated("there is no key yet")
+    last = current.keys[-1]
+    if last.writes_from > now:
+        raise NotRotated(f"key {last.version} was made just now, and is not used yet: try again in ten minutes")
+    if last.version == LAST_VERSION:
+        raise NotRotated("all 255 versions of the id are used up")
+    fresh = IdKey(version=last.version + 1, secret=secret, created_at=now, writes_from=now + WRITES_AFTER)
+    following = (*current.keys[1:], fresh)
+    kept = [key for key, after in zip(current.keys, following, strict=True) if after.writes_from + READABLE > now]
+    return evolve(current, keys=(*kept, fresh))
+
+
+def mint(
+    address: Address,
+    owner: str,
+    *,
+    point_in_time: Millis,
+    key: bytes,
+    randomness: bytes,
+    version: int = FIRST_VERSION,
+) -> str:
+    """A new id. `randomness` is RANDOM_BYTES from a secure source; `key` is the stack's secret of that `version`."""
     overdue = min(max(address.due - point_in_time, 0), MAX_OVERDUE)
     numbers = address.due.to_bytes(6, "big") + address.shard.to_bytes(2, "big") + overdue.to_bytes(4, "big")
-    plain = bytes([VERSION]) + numbers + randomness
+    plain = bytes([version]) + numbers + randomness
     return _encode(plain + _code(plain, owner, key))
 
 
 def is_genuine(schedule_id: str, owner: str, *, key: bytes) -> bool:
-    """Whether this stack issued the id to this owner. It needs no read."""
+    """Whether this key made the id for this owner. It needs no read."""
     try:
         whole = _decode(schedule_id)
     except ValueError:
@@ -76,6 +150,6 @@ def _decode(schedule_id: str) -> bytes:
         whole = base64.b32hexdecode(schedule_id.upper() + "=" * (-LENGTH % 8))
     except (binascii.Error, ValueError) as error:
         raise ValueError("not a schedule id") from error
-    if whole[0] != VERSION or _encode(whole) != schedule_id:
+    if whole[0] < FIRST_VERSION or _encode(whole) != schedule_id:
         raise ValueError("not a schedule id of a known version")
     return whole

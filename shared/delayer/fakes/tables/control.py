@@ -1,9 +1,10 @@
 """The control rows."""
 
-from attrs import define
+from attrs import define, field
 
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.schedule_id import IdKeys
 
 
 @define
@@ -11,7 +12,7 @@ class MemoryControl:
     """Port Control."""
 
     _shards: Shards | None = None
-    _id_key: bytes | None = None
+    _id_keys: IdKeys = field(factory=IdKeys)
     _progress: Progress | None = None
     _heartbeat: Millis | None = None
 
@@ -23,9 +24,14 @@ class MemoryControl:
         self._shards = Shards(highest=max(current.highest, wanted.highest), since=current.since)
         return self._shards
 
-    def id_key(self, candidate: bytes) -> bytes:
-        self._id_key = self._id_key or candidate
-        return self._id_key
+    def id_keys(self) -> IdKeys:
+        return self._id_keys
+
+    def write_id_keys(self, keys: IdKeys, over: IdKeys) -> bool:
+        if self._id_keys.newest != over.newest:
+            return False
+        self._id_keys = keys
+        return True
 
     def progress(self) -> Progress | None:
         return self._progress

@@ -2,7 +2,7 @@
 
 from attrs import frozen
 
-from delayer.core.api.cancellation import CANCELLED, Already, Expired, NotFound, TooLate, decide_cancel
+from delayer.core.api.cancellation import CANCELLED, Already, Expired, MayBeRunning, NotFound, TooLate, decide_cancel
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.schedule.schedule_id import key_of
 from delayer.ports.clock import Clock
@@ -23,7 +23,7 @@ class Cancelled:
     row: LedgerRow
 
 
-Answer = Cancelled | TooLate | Expired | NotFound
+Answer = Cancelled | TooLate | MayBeRunning | Expired | NotFound
 
 
 @frozen(kw_only=True)
@@ -59,7 +59,7 @@ class Cancel:
                 return answer
         raise Unavailable("others replace the schedule of this name all the time; try again")
 
-    def _decide(self, schedule_id: str, owner: str, detail: str) -> Cancelled | TooLate | Expired:
+    def _decide(self, schedule_id: str, owner: str, detail: str) -> Answer:
         """Nothing is read beforehand, because most schedules have no row yet."""
         outcome = settle(
             self.ledger, lambda current: decide_cancel(schedule_id, owner, current, self.clock.now(), detail)

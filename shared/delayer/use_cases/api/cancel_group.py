@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from attrs import field, frozen
 
-from delayer.core.api.cancellation import Already, Expired, NotFound, TooLate, decide_cancel
+from delayer.core.api.cancellation import Already, Expired, MayBeRunning, NotFound, TooLate, decide_cancel
 from delayer.core.jobs.job import Counted, JobRow, advanced, is_at_the_same_place, joined, lane_of
 from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.ledger.row import LedgerRow
@@ -161,7 +161,7 @@ class CancelGroup:
             match decide_cancel(member, job.owner, row, self.clock.now(), detail(job)):
                 case Already(current):
                     return Cancelled(current)
-                case TooLate() | Expired() as answer:
+                case TooLate() | MayBeRunning() | Expired() as answer:
                     return answer
             return self.cancel(member, job.owner, detail(job))
         except Unavailable as error:
@@ -182,7 +182,7 @@ def _counted(answer: Answer | Unavailable | IllegalTransition, own: str) -> str:
         case TooLate(row):
             never = row.state in (State.REPLACED, State.DROPPED) and not row.claimed_at
             return "ended" if never else "handed over"
-        case IllegalTransition():
+        case MayBeRunning() | IllegalTransition():
             return "handed over"  # it was not cancelled, and may still fire
         case Expired() | NotFound():
             return "ended"

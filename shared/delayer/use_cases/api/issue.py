@@ -1,37 +1,70 @@
 """Issues ids, and recognises the genuine ones: what all calls of the API share."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
 
 from attrs import define, field
 
 from delayer.core.api.request import Request
 from delayer.core.schedule.bucket import Shards, address_for
-from delayer.core.schedule.instants import minute_of
+from delayer.core.schedule.instants import Millis, minute_of
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import KEY_BYTES, RANDOM_BYTES, is_genuine, mint
+from delayer.core.schedule.schedule_id import RANDOM_BYTES, READ_AGAIN, IdKey, IdKeys, is_genuine, mint
 from delayer.ports.clock import Clock
-from delayer.ports.control import HoldsIdKey, RaisesShards
+from delayer.ports.control import RaisesShards, ReadsIdKeys, ReadsShards
+from delayer.ports.unavailable import Unavailable
 
 CLOCK_MARGIN_MINUTES = 5  # the first writer's clock may be ahead of the next one's
 
 
+class ControlOfIds(ReadsShards, RaisesShards, Protocol):
+    """What it needs of the control rows."""
+
+
 @define(kw_only=True)
 class IdCheck:
-    """Recognises the genuine ids of one stack. Its secret is read once per execution environment."""
+    """Recognises the genuine ids of one stack. Its keys are read once, and again when there may be a new one."""
 
-    control: HoldsIdKey
-    randomness: Callable[[int], bytes]  # n secure random bytes
-    _key: bytes | None = field(default=None, init=False)
+    clock: Clock
+    control: ReadsIdKeys
+    _keys: IdKeys = field(factory=IdKeys, init=False)
+    _read_at: Millis = field(default=0, init=False)
 
     def is_genuine(self, schedule_id: str, owner: str) -> bool:
-        """Whether this stack issued it to this owner. Nothing is read for it, except the secret once."""
-        return is_genuine(schedule_id, owner, key=self.secret())
+        """Whether this stack issued it to this owner.
 
-    def secret(self) -> bytes:
-        """The key behind the codes of the ids."""
-        if self._key is None:
-            self._key = self.control.id_key(self.randomness(KEY_BYTES))
-        return self._key
+        Nothing is read for it, unless its key is unknown and the keys were not read for minutes: then there may be a
+        new one. So made-up ids cost no reads. Raises Unavailable if the keys cannot be read.
+        """
+        try:
+            key = self._keys.of(schedule_id)
+            if key is None and self._may_be_old():
+                self.read()
+                key = self._keys.of(schedule_id)
+        except ValueError:
+            return False
+        return key is not None and is_genuine(schedule_id, owner, key=key.secret)
+
+    def current(self) -> IdKey:
+        """The key that makes new ids. Raises Unavailable if there is none yet, or if the first read fails."""
+        if not self._keys.keys:
+            self.read()
+        elif self._may_be_old():
+            with suppress(Unavailable):  # the key at hand is readable for years
+                self.read()
+        key = self._keys.at(self.clock.now())
+        if key is None:
+            raise Unavailable("there is no id key yet; operator-id-key makes it within a minute")
+        return key
+
+    def read(self) -> None:
+        """Reads the keys. Raises Unavailable."""
+        began = self.clock.now()
+        self._keys, self._read_at = self.control.id_keys(), began
+
+    def _may_be_old(self) -> bool:
+        return not self._keys.keys or self.clock.now() - self._read_at >= READ_AGAIN
 
 
 @define(kw_only=True)
@@ -39,7 +72,7 @@ class Ids:
     """Issues the ids of one stack."""
 
     clock: Clock
-    control: RaisesShards
+    control: ControlOfIds
     check: IdCheck
     randomness: Callable[[int], bytes]  # n secure random bytes
     pick: Callable[[int], int]  # a number below n
@@ -47,21 +80,20 @@ class Ids:
     _raised: bool = field(default=False, init=False)
 
     def issue(self, request: Request, owner: str) -> Schedule:
-        """A new schedule with an id of its own, not stored yet.
+        """A new schedule with an id of its own, not stored yet. Raises Unavailable.
 
         Before the first one, this writer's shards are put into the control row, where sweepers read them (ADR 0010).
         """
         if not self._raised:
-            since = minute_of(self.clock.now()) - CLOCK_MARGIN_MINUTES
-            self.control.raise_shards(Shards(highest=self.shards - 1, since=since))
-            self._raised = True
-        key, now = self.check.secret(), self.clock.now()
+            self._raise_shards()
+        key, now = self.check.current(), self.clock.now()
         address = address_for(request.point_in_time, now, self.pick(self.shards))
         schedule_id = mint(
             address,
             owner,
             point_in_time=request.point_in_time,
-            key=key,
+            key=key.secret,
+            version=key.version,
             randomness=self.randomness(RANDOM_BYTES),
         )
         return Schedule(
@@ -71,6 +103,14 @@ class Ids:
             created_at=now,
             definition=request.definition,
         )
+
+    def _raise_shards(self) -> None:
+        """Read first: a thousand functions that start at once must not write to one item."""
+        current, highest = self.control.shards(), self.shards - 1
+        if current is None or current.highest < highest:
+            since = minute_of(self.clock.now()) - CLOCK_MARGIN_MINUTES
+            self.control.raise_shards(Shards(highest=highest, since=since))
+        self._raised = True
 
     def is_genuine(self, schedule_id: str, owner: str) -> bool:
         """As IdCheck."""

@@ -35,7 +35,11 @@ class Lookup:
             return NotFound()
         history = self._history(schedule_id)  # first, so that it is never ahead of the state
         row = self.ledger.read(schedule_id)
+        if row and row.owner != owner:
+            return NotFound()
         record = None if row and row.state is not State.SCHEDULED else self.schedules.read(key_of(schedule_id))
+        if record and record.owner != owner:
+            return NotFound()
         return status_of(schedule_id, row, record, self.clock.now(), history)
 
     def _history(self, schedule_id: str) -> tuple[Event, ...]:

@@ -1,10 +1,19 @@
 """Puts one schedule in the place of another: all of it, or nothing (ADR 0041)."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
-from delayer.core.api.cancellation import Expired, NameTaken, NotFound, TooLate, decide_replace, is_live, is_over
+from delayer.core.api.cancellation import (
+    Expired,
+    MayBeRunning,
+    NameTaken,
+    NotFound,
+    TooLate,
+    decide_replace,
+    is_live,
+    is_over,
+)
 from delayer.core.api.request import Request
 from delayer.core.history.events import original_in
 from delayer.core.ledger.lifecycle import State
@@ -22,6 +31,8 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
 from delayer.use_cases.transactions import ROUNDS, with_name
+
+REPLACEABLE: Final = frozenset({State.SCHEDULED, State.DEAD_LETTERED, State.FAILED})
 
 
 class RegistryOfReplace(ReadsNames, ReplacesSchedules, Protocol):
@@ -46,7 +57,7 @@ class OnItsWay:
     soon: bool
 
 
-Answer = Replaced | TooLate | Expired | NotFound | OnItsWay
+Answer = Replaced | TooLate | MayBeRunning | Expired | NotFound | OnItsWay
 
 
 @frozen(kw_only=True)
@@ -64,7 +75,7 @@ class Replace:
 
     def by_name(
         self, request: Request, owner: str, name: str, *, only_new: bool = False
-    ) -> Replaced | TooLate | NameTaken:
+    ) -> Replaced | TooLate | MayBeRunning | NameTaken:
         """Creates the schedule of that name, or replaces it unless `only_new`.
 
         Raises OverQuota, Unavailable if AWS failed.
@@ -79,7 +90,7 @@ class Replace:
                 verdict = decide_replace(holder.schedule_id, owner, current, new.id, self.clock.now())
                 if only_new and not is_over(holder.schedule_id, current, self.clock.now()):
                     return NameTaken(holder.schedule_id)
-                if isinstance(verdict, TooLate) and is_live(verdict.row):
+                if isinstance(verdict, MayBeRunning) or (isinstance(verdict, TooLate) and is_live(verdict.row)):
                     return verdict
                 if isinstance(verdict, LedgerChange):
                     transaction = in_place_of(transaction, verdict)
@@ -108,6 +119,8 @@ class Replace:
             verdict = decide_replace(schedule_id, owner, current, new.id, self.clock.now())
             if not isinstance(verdict, LedgerChange):
                 return verdict
+            if current and current.ended:
+                self.quota.make_room(owner)  # it had given up its place
             transaction = in_place_of(self._with_its_name(ScheduleTransaction(put=new), schedule_id, current), verdict)
             if self.registry.replace(transaction):
                 return self._replaced(transaction)
@@ -120,7 +133,7 @@ class Replace:
 
         A definition never changes: an old view of it is right. One without its payload is enough if there is a new one.
         """
-        if self.journal is None or (current and current.state is not State.SCHEDULED):
+        if self.journal is None or (current and current.state not in REPLACEABLE):
             return None, False
         try:
             history = self.journal.history(schedule_id)
@@ -133,10 +146,10 @@ class Replace:
 
     def _without_record(
         self, schedule_id: str, owner: str, current: LedgerRow | None, soon: bool
-    ) -> TooLate | Expired | OnItsWay:
+    ) -> TooLate | Expired | OnItsWay | NotFound:
         """It has left the table: the ledger says what became of it."""
         verdict = decide_replace(schedule_id, owner, current, schedule_id, self.clock.now())
-        if not isinstance(verdict, LedgerChange):
+        if isinstance(verdict, TooLate | Expired | NotFound):
             return verdict
         return TooLate(current) if current and current.ended else OnItsWay(soon)
 

@@ -36,9 +36,14 @@ class Stop:
             return NotFound()
         outcome = settle(
             self.ledger,
-            lambda current: decide_stop(schedule_id, current, self.clock.now()),
+            lambda current: decide_stop(schedule_id, owner, current, self.clock.now()),
             self.ledger.read(schedule_id),
         )
         if isinstance(outcome, LedgerChange):
-            self.observer.note("to be stopped", schedule_id)
+            self._note(outcome.row)
         return Stopped(outcome.row) if isinstance(outcome, LedgerChange | Already) else outcome
+
+    def _note(self, row: LedgerRow) -> None:
+        if row.ended:
+            self.observer.count("Dropped")
+        self.observer.note("stopped" if row.ended else "to be stopped", row.schedule_id)

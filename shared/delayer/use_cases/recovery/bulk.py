@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from attrs import define, field, frozen
 
 from delayer.core.ledger.lifecycle import IllegalTransition
+from delayer.core.ledger.row import LedgerChange
 from delayer.core.recovery.dead_letter import Contents
 from delayer.core.recovery.redriving import Refusal, decide_discard, decide_redrive
 from delayer.core.recovery.selecting import Order, Selection, filed
@@ -29,7 +30,6 @@ AT_A_TIME: Final = 10  # schedules
 
 Thing = TypeVar("Thing")
 Answer = TypeVar("Answer")
-Do = Callable[[Schedule], Report | Unavailable]
 
 
 @frozen(kw_only=True)
@@ -39,6 +39,17 @@ class Found:
     key: str
     why_stored: str
     contents: Contents  # its schedules are those that were selected
+
+
+@frozen(kw_only=True)
+class One:
+    """One schedule of an object."""
+
+    schedule: Schedule
+    handed_over: bool  # as that of its contents
+
+
+Do = Callable[[One], Report | Unavailable]
 
 
 @define(kw_only=True)
@@ -113,19 +124,28 @@ class Bulk:
 
     def _handle(self, some: Sequence[Found], do: Do, order: Order, tally: Tally) -> None:
         """All schedules of some objects, a few at a time; then each object that is not needed any more is deleted."""
-        schedules = [schedule for found in some for schedule in found.contents.schedules]
-        reports = iter([one for part in parts(schedules, AT_A_TIME) for one in answers(self.parallel.map(do, part))])
+        each = [
+            One(schedule=schedule, handed_over=found.contents.handed_over)
+            for found in some
+            for schedule in found.contents.schedules
+        ]
+        reports = iter([one for part in parts(each, AT_A_TIME) for one in answers(self.parallel.map(do, part))])
         for found in some:
             own = list(islice(reports, len(found.contents.schedules)))
             if not order.dry_run:
                 self._close(found, own, order)
             tally.add(found.key, found.why_stored, own, order)
 
-    def _foretell(self, order: Order, schedule: Schedule) -> Report | Unavailable:
+    def _foretell(self, order: Order, one: One) -> Report | Unavailable:
         """What the command would do, by the row of this moment."""
-        decide = decide_redrive if order.command == "redrive" else decide_discard
+        schedule, now = one.schedule, self.clock.now()
+        decision: Refusal | LedgerChange | None
         try:
-            decision = decide(schedule, self.redrive.ledger.read(schedule.id), self.clock.now())
+            row = self.redrive.ledger.read(schedule.id)
+            if order.command == "redrive":
+                decision = decide_redrive(schedule, row, now)
+            else:
+                decision = decide_discard(schedule, row, now, handed_over=one.handed_over)
         except Unavailable as error:
             return error
         except IllegalTransition as error:
@@ -134,12 +154,13 @@ class Bulk:
             return report(schedule, decision.reason, settled=decision.settled), None
         return report(schedule, REDRIVEN, settled=True), None
 
-    def _carry_out(self, order: Order, pace: Pace, schedule: Schedule) -> Report | Unavailable:
+    def _carry_out(self, order: Order, pace: Pace, one: One) -> Report | Unavailable:
+        schedule = one.schedule
         pace.wait()
         try:
             if order.command == "redrive":
                 return self.redrive.redrive_one(schedule)
-            return self.redrive.discard_one(schedule), None
+            return self.redrive.discard_one(schedule, handed_over=one.handed_over), None
         except Unavailable as error:
             return error
         except (Impossible, IllegalTransition) as error:

@@ -88,11 +88,12 @@ class Redrive:
         return is_settled
 
     def discard(self, key: str) -> dict[str, Any]:
-        """Ends as dropped what has no other end, and deletes the body."""
-        reports = [self.discard_one(schedule) for schedule in self.read(self._content(key)).schedules]
+        """Ends as dropped what has no other end, and deletes the body. Raises Impossible for what is to be redriven."""
+        contents = self.read(self._content(key))
+        reports = [self.discard_one(schedule, handed_over=contents.handed_over) for schedule in contents.schedules]
         for one in reports:
             if not one["settled"]:  # its body may be needed again
-                raise Impossible(f"{one['scheduleId']}: {one['outcome']}")
+                raise Impossible(f"{one['scheduleId']} is not discarded: {one['outcome']}")
         self.store.remove(key)
         return {"schedules": reports}
 
@@ -108,9 +109,10 @@ class Redrive:
         self.observer.note("redriven", schedule.id)
         return report(schedule, REDRIVEN, settled=True), opened
 
-    def discard_one(self, schedule: Schedule) -> dict[str, Any]:
-        """What came of it."""
-        decision = decide_discard(schedule, self.ledger.read(schedule.id), self.clock.now())
+    def discard_one(self, schedule: Schedule, *, handed_over: bool) -> dict[str, Any]:
+        """What came of it. `handed_over` as that of its contents."""
+        row, now = self.ledger.read(schedule.id), self.clock.now()
+        decision = decide_discard(schedule, row, now, handed_over=handed_over)
         if isinstance(decision, Refusal):
             return report(schedule, decision.reason, settled=decision.settled)
         self._write(decision)

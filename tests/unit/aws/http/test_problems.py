@@ -75,6 +75,7 @@ def test_a_good_answer_passes() -> None:
         (problems.expired(), 410),
         (problems.too_late(a_claim()), 409),
         (problems.too_late(a_claim(state=State.REPLACED, replaced_by=an_id())), 409),
+        (problems.may_be_running(a_claim(state=State.FAILED), 1), 409),
         (problems.too_early(), 409),
         (problems.on_its_way(soon=True), 409),
         (problems.name_taken(an_id()), 409),
@@ -94,6 +95,14 @@ def test_a_claim_is_answered_with_its_time() -> None:
     body = check(problems.too_late(a_claim()), 409)
     assert body["type"] == "urn:delayer:problem:handed-over"
     assert (body["state"], body["claimedAt"]) == ("claimed", "2026-11-21T09:00:00.000Z")
+
+
+def test_who_is_to_ask_again_learns_when() -> None:
+    """In whole seconds, rounded up."""
+    answer = problems.may_be_running(a_claim(state=State.FAILED), 2_001)
+    assert answer["headers"]["Retry-After"] == "3"
+    body = check(answer, 409)
+    assert (body["type"], body["state"]) == ("urn:delayer:problem:may-be-running", "failed")
 
 
 def test_all_wrong_fields_are_listed_with_what_is_allowed() -> None:

@@ -1,13 +1,14 @@
 """Cancelling and replacing: the ledger row alone decides, whatever it says."""
 
 import pytest
-from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.core.api.cancellation import (
     Already,
     Expired,
+    MayBeRunning,
+    NotFound,
     TooEarly,
     TooLate,
     decide_cancel,
@@ -19,16 +20,16 @@ from delayer.core.api.cancellation import (
 from delayer.core.firing.executing import Stop, decide_attempt
 from delayer.core.ledger.claim import Claim, decide_claim
 from delayer.core.ledger.lifecycle import ENDS, State
-from delayer.core.ledger.outcome import stopped
+from delayer.core.ledger.outcome import ended, ended_unclaimed, stopped
 from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, named
 from delayer.core.recovery.redriving import redriven
 from delayer.core.schedule.instants import DAY, MINUTE, Millis
-from delayer.core.schedule.margins import ROW_LIFETIME, STALE_AFTER
+from delayer.core.schedule.margins import ATTEMPT_OVER, ROW_LIFETIME, STALE_AFTER
 from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id
 from tests.transitions import may_follow, stands_for
 
 OLD, NEW = an_id(), an_id(NOW + DAY)
-BEFORE_ITS_CLAIM = evolve(a_claim(state=State.DEAD_LETTERED), claimed_at=0, nonce="", fence="", attempt=0)
+BEFORE_ITS_CLAIM = ended_unclaimed(OLD, OWNER, State.DEAD_LETTERED, NOW, "why")
 AFTER_ITS_CLAIM = a_claim(state=State.DEAD_LETTERED)
 
 ROWS: dict[str, LedgerRow | None] = {
@@ -46,6 +47,7 @@ ROWS: dict[str, LedgerRow | None] = {
 }
 CANCELS = {"none", "named", "redriven", "dead-lettered before its claim"}
 REPLACES = CANCELS | {"failed", "dead-lettered after its claim"}
+RESTLESS = {"redriven", "failed", "dead-lettered after its claim"}  # an attempt may be under way
 LIVE = REPLACES | {"claimed"}
 
 rows = st.builds(
@@ -63,7 +65,7 @@ times = st.integers(NOW - DAY, NOW + STALE_AFTER)
 def test_a_cancel_against_any_row(name: str) -> None:
     """It is cancelled if no executor has seen it and none will; else the answer is the row that says why not."""
     row = ROWS[name]
-    verdict = decide_cancel(OLD, OWNER, row, NOW)
+    verdict = decide_cancel(OLD, OWNER, row, NOW + ATTEMPT_OVER)
     if name in CANCELS:
         assert isinstance(verdict, LedgerChange)
         assert (verdict.row.state, verdict.over) == (State.CANCELLED, row)
@@ -78,13 +80,39 @@ def test_a_cancel_against_any_row(name: str) -> None:
 def test_a_replacement_against_any_row(name: str) -> None:
     """As a cancel, and what failed or was dead-lettered too: redriven, there would be two of it."""
     row = ROWS[name]
-    verdict = decide_replace(OLD, OWNER, row, NEW, NOW)
+    verdict = decide_replace(OLD, OWNER, row, NEW, NOW + ATTEMPT_OVER)
     if name in REPLACES:
         assert isinstance(verdict, LedgerChange)
         assert (verdict.row.state, verdict.row.replaced_by, verdict.over) == (State.REPLACED, NEW, row)
         assert verdict.row.revision == (row.revision + 1 if row else 1)
     else:
         assert verdict == TooLate(row)  # type: ignore[arg-type] # the table has a row there
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_nothing_is_taken_back_while_an_attempt_may_be_under_way(name: str) -> None:
+    """If it succeeds, a schedule that took its place would fire besides. To the millisecond."""
+    row, now = ROWS[name], NOW + ATTEMPT_OVER - 1
+    assert (decide_replace(OLD, OWNER, row, NEW, now) == MayBeRunning(row=row, wait=1)) == (name in RESTLESS)  # type: ignore[arg-type]
+    restless = name in RESTLESS & CANCELS
+    assert (decide_cancel(OLD, OWNER, row, now) == MayBeRunning(row=row, wait=1)) == restless  # type: ignore[arg-type]
+
+
+def test_what_became_a_dead_letter_again_remembers_the_attempt_before() -> None:
+    """Redriven, and dead-lettered before its second claim: the attempt of its first may still be under way."""
+    first = a_claim(state=State.DEAD_LETTERED)
+    again = ended(redriven(OLD, OWNER, first, "n5", NOW + 1), State.DEAD_LETTERED, NOW + 2)
+    assert decide_cancel(OLD, OWNER, again, NOW + 3) == MayBeRunning(row=again, wait=ATTEMPT_OVER - 3)
+    assert isinstance(decide_cancel(OLD, OWNER, again, NOW + ATTEMPT_OVER), LedgerChange)
+
+
+@pytest.mark.parametrize("name", sorted(set(ROWS) - {"none"}))
+def test_the_row_of_another_owner_is_not_found(name: str) -> None:
+    """The code in the id is right, so its key is in foreign hands: the row still says whose it is."""
+    row = ROWS[name]
+    assert decide_cancel(OLD, "thief", row, NOW) == NotFound()
+    assert decide_replace(OLD, "thief", row, NEW, NOW) == NotFound()
+    assert decide_stop(OLD, "thief", row, NOW) == NotFound()
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -174,13 +202,17 @@ def test_an_end_that_a_target_may_have_seen_is_never_cancelled(state: State) -> 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_stop_against_any_row(name: str) -> None:
-    """Only what is claimed can be stopped; before, it can be cancelled; afterwards, nothing is left to stop."""
+    """Only what is claimed can be stopped, also as a dead letter; before, it can be cancelled."""
     row = ROWS[name]
-    verdict = decide_stop(OLD, row, NOW)
+    verdict = decide_stop(OLD, OWNER, row, NOW)
     if name == "claimed":
         assert isinstance(verdict, LedgerChange)
         assert (verdict.row.state, verdict.row.stopped_at, verdict.over) == (State.CLAIMED, NOW, row)
-        assert decide_stop(OLD, verdict.row, NOW + 1) == Already(verdict.row)
+        assert decide_stop(OLD, OWNER, verdict.row, NOW + 1) == Already(verdict.row)
+    elif name == "dead-lettered after its claim":
+        assert isinstance(verdict, LedgerChange)
+        assert (verdict.row.state, verdict.row.stopped_at, verdict.over) == (State.DROPPED, NOW, row)
+        assert decide_stop(OLD, OWNER, verdict.row, NOW + 1) == Already(verdict.row)
     elif row is None or row.state is State.SCHEDULED:
         assert verdict == TooEarly()
     else:

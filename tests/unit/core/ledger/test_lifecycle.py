@@ -23,6 +23,7 @@ CLIENT = {  # the use case behind it
     State.CANCELLED: "cancel",
     State.REPLACED: "replace",
     State.CLAIMED: "stop",
+    State.DROPPED: "stop",
 }
 FROM_NOTHING = {None, State.SCHEDULED, State.ENQUEUED}  # where a schedule may be that has no row
 
@@ -56,12 +57,12 @@ def test_nothing_leaves_an_end_but_what_could_be_redriven() -> None:
 
 
 def test_what_a_client_takes_back_is_over() -> None:
-    """Never a claim, which it can only stop; and it goes nowhere from there."""
+    """Never a claim, which it can only stop; and it goes nowhere from there, unless an attempt was under way."""
     asked = [t for t in TRANSITIONS if t.by == "client" and t.source]
     assert [t.target for t in asked if t.source is State.CLAIMED] == [State.CLAIMED]
     taken = {t.target for t in asked if t.source is not State.CLAIMED}
-    assert taken == {State.CANCELLED, State.REPLACED}
-    assert not {t.source for t in TRANSITIONS} & taken
+    assert taken == {State.CANCELLED, State.REPLACED, State.DROPPED}
+    assert {(t.source, t.target) for t in TRANSITIONS if t.source in taken} == {(State.DROPPED, State.EXECUTED)}
 
 
 def test_a_schedule_begins_once() -> None:

@@ -6,7 +6,8 @@ from delayer.core.ledger.row import LedgerChange, Refuse
 from delayer.core.recovery.disposition import Disposition, decide_disposition
 from delayer.core.recovery.redriving import redriven, settled
 from delayer.core.schedule.instants import DAY
-from tests.samples import NOW, OWNER, a_claim, a_wanted, an_id
+from delayer.core.schedule.margins import ATTEMPT_OVER
+from tests.samples import LEASE, NOW, OWNER, a_claim, a_wanted, an_id
 
 
 def test_what_is_redriven_into_the_queue_is_claimed_by_its_own_copy_only() -> None:
@@ -20,6 +21,18 @@ def test_what_is_redriven_into_the_queue_is_claimed_by_its_own_copy_only() -> No
     assert isinstance(verdict, LedgerChange)
     assert (verdict.over, verdict.row.revision, verdict.row.nonce) == (row, 9, "n5")
     assert isinstance(decide_claim(a_wanted("n6", NOW + 20 * DAY), verdict.row), Refuse)
+
+
+def test_what_is_redriven_keeps_until_when_an_attempt_from_before_may_be_under_way() -> None:
+    """And that it was claimed: its owner may have been told so. The next claim begins anew."""
+    first = a_claim(state=State.DEAD_LETTERED)
+    row = redriven(an_id(), OWNER, first, "n5", NOW + 1)
+    assert (row.claimed_at, row.lease_until) == (first.claimed_at, NOW + ATTEMPT_OVER)
+    again = redriven(an_id(), OWNER, row, "n6", NOW + 2)
+    assert (again.claimed_at, again.lease_until) == (first.claimed_at, NOW + ATTEMPT_OVER)
+    verdict = decide_claim(a_wanted("n6", NOW + 3), again)
+    assert isinstance(verdict, LedgerChange)
+    assert (verdict.row.claimed_at, verdict.row.lease_until) == (NOW + 3, NOW + 3 + LEASE)
 
 
 def test_what_is_redriven_into_the_table_is_claimed_by_any_copy() -> None:

@@ -17,10 +17,17 @@ from delayer.core.schedule.schedule_id import (
     LENGTH,
     MAX_OVERDUE,
     RANDOM_BYTES,
+    READ_AGAIN,
+    READABLE,
+    WRITES_AFTER,
+    IdKeys,
+    NotRotated,
     address_of,
+    first_keys,
     is_genuine,
     mint,
     point_in_time_of,
+    rotated,
 )
 from tests.samples import GOLDEN, KEY, NOW, OWNER, RANDOMNESS, an_id
 
@@ -147,8 +154,47 @@ def test_the_golden_id() -> None:
     assert is_genuine(golden, OWNER, key=KEY)
 
 
-def test_an_unknown_version_is_refused() -> None:
-    """The first eight bits are the version, so that the first two characters tell."""
+def test_the_version_names_the_key() -> None:
+    """The first eight bits; 0 is none. Another version is another id, and the key of the first did not make it."""
     with pytest.raises(ValueError, match="version"):
-        address_of("08" + an_id()[2:])
-    assert len(RANDOMNESS) == RANDOM_BYTES
+        address_of("00" + an_id()[2:])
+    address = Address(due=NOW, shard=3)
+    second = mint(address, OWNER, point_in_time=NOW, key=KEY, randomness=RANDOMNESS, version=2)
+    assert second[2:13] == an_id()[2:13]
+    keys = rotated(first_keys(KEY, NOW), bytes(32), NOW)
+    assert [getattr(keys.of(one), "version", 0) for one in (an_id(), second)] == [1, 2]
+    assert first_keys(KEY, NOW).of(second) is None
+    changed = second[:1] + ("4" if second[1] == "8" else "8") + second[2:]
+    assert not is_genuine(changed, OWNER, key=KEY)
+
+
+def test_a_new_key_makes_ids_after_all_have_read_it() -> None:
+    first = first_keys(KEY, NOW)
+    keys = rotated(first, bytes(32), NOW + DAY)
+    at = NOW + DAY + WRITES_AFTER
+    assert [getattr(keys.at(instant), "version", 0) for instant in (NOW - 1, NOW, at - 1, at)] == [1, 1, 1, 2]
+    assert WRITES_AFTER > READ_AGAIN + 5 * MINUTE, "for clocks that differ, and a read that takes long"
+    assert IdKeys().at(NOW) is None
+    assert str(KEY) not in repr(keys), "no log shows a secret"
+    with pytest.raises(NotRotated, match="not used yet"):
+        rotated(keys, bytes(32), at - 1)
+
+
+def test_a_key_is_readable_as_long_as_its_ids_may_live() -> None:
+    """The last one that it made may be due in ten years, and is answered for 29 days more."""
+    keys = rotated(first_keys(KEY, NOW), bytes(32), NOW)
+    last = NOW + WRITES_AFTER
+    assert READABLE >= 315_576_000_000 + STALE_AFTER
+    assert rotated(keys, bytes(32), last + READABLE - 1).keys[0].version == 1
+    assert [key.version for key in rotated(keys, bytes(32), last + READABLE).keys] == [2, 3]
+
+
+def test_the_versions_end() -> None:
+    keys, now = first_keys(KEY, NOW), NOW
+    for version in range(2, 256):
+        now += DAY
+        keys = rotated(keys, version.to_bytes(32, "big"), now)
+    with pytest.raises(NotRotated, match="255"):
+        rotated(keys, bytes(32), now + DAY)
+    with pytest.raises(NotRotated, match="no key"):
+        rotated(IdKeys(), bytes(32), now)

@@ -12,7 +12,7 @@ from delayer.core.api.request import Invalid, NotJson, TooLarge
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended
 from delayer.core.schedule.bucket import Shards
-from delayer.core.schedule.instants import DAY, MINUTE, SECOND, minute_of
+from delayer.core.schedule.instants import MINUTE, SECOND, minute_of
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import is_genuine, key_of
 from delayer.core.schedule.table_change import Kind
@@ -23,7 +23,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.accept import KEY_LIFETIME, Accepted, KeyReused
 from delayer.use_cases.transactions import ROUNDS
 from tests.samples import ACTION, OWNER
-from tests.world import START, World
+from tests.world import KEY, START, World
 
 
 def body(**fields: object) -> bytes:
@@ -42,8 +42,7 @@ def test_the_schedule_is_filed_at_its_address() -> None:
     assert world.table.rows == {key_of(schedule.id): schedule}
     assert (schedule.point_in_time, schedule.created_at, schedule.owner) == (START + 90 * SECOND, START, OWNER)
     assert (schedule.definition.payload, json.loads(schedule.definition.action)) == ('{"a": 1}', ACTION)
-    key = world.control.id_key(b"")
-    assert is_genuine(schedule.id, OWNER, key=key)
+    assert is_genuine(schedule.id, OWNER, key=KEY)
     assert world.observer.counts["Accepted"] == 1
 
 
@@ -90,13 +89,23 @@ def test_a_writer_with_fewer_shards_does_not_lower_the_row() -> None:
     assert world.control.shards() == Shards(highest=33, since=7)
 
 
-def test_the_control_table_is_asked_once_per_execution_environment() -> None:
-    """The key and the shards cost nothing on the second call."""
-    world = World()
+def test_a_cold_start_reads_first_and_writes_nothing_that_is_there() -> None:
+    """A thousand that start at once do not write to one item; later calls ask nothing."""
+    world, plan = World(), FaultPlan()
     world.accept(body(), OWNER)
-    world.control.raise_shards(Shards(highest=33, since=0))
+    world.spoiled, world.plan = "accept", plan
+    world.build()
     world.accept(body(), OWNER)
-    assert world.control.shards() == Shards(highest=33, since=minute_of(START) - 5)
+    assert plan.seen == ["MemoryControl.shards", "MemoryControl.id_keys", "MemoryScheduleTable.put"]
+    world.accept(body(), OWNER)
+    assert plan.seen[3:] == ["MemoryScheduleTable.put"]
+
+
+def test_the_first_start_of_a_stack_raises_the_shards() -> None:
+    world = World(spoiled="accept", shards=5)
+    world.accept(body(), OWNER)
+    calls = ["shards", "raise_shards", "id_keys"]
+    assert world.plan.seen == [*[f"MemoryControl.{call}" for call in calls], "MemoryScheduleTable.put"]
 
 
 def test_all_shards_are_used() -> None:
@@ -109,16 +118,6 @@ def test_the_same_body_twice_is_two_schedules() -> None:
     world = World()
     assert accepted(world, body()).id != accepted(world, body()).id
     assert len(world.table.rows) == 2
-
-
-def test_the_id_key_lasts() -> None:
-    """Another execution environment brings its own candidate, and uses the key that is there."""
-    world, other = World(), World()
-    other.control = world.control
-    other.build()
-    ids = [accepted(one, body(delaySeconds=DAY // SECOND)).id for one in (world, other)]
-    key = world.control.id_key(b"")
-    assert all(is_genuine(one, OWNER, key=key) for one in ids)
 
 
 # ------------------------------------------------------------ with an idempotency key

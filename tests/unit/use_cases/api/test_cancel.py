@@ -167,7 +167,7 @@ def test_it_is_decided_anew_on_each_row_that_is_in_the_way() -> None:
     """A row of a redrive, then a claim over it."""
     world = World()
     schedule = posted(world)
-    redriven = evolve(claimed(schedule), state=State.SCHEDULED, revision=4, nonce="n9")
+    redriven = evolve(claimed(schedule), state=State.SCHEDULED, revision=4, nonce="n9", lease_until=0)
     again = evolve(claimed(schedule), revision=5)
     ledger = Between(others=(lambda one: one.store(redriven), lambda one: one.store(again)))
     assert evolve(a_cancel(world), ledger=ledger)(schedule.id, OWNER) == TooLate(again)

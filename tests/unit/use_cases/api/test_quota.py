@@ -10,6 +10,7 @@ from delayer.core.api.quota import Limits, OverQuota
 from delayer.core.api.request import Invalid
 from delayer.core.firing.executing import Refused
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule.margins import ATTEMPT_OVER
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.quota import Quota
@@ -182,8 +183,11 @@ def test_a_name_whose_holder_has_failed_needs_room() -> None:
     assert world.post(START + HOUR)
     world.update_journal()
     assert world.live_count.live("owner", START) == 1
+    world.clock.move(ATTEMPT_OVER)
     with pytest.raises(OverQuota):
         replace.by_name(a_request(START + HOUR), "owner", "one")
+    with pytest.raises(OverQuota):
+        replace.by_id(first.schedule.id, "owner", point_in_time=START + HOUR, payload=None)
 
 
 def test_what_was_lost_of_the_count_heals() -> None:

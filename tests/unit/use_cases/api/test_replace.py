@@ -1,17 +1,20 @@
 """Replacing: by name or by id, one of the two fires, whoever comes in between."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from attrs import define, evolve, field
 
-from delayer.core.api.cancellation import Expired, NotFound, TooLate
+from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, NotFound, TooLate
 from delayer.core.api.request import Request
+from delayer.core.firing.executing import Done, Result
 from delayer.core.history.events import Original
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow, named
-from delayer.core.schedule.instants import HOUR, MINUTE, Millis
-from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule.margins import ATTEMPT_OVER, STALE_AFTER
+from delayer.core.schedule.messages import ExecutorMessage, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.fakes import MemoryRegistry
@@ -19,7 +22,9 @@ from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports.registry import ScheduleTransaction
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.replace import OnItsWay, Replace, Replaced
+from delayer.use_cases.recovery.dead_letter import undeliverable
 from delayer.use_cases.transactions import ROUNDS, with_name
+from delayer.wiring import use_cases
 from tests.samples import a_definition, claimed
 from tests.world import START, World
 
@@ -185,10 +190,16 @@ def test_a_name_moves_on_from_an_end(state: State) -> None:
 
 @pytest.mark.parametrize("state", [State.FAILED, State.DEAD_LETTERED])
 def test_what_could_be_redriven_is_replaced(state: State) -> None:
-    """Or there would be two of the name."""
+    """Or there would be two of the name. But not while an attempt from before may be under way."""
     stand = Stand()
     old = stand.by_name()
-    stand.end(old, state)
+    stand.claim(old)
+    row = stand.end(old, state)
+    stand.world.clock.move(ATTEMPT_OVER - 1)
+    assert stand.replace.by_name(a_request(), OWNER, NAME) == MayBeRunning(row=row, wait=1)
+    assert stand.replace.by_name(a_request(), OWNER, NAME, only_new=True) == NameTaken(old.id)
+    assert stand.row(old) == row
+    stand.world.clock.move(1)
     new = stand.by_name()
     assert (stand.row(old).state, stand.row(old).replaced_by) == (State.REPLACED, new.id)
 
@@ -404,6 +415,43 @@ def test_what_has_ended_is_answered_with_its_end(state: State) -> None:
     row = stand.end(old, state)
     stand.world.table.rows.clear()
     assert stand.replace.by_id(old.id, OWNER, point_in_time=None, payload="2") == TooLate(row)
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.DEAD_LETTERED])
+def test_what_could_be_redriven_is_changed_if_the_journal_knows_it(state: State) -> None:
+    """Its record left the table long ago, and no attempt of it is under way any more."""
+    stand = Stand(journaled=True)
+    old = stand.posted()
+    stand.world.update_journal()
+    stand.world.table.rows.clear()
+    stand.claim(old)
+    row = stand.end(old, state)
+    call = partial(stand.replace.by_id, old.id, OWNER, point_in_time=START + HOUR, payload=None)
+    assert call() == MayBeRunning(row=row, wait=ATTEMPT_OVER)
+    stand.world.clock.move(ATTEMPT_OVER)
+    answer = call()
+    assert isinstance(answer, Replaced)
+    assert (stand.row(old).state, stand.row(old).replaced_by) == (State.REPLACED, answer.schedule.id)
+    assert answer.schedule.definition == old.definition
+
+
+def test_an_attempt_that_outlives_the_mark_is_over_before_another_takes_its_place() -> None:
+    """Its executor had read the row just before: it succeeds 45 seconds later, and nothing fires besides."""
+    stand = Stand()
+    old = stand.by_name(START + SECOND)
+    answers: list[object] = []
+
+    def reach(message: ExecutorMessage) -> Result:
+        take = use_cases.dead_letters(stand.world.ports("dlq-drain")).take
+        take(undeliverable(encode(message), "its queue gave up on it", message))
+        answers.append(stand.replace.by_name(a_request(payload="2"), OWNER, NAME))
+        return Done("HTTP 200")
+
+    stand.world.execute = evolve(stand.world.execute, target=reach)
+    stand.world.run_until(START + MINUTE)
+    assert [type(answer) for answer in answers] == [MayBeRunning]
+    assert stand.row(old).state is State.EXECUTED
+    stand.world.check_nothing_left()
 
 
 @pytest.mark.parametrize("record", [True, False])

@@ -8,12 +8,13 @@ from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, HOUR, SECOND
 from delayer.core.schedule.margins import STALE_AFTER
-from delayer.core.schedule.messages import ExecutorMessage
+from delayer.core.schedule.messages import ExecutorMessage, decode
 from delayer.core.schedule.schedule import Schedule
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports.target import Target
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.stop import Stop, Stopped
+from delayer.use_cases.recovery.dead_letter import undeliverable
 from delayer.wiring import use_cases
 from tests.world import START, World
 
@@ -101,6 +102,22 @@ def test_after_an_end_it_is_too_late() -> None:
     row = world.row(schedule)
     assert row
     assert a_stop(world)(schedule.id, OWNER) == TooLate(row)
+
+
+def test_a_dead_letter_that_was_claimed_is_stopped_for_good() -> None:
+    """Its target must not be reached any more: nobody redrives it, and an operator may discard it."""
+    world, schedule = failing(Done("HTTP 200"))
+    [message] = [one.body for one in world.http_queue.messages]
+    take = use_cases.dead_letters(world.ports("dlq-drain")).take
+    take(undeliverable(message, "it came back too often", decode(message, ExecutorMessage)))
+    answer = a_stop(world)(schedule.id, OWNER)
+    assert isinstance(answer, Stopped)
+    assert (answer.row.state, answer.row.stopped_at) == (State.DROPPED, world.clock.now())
+    assert answer.row.detail == "stopped by its owner; before that: it came back too often"
+    [key] = world.store.objects
+    assert world.redrive.redrive(key)["schedules"][0]["outcome"] == "not redriven: it is dropped"
+    world.run_until(START + HOUR)
+    assert len(world.reached(schedule)) == 1
 
 
 def test_a_stop_repeated_is_answered_the_same() -> None:

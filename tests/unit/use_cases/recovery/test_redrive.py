@@ -7,9 +7,10 @@ import pytest
 from attrs import evolve
 
 from delayer.core.ledger.lifecycle import ENDS, EventType, State
+from delayer.core.ledger.row import LedgerRow
 from delayer.core.recovery.dead_letter import Prefix
 from delayer.core.recovery.disposition import Disposition, decide_disposition
-from delayer.core.recovery.redriving import DISCARDABLE, REDRIVABLE
+from delayer.core.recovery.redriving import DISCARDABLE, REDRIVABLE, redriven
 from delayer.core.schedule.bucket import Shards
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant, minute_of
 from delayer.core.schedule.margins import STALE_AFTER
@@ -292,6 +293,43 @@ def test_a_schedule_on_its_way_is_not_discarded() -> None:
     with pytest.raises(Impossible, match="on its way"):
         redrive.discard(key)
     assert key in world.store.objects
+
+
+CLAIMED = a_claim(state=State.DEAD_LETTERED)
+
+
+@pytest.mark.parametrize(
+    "row", [CLAIMED, redriven(an_id(), OWNER, CLAIMED, "n5", NOW)], ids=["dead-lettered", "redriven before"]
+)
+def test_what_was_claimed_and_never_handed_over_is_not_discarded(row: LedgerRow) -> None:
+    """Its owner was refused a cancel, since it will be handed over: that is made true by a redrive."""
+    world, redrive, key = dead_letters()
+    world.ledger.rows[an_id()] = row
+    answer = respond(redrive, {"command": "discard", "key": key})
+    assert not answer["ok"]
+    assert "redrive it" in answer["error"]
+    assert "/stop" in answer["error"]
+    assert (world.ledger.rows[an_id()], list(world.store.objects)) == (row, [key])
+    redrive.redrive(key)
+    world.run_until(NOW + MINUTE)
+    assert len(world.target.reached) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "row"),
+    [
+        (encode(a_delayer_message()), evolve(CLAIMED, attempt=2, retry_of="d1")),
+        (encode(an_executor_message()), CLAIMED),
+        (encode(a_delayer_message()), evolve(CLAIMED, stopped_at=NOW)),
+    ],
+    ids=["attempted", "handed over", "stopped"],
+)
+def test_what_was_handed_over_or_stopped_is_discarded(body: str, row: LedgerRow) -> None:
+    """A killer must not stay for ever, and its owner's stop counts."""
+    world, redrive, key = dead_letters(body)
+    world.ledger.rows[an_id()] = row
+    assert redrive.discard(key) == {"schedules": [reported(an_id(), "dropped")]}
+    assert world.store.objects == {}
 
 
 def test_a_schedule_without_a_row_can_be_discarded() -> None:

@@ -1,0 +1,18 @@
+"""Makes the first key behind the ids, and rotates it; invoked every minute, after a deployment, and by hand.
+
+{"command": "ensure"} · {"command": "rotate"} · {"command": "show"}
+"""
+
+from typing import Any
+
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
+
+ports = Environment("operator-id-key")
+keep = use_cases.keep_id_keys(ports)
+
+
+@ports.observer.observed
+def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    """One invocation."""
+    return keep(event)

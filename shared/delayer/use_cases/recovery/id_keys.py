@@ -1,0 +1,85 @@
+"""What the function operator-id-key does: makes the first key behind the ids, and rotates it (ADR 0071).
+
+It alone writes them; all others read.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from attrs import frozen
+
+from delayer.core.schedule.instants import format_instant
+from delayer.core.schedule.schedule_id import KEY_BYTES, IdKeys, NotRotated, first_keys, rotated
+from delayer.ports.clock import Clock
+from delayer.ports.control import ReadsIdKeys, WritesIdKeys
+from delayer.ports.observer import Observer
+from delayer.ports.unavailable import Unavailable
+
+USAGE = 'give {"command": "ensure" | "rotate" | "show"}'
+
+
+class ControlOfKeepIdKeys(ReadsIdKeys, WritesIdKeys, Protocol):
+    """What it needs of the control rows."""
+
+
+@frozen(kw_only=True)
+class KeepIdKeys:
+    """Commands on the keys."""
+
+    clock: Clock
+    control: ControlOfKeepIdKeys
+    randomness: Callable[[int], bytes]  # n secure random bytes
+    observer: Observer
+
+    def __call__(self, event: Any) -> dict[str, Any]:
+        """{"ok": true, "result": …}, or {"ok": false, "error": a sentence}. Never raises for a wrong command."""
+        command = event.get("command") if isinstance(event, dict) else None
+        try:
+            match command:
+                case "ensure":
+                    return {"ok": True, "result": shown(self.ensure())}
+                case "rotate":
+                    return {"ok": True, "result": shown(self.rotate())}
+                case "show":
+                    return {"ok": True, "result": shown(self.control.id_keys())}
+        except (NotRotated, Unavailable) as error:
+            self.observer.warn("id keys not changed", command=command, error=str(error))
+            return {"ok": False, "error": str(error)}
+        return {"ok": False, "error": USAGE}
+
+    def ensure(self) -> IdKeys:
+        """The keys; the first one is made if there is none. Raises Unavailable if AWS failed."""
+        current = self.control.id_keys()
+        return current if current.keys else self._write(first_keys(self._secret(), self.clock.now()), current)
+
+    def rotate(self) -> IdKeys:
+        """A new key, which makes ids in ten minutes. Raises NotRotated, Unavailable if AWS failed.
+
+        A repeat after a lost answer is refused until the new key is used: there are not two.
+        """
+        current = self.control.id_keys()
+        return self._write(rotated(current, self._secret(), self.clock.now()), current)
+
+    def _secret(self) -> bytes:
+        return self.randomness(KEY_BYTES)
+
+    def _write(self, keys: IdKeys, over: IdKeys) -> IdKeys:
+        """If another run was faster, its keys stay."""
+        if not self.control.write_id_keys(keys, over):
+            return self.control.id_keys()
+        self.observer.note("id key made", version=keys.newest)
+        return keys
+
+
+def shown(keys: IdKeys) -> dict[str, Any]:
+    """Without the secrets."""
+    return {
+        "keys": [
+            {
+                "version": key.version,
+                "createdAt": format_instant(key.created_at),
+                "makesIdsFrom": format_instant(key.writes_from),
+            }
+            for key in keys.keys
+        ]
+    }
