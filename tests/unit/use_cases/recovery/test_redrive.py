@@ -305,10 +305,10 @@ def test_what_was_claimed_and_never_handed_over_is_not_discarded(row: LedgerRow)
     """Its owner was refused a cancel, since it will be handed over: that is made true by a redrive."""
     world, redrive, key = dead_letters()
     world.ledger.rows[an_id()] = row
-    answer = respond(redrive, {"command": "discard", "key": key})
-    assert not answer["ok"]
-    assert "redrive it" in answer["error"]
-    assert "/stop" in answer["error"]
+    with pytest.raises(Impossible) as refused:
+        redrive.discard(key)
+    assert "redrive it" in str(refused.value)
+    assert "/stop" in str(refused.value)
     assert (world.ledger.rows[an_id()], list(world.store.objects)) == (row, [key])
     redrive.redrive(key)
     world.run_until(NOW + MINUTE)
