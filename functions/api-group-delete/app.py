@@ -17,4 +17,4 @@ begin = use_cases.begin_cancel_group(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner = owner_of(event)
-    return responses.job_started(begin(admit_group(requests.query(event)), owner))
+    return responses.job_started(begin(admit_group(requests.query(event)), owner, requests.caller_of(event)))

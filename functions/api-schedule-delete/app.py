@@ -17,8 +17,8 @@ cancel = use_cases.cancel(ports)
 @problems.responds_with_problems(ports.observer)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner, name = owner_of(event), requests.name_of(event)
-    match cancel.by_name(name, owner) if name else cancel(requests.parameter(event, "id"), owner):
+    owner, name, by = owner_of(event), requests.name_of(event), requests.caller_of(event)
+    match cancel.by_name(name, owner, by) if name else cancel(requests.parameter(event, "id"), owner, by=by):
         case Cancelled(row):
             return responses.ended(row)
         case TooLate(row):

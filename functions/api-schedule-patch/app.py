@@ -5,7 +5,7 @@ from typing import Any
 from delayer.aws.http import problems, requests, responses
 from delayer.core.api.admission import admit_change
 from delayer.core.api.cancellation import Expired, MayBeRunning, NotFound, TooLate
-from delayer.use_cases.api.replace import OnItsWay, Replaced
+from delayer.use_cases.api.replace import Masked, OnItsWay, Replaced
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
@@ -20,7 +20,8 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, schedule_id = owner_of(event), requests.parameter(event, "id")
     change = admit_change(requests.body_of(event), ports.clock.now())
-    match replace.by_id(schedule_id, owner, point_in_time=change.point_in_time, payload=change.payload):
+    time, payload, by = change.point_in_time, change.payload, requests.caller_of(event)
+    match replace.by_id(schedule_id, owner, point_in_time=time, payload=payload, by=by):
         case Replaced(schedule=schedule):
             return responses.replaced(schedule, schedule_id)
         case TooLate(row):
@@ -29,6 +30,8 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
             return problems.may_be_running(row, wait)
         case OnItsWay(soon):
             return problems.on_its_way(soon=soon)
+        case Masked():
+            return problems.masked()
         case Expired():
             return problems.expired()
         case NotFound():

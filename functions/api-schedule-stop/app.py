@@ -17,7 +17,7 @@ stop = use_cases.stop(ports)
 @problems.responds_with_problems(ports.observer)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    match stop(requests.parameter(event, "id"), owner_of(event)):
+    match stop(requests.parameter(event, "id"), owner_of(event), requests.caller_of(event)):
         case Stopped(row):
             return responses.stopping(row)
         case TooEarly():

@@ -12,19 +12,20 @@ from tests.e2e.client import Client, lateness, now
 
 
 def test_a_record_that_cannot_be_read_beside_good_ones(client: Client) -> None:
-    """It is dead-lettered with its whole body, and can be discarded."""
+    """It is dead-lettered with its whole body, is shown without what may be a secret, and can be discarded."""
     dynamodb, table = client.stack.client("dynamodb"), client.stack.outputs["SchedulesTable"]
     key = {"bucket": {"S": "2026-11-21T09:00#0"}, "due": {"S": "garbage"}}
     due = now() + 2 * SECOND
     client.schedule("/good-1", due)
-    dynamodb.put_item(TableName=table, Item={**key, "v": {"N": "1"}, "secret": {"S": "only copy"}})
+    dynamodb.put_item(TableName=table, Item={**key, "v": {"N": "1"}, "note": {"S": "only copy"}, "secret": {"S": "x"}})
     dynamodb.delete_item(TableName=table, Key=key)
     client.schedule("/good-2", due)
     for path in ("/good-1", "/good-2"):
         assert lateness(client.arrivals(path)[0], due) < SECOND
     (entry,) = client.dead_letters("dead-lettered/malformed/")
     shown = client.operate("show", key=entry["key"])
-    assert json.loads(shown["body"])["dynamodb"]["OldImage"]["secret"] == {"S": "only copy"}
+    image = json.loads(shown["body"])["dynamodb"]["OldImage"]
+    assert (image["note"], image["secret"]) == ({"S": "only copy"}, "***")
     client.operate("discard", key=entry["key"])
     assert client.operate("list", prefix="dead-lettered/malformed/") == {"deadLetters": []}
 

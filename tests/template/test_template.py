@@ -26,6 +26,7 @@ from tests.cfn import (
     listed,
     logical,
     logical_names,
+    resource_name,
     resources,
     shared_variables,
     statements,
@@ -363,6 +364,63 @@ def test_dead_letters_that_are_schedules_are_drained() -> None:
     schedules = {dead_letter_queues()[queue] for queue in holding}
     assert schedules
     assert {queue for queue, function in consumed().items() if function == "dlq-drain"} == schedules
+
+
+TLS_ONLY = {"Bool": {"aws:SecureTransport": "false"}}
+
+
+def refuses_without_tls(policy: dict[str, Any]) -> set[str]:
+    """What a policy guards: the names in the resources of its Deny."""
+    [deny] = [one for one in policy["PolicyDocument"]["Statement"] if one["Effect"] == "Deny"]
+    assert (deny["Principal"], deny["Condition"]) == ("*", TLS_ONLY)
+    assert deny["Action"] in (["sqs:*"], ["s3:*"])
+    return {resource_name(one) for one in listed(deny["Resource"])}
+
+
+def test_no_queue_and_no_bucket_answers_without_tls() -> None:
+    """A queue has one policy only: of two, the last one that is written counts."""
+    policies = resources("AWS::SQS::QueuePolicy").values()
+    guarded = [logical(queue) for policy in policies for queue in policy["Queues"]]
+    assert sorted(guarded) == sorted(QUEUES)
+    for policy in policies:
+        assert refuses_without_tls(policy) == {logical(queue) for queue in policy["Queues"]}
+    [bucket] = resources("AWS::S3::BucketPolicy").values()
+    assert refuses_without_tls(bucket) == {"DeadLetterBucket", "DeadLetterBucket/*"}
+
+
+@pytest.mark.parametrize("queue", DEAD)
+def test_a_dead_letter_queue_takes_messages_only_from_its_own_queue(queue: str) -> None:
+    """By name: the two queues cannot refer to each other. The id of the stack makes the name one of its own."""
+    policy = QUEUES[queue]["RedriveAllowPolicy"]
+    assert policy["redrivePermission"] == "byQueue"
+    [(arn, named)] = [one["Fn::Sub"] for one in policy["sourceQueueArns"]]
+    source = queue.replace("DeadLetterQueue", "Queue")
+    assert (
+        arn == f"arn:${{AWS::Partition}}:sqs:${{AWS::Region}}:${{AWS::AccountId}}:${{AWS::StackName}}-{source}-${{Id}}"
+    )
+    if source in QUEUES:
+        assert QUEUES[source]["QueueName"] == {"Fn::Sub": [f"${{AWS::StackName}}-{source}-${{Id}}", named]}
+        assert dead_letter_queues()[source] == queue
+    else:
+        assert queue == "TaskDeadLetterQueue", "to which the scheduler sends, and no queue moves anything"
+
+
+def test_the_api_writes_an_access_log_without_queries_and_headers() -> None:
+    [stage] = resources("AWS::ApiGatewayV2::Stage").values()
+    log = stage["AccessLogSettings"]
+    assert LOGS[logical(log["DestinationArn"])]["RetentionInDays"] == {"Ref": "LogRetentionDays"}
+    line = json.loads(log["Format"])
+    assert {"requestId", "route", "status", "latencyMs", "caller", "subject", "functionRequestId"} <= set(line)
+    assert not re.search("header|query|path|rawPath|userAgent", log["Format"])
+
+
+def test_quotas_that_cost_nothing_are_on() -> None:
+    """The others cost writes or need the journal."""
+    parameters = expanded()["Parameters"]
+    assert parameters["MaxCreatesPerSecond"]["Default"] > 0
+    assert parameters["MaxCreatesPerMinute"]["Default"] == parameters["MaxLiveSchedules"]["Default"] == 0
+    creating = {function for function in FUNCTIONS if "MAX_CREATES_PER_MINUTE" in variables(function)}
+    assert creating == {function for function in FUNCTIONS if "MAX_CREATES_PER_SECOND" in variables(function)}
 
 
 # ------------------------------------------------------------ alarms

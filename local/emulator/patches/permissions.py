@@ -1,4 +1,4 @@
-"""IAM: the permissions of batch operations."""
+"""IAM: the permissions of batch operations, and what counts as a safe transport."""
 
 import functools
 from typing import Any
@@ -14,3 +14,17 @@ def authorize_batches(iam_actions: Any) -> None:
         return action.removesuffix("Batch") if service in ("sqs", "sns") and action else action
 
     iam_actions.extract_iam_action = extracted
+
+
+def trust_loopback(iam_evaluator: Any) -> None:
+    """A call from this machine counts as one over TLS: the emulator listens on loopback only, and without TLS.
+
+    The queues and the bucket refuse everything else. It has to be done before ministack's application is imported.
+    """
+    pin = iam_evaluator.pin_request_origin
+
+    @functools.wraps(pin)
+    def pinned(source_ip: str, secure_transport: bool) -> None:
+        pin(source_ip, secure_transport or source_ip == "127.0.0.1")
+
+    iam_evaluator.pin_request_origin = pinned

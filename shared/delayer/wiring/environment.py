@@ -55,7 +55,11 @@ class EnvironmentSettings:
     def limits(self) -> "Limits":
         from delayer.core.api.quota import Limits
 
-        return Limits(creates_per_minute=number("MAX_CREATES_PER_MINUTE"), live=self.max_live)
+        return Limits(
+            creates_per_second=number("MAX_CREATES_PER_SECOND"),
+            creates_per_minute=number("MAX_CREATES_PER_MINUTE"),
+            live=self.max_live,
+        )
 
     @property
     def max_live(self) -> int:

@@ -162,6 +162,7 @@ numbers = st.integers(0, 10**6)
         handed_over=numbers,
         ended=numbers,
         finished_at=st.integers(0, 2**48),
+        by=texts,
     )
 )
 def test_a_row_is_read_as_it_was_written(row: JobRow) -> None:

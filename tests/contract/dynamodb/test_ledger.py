@@ -254,6 +254,7 @@ texts = st.text(st.characters(codec="utf-8"), max_size=MAX_DETAIL)
         detail=texts,
         name=texts,
         replaced_by=texts,
+        by=texts,
     )
 )
 def test_a_row_is_read_as_it_was_written(row: LedgerRow) -> None:

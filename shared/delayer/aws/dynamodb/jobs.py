@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import frozen
 
-from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, number
+from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, number, text
 from delayer.aws.dynamodb.items.requests import CONDITION_FAILED, failed_conditions, item_in_the_way, once_free
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.jobs.job import JobRow
@@ -132,6 +132,7 @@ def to_item(row: JobRow) -> Item:
         "group": {"S": row.group},
         "after": {"S": row.after},
         **numbered,
+        **({"by": {"S": row.by}} if row.by else {}),
     }
 
 
@@ -154,6 +155,7 @@ def from_item(owner: str, job_id: str, item: StoredItem) -> JobRow:
             handed_over=int(item["handedOver"]["N"]),
             ended=int(item["ended"]["N"]),
             finished_at=int(item["finishedAt"]["N"]),
+            by=text(item, "by"),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise Unavailable(f"a job that cannot be read: {error!r}") from error

@@ -110,6 +110,7 @@ def to_item(row: LedgerRow) -> Item:
         "replacedBy": {"S": row.replaced_by},
         "stoppedAt": {"N": str(row.stopped_at)},
         "lateness": {"N": str(row.lateness)},
+        "by": {"S": row.by},
     }
     return {name: value for name, value in item.items() if value not in ({"S": ""}, {"N": "0"})}
 
@@ -136,6 +137,7 @@ def from_item(item: StoredItem) -> LedgerRow:
             replaced_by=text(item, "replacedBy"),
             stopped_at=number(item, "stoppedAt"),
             lateness=number(item, "lateness"),
+            by=text(item, "by"),
         )
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise Unavailable(f"a ledger row that cannot be read: {error!r}") from error

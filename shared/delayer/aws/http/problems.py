@@ -154,6 +154,15 @@ def on_its_way(*, soon: bool) -> Response:
     )
 
 
+def masked() -> Response:
+    """409."""
+    detail = (
+        "It has left the table and is on its way to its executor. The journal has its definition with the secrets "
+        "masked, and a mask must not be sent to a target. Cancel it, and POST it again with its secrets."
+    )
+    return problem(409, "masked", "The definition is known only with its secrets masked", detail)
+
+
 def name_taken(schedule_id: str) -> Response:
     """409."""
     detail = "A live schedule has this name. PUT replaces it."

@@ -11,6 +11,7 @@ from delayer.core.api.request import MAX_KEY, FieldError, Invalid
 ANONYMOUS: Final = "anonymous"  # the owner where the API is open and the client names none
 OWNER_HEADER: Final = "delayer-owner"  # read only where the API is open, on one machine
 MAX_OWNER: Final = 256
+MAX_CALLER: Final = 1024  # bytes of an authenticated caller; it is part of the tables' keys
 NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}")  # as openapi.yaml has it
 
 Event = Mapping[str, Any]
@@ -21,9 +22,9 @@ class Unknown(Exception):
 
 
 def body_of(event: Event) -> bytes:
-    """The body as the client sent it."""
-    body = event.get("body") or ""
-    return base64.b64decode(body) if event.get("isBase64Encoded") else body.encode()
+    """The body as the client sent it. What is no text comes in base64; half a surrogate pair is no JSON either way."""
+    body = str(event.get("body") or "")
+    return base64.b64decode(body) if event.get("isBase64Encoded") else body.encode("utf-8", "surrogatepass")
 
 
 def owner_reader() -> Callable[[Event], str]:
@@ -41,10 +42,10 @@ def owner_of(event: Event, authorization: str) -> str:
     authorizer = event.get("requestContext", {}).get("authorizer") or {}
     match authorization:
         case "AWS_IAM":
-            return _of_iam(str((authorizer.get("iam") or {}).get("userArn") or ""))
+            return _fitting(_of_iam(str((authorizer.get("iam") or {}).get("userArn") or "")))
         case "JWT":
             claims = (authorizer.get("jwt") or {}).get("claims") or {}
-            return _of_jwt(str(claims.get("iss") or ""), str(claims.get("sub") or ""))
+            return _fitting(_of_jwt(str(claims.get("iss") or ""), str(claims.get("sub") or "")))
         case "NONE":
             return _of_header(header_of(event, OWNER_HEADER))
     raise Unknown("no such authorization")
@@ -62,6 +63,18 @@ def _of_jwt(issuer: str, subject: str) -> str:
     return f"{issuer} {subject}"
 
 
+def caller_of(event: Event) -> str:
+    """Who makes the call, for the records: with AWS_IAM the session, too. Empty: nobody but the owner is known."""
+    authorizer = event.get("requestContext", {}).get("authorizer") or {}
+    return str((authorizer.get("iam") or {}).get("userArn") or "")
+
+
+def _fitting(owner: str) -> str:
+    if len(owner.encode("utf-8", "surrogatepass")) > MAX_CALLER:
+        raise Unknown(f"its name is over {MAX_CALLER:,} bytes")
+    return owner
+
+
 def _of_header(owner: str) -> str:
     if len(owner) > MAX_OWNER:
         raise Invalid([_too_long("Delayer-Owner", MAX_OWNER)])
@@ -73,8 +86,16 @@ def _too_long(header: str, at_most: int) -> FieldError:
 
 
 def header_of(event: Event, name: str) -> str:
-    """A header by its name in lower case, empty if it was not sent."""
-    return str((event.get("headers") or {}).get(name) or "").strip()
+    """A header by its name in lower case, empty if it was not sent. Raises Invalid if it is no Unicode text."""
+    value = str((event.get("headers") or {}).get(name) or "").strip()
+    if _without_halves(value) != value:
+        raise Invalid([FieldError(field=name, problem="no Unicode text", allowed="text in UTF-8")])
+    return value
+
+
+def _without_halves(text: str) -> str:
+    """Half a surrogate pair cannot be a key of a table."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def key_of(event: Event) -> str:
@@ -89,7 +110,7 @@ def key_of(event: Event) -> str:
 
 def parameter(event: Event, name: str) -> str:
     """A parameter of the path, decoded."""
-    return str((event.get("pathParameters") or {}).get(name) or "")
+    return _without_halves(str((event.get("pathParameters") or {}).get(name) or ""))
 
 
 def name_of(event: Event) -> str:

@@ -72,10 +72,12 @@ def shown(status: Status) -> Shown:
     if status.row:
         body |= {name: value for name, value in shown_row(status.row).items() if name != "state"}
     if status.original:
-        schedule = status.original.schedule
+        original = status.original.shown()
+        schedule = original.schedule
         body["pointInTime"] = format_instant(schedule.point_in_time)
         body |= {"createdAt": format_instant(schedule.created_at), **definition.to_json(schedule.definition)}
-        body |= {} if status.original.is_complete else {"payloadOmitted": True}
+        body |= {"masked": True} if original.is_masked else {}
+        body |= {} if original.is_complete else {"payloadOmitted": True}
     if status.history:
         body["history"] = [shown_event(event) for event in status.history]
     return body
@@ -92,6 +94,7 @@ def shown_event(event: Event) -> Shown:
             "latenessMs": event.lateness,
             "detail": event.detail,
             "replacedBy": event.replaced_by,
+            "by": event.by,
         }
     )
 

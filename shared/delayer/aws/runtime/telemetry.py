@@ -54,6 +54,8 @@ class Telemetry:
         @wraps(handler)
         def call(event: dict[str, Any], context: Any) -> Any:
             DEADLINE.begin(event, context)
+            # The access log of the API has it, too: it leads from a call to its lines (ADR 0068).
+            self._logger.append_keys(functionRequestId=getattr(context, "aws_request_id", None))
             try:
                 return handler(event, context)
             except Exception:

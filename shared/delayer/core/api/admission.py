@@ -15,6 +15,7 @@ from attrs import evolve
 from delayer.core.api.field_errors import ACTIONS, CHANGE, MAX_ERRORS, NAME, REQUEST, errors_of, field_path
 from delayer.core.api.json_body import check_depth, fields_of, parse
 from delayer.core.api.request import ChangeRequest, FieldError, Invalid, Request, TooLarge
+from delayer.core.masking.mask import masks_in
 from delayer.core.schedule.definition import FIELDS, Definition, from_texts
 from delayer.core.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
 
@@ -31,13 +32,21 @@ ACTION_TYPES: Final = tuple(sorted(ACTIONS))
 def admit(body: bytes, now: Millis) -> Request:
     """The request in a body. Raises NotJson, TooLarge or Invalid."""
     document, payload = _document(body)
-    errors = [*islice(_shape_errors(document), MAX_ERRORS)]
+    errors = _first_errors(_shape_errors(document))
     point_in_time = _point_in_time(document, now, errors)
     if errors:
         raise Invalid(errors)
     return Request(
         point_in_time=point_in_time, definition=_definition(document, payload), name=document.get("name", "")
     )
+
+
+def _first_errors(found: Iterable[FieldError]) -> list[FieldError]:
+    """Raises Invalid if there are too many for one answer: a list that was cut short vouches for no field."""
+    errors = [*islice(found, MAX_ERRORS)]
+    if len(errors) == MAX_ERRORS:
+        raise Invalid(errors)
+    return errors
 
 
 def _definition(document: Mapping[str, Any], payload: bytes | None) -> Definition:
@@ -47,7 +56,10 @@ def _definition(document: Mapping[str, Any], payload: bytes | None) -> Definitio
         for one in FIELDS
         if (value := document.get(one.wire_name)) not in (None, "", {}, [])
     }
-    return from_texts(texts if payload is None else {**texts, "payload": _sendable(payload)})
+    texts = texts if payload is None else {**texts, "payload": _sendable(payload)}
+    if sum(len(text.encode()) for text in texts.values()) > MAX_BODY_BYTES:
+        raise TooLarge(f"The schedule is over {MAX_BODY_BYTES:,} bytes once U+FFFE and U+FFFF are escaped.")
+    return from_texts(texts)
 
 
 def admit_named(body: bytes, name: str, now: Millis) -> Request:
@@ -70,7 +82,7 @@ def admit_batch(body: bytes) -> list[bytes]:
     errors = [FieldError(field=field_path("", name), problem="unknown field", allowed="schedules") for name in unknown]
     try:
         bodies = msgspec.json.decode(fields.get("schedules", b"[]"), type=list[msgspec.Raw])
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         bodies = []
     if not 1 <= len(bodies) <= MAX_BATCH:
         problem = "wrong number or type" if "schedules" in fields else "missing"
@@ -84,7 +96,7 @@ def admit_change(body: bytes, now: Millis) -> ChangeRequest:
     """The change in a body. Raises NotJson, TooLarge or Invalid."""
     document, payload = _document(body)
     shown = document if payload is None else {**document, "payload": None}
-    errors = [*islice(errors_of(CHANGE, shown), MAX_ERRORS)]
+    errors = _first_errors(errors_of(CHANGE, shown))
     is_timed = "pointInTime" in document or "delaySeconds" in document
     if not shown:
         errors = [FieldError(field="", problem="nothing to change", allowed="pointInTime or delaySeconds, payload")]
@@ -103,24 +115,35 @@ _ONE_TIME: Final = FieldError(
 )
 
 
+_MASKED: Final = FieldError(
+    field="", problem="a mask in the place of a secret", allowed="the value itself: a lookup does not show it"
+)
+
+
 def _document(body: bytes) -> tuple[dict[str, Any], bytes | None]:
     """The fields but the payload, and the payload as it was sent."""
     if len(body) > MAX_BODY_BYTES:
         raise TooLarge(f"The body has {len(body):,} bytes; at most {MAX_BODY_BYTES:,} are allowed.")
     fields = fields_of(body)
+    for raw in fields.values():
+        check_depth(raw)
     payload = fields.pop("payload", None)
-    if payload is not None:
-        check_depth(payload)
     return {name: parse(raw) for name, raw in fields.items()}, payload
 
 
 def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), default=float)
+    """No longer than the client wrote it. Half a surrogate pair, which JSON may escape, stays an escape."""
+    text = json.dumps(value, separators=(",", ":"), default=float, ensure_ascii=False)
+    return _in_characters_of_sqs(text.encode("utf-8", "backslashreplace").decode())
+
+
+def _in_characters_of_sqs(text: str) -> str:
+    """U+FFFE and U+FFFF are JSON, but SQS refuses them: escaped, they mean the same, and are twice as long."""
+    return text.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
 def _sendable(payload: bytes) -> str:
-    """U+FFFE and U+FFFF are JSON, but SQS refuses them: escaped, they mean the same, and are twice as long."""
-    text = payload.decode().replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+    text = _in_characters_of_sqs(payload.decode())
     if len(text.encode()) > MAX_BODY_BYTES:
         raise TooLarge(f"The payload is over {MAX_BODY_BYTES:,} bytes once U+FFFE and U+FFFF are escaped.")
     return text
@@ -134,6 +157,8 @@ def _shape_errors(document: Mapping[str, Any]) -> Iterable[FieldError]:
     kind = action.get("type") if isinstance(action, dict) else None
     if isinstance(kind, str) and kind in ACTIONS:
         yield from errors_of(ACTIONS[kind], action, "action")
+        for path in masks_in(action):
+            yield evolve(_MASKED, field=field_path("", path))
 
 
 def _point_in_time(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Millis:

@@ -126,6 +126,11 @@ def decide_stop(
     return Already(current) if current.stopped_at else LedgerChange(row=stopped(current, now), over=current)
 
 
+def is_foreign(row: LedgerRow | None, owner: str) -> bool:
+    """Whether the row belongs to somebody else. An id says whose it is; this is a second lock, if its key is known."""
+    return row is not None and row.owner != owner
+
+
 def is_over(schedule_id: str, row: LedgerRow | None, now: Millis) -> bool:
     """Whether its name is free. Raises ValueError if it is not an id."""
     return _is_too_old(schedule_id, now) or not is_live(row)

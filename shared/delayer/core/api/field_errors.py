@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
 from delayer.core.api.request import FieldError
+from delayer.core.masking.mask import masked_value
 
 MAX_SHOWN: Final = 80  # characters of a value or a made-up name in an answer
 MAX_ERRORS: Final = 50  # a body can be wrong in thousands of places; nobody reads them all
@@ -54,16 +55,18 @@ def _teach(error: ValidationError, prefix: str) -> Iterable[FieldError]:
                 yield FieldError(field=field_path(path, name), problem="unknown field", allowed=", ".join(known))
         case "enum" | "const":
             allowed = ", ".join(rule) if isinstance(rule, list) else str(rule)
-            yield FieldError(field=path, problem=f"not allowed: {_shown(instance)}", allowed=allowed)
+            yield FieldError(field=path, problem=f"not allowed: {_shown(instance, error)}", allowed=allowed)
         case "type":
             allowed = " or ".join(rule) if isinstance(rule, list) else rule
-            yield FieldError(field=path, problem=f"wrong type: {_shown(instance)}", allowed=allowed)
+            yield FieldError(field=path, problem=f"wrong type: {_shown(instance, error)}", allowed=allowed)
         case "pattern":
             name = field_path(path, str(instance)) if "propertyNames" in error.absolute_schema_path else path
             allowed = schema.get("x-allowed") or f"must match {rule}"
-            yield FieldError(field=name, problem=f"not allowed: {_shown(instance)}", allowed=allowed)
+            yield FieldError(field=name, problem=f"not allowed: {_shown(instance, error)}", allowed=allowed)
         case rule_name:
-            yield FieldError(field=path, problem=f"out of bounds: {_shown(instance)}", allowed=f"{rule_name} {rule}")
+            yield FieldError(
+                field=path, problem=f"out of bounds: {_shown(instance, error)}", allowed=f"{rule_name} {rule}"
+            )
 
 
 def field_path(path: str, name: str) -> str:
@@ -72,7 +75,9 @@ def field_path(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _shown(value: Any) -> str:
-    """The value as the client wrote it, cut short."""
+def _shown(value: Any, error: ValidationError) -> str:
+    """The value as the client wrote it, cut short; a secret is masked in an error, too (ADR 0067)."""
+    names = [step for step in error.absolute_path if isinstance(step, str)]
+    value = masked_value(names[-1] if names else "", value)
     text = str(value) if isinstance(value, Decimal) else json.dumps(value, default=str)
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."

@@ -87,9 +87,9 @@ def _decimal(digits: str) -> int | Decimal:
     return int(number) if is_integer else number
 
 
-def check_depth(payload: bytes) -> None:
+def check_depth(value: bytes) -> None:
     """Raises NotJson if it is nested too deeply. One with few brackets, as most are, is not gone through."""
-    if payload.count(b"[") + payload.count(b"{") > MAX_DEPTH and _is_too_deep(parse(payload)):
+    if value.count(b"[") + value.count(b"{") > MAX_DEPTH and _is_too_deep(parse(value)):
         raise NotJson(f"The body must be a JSON object in UTF-8: {TOO_DEEP}")
 
 

@@ -19,7 +19,7 @@ def admit_group(query: Mapping[str, str]) -> str:
     """The group in the query of a call that is about a whole group. Raises Invalid."""
     errors = [*errors_of(GROUP, dict(query))]
     if errors:
-        raise Invalid(errors)
+        raise Invalid(errors[:MAX_ERRORS])
     return query["group"]
 
 

@@ -6,6 +6,7 @@ from attrs import frozen
 
 from delayer.core.schedule.instants import HOUR, SECOND, Millis, format_minute, minute_of, start_of
 
+BURST_SECONDS: Final = 60  # what an owner has not created in a minute, it may create at once
 RECOUNT: Final[Millis] = 60 * SECOND  # when to ask again, if there are too many live schedules
 
 
@@ -13,6 +14,7 @@ RECOUNT: Final[Millis] = 60 * SECOND  # when to ask again, if there are too many
 class Limits:
     """Of each owner; 0 is no limit."""
 
+    creates_per_second: int = 0  # in one execution environment: it costs nothing, and is not exact (ADR 0069)
     creates_per_minute: int = 0
     live: int = 0
 
@@ -23,6 +25,30 @@ class OverQuota(Exception):
     def __init__(self, detail: str, retry_after: Millis) -> None:
         super().__init__(detail)
         self.retry_after = retry_after
+
+
+@frozen(kw_only=True)
+class Bucket:
+    """What one owner may still create at once, in thousandths of a schedule: a token bucket."""
+
+    left: int
+    at: Millis
+
+    def take(self, limits: Limits, now: Millis) -> "Bucket":
+        """The bucket after one creation. Raises OverQuota."""
+        left = min(self.left + max(now - self.at, 0) * limits.creates_per_second, full(limits))
+        if left < ONE:
+            detail = f"At most {limits.creates_per_second:,} schedules may be created in a second."
+            raise OverQuota(detail, -(-(ONE - left) // limits.creates_per_second))
+        return Bucket(left=left - ONE, at=now)
+
+
+ONE: Final = 1_000  # thousandths: a limit of n a second is n of them in a millisecond
+
+
+def full(limits: Limits) -> int:
+    """What a bucket holds at most."""
+    return limits.creates_per_second * BURST_SECONDS * ONE
 
 
 @frozen(kw_only=True)

@@ -53,7 +53,7 @@ def _encoded(event: Event, left_out: Collection[str]) -> str:
         "time": format_instant(event.at),
         "datacontenttype": "application/json",
         "sequence": f"{event.revision:05d}",
-        "data": {**_data(event), **(_original_data(event.original.schedule, left_out) if event.original else {})},
+        "data": {**_data(event), **(_original_data(event.original.shown(), left_out) if event.original else {})},
     }
     return msgspec.json.encode(envelope).decode()
 
@@ -68,15 +68,19 @@ def _data(event: Event) -> dict[str, Any]:
         "detail": event.detail,
         "name": event.name,
         "replacedBy": event.replaced_by,
+        "by": event.by,
     }
     return {name: value for name, value in known.items() if value not in (None, "")}
 
 
-def _original_data(schedule: Schedule, left_out: Collection[str]) -> dict[str, Any]:
+def _original_data(original: Original, left_out: Collection[str]) -> dict[str, Any]:
+    """Its secrets masked: subscribers and the journal's readers are not the target (ADR 0067)."""
+    schedule = original.schedule
     return {
         "pointInTime": format_instant(schedule.point_in_time),
         "createdAt": format_instant(schedule.created_at),
         **definition.to_json(schedule.definition, left_out),
+        **({"masked": True} if original.is_masked else {}),
         **({"payloadOmitted": True} if left_out else {}),
     }
 
@@ -108,6 +112,7 @@ def _event(envelope: _Envelope) -> Event:
         detail=data.get("detail", ""),
         name=data.get("name", ""),
         replaced_by=data.get("replacedBy", ""),
+        by=data.get("by", ""),
         source=envelope.source,
         original=_original(envelope.subject, data, envelope.data) if "action" in envelope.data else None,
     )
@@ -121,4 +126,4 @@ def _original(schedule_id: str, data: Mapping[str, Any], raw: Mapping[str, msgsp
         created_at=parse_instant(data["createdAt"]),
         definition=definition.from_json(raw),
     )
-    return Original(schedule=schedule, is_complete="payloadOmitted" not in data)
+    return Original(schedule=schedule, is_complete="payloadOmitted" not in data, is_masked="masked" in data)

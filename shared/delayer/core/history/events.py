@@ -7,10 +7,11 @@ the revision of its row; the two events of the table have none, and count only u
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import LedgerRow
+from delayer.core.masking.mask import masked
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import NEARLY_DUE, STALE_AFTER
 from delayer.core.schedule.schedule import Schedule
@@ -18,6 +19,9 @@ from delayer.core.schedule.schedule_id import address_of
 from delayer.core.schedule.table_change import Kind
 
 FROM_THE_TABLE: Final = 0  # in place of a revision
+ASKED_FOR: Final = frozenset(  # by a caller of the API or an operator, who is named (ADR 0068)
+    {EventType.CANCELLED, EventType.REPLACED, EventType.STOP_REQUESTED, EventType.REDRIVEN, EventType.DROPPED}
+)
 CLOCK_SKEW: Final[Millis] = MINUTE  # far more than the clocks of two functions differ
 
 
@@ -27,6 +31,14 @@ class Original:
 
     schedule: Schedule
     is_complete: bool = True  # else its payload was too large for an event, and is empty here
+    is_masked: bool = False  # its secrets are masked: it may be shown, but nothing can be scheduled from it (ADR 0067)
+
+    def shown(self) -> "Original":
+        """As it may be shown."""
+        definition = masked(self.schedule.definition)
+        if definition is self.schedule.definition:
+            return self
+        return evolve(self, schedule=evolve(self.schedule, definition=definition), is_masked=True)
 
 
 @frozen(kw_only=True)
@@ -45,6 +57,7 @@ class Event:
     detail: str = ""  # the target's answer, or the reason
     name: str = ""
     replaced_by: str = ""
+    by: str = ""  # who asked for it: a caller of the API, or an operator
     original: Original | None = None  # with `scheduled`, unless it was too large
     source: str = ""  # names the stack, once it is published
 
@@ -120,6 +133,7 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
         detail="" if kind is EventType.STOP_REQUESTED else new.detail,
         name=new.name,
         replaced_by=new.replaced_by,
+        by=new.by if kind in ASKED_FOR else "",
     )
 
 

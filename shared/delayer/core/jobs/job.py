@@ -27,6 +27,7 @@ class JobRow:
     cancelled: int = 0
     handed_over: int = 0
     ended: int = 0
+    by: str = ""  # the caller who asked for it first
     finished_at: Millis = 0
 
     @until.default

@@ -4,7 +4,7 @@ Every change of a row is a compare-and-set on its revision. Every row is made he
 a transition that the table does not have raises IllegalTransition (ADR 0059).
 """
 
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -13,6 +13,8 @@ from delayer.core.ledger.lifecycle import ENDS, WAITING, EventType, State, targe
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import ROW_LIFETIME
 from delayer.core.schedule.schedule_id import address_of
+
+MAX_BY: Final = 256  # characters of a caller that are kept
 
 
 @frozen(kw_only=True)
@@ -36,6 +38,7 @@ class LedgerRow:
     replaced_by: str = ""  # the id of the schedule that took its place
     stopped_at: Millis = 0  # when its owner asked that no further attempt starts
     lateness: Millis = 0  # of its first attempt, once that was made
+    by: str = ""  # who asked for this state or for the stop: a caller of the API, or an operator; empty: nobody did
 
     @property
     def ended(self) -> bool:
@@ -54,6 +57,16 @@ class LedgerChange:
 
     row: LedgerRow
     over: LedgerRow | None = None
+
+
+Outcome = TypeVar("Outcome")
+
+
+def signed(outcome: Outcome, by: str) -> Outcome:
+    """The same decision. If it is a change, its row names the one who asked for it."""
+    if not isinstance(outcome, LedgerChange):
+        return outcome
+    return evolve(outcome, row=evolve(outcome.row, by=by[:MAX_BY]))
 
 
 @frozen
@@ -100,6 +113,7 @@ def following(row: LedgerRow, event: EventType, now: Millis, **values: Any) -> L
     changed = {
         "state": _written(_target(event, row, None)),
         "revision": row.revision + 1,
+        "by": "",
         "at": now,
         "expires_at": max(row.expires_at, now + ROW_LIFETIME),
     }

@@ -2,8 +2,17 @@
 
 from attrs import frozen
 
-from delayer.core.api.cancellation import CANCELLED, Already, Expired, MayBeRunning, NotFound, TooLate, decide_cancel
-from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.api.cancellation import (
+    CANCELLED,
+    Already,
+    Expired,
+    MayBeRunning,
+    NotFound,
+    TooLate,
+    decide_cancel,
+    is_foreign,
+)
+from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.schedule_id import key_of
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import WritesLedger
@@ -37,32 +46,39 @@ class Cancel:
     ids: IdCheck
     observer: Observer
 
-    def __call__(self, schedule_id: str, owner: str, detail: str = CANCELLED) -> Answer:
-        """Raises Unavailable if AWS failed: it may or may not be cancelled, and the call is to be repeated."""
+    def __call__(self, schedule_id: str, owner: str, detail: str = CANCELLED, by: str = "") -> Answer:
+        """`by` is the caller, if that is not simply the owner.
+
+        Raises Unavailable if AWS failed: it may or may not be cancelled, and the call is to be repeated."""
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
-        answer = self._decide(schedule_id, owner, detail)
+        answer = self._decide(schedule_id, owner, detail, by or owner)
         if isinstance(answer, Cancelled):
             self._delete(schedule_id)
             self.observer.count("Cancelled")
-            self.observer.note("cancelled", schedule_id)
+            self.observer.note("cancelled", schedule_id, by=answer.row.by)
         return answer
 
-    def by_name(self, name: str, owner: str) -> Answer:
+    def by_name(self, name: str, owner: str, by: str = "") -> Answer:
         """The schedule that has the name; if it was replaced just now, the one that took its place."""
         for _ in range(ROUNDS):
             holder = self.registry.named(owner, name)
             if holder is None:
                 return NotFound()
-            answer = self(holder.schedule_id, owner)
+            answer = self(holder.schedule_id, owner, by=by)
             if not (isinstance(answer, TooLate) and answer.row.replaced_by):
                 return answer
         raise Unavailable("others replace the schedule of this name all the time; try again")
 
-    def _decide(self, schedule_id: str, owner: str, detail: str) -> Answer:
+    def _decide(self, schedule_id: str, owner: str, detail: str, by: str) -> Answer:
         """Nothing is read beforehand, because most schedules have no row yet."""
         outcome = settle(
-            self.ledger, lambda current: decide_cancel(schedule_id, owner, current, self.clock.now(), detail)
+            self.ledger,
+            lambda current: (
+                NotFound()
+                if is_foreign(current, owner)
+                else signed(decide_cancel(schedule_id, owner, current, self.clock.now(), detail), by)
+            ),
         )
         return Cancelled(outcome.row) if isinstance(outcome, LedgerChange | Already) else outcome
 

@@ -46,18 +46,19 @@ class BeginCancelGroup:
     new_job: Callable[[], str]
     new_token: Callable[[], str]
 
-    def __call__(self, group: str, owner: str) -> JobRow:
-        """The job. Raises Unavailable if AWS failed: then nothing is promised, though the job may run.
+    def __call__(self, group: str, owner: str, by: str = "") -> JobRow:
+        """The job. `by` is the caller, if that is not simply the owner.
 
+        Raises Unavailable if AWS failed: then nothing is promised, though the job may run.
         A message is sent for each call: the call that started the job may have died before its own.
         """
-        row = self._join_or_start(group, owner)
+        row = self._join_or_start(group, owner, by or owner)
         if self.queue.send([outgoing(row, self.new_token())]):
             raise Unavailable("the job was not sent")
-        self.observer.note("group to be cancelled", job=row.job_id, group=group, calls=row.calls)
+        self.observer.note("group to be cancelled", job=row.job_id, group=group, calls=row.calls, by=by or owner)
         return row
 
-    def _join_or_start(self, group: str, owner: str) -> JobRow:
+    def _join_or_start(self, group: str, owner: str, by: str) -> JobRow:
         now = self.clock.now()
         for _ in range(ROUNDS):
             latest = self.jobs.latest(owner, group)
@@ -67,7 +68,7 @@ class BeginCancelGroup:
                 if self.jobs.swap(job, more):
                     return more
             else:
-                row = JobRow(owner=owner, job_id=self.new_job(), group=group, created_at=now)
+                row = JobRow(owner=owner, job_id=self.new_job(), group=group, created_at=now, by=by)
                 if self.jobs.start(row, latest):
                     return row
         raise Unavailable("others cancel this group all the time; try again")
@@ -163,7 +164,7 @@ class CancelGroup:
                     return Cancelled(current)
                 case TooLate() | MayBeRunning() | Expired() as answer:
                     return answer
-            return self.cancel(member, job.owner, detail(job))
+            return self.cancel(member, job.owner, detail(job), job.by)
         except Unavailable as error:
             return error
         except IllegalTransition as error:  # a defect: it must not hold up the members after it

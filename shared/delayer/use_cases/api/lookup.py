@@ -2,7 +2,7 @@
 
 from attrs import frozen
 
-from delayer.core.api.cancellation import Expired, NotFound
+from delayer.core.api.cancellation import Expired, NotFound, is_foreign
 from delayer.core.api.status import Status, status_of
 from delayer.core.history.events import Event
 from delayer.core.ledger.lifecycle import State
@@ -35,10 +35,8 @@ class Lookup:
             return NotFound()
         history = self._history(schedule_id)  # first, so that it is never ahead of the state
         row = self.ledger.read(schedule_id)
-        if row and row.owner != owner:
-            return NotFound()
         record = None if row and row.state is not State.SCHEDULED else self.schedules.read(key_of(schedule_id))
-        if record and record.owner != owner:
+        if is_foreign(row, owner) or (record and record.owner != owner):
             return NotFound()
         return status_of(schedule_id, row, record, self.clock.now(), history)
 

@@ -11,13 +11,14 @@ from delayer.core.api.cancellation import (
     NotFound,
     TooLate,
     decide_replace,
+    is_foreign,
     is_live,
     is_over,
 )
 from delayer.core.api.request import Request
 from delayer.core.history.events import original_in
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
@@ -57,7 +58,12 @@ class OnItsWay:
     soon: bool
 
 
-Answer = Replaced | TooLate | MayBeRunning | Expired | NotFound | OnItsWay
+@frozen
+class Masked:
+    """As OnItsWay, but the journal knows it: with its secrets masked, so that nothing can be scheduled from it."""
+
+
+Answer = Replaced | TooLate | MayBeRunning | Expired | NotFound | OnItsWay | Masked
 
 
 @frozen(kw_only=True)
@@ -74,9 +80,9 @@ class Replace:
     observer: Observer
 
     def by_name(
-        self, request: Request, owner: str, name: str, *, only_new: bool = False
+        self, request: Request, owner: str, name: str, *, only_new: bool = False, by: str = ""
     ) -> Replaced | TooLate | MayBeRunning | NameTaken:
-        """Creates the schedule of that name, or replaces it unless `only_new`.
+        """Creates the schedule of that name, or replaces it unless `only_new`. `by` is the caller, if not the owner.
 
         Raises OverQuota, Unavailable if AWS failed.
         """
@@ -93,15 +99,17 @@ class Replace:
                 if isinstance(verdict, MayBeRunning) or (isinstance(verdict, TooLate) and is_live(verdict.row)):
                     return verdict
                 if isinstance(verdict, LedgerChange):
-                    transaction = in_place_of(transaction, verdict)
+                    transaction = in_place_of(transaction, signed(verdict, by or owner))
             if transaction.end is None or (transaction.end.over and transaction.end.over.ended):
                 self.quota.make_room(owner)  # what has failed, or is a dead letter, has given up its place
             if self.registry.replace(transaction):
                 return self._replaced(transaction)
         raise Unavailable("others change the schedule of this name all the time; try again")
 
-    def by_id(self, schedule_id: str, owner: str, *, point_in_time: Millis | None, payload: str | None) -> Answer:
-        """Another point in time, another payload, or both; what is None stays.
+    def by_id(
+        self, schedule_id: str, owner: str, *, point_in_time: Millis | None, payload: str | None, by: str = ""
+    ) -> Answer:
+        """Another point in time, another payload, or both; what is None stays. `by` is the caller, if not the owner.
 
         Raises OverQuota, Unavailable if AWS failed.
         """
@@ -110,28 +118,43 @@ class Replace:
         self.quota.spend(owner)
         for _ in range(ROUNDS):
             current = self.ledger.read(schedule_id)
-            old, soon = self.schedules.read(key_of(schedule_id)), False
-            if old is None:
-                old, soon = self._remembered(schedule_id, current, payload)
+            if is_foreign(current, owner):
+                return NotFound()
+            old, soon = self._base(schedule_id, current, payload)
+            if isinstance(old, Masked):
+                return old
             if old is None:
                 return self._without_record(schedule_id, owner, current, soon)
             new = self.ids.issue(_changed(old, point_in_time, payload), owner)
             verdict = decide_replace(schedule_id, owner, current, new.id, self.clock.now())
             if not isinstance(verdict, LedgerChange):
                 return verdict
-            if current and current.ended:
-                self.quota.make_room(owner)  # it had given up its place
-            transaction = in_place_of(self._with_its_name(ScheduleTransaction(put=new), schedule_id, current), verdict)
+            transaction = self._taking_the_place_of(current, schedule_id, new, signed(verdict, by or owner))
             if self.registry.replace(transaction):
                 return self._replaced(transaction)
         raise Unavailable("others change this schedule all the time; try again")
 
+    def _taking_the_place_of(
+        self, current: LedgerRow | None, schedule_id: str, new: Schedule, end: LedgerChange
+    ) -> ScheduleTransaction:
+        if current and current.ended:
+            self.quota.make_room(new.owner)  # it had given up its place
+        return in_place_of(self._with_its_name(ScheduleTransaction(put=new), schedule_id, current), end)
+
+    def _base(
+        self, schedule_id: str, current: LedgerRow | None, payload: str | None
+    ) -> tuple[Schedule | Masked | None, bool]:
+        """What is to be changed, from its record or from the journal; and whether more may be known in a second."""
+        record = self.schedules.read(key_of(schedule_id))
+        return (record, False) if record else self._remembered(schedule_id, current, payload)
+
     def _remembered(
         self, schedule_id: str, current: LedgerRow | None, payload: str | None
-    ) -> tuple[Schedule | None, bool]:
+    ) -> tuple[Schedule | Masked | None, bool]:
         """What the journal knows of one that is on its way; and whether it may know more in a second.
 
-        A definition never changes: an old view of it is right. One without its payload is enough if there is a new one.
+        A definition never changes: an old view of it is right. One without its payload is enough if there is a new one;
+        one with masks never is, because a mask must not reach a target (ADR 0067).
         """
         if self.journal is None or (current and current.state not in REPLACEABLE):
             return None, False
@@ -141,7 +164,7 @@ class Replace:
             return None, True
         original = original_in(history)
         if original and (original.is_complete or payload is not None):
-            return original.schedule, False
+            return Masked() if original.is_masked else original.schedule, False
         return None, not history
 
     def _without_record(
@@ -163,9 +186,12 @@ class Replace:
         return with_name(transaction, current.name, holder, self.clock.now())
 
     def _replaced(self, transaction: ScheduleTransaction) -> Replaced:
-        new, previous = transaction.put, transaction.end.row.schedule_id if transaction.end else None
+        new, end = transaction.put, transaction.end
+        previous = end.row.schedule_id if end else None
         self.observer.count("Accepted")
         self.observer.note("accepted", new.id, pointInTime=new.point_in_time, replaces=previous)
+        if end:
+            self.observer.note("replaced", end.row.schedule_id, replacedBy=new.id, by=end.row.by)
         return Replaced(schedule=new, previous=previous)
 
 

@@ -2,8 +2,8 @@
 
 from attrs import frozen
 
-from delayer.core.api.cancellation import Already, Expired, NotFound, TooEarly, TooLate, decide_stop
-from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.api.cancellation import Already, Expired, NotFound, TooEarly, TooLate, decide_stop, is_foreign
+from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsAndWritesLedger
 from delayer.ports.observer import Observer
@@ -30,13 +30,19 @@ class Stop:
     ids: IdCheck
     observer: Observer
 
-    def __call__(self, schedule_id: str, owner: str) -> Answer:
-        """Raises Unavailable if AWS failed: it may or may not be stopped, and the call is to be repeated."""
+    def __call__(self, schedule_id: str, owner: str, by: str = "") -> Answer:
+        """`by` is the caller, if that is not simply the owner.
+
+        Raises Unavailable if AWS failed: it may or may not be stopped, and the call is to be repeated."""
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
         outcome = settle(
             self.ledger,
-            lambda current: decide_stop(schedule_id, owner, current, self.clock.now()),
+            lambda current: (
+                NotFound()
+                if is_foreign(current, owner)
+                else signed(decide_stop(schedule_id, owner, current, self.clock.now()), by or owner)
+            ),
             self.ledger.read(schedule_id),
         )
         if isinstance(outcome, LedgerChange):
@@ -46,4 +52,4 @@ class Stop:
     def _note(self, row: LedgerRow) -> None:
         if row.ended:
             self.observer.count("Dropped")
-        self.observer.note("stopped" if row.ended else "to be stopped", row.schedule_id)
+        self.observer.note("stopped" if row.ended else "to be stopped", row.schedule_id, by=row.by)

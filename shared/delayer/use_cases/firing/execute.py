@@ -1,5 +1,6 @@
 """Makes the attempts at a target, and writes how it ended. The same for every action."""
 
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -106,7 +107,8 @@ class Execute:
         try:
             return self.target(message)
         except Exception as error:  # noqa: BLE001 - it must not take the batch along
-            self.observer.warn("the target raised", message.schedule.id, error=repr(error))
+            where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent (ADR 0067)
+            self.observer.warn("the target raised", message.schedule.id, error=type(error).__name__, where=where)
             return executing.Retry(detail=f"the executor failed: {type(error).__name__}")
 
     def _measure(self, lateness: int) -> None:

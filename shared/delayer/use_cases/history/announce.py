@@ -1,5 +1,6 @@
 """Publishes what happens to schedules: one lifecycle event for each transition (ADR 0052)."""
 
+import traceback
 from collections.abc import Sequence
 
 from attrs import evolve, frozen
@@ -37,7 +38,11 @@ class Announce:
             return _announcement(evolve(event, source=self.source))
         except Exception as error:  # noqa: BLE001 - whatever it is, it would be the same again
             self.observer.count("Unannounced")
-            self.observer.warn("an event that cannot be published", event.schedule_id, error=repr(error))
+            # Its text may hold what a client sent.
+            where = traceback.format_tb(error.__traceback__)
+            self.observer.warn(
+                "an event that cannot be published", event.schedule_id, error=type(error).__name__, where=where
+            )
             return None
 
 

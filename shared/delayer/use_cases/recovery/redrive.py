@@ -8,7 +8,8 @@ from attrs import evolve, frozen
 from delayer.core.firing.enqueueing import delay_seconds, within_period
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.ledger.lifecycle import IllegalTransition, State
-from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
+from delayer.core.masking.mask import masked_text
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.redriving import Refusal, decide_discard, decide_redrive, redriven, settled
 from delayer.core.schedule.instants import Millis, format_instant
@@ -27,6 +28,8 @@ REDRIVEN: Final = "redriven"  # the outcome of a schedule that was
 NO_SCHEDULE: Final = "no schedule can be read from it: show it, POST the schedule again, and discard it"
 
 Report = tuple[dict[str, Any], LedgerRow | None]  # what came of a schedule; its row, if that is to be settled
+OPERATOR: Final = "an operator"
+STREAM_NAMES: Final = ("Keys",)  # in a stream record: no key of anybody's
 
 
 class StoreOfRedrive(ReadsDeadLetters, DeletesDeadLetters, Protocol):
@@ -50,6 +53,7 @@ class Redrive:
     read: Callable[[bytes], Contents]  # never raises
     new_nonce: Callable[[], str]
     period: Millis
+    by: str = OPERATOR  # who gives the commands
 
     def list(self, prefix: str = "", after: str = "") -> dict[str, Any]:
         """A page of what is stored, without bodies; `next` is the `after` of the page that follows, if there is one."""
@@ -58,9 +62,9 @@ class Redrive:
         return {"deadLetters": entries} | ({"next": keys[-1]} if len(keys) == PAGE else {})
 
     def show(self, key: str) -> dict[str, Any]:
-        """One dead letter, with its body."""
+        """One dead letter, with its body, whose secrets are masked (ADR 0067)."""
         content = self._content(key)
-        return _shown(key, content) | {"body": _body(content)}
+        return _shown(key, content) | {"body": masked_text(_body(content), STREAM_NAMES)}
 
     def redrive(self, key: str) -> dict[str, Any]:
         """Opens the ledger again and lets the schedule go on: it fires at its time, at once if it is overdue.
@@ -106,7 +110,7 @@ class Redrive:
             opened = self._move(schedule, row)
         except IllegalTransition as error:
             return report(schedule, f"not redriven: {error}", settled=False), None
-        self.observer.note("redriven", schedule.id)
+        self.observer.note("redriven", schedule.id, by=self.by)
         return report(schedule, REDRIVEN, settled=True), opened
 
     def discard_one(self, schedule: Schedule, *, handed_over: bool) -> dict[str, Any]:
@@ -116,7 +120,7 @@ class Redrive:
         if isinstance(decision, Refusal):
             return report(schedule, decision.reason, settled=decision.settled)
         self._write(decision)
-        self.observer.note("discarded", schedule.id)
+        self.observer.note("discarded", schedule.id, by=self.by)
         return report(schedule, State.DROPPED, settled=True)
 
     def _move(self, schedule: Schedule, row: LedgerRow | None) -> LedgerRow | None:
@@ -137,7 +141,7 @@ class Redrive:
         return None
 
     def _open(self, schedule: Schedule, row: LedgerRow | None, nonce: str) -> LedgerRow:
-        opened = redriven(schedule.id, schedule.owner, row, nonce, self.clock.now())
+        opened = evolve(redriven(schedule.id, schedule.owner, row, nonce, self.clock.now()), by=self.by)
         self._write(LedgerChange(row=opened, over=row))
         return opened
 
@@ -150,7 +154,7 @@ class Redrive:
 
     def _write(self, change: LedgerChange) -> None:
         """An operator decided on the row that was read. If there is another one now, the operator decides again."""
-        [result] = self.ledger.write([change])
+        [result] = self.ledger.write([signed(change, self.by)])
         match result:
             case Conflict(current):
                 raise Impossible(f"{current.schedule_id} became {current.state} in the meantime: try again")

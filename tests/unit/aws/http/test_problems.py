@@ -78,6 +78,7 @@ def test_a_good_answer_passes() -> None:
         (problems.may_be_running(a_claim(state=State.FAILED), 1), 409),
         (problems.too_early(), 409),
         (problems.on_its_way(soon=True), 409),
+        (problems.masked(), 409),
         (problems.name_taken(an_id()), 409),
         (problems.name_exists(an_id()), 412),
         (problems.key_reused(), 422),

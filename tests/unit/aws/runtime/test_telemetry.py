@@ -2,6 +2,7 @@
 
 import json
 import logging
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,6 +44,15 @@ def test_a_line_names_the_function_and_the_schedule(capsys: pytest.CaptureFixtur
     assert (aside["level"], aside["reason"]) == ("WARNING", "why")
     assert "scheduleId" not in swept
     assert enqueued["timestamp"].endswith(("Z", "+00:00"))
+
+
+def test_a_line_leads_to_its_call(capsys: pytest.CaptureFixture[str]) -> None:
+    """The access log of the API has the same id. Each invocation has its own."""
+    telemetry = a_telemetry()
+    handler = telemetry.observed(lambda event, context: telemetry.note("enqueued"))
+    for request_id in ("r1", "r2"):
+        handler({}, SimpleNamespace(aws_request_id=request_id))
+    assert [line["functionRequestId"] for line in lines(capsys)] == ["r1", "r2"]
 
 
 def test_the_log_level_is_the_templates(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

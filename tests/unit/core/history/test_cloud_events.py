@@ -121,6 +121,7 @@ def events(draw: st.DrawFn) -> Event:
         detail=texts,
         name=texts,
         replaced_by=texts,
+        by=texts,
         original=st.none() | st.builds(Original, schedule=schedule),
         source=texts,
     )

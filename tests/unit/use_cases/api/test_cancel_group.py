@@ -272,10 +272,10 @@ def test_a_defect_at_one_member_does_not_hold_up_the_others(monkeypatch: pytest.
     ids = stand.members(3)
     cancel = Cancel.__call__
 
-    def defective(self: Cancel, schedule_id: str, owner: str, detail: str = "") -> Answer:
+    def defective(self: Cancel, schedule_id: str, owner: str, detail: str = "", by: str = "") -> Answer:
         if schedule_id == ids[0]:
             raise IllegalTransition(schedule_id)
-        return cancel(self, schedule_id, owner, detail)
+        return cancel(self, schedule_id, owner, detail, by)
 
     monkeypatch.setattr(Cancel, "__call__", defective)
     stand.begin(GROUP, OWNER)

@@ -6,14 +6,15 @@ import pytest
 from attrs import evolve
 
 from delayer.core.api.cancellation import NameTaken
-from delayer.core.api.quota import Limits, OverQuota
+from delayer.core.api.quota import BURST_SECONDS, Limits, OverQuota
 from delayer.core.api.request import Invalid
 from delayer.core.firing.executing import Refused
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import ATTEMPT_OVER
+from delayer.fakes import MemoryLiveCount, MemoryRateLimit
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.accept import Accepted
-from delayer.use_cases.api.quota import Quota
+from delayer.use_cases.api.quota import OWNERS, Buckets, Quota
 from delayer.use_cases.api.replace import Replace, Replaced
 from tests.unit.use_cases.api.test_accept import body
 from tests.unit.use_cases.api.test_cancel import a_cancel
@@ -201,3 +202,64 @@ def test_what_was_lost_of_the_count_heals() -> None:
     assert world.live_count.live("owner", world.clock.now()) == 1
     world.clock.move(57 * DAY)
     assert world.live_count.live("owner", world.clock.now()) == 0
+
+
+# ------------------------------------------------------------ the free limit, in memory
+
+
+def test_an_owner_creates_no_more_in_a_second_than_the_limit() -> None:
+    world = World(limits=Limits(creates_per_second=2))
+    for _ in range(2 * BURST_SECONDS):
+        assert isinstance(world.accept(body(), "owner"), Accepted)
+    error = refused(world)
+    assert str(error) == "At most 2 schedules may be created in a second."
+    assert error.retry_after == 500
+    assert isinstance(world.accept(body(), "another"), Accepted), "each owner for itself"
+    for _ in range(3):
+        world.clock.move(500)
+        assert isinstance(world.accept(body(), "owner"), Accepted)
+        refused(world)
+
+
+def test_a_burst_of_a_minutes_worth_is_allowed() -> None:
+    """And no more, however long the owner did nothing."""
+    world = World(limits=Limits(creates_per_second=1))
+    world.accept(body(), "owner")
+    world.clock.move(HOUR)
+    for _ in range(BURST_SECONDS):
+        assert isinstance(world.accept(body(), "owner"), Accepted)
+    refused(world)
+
+
+def test_the_free_limit_writes_and_reads_nothing() -> None:
+    world = World(limits=Limits(creates_per_second=1))
+    world.accept(body(), "owner")
+    assert world.rate_limit == MemoryRateLimit()
+    assert world.live_count == MemoryLiveCount()
+
+
+@pytest.mark.parametrize("step", [-HOUR, 0])
+def test_a_clock_that_goes_back_gives_nothing(step: Millis) -> None:
+    buckets, limits = Buckets(), Limits(creates_per_second=1)
+    for _ in range(BURST_SECONDS):
+        buckets.take("owner", limits, START)
+    with pytest.raises(OverQuota):
+        buckets.take("owner", limits, START + step)
+
+
+def test_the_buckets_of_many_owners_do_not_fill_the_memory() -> None:
+    """The one that called least recently is forgotten."""
+    buckets, limits = Buckets(), Limits(creates_per_second=1)
+    for number in range(3 * OWNERS):
+        buckets.take(f"owner {number}", limits, START)
+        buckets.take("busy", limits, START + number * SECOND)
+    assert len(buckets.owners) == OWNERS
+    assert "busy" in buckets.owners
+
+
+def test_a_change_counts_as_a_creation() -> None:
+    world = World(limits=Limits(creates_per_second=1))
+    for _ in range(BURST_SECONDS):
+        a_replace(world).by_name(a_request(), "owner", "a-name")
+    with pytest.raises(OverQuota):
+        a_replace(world).by_name(a_request(), "owner", "a-name")

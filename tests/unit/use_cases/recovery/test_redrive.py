@@ -8,6 +8,7 @@ from attrs import evolve
 
 from delayer.core.ledger.lifecycle import ENDS, EventType, State
 from delayer.core.ledger.row import LedgerRow
+from delayer.core.masking.mask import NOT_JSON
 from delayer.core.recovery.dead_letter import Prefix
 from delayer.core.recovery.disposition import Disposition, decide_disposition
 from delayer.core.recovery.redriving import DISCARDABLE, REDRIVABLE, redriven
@@ -71,7 +72,7 @@ def test_what_lambda_put_there_is_listed_and_shown_too() -> None:
     world.store.objects[DISCARDED] = b'{"payload": "{}"}\xff'
     assert [line["key"] for line in redrive.list()["deadLetters"]] == [DISCARDED, key]
     assert "event source mapping" in redrive.list("aws/")["deadLetters"][0]["reason"]
-    assert redrive.show(DISCARDED)["body"].startswith('{"payload"')
+    assert redrive.show(DISCARDED)["body"] == NOT_JSON
 
 
 @pytest.mark.parametrize("body", [encode(a_delayer_message()), encode(an_executor_message(attempt=7)), RECORD])

@@ -1,0 +1,143 @@
+"""Nobody but the target sees the secrets of an action: what is shown is masked here first (ADR 0067).
+
+Secret is the value of a field or a header with a sensitive name, and of a URL what stands before its host and after
+its path. The schema of an action in `openapi.yaml` can say it for a field: `writeOnly: true` makes it secret,
+`writeOnly: false` shows it as it is.
+"""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from attrs import evolve, field, frozen
+
+from delayer.core.schedule.definition import Definition
+
+MASK: Final = "***"
+NOT_JSON: Final = "not JSON, and not shown, as nothing in it can be masked; the object itself has it"
+
+_SENSITIVE: Final = re.compile(
+    "auth|cookie|key|token|secret|passw|pwd|credential|signature|session|bearer|jwt"
+    "|(?<![a-z])(?:sig|pass|pin|otp)(?![a-z])",
+    re.IGNORECASE,
+)
+_URL: Final = re.compile(  # anywhere in a text, up to a space; a scheme has a bound, so that no text takes long
+    r"(?P<scheme>[a-z][a-z0-9+.-]{0,20}://)(?P<user>[^\s/?#]*@)?(?P<path>[^\s?#]*)(?P<query>[?#]\S*)?", re.IGNORECASE
+)
+_WHOLE_URL: Final = re.compile(  # in a field that is named like one, whatever it holds; it may be relative
+    r"(?P<scheme>(?:[a-z][a-z0-9+.-]*:)?//)?(?P<user>[^/?#]*@)?(?P<path>[^?#]*)(?P<query>[?#].*)?",
+    re.IGNORECASE | re.DOTALL,
+)
+_NAMED_LIKE_A_URL: Final = re.compile("ur[il]$|href|endpoint|callback", re.IGNORECASE)
+_PAIRS: Final = (("name", "value"), ("Name", "Value"))  # how lists of headers are often written
+
+Schema = Mapping[str, Any]
+
+
+def masked(definition: Definition) -> Definition:
+    """The definition as it may be shown: the very same if it has no secret, or is masked already."""
+    action = masked_action(definition.action)
+    return definition if action == definition.action else evolve(definition, action=action)
+
+
+def masked_action(text: str) -> str:
+    """An action in JSON, as it may be shown."""
+    try:
+        action = json.loads(text)
+        shown = _Masking().of(action, "", _schema_of(action))
+    except (ValueError, RecursionError):
+        return json.dumps(MASK)
+    return text if shown == action else _compact(shown)
+
+
+def masks_in(action: Any) -> list[str]:
+    """The paths at which a mask stands where a secret should: they were copied from what is shown."""
+    masking = _Masking()
+    masking.of(action, "action", _schema_of(action))
+    return masking.found
+
+
+def masked_value(name: str, value: Any) -> Any:
+    """One value of an action as it may be shown. `name` is that of its field or header."""
+    return _Masking().of(value, name, {}, name)
+
+
+def masked_text(text: str, known: Collection[str] = ()) -> str:
+    """A text that may hold a definition in any shape, such as the body of a dead letter. `known` names are no secrets.
+
+    A text within it that is JSON itself is masked, too.
+    """
+    try:
+        content = json.loads(text)
+        shown = _Masking(is_deep=True, known=known).of(content, "", {})
+    except (ValueError, RecursionError):
+        return NOT_JSON
+    return text if shown == content else _compact(shown)
+
+
+@frozen(kw_only=True)
+class _Masking:
+    """One walk through a value."""
+
+    is_deep: bool = False  # into texts that are JSON, too
+    known: Collection[str] = ()
+    found: list[str] = field(factory=list, init=False)  # paths of masks that were there before
+
+    def of(self, value: Any, path: str, schema: Schema, name: str = "") -> Any:
+        """The value as it may be shown. `name` is that under which it stands."""
+        declared = schema.get("writeOnly")
+        if declared is False or value is None:
+            return value
+        if declared or (name not in self.known and _SENSITIVE.search(name)):
+            self.found.extend([path] if value == MASK else [])
+            return MASK
+        if isinstance(value, dict):
+            return self._of_object(value, path, schema)
+        if isinstance(value, list):
+            return [self.of(one, path, schema.get("items", {}), name) for one in value]
+        return self._of_text(value, path, name) if isinstance(value, str) else value
+
+    def _of_object(self, value: dict[str, Any], path: str, schema: Schema) -> dict[str, Any]:
+        fields = schema.get("properties", {})
+        shown = {name: self.of(one, f"{path}.{name}", fields.get(name, {}), name) for name, one in value.items()}
+        for name, content in _PAIRS:
+            if content in value and _SENSITIVE.search(str(value.get(name, ""))):
+                shown[content] = self.of(value[content], f"{path}.{content}", {"writeOnly": True})
+        return shown
+
+    def _of_text(self, text: str, path: str, name: str) -> str:
+        if self.is_deep and text.lstrip()[:1] in ("{", "["):
+            return masked_text(text, self.known)
+        pattern = _WHOLE_URL if _NAMED_LIKE_A_URL.search(name) else _URL
+        if any(MASK in f"{url['user']}{url['query']}" for url in pattern.finditer(text)):
+            self.found.append(path)
+        return pattern.sub(_without_secrets, text)
+
+
+def _without_secrets(url: re.Match[str]) -> str:
+    """Only scheme, host and path are left of it."""
+    user = f"{MASK}@" if url["user"] else ""
+    rest = url["query"][0] + MASK if url["query"] else ""
+    return f"{url['scheme'] or ''}{user}{url['path']}{rest}"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _schema_of(action: Any) -> Schema:
+    """The schema of the action's type; an empty one for a type of another version."""
+    kind = action.get("type") if isinstance(action, dict) else None
+    return schemas().get(kind, {}) if isinstance(kind, str) else {}
+
+
+@cache
+def schemas() -> Mapping[str, Schema]:
+    """The schema of each action, by its type."""
+    actions: Mapping[str, Schema] = json.loads(files("delayer.core.api").joinpath("contract.json").read_text())[
+        "actions"
+    ]
+    return actions

@@ -1,0 +1,51 @@
+"""The id says whose it is; the row says so, too. Where both differ, there is no such schedule."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from delayer.core.api.cancellation import NotFound
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import HOUR
+from delayer.core.schedule.schedule import Schedule
+from delayer.wiring import use_cases
+from tests.samples import claimed
+from tests.world import World
+
+CALLS: dict[str, Callable[[World, str], Any]] = {
+    "cancel": lambda world, one: world.cancel(one, "owner"),
+    "look up": lambda world, one: use_cases.lookup(world.ports("lookup")).by_id(one, "owner"),
+    "change": lambda world, one: world.replace.by_id(one, "owner", point_in_time=None, payload="1"),
+    "stop": lambda world, one: use_cases.stop(world.ports("stop"))(one, "owner"),
+}
+
+
+def posted(world: World) -> Schedule:
+    schedule = world.post(world.clock.now() + HOUR)
+    assert schedule
+    return schedule
+
+
+@pytest.mark.parametrize(
+    "state", [State.CLAIMED, State.SCHEDULED, State.DEAD_LETTERED, State.CANCELLED, State.EXECUTED]
+)
+@pytest.mark.parametrize("call", CALLS)
+def test_a_row_of_somebody_else_is_not_found(call: str, state: State) -> None:
+    """Even with a genuine id, which takes the key of the stack to make."""
+    world = World()
+    schedule = posted(world)
+    row: LedgerRow = evolve(claimed(schedule), owner="somebody else", state=state)
+    world.ledger.rows[schedule.id] = row
+    assert CALLS[call](world, schedule.id) == NotFound()
+    assert world.ledger.rows[schedule.id] == row, "and nothing was written"
+
+
+def test_a_record_of_somebody_else_is_not_found() -> None:
+    world = World()
+    schedule = posted(world)
+    (key,) = world.table.rows
+    world.table.rows[key] = evolve(schedule, owner="somebody else")
+    assert CALLS["look up"](world, schedule.id) == NotFound()
