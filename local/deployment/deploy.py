@@ -48,7 +48,8 @@ def deploy(clients: AwsClients, template_file: Path, parameters: Mapping[str, st
         upload(clients.client("s3"), packaged)
         create(clients.client("cloudformation"), arguments)
         outputs = outputs_of(wait_for(clients.client("cloudformation")))
-        make_id_key(clients.client("lambda"))
+        if "OperatorIdKey" in packaged.template["Resources"]:  # the template of a test may have no functions
+            make_id_key(clients.client("lambda"))
         return outputs
     except (ClientError, BotoCoreError) as error:
         message = error.response["Error"].get("Message") if isinstance(error, ClientError) else None

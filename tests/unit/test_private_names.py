@@ -13,6 +13,18 @@ OURS = ("delayer", "local", "bench", "operate", "tests")
 PATH = re.compile(rf"(?:{'|'.join(OURS)})(?:\.\w+)*\._[a-z]\w*(?:\.\w+)*")  # as monkeypatch and mock take it
 NAME = re.compile(r"_[a-z]\w*")
 OF_OTHERS = {"sys._getframe", "_aws"}  # of Python, and a key of CloudWatch's embedded metric format
+OF_MINISTACK = {  # what it has no public names for: `local` replaces some of it, and a test looks at what is there
+    "engine._evaluate_conditions",
+    "engine._evaluate_rules",
+    "engine._resolve_parameters",
+    "module._evaluate_conditions",
+    "_evaluate_conditions",
+    "runtime._account_region_from_function_config",
+    "_sessions",
+    "iam._access_keys",
+    "_execute_function_with_config_scope",
+    "service._execute_function_with_config_scope",
+}
 FILES = sorted((ROOT / "tests").rglob("*.py"))
 
 
@@ -59,7 +71,7 @@ def private_names(text: str) -> Iterator[str]:
     own = own_names(tree)
     for node in ast.walk(tree):
         for name in named_by(node, own):
-            if name not in OF_OTHERS and any(is_private(part) for part in name.split(".")):
+            if name not in OF_OTHERS | OF_MINISTACK and any(is_private(part) for part in name.split(".")):
                 yield f"{getattr(node, 'lineno', 0)}: {name}"
 
 

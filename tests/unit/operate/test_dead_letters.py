@@ -98,7 +98,7 @@ def test_a_dry_run_shows_counts_and_examples_by_reason(world: World, run: Termin
     assert run.lines[0] == "Done: 3 looked at, 3 matched, 2 would be discarded, 1 left as they are."
     assert run.lines[1] == "  3 stored because: HTTP 503 ?[2J", "nothing in it commands the terminal"
     assert run.lines[2].strip() in world.store.objects
-    assert run.last == "  1 left: it is claimed: it is on its way; wait for its end"
+    assert run.last == "  1 left: it is claimed: on its way; wait for its end"
     assert len(world.store.objects) == 3
 
 

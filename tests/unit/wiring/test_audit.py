@@ -131,13 +131,13 @@ def test_what_an_operator_did_says_so(command: str, kind: str, given: dict[str, 
     assert schedule
     letter = a_dead_letter(schedule_id=schedule.id, body=encode(DelayerMessage(schedule=schedule, nonce="n")))
     world.store.put(letter)
-    assert respond(world.redrive, {"command": command, "key": letter.key, **given})["ok"]
+    assert respond(use_cases.bulk(world.ports("redrive")), {"command": command, "key": letter.key, **given})["ok"]
     assert [(one.type, one.by) for one in events(world) if one.by] == [(kind, by)]
     assert by in [facts.get("by") for _, _, facts in world.observer.lines]
 
 
 @pytest.mark.parametrize("by", [7, "a\nb", "x" * 201, None, ["a"]])
 def test_an_operator_has_a_name_that_can_be_read(by: Any) -> None:
-    answer = respond(world_of_handlers().redrive, {"command": "list", "by": by})
+    answer = respond(use_cases.bulk(world_of_handlers().ports("redrive")), {"command": "list", "by": by})
     assert not answer["ok"]
     assert "printable" in answer["error"]

@@ -13,6 +13,7 @@ from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, format_instant
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.ports.queue import ReceivedMessage
 from delayer.use_cases.recovery.commands import respond
+from delayer.wiring import use_cases
 from tests.samples import a_dead_letter
 from tests.unit.handlers import handler_of, world_of_handlers
 from tests.world import World
@@ -57,7 +58,7 @@ class Stack:
         return self.call("api-schedule-patch", status, event)
 
     def operate(self, **command: Any) -> dict[str, Any]:
-        answer = respond(self.world.redrive, command)
+        answer = respond(use_cases.bulk(self.world.ports("redrive")), command)
         self.seen.append(json.dumps(answer))
         assert answer["ok"], answer
         result: dict[str, Any] = answer["result"]

@@ -48,7 +48,7 @@ def client(service: Literal["sns"], region: str | None = None) -> "SNSClient": .
 def client(service: Literal["s3"], region: str | None = None) -> "S3Client": ...
 def client(service: Service, region: str | None = None) -> object:
     """boto3 finds the endpoint itself (`AWS_ENDPOINT_URL`)."""
-    return _client(service, region or os.environ.get("AWS_REGION"), CONFIG)
+    return kept_client(service, region or os.environ.get("AWS_REGION"), CONFIG)
 
 
 def fail_fast_dynamodb() -> "DynamoDBClient":
@@ -56,11 +56,11 @@ def fail_fast_dynamodb() -> "DynamoDBClient":
 
     It tries twice: a connection that was kept over an idle phase is often dead, and fails at once.
     """
-    return _client("dynamodb", os.environ.get("AWS_REGION"), FAIL_FAST)  # type: ignore[return-value] # its own service
+    return kept_client("dynamodb", os.environ.get("AWS_REGION"), FAIL_FAST)  # type: ignore[return-value] # its own service
 
 
 @lru_cache(maxsize=8)  # sqs-send makes one for each region it is asked for
-def _client(service: Service, region: str | None, config: Config) -> object:
+def kept_client(service: Service, region: str | None, config: Config) -> object:
     make: Callable[..., object] = boto3.client  # its stubs want the name of the service as a literal
     return bounded(make(service, region_name=region, config=config))
 

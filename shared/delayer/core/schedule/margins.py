@@ -11,5 +11,5 @@ MAX_DELAY_SECONDS: Final = 900  # the longest delay of SQS
 NEARLY_DUE: Final[Millis] = 30 * MINUTE  # no function deletes a record that is due later than this (ADR 0003)
 TTL_MARGIN: Final[Millis] = 7 * DAY  # DynamoDB's TTL, the last safety net, deletes a record this long after it was due
 STALE_AFTER: Final[Millis] = 29 * DAY  # a copy this late becomes a dead letter: its ledger row may be about to expire
-ATTEMPT_OVER: Final[Millis] = 3 * MINUTE  # after an end was written, no attempt from before it is under way (ADR 0070)
+ATTEMPT_OVER: Final[Millis] = 4 * MINUTE  # after an end was written, no attempt from before it is under way (ADR 0070)
 ROW_LIFETIME: Final[Millis] = 30 * DAY  # of a ledger row, after the later of its due time and its last write

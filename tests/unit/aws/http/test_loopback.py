@@ -52,12 +52,12 @@ def test_with_credentials_every_machine_may_call(authorization: str, monkeypatch
 
 
 @pytest.fixture
-def _as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a function's start leaves in the process: clients that are kept, and the logger of the adapters."""
     for name in ("handlers", "propagate"):
         monkeypatch.setattr(clients.log, name, getattr(clients.log, name))
     yield
-    clients._client.cache_clear()
+    clients.kept_client.cache_clear()
 
 
 def started(function: str, monkeypatch: pytest.MonkeyPatch, authorization: str) -> ModuleType:
@@ -73,7 +73,7 @@ def started(function: str, monkeypatch: pytest.MonkeyPatch, authorization: str) 
     return module
 
 
-@pytest.mark.usefixtures("_as_it_was")
+@pytest.mark.usefixtures("as_it_was")
 @pytest.mark.parametrize("function", API_FUNCTIONS)
 def test_a_stack_in_aws_that_was_opened_by_mistake_answers_nobody(
     function: str, monkeypatch: pytest.MonkeyPatch

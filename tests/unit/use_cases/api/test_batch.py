@@ -20,6 +20,9 @@ from tests.samples import ACTION
 from tests.world import START, World
 
 
+FROM_HERE: dict[str, Any] = {"requestContext": {"http": {"sourceIp": "127.0.0.1"}}}  # the API is open to loopback only
+
+
 def item(key: object = None, **fields: object) -> dict[str, object]:
     given = {"delaySeconds": 90, "action": ACTION, **fields}
     return given if key is None else {"idempotencyKey": key, **given}
@@ -49,7 +52,7 @@ def function(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def call(function: ModuleType, world: World, *schedules: object) -> list[dict[str, Any]]:
     """The results of one call."""
     function.accept, function.ports.parallel = world.accept, world.parallel()  # type: ignore[attr-defined]
-    answer = function.handler({"body": json.dumps({"schedules": schedules})}, None)
+    answer = function.handler({"body": json.dumps({"schedules": schedules}), **FROM_HERE}, None)
     assert answer["statusCode"] == 200
     results: list[dict[str, Any]] = json.loads(answer["body"])["results"]
     return results

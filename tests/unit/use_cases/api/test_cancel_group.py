@@ -73,9 +73,9 @@ class Stand:
         world = self.world
 
         class Slow(Cancel):
-            def __call__(self, schedule_id: str, owner: str, detail: str = "") -> Answer:
+            def __call__(self, schedule_id: str, owner: str, detail: str = "", by: str = "") -> Answer:
                 world.clock.move(1)
-                return world.cancel(schedule_id, owner, detail)
+                return world.cancel(schedule_id, owner, detail, by)
 
         slow = Slow(**{one.name: getattr(world.cancel, one.name) for one in fields(Cancel)})
         batch = self.queue.receive(1)
@@ -407,9 +407,9 @@ def test_calls_that_join_all_the_time_do_not_stop_the_job() -> None:
     cancel = stand.work.cancel
 
     class Joining(Cancel):
-        def __call__(self, schedule_id: str, owner: str, detail: str = "") -> Answer:
+        def __call__(self, schedule_id: str, owner: str, detail: str = "", by: str = "") -> Answer:
             stand.begin(GROUP, OWNER)
-            return cancel(schedule_id, owner, detail)
+            return cancel(schedule_id, owner, detail, by)
 
     joining = Joining(**{one.name: getattr(cancel, one.name) for one in fields(Cancel)})
     stand.work = evolve(stand.work, cancel=joining)
