@@ -108,6 +108,7 @@ class WorldSettings:
     keep_for: Millis = 90 * DAY
     event_source: str = "urn:delayer:test"
     has_journal: bool = True
+    has_canary: bool = False
     max_live: int = 1  # the journal counts, whether there is a limit or not
 
 
@@ -315,10 +316,11 @@ class World:
     def _step(self) -> bool:
         """One round of all consumers; whether any had work."""
         self._note_times()
-        moved = [self.read_stream(), *(self._consume(queue, use) for queue, use in self._consumers())]
+        moved = [self.read_stream(), *(self._consume(queue, use) for queue, use in self.consumers())]
         return any(moved)
 
-    def _consumers(self) -> list[tuple[MemoryQueue, Callable[[Any], list[str]]]]:
+    def consumers(self) -> list[tuple[MemoryQueue, Callable[[Any], list[str]]]]:
+        """Each queue, and the function that receives from it."""
         return [
             (self.delayer_queue, self.relay),
             (self.http_queue, self.execute),
@@ -365,7 +367,7 @@ class World:
             return None
 
     def _next_event(self) -> Millis | None:
-        queues = [queue.next_visible() for queue, _ in self._consumers()]
+        queues = [queue.next_visible() for queue, _ in self.consumers()]
         ticks = [self._last_tick + MINUTE] if self.ticking else []
         return min([*[at for at in queues if at is not None], *ticks], default=None)
 
@@ -388,7 +390,7 @@ class World:
             )
 
     def check_nothing_left(self) -> None:
-        for queue, _ in self._consumers():
+        for queue, _ in self.consumers():
             assert queue.messages == []
         assert self.table.rows == {}
         assert self.stream.unread() == []

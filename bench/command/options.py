@@ -11,7 +11,8 @@ from local.command.options import template_parameters
 PARTS = ("steady", "live", "burst", "throughput", "api", "imports")
 DELAYER_PERIOD = "60"
 # The journal takes processor time, which on one machine adds to the lateness. On AWS the two share no processor.
-PARAMETERS = {"Lifecycle": "off"}
+# The canary would be counted among the requests of the schedules.
+PARAMETERS = {"Lifecycle": "off", "Canary": "off"}
 
 
 @frozen(kw_only=True)
@@ -69,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a template parameter; repeatable (default: DelayerPeriod=60, Lifecycle=off)",
+        help="a template parameter; repeatable (default: DelayerPeriod=60, Lifecycle=off, Canary=off)",
     )
     return parser
 

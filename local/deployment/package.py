@@ -10,6 +10,7 @@ from typing import Any
 from attrs import frozen
 from samtranslator.yaml_helper import yaml_parse
 
+from local.deployment.metric_math import without_metric_math
 from local.errors import EmulatorError
 
 CODE_PROPERTIES = {"AWS::Serverless::Function": "CodeUri", "AWS::Serverless::LayerVersion": "ContentUri"}
@@ -30,7 +31,7 @@ def package(template_file: Path, bucket: str) -> Package:
 
     Errors: EmulatorError if the template cannot be read or names a folder that does not exist.
     """
-    template = read_template(template_file)
+    template = without_metric_math(read_template(template_file))
     archives: dict[str, bytes] = {}
     for resource in written_out(template):
         code_property = CODE_PROPERTIES.get(resource.get("Type", ""), "")

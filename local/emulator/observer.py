@@ -5,6 +5,7 @@ from typing import Any, Protocol
 from local.deployment.deploy import STACK_NAME
 from local.emulator.function_logs import FunctionLogs
 from local.emulator.metering.meter import Meter
+from local.emulator.metrics import EmbeddedMetrics
 
 # How ministack describes the end of an invocation: {error, body, log}. ministack has no type for it.
 InvocationResult = dict[str, Any]
@@ -21,15 +22,17 @@ class Observer(Protocol):
 
 
 class LogsAndMeter:
-    """The observer that writes the function logs, and counts if there is a meter."""
+    """The observer that writes the function logs, reads the metrics in them, and counts if there is a meter."""
 
     def __init__(self, logs: FunctionLogs, meter: Meter | None) -> None:
         self.logs = logs
+        self.metrics = EmbeddedMetrics()
         self.meter = meter
 
     def invoked(self, function: str, result: InvocationResult, seconds: float) -> None:
         """Write the log of one invocation, and count it."""
         self.logs.write(folder_of(function), result.get("log") or "", error=error_of(result))
+        self.metrics.read(result.get("log") or "")
         if self.meter:
             self.meter.invoked(folder_of(function), bool(result.get("error")), seconds)
 

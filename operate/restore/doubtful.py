@@ -37,7 +37,7 @@ class Silent:
     def count(self, metric: Any, number: int = 1) -> None:
         """Nothing: the functions' own metrics are about what they did themselves."""
 
-    def measure_lateness(self, lateness: Millis) -> None:
+    def measure_lateness(self, lateness: Millis, metric: Any = "Lateness") -> None:
         """Nothing."""
 
 

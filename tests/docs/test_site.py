@@ -77,11 +77,6 @@ def test_every_template_parameter_is_described_with_its_default() -> None:
         assert default == str(parameters[name].get("Default", "")), name
 
 
-def test_every_alarm_is_described() -> None:
-    alarms = resources("AWS::CloudWatch::Alarm")
-    assert [name for name in alarms if f"`{name}`" not in page("operations.md")] == []
-
-
 def test_every_table_is_described() -> None:
     named = re.findall(r"^\| [a-z -]+ \| `(\w+)` \| `", page("architecture.md"), re.MULTILINE)
     assert sorted(named) == sorted([*resources("AWS::DynamoDB::Table"), *resources("AWS::S3::Bucket")])

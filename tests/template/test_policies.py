@@ -33,7 +33,7 @@ from tests.samples import NOW, a_claim, an_executor_message
 Permission = tuple[str, str]  # the name of a resource, an IAM action
 
 ADAPTERS: Final = {adapter.__name__ for adapter in PORTS}
-LOCAL: Final = {"SystemClock", "Threads", "Telemetry", "HttpTarget"}  # what asks nothing of AWS
+LOCAL: Final = {"SystemClock", "Threads", "Telemetry", "HttpTarget", "CanaryTarget"}  # what asks nothing of AWS
 # What each target asks of AWS. The name of a resource is that of the template, or of the parameter in its ARN.
 TARGETS: Final[dict[str, set[Permission]]] = {
     "SqsTarget": {("SqsTargetNamePattern", "sqs:SendMessage")}
@@ -65,6 +65,8 @@ def of_port(port: Port) -> set[Permission]:
     if port.held == "DeadLetters":
         places = {place for method in port.methods for place in PLACES[method]}
         return {(f"DeadLetterBucket/{prefix}/*", of_store(method)) for method, prefix in places}
+    if port.held == "Ids":
+        return set()  # what it asks for is listed under its own name
     if port.held in TARGETS:
         return TARGETS[port.held]
     if port.held == "S3DeadLetterStore":

@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import yaml
@@ -12,7 +12,6 @@ from ministack.services.cloudformation import engine
 from delayer.aws.messaging.queue import BATCH_BYTES
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
-from delayer.ports.observer import Metric
 from delayer.use_cases.firing.relay import Relay
 from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
 from operate.move_queues import TAG
@@ -44,9 +43,10 @@ POLICIES = resources("AWS::IAM::Policy")
 ALARMS = resources("AWS::CloudWatch::Alarm")
 LOGS = resources("AWS::Logs::LogGroup")
 OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
-ACTION_TYPES = sorted(
+CLIENTS_ACTIONS = sorted(
     OPENAPI["components"]["schemas"]["ScheduleRequest"]["properties"]["action"]["discriminator"]["mapping"]
 )
+ACTION_TYPES = [*CLIENTS_ACTIONS, "canary"]  # the last is Delayer's own, and no client may ask for it
 FOURTEEN_DAYS = 1_209_600
 SCAN = "dynamodb:Scan"
 
@@ -131,7 +131,9 @@ def test_each_action_has_an_executor_with_a_queue_of_its_own(action: str) -> Non
 
 
 def test_no_executor_without_an_action() -> None:
-    assert sorted(name for name in FUNCTIONS if name.startswith("executor-")) == [f"executor-{a}" for a in ACTION_TYPES]
+    named = [name for name in FUNCTIONS if name.startswith("executor-")]
+    assert sorted(named) == sorted(f"executor-{action}" for action in ACTION_TYPES)
+    assert "canary" not in CLIENTS_ACTIONS
     queues = [name for name in variables("delayer-relay") if name.startswith("EXECUTOR_QUEUE_")]
     assert len(queues) == len(ACTION_TYPES)
 
@@ -328,13 +330,26 @@ def test_queues_are_kept_when_their_stack_is_deleted(queue: str) -> None:
 # ------------------------------------------------------------ the name of the stack
 
 
-NAME_LIMITS = {"FunctionName": 64, "LayerName": 140, "LogGroupName": 512, "Name": 128, "DashboardName": 255}
+NAME_LIMITS = {
+    "FunctionName": 64,
+    "LayerName": 140,
+    "LogGroupName": 512,
+    "Name": 128,
+    "DashboardName": 255,
+    "QueueName": 80,
+}
+
+
+def text_of(value: dict[str, Any]) -> str:
+    """The text of a Sub, with or without variables of its own."""
+    text = value.get("Fn::Sub", "")
+    return text if isinstance(text, str) else str(text[0])
 
 
 def test_the_longest_name_of_a_stack() -> None:
     """Names that hold that of the stack have limits of their own. CloudFormation shortens only names that it makes."""
     longest = min(
-        NAME_LIMITS[name] - len(value.get("Fn::Sub", "").replace("${AWS::StackName}", ""))
+        NAME_LIMITS[name] - len(text_of(value).replace("${AWS::StackName}", "").replace("${Id}", "8 of hex"))
         for resource in expanded()["Resources"].values()
         for name, value in resource.get("Properties", {}).items()
         if name.endswith("Name") and "AWS::StackName" in json.dumps(value)
@@ -395,11 +410,11 @@ def test_a_dead_letter_queue_takes_messages_only_from_its_own_queue(queue: str) 
     assert policy["redrivePermission"] == "byQueue"
     [(arn, named)] = [one["Fn::Sub"] for one in policy["sourceQueueArns"]]
     source = queue.replace("DeadLetterQueue", "Queue")
-    assert (
-        arn == f"arn:${{AWS::Partition}}:sqs:${{AWS::Region}}:${{AWS::AccountId}}:${{AWS::StackName}}-{source}-${{Id}}"
-    )
+    fifo = ".fifo" if QUEUES.get(source, {}).get("FifoQueue") else ""
+    name = f"${{AWS::StackName}}-{source}-${{Id}}{fifo}"
+    assert arn == f"arn:${{AWS::Partition}}:sqs:${{AWS::Region}}:${{AWS::AccountId}}:{name}"
     if source in QUEUES:
-        assert QUEUES[source]["QueueName"] == {"Fn::Sub": [f"${{AWS::StackName}}-{source}-${{Id}}", named]}
+        assert QUEUES[source]["QueueName"] == {"Fn::Sub": [name, named]}
         assert dead_letter_queues()[source] == queue
     else:
         assert queue == "TaskDeadLetterQueue", "to which the scheduler sends, and no queue moves anything"
@@ -421,62 +436,6 @@ def test_quotas_that_cost_nothing_are_on() -> None:
     assert parameters["MaxCreatesPerMinute"]["Default"] == parameters["MaxLiveSchedules"]["Default"] == 0
     creating = {function for function in FUNCTIONS if "MAX_CREATES_PER_MINUTE" in variables(function)}
     assert creating == {function for function in FUNCTIONS if "MAX_CREATES_PER_SECOND" in variables(function)}
-
-
-# ------------------------------------------------------------ alarms
-
-
-@pytest.mark.parametrize("queue", DEAD)
-def test_an_alarm_on_every_dead_letter_queue(queue: str) -> None:
-    [alarm] = [
-        alarm
-        for alarm in ALARMS.values()
-        if alarm["Dimensions"] == [{"Name": "QueueName", "Value": {"Fn::GetAtt": f"{queue}.QueueName"}}]
-    ]
-    assert alarm["MetricName"] == "ApproximateNumberOfMessagesVisible"
-    assert (alarm["Threshold"], alarm["EvaluationPeriods"]) == (1, 1)
-
-
-@pytest.mark.parametrize("alarm", sorted(ALARMS))
-def test_every_alarm_notifies_the_topic_and_says_what_it_means(alarm: str) -> None:
-    assert ALARMS[alarm]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
-    assert ALARMS[alarm]["OKActions"] == [{"Ref": "AlarmTopic"}]
-    assert len(ALARMS[alarm]["AlarmDescription"]) > 20
-    expected = "breaching" if alarm == "MinuteTaskMissingAlarm" else "notBreaching"
-    assert ALARMS[alarm]["TreatMissingData"] == expected
-
-
-def test_alarms_on_our_own_metrics_use_declared_names_and_the_dimension_of_the_stack() -> None:
-    own = [alarm for alarm in ALARMS.values() if alarm["Namespace"] == "Delayer"]
-    assert {alarm["MetricName"] for alarm in own} == {"DeadLettered", "Failed", "Lateness", "SweepHeld", "Unexpected"}
-    for alarm in own:
-        assert alarm["MetricName"] in get_args(Metric)
-        assert alarm["Dimensions"] == [{"Name": "service", "Value": {"Ref": "AWS::StackName"}}]
-
-
-def test_the_alarms_of_lambda() -> None:
-    """A stream falls behind; the minute task does not run, or fails."""
-    watched = {
-        (alarm["MetricName"], logical(alarm["Dimensions"][0]["Value"]))
-        for alarm in ALARMS.values()
-        if alarm["Namespace"] == "AWS/Lambda" and alarm["Dimensions"][0]["Name"] == "FunctionName"
-    }
-    assert watched == {
-        ("IteratorAge", "StreamEnqueuer"),
-        ("IteratorAge", "StreamLifecycle"),
-        ("Invocations", "Task1MinuteEnqueuer"),
-        ("Errors", "Task1MinuteEnqueuer"),
-    }
-
-
-def test_what_the_stream_discards_is_alarmed_on() -> None:
-    """A metric of the event source mapping, which SAM names after function and event, and which must ask for it."""
-    discarded = ALARMS["StreamDiscardedAlarm"]
-    assert discarded["MetricName"] == "OnFailureDestinationDeliveredEventCount"
-    assert discarded["Dimensions"] == [{"Name": "EventSourceMappingUUID", "Value": {"Ref": "StreamEnqueuerSchedules"}}]
-    [(name, event)] = FUNCTIONS["stream-enqueuer"]["Events"].items()
-    assert name == "Schedules"
-    assert event["Properties"]["MetricsConfig"] == {"Metrics": ["EventCount"]}
 
 
 # ------------------------------------------------------------ tables and the bucket
@@ -599,8 +558,9 @@ def test_no_owner_reaches_the_stacks_own_queues() -> None:
     assert {logical(one) for one in statement["Resource"]} == set(QUEUES) - {"SqsSendQueue"}
     assert variables("executor-sqs-send")["STACK"] == {"Ref": "AWS::StackName"}
     for queue, properties in QUEUES.items():
-        assert "QueueName" not in properties, "CloudFormation makes its name, of stack and logical name"
-        assert queue.endswith("Queue"), "by this the code knows it"
+        assert queue.endswith("Queue"), "by this the code knows it, in the name of CloudFormation's and of ours"
+        if "QueueName" in properties:
+            assert properties["QueueName"]["Fn::Sub"][0].startswith(f"${{AWS::StackName}}-{queue}-${{Id}}")
     assert [function for function in FUNCTIONS if denied(function)] == ["executor-sqs-send"]
 
 

@@ -24,7 +24,8 @@ Count = Literal[
     "Uncounted",
     "Unexpected",
 ]
-Metric = Literal[Count, "Lateness"]
+Lateness = Literal["Lateness", "CanaryNearLateness", "CanaryFarLateness"]
+Metric = Literal[Count, Lateness]
 
 
 class Observer(Protocol):
@@ -42,6 +43,6 @@ class Observer(Protocol):
         """Adds to a counter."""
         ...
 
-    def measure_lateness(self, lateness: Millis) -> None:
-        """One observation of the metric Lateness, in milliseconds."""
+    def measure_lateness(self, lateness: Millis, metric: Lateness = "Lateness") -> None:
+        """One observation in milliseconds. `Lateness` is that of the users' schedules alone."""
         ...

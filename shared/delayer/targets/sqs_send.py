@@ -21,7 +21,9 @@ QUEUE: Final = re.compile(
     r"|http://(?:localhost|127\.0\.0\.1)(?::[0-9]+)?)"
     r"/(?P<account>[0-9]{12})/(?P<name>[A-Za-z0-9_-]{1,80}(?:\.fifo)?)"
 )
-OWN: Final = re.compile(r"-[A-Za-z0-9]+Queue-[A-Za-z0-9]+")  # how CloudFormation goes on, behind the stack's name
+OWN: Final = re.compile(
+    r"-[A-Za-z0-9]+Queue-[A-Za-z0-9]+(\.fifo)?"
+)  # how a name of the template goes on, behind the stack's
 NEVER: Final = frozenset({"InvalidMessageContents", "InvalidParameterValue", "UnsupportedOperation"})
 CODE: Final = re.compile(r"[A-Za-z][A-Za-z0-9.]{0,79}")
 MESSAGE_ID: Final = re.compile(r"[A-Za-z0-9-]{1,64}")

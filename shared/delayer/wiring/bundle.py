@@ -60,6 +60,10 @@ class Settings(Protocol):
     def has_journal(self) -> bool:
         """Whether the journal is switched on."""
 
+    @property
+    def has_canary(self) -> bool:
+        """Whether each tick schedules a canary."""
+
 
 class Bundle(Protocol):
     """Whatever a use case may need. Each part is made on first use: a function makes only what it uses."""

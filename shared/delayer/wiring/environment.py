@@ -5,7 +5,7 @@ Each is made on first use. The adapters, too, are imported by the part that make
 
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from delayer.aws.messaging.topic import SnsTopic
     from delayer.core.api.quota import Limits
     from delayer.core.recovery.dead_letter import Contents
+    from delayer.ports.observer import Metric
 
 EXECUTOR_QUEUE: Final = "EXECUTOR_QUEUE_"
 
@@ -77,13 +78,17 @@ class EnvironmentSettings:
     def has_journal(self) -> bool:
         return setting("LIFECYCLE") == "journal"
 
+    @property
+    def has_canary(self) -> bool:
+        return setting("CANARY") == "on"
+
 
 class Environment:
-    """The bundle of the function of this name."""
+    """The bundle of the function of this name. With `metrics`, it writes these metrics and no others."""
 
-    def __init__(self, function: str) -> None:
+    def __init__(self, function: str, metrics: "Collection[Metric] | None" = None) -> None:
         self.source = function
-        self.observer = Telemetry(function)
+        self.observer = Telemetry(function, metrics)
         self.clock = SystemClock()
         self.parallel = Threads()
         self.settings = EnvironmentSettings()

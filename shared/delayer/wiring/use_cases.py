@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.api.quota import Quota
     from delayer.use_cases.api.replace import Replace
     from delayer.use_cases.api.stop import Stop
+    from delayer.use_cases.firing.canary import SendCanary
     from delayer.use_cases.firing.enqueue import Enqueue
     from delayer.use_cases.firing.execute import Execute
     from delayer.use_cases.firing.relay import Relay
@@ -236,6 +237,20 @@ def tick(ports: "Bundle") -> "Tick":
         sweep_queue=ports.sweep_queue,
         observer=ports.observer,
         parallel=ports.parallel,
+        period=ports.settings.period,
+        canary=send_canary(ports) if ports.settings.has_canary else None,
+    )
+
+
+def send_canary(ports: "Bundle") -> "SendCanary":
+    """The canary of each tick. It gets its id as the API's schedules do, and no quota is spent for it."""
+    from delayer.use_cases.firing.canary import SendCanary
+
+    return SendCanary(
+        clock=ports.clock,
+        ids=ids(ports),
+        schedules=ports.schedules,
+        observer=ports.observer,
         period=ports.settings.period,
     )
 

@@ -187,7 +187,9 @@ def test_what_is_in_failed_is_reported_by_its_position() -> None:
 def test_what_sns_refuses_for_its_size_does_not_stop_its_neighbours(sns: Any) -> None:
     topic = SnsTopic(sns=sns, arn=sns.create_topic(Name=next(_names))["TopicArn"])
     announcements = [an_announcement("a"), an_announcement("x" * (BATCH_BYTES + 1)), an_announcement("b")]
-    assert topic.publish(announcements) == [], "tried again for a day, it would hold up its shard"
+    refused: list[int] = []
+    assert topic.publish(announcements, refused.append) == [], "tried again for a day, it would hold up its shard"
+    assert refused == [1]
 
 
 def test_what_is_in_neither_list_is_not_known_to_be_published() -> None:

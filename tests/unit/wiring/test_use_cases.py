@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from attrs import Factory, define
+from attrs import Factory, define, evolve
 
 from delayer.fakes import ScriptedTarget
 from delayer.wiring import use_cases
@@ -42,7 +42,8 @@ PARTS: dict[str, set[str]] = {
     | {"jobs", "group_queue", "parallel", "new_token"},
     "enqueue": {*DEAD_LETTERS, "schedules", "control", "delayer_queue", "new_token", "settings.period"},
     "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
-    | {"settings.period"},
+    | {"settings.period", "settings.has_canary"},
+    "send_canary": {*IDS, "observer", "schedules", "settings.period"},
     "sweep_buckets": {"clock", "observer", "schedules"},
     "relay": {*DEAD_LETTERS, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
     "execute": {*DEAD_LETTERS, "own_queue", "parallel", "new_token"},
@@ -95,6 +96,14 @@ def test_a_factory_touches_what_its_use_case_needs(name: str) -> None:
     assert type(made).__module__.startswith("delayer.use_cases.")
 
 
+def test_each_tick_has_a_canary_where_it_is_switched_on() -> None:
+    world = World()
+    world.settings = evolve(world.settings, has_canary=True)
+    ports = Noting(world.ports("tick"), PARTS["tick"] | PARTS["send_canary"])
+    assert use_cases.tick(ports).canary is not None
+    assert ports.touched == PARTS["tick"] | PARTS["send_canary"]
+
+
 @pytest.mark.parametrize(
     ("name", "setting", "value", "spared"),
     [
@@ -141,6 +150,7 @@ def test_nobody_else_puts_a_use_case_together(path: Path) -> None:
 FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
 WITHOUT = {"api-default"}
 SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota", "Redrive"}  # Redrive: of the commands for one and for many
+PARTS_OF_ONE = {"SendCanary"}  # the tick holds it
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -152,4 +162,6 @@ def test_a_function_wires_one_use_case(function: str) -> None:
 
 
 def test_each_use_case_is_wired_by_a_function_or_is_a_part_of_several() -> None:
-    assert {name for function in FUNCTIONS for name in cold_start(function).outermost} == CLASSES - SHARED
+    assert {
+        name for function in FUNCTIONS for name in cold_start(function).outermost
+    } == CLASSES - SHARED - PARTS_OF_ONE

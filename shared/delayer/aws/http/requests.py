@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from delayer.aws.runtime.environment import setting
 from delayer.core.api.request import MAX_KEY, FieldError, Invalid
+from delayer.core.schedule.schedule import SYSTEM_OWNER
 
 ANONYMOUS: Final = "anonymous"  # the owner where the API is open and the client names none
 OWNER_HEADER: Final = "delayer-owner"  # read only where the API is open, on one machine
@@ -78,6 +79,8 @@ def _fitting(owner: str) -> str:
 def _of_header(owner: str) -> str:
     if len(owner) > MAX_OWNER:
         raise Invalid([_too_long("Delayer-Owner", MAX_OWNER)])
+    if owner == SYSTEM_OWNER:
+        raise Invalid([FieldError(field="Delayer-Owner", problem="reserved", allowed="any other owner")])
     return owner or ANONYMOUS
 
 

@@ -18,13 +18,13 @@ def send_all(
     at_most: int,
     send: "Callable[[Sequence[int]], SendMessageBatchResultTypeDef | PublishBatchResponseTypeDef]",
     *,
-    drop_rejected: bool = False,
+    refused: Callable[[int], None] | None = None,
 ) -> list[int]:
     """Calls `send` for ten positions and `at_most` bytes at a time; returns the positions not known to be accepted.
 
     Each entry has its position as its `Id`. `Failed[]` lists what was *not* accepted, in an answer with status 200.
-    `drop_rejected`: a message that AWS will never accept is logged and counts as accepted. It is lost, which is better
-    than trying for ever.
+    `refused`: a message that AWS will never accept is logged, told to this function and counts as accepted. It is lost,
+    which is better than trying for ever.
     """
     left: list[int] = []
     for batch in _batches(sizes, at_most):
@@ -34,13 +34,14 @@ def send_all(
             log.warning("messages not sent: %s", error)
             left += batch
             continue
-        for refused in answer.get("Failed", []):
-            log.warning("message not sent: %s", refused.get("Message") or refused["Code"])
+        for failed in answer.get("Failed", []):
+            log.warning("message not sent: %s", failed.get("Message") or failed["Code"])
         accepted = {int(one["Id"]) for one in answer.get("Successful", [])}
-        if drop_rejected:
+        if refused:
             rejected = [one for one in answer.get("Failed", []) if one.get("Code") in NEVER]
             for one in rejected:
                 log.error("given up: %s", one["Code"])
+                refused(int(one["Id"]))
             accepted |= {int(one["Id"]) for one in rejected}
         left += [at for at in batch if at not in accepted]
     return left

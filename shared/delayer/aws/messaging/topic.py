@@ -1,12 +1,12 @@
 """The topic of lifecycle events in SNS."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
 from delayer.aws.messaging.batches import send_all
-from delayer.ports.topic import Announcement
+from delayer.ports.topic import Announcement, nobody_asks
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
@@ -22,7 +22,7 @@ class SnsTopic:
     sns: "SNSClient"
     arn: str
 
-    def publish(self, announcements: Sequence[Announcement]) -> list[int]:
+    def publish(self, announcements: Sequence[Announcement], refused: Callable[[int], None] = nobody_asks) -> list[int]:
         sizes = [_size(announcement) for announcement in announcements]
         # What SNS will never take would hold up a shard of the stream for a day.
         return send_all(
@@ -31,7 +31,7 @@ class SnsTopic:
             lambda batch: self.sns.publish_batch(
                 TopicArn=self.arn, PublishBatchRequestEntries=[_entry(at, announcements[at]) for at in batch]
             ),
-            drop_rejected=True,
+            refused=refused,
         )
 
 

@@ -61,6 +61,7 @@ def fail_fast_dynamodb() -> "DynamoDBClient":
 
 @lru_cache(maxsize=8)  # sqs-send makes one for each region it is asked for
 def kept_client(service: Service, region: str | None, config: Config) -> object:
+    """Made once in each execution environment."""
     make: Callable[..., object] = boto3.client  # its stubs want the name of the service as a literal
     return bounded(make(service, region_name=region, config=config))
 

@@ -1,7 +1,7 @@
 """Logs and metrics through Powertools: structured lines, metrics in CloudWatch's embedded format (ADR 0031)."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,20 @@ from delayer.aws.runtime.deadline import DEADLINE
 from delayer.core.schedule.instants import Millis
 
 if TYPE_CHECKING:
-    from delayer.ports.observer import Count, Metric
+    from delayer.ports.observer import Count, Lateness, Metric
 
 Handler = Callable[[Any, Any], Any]  # the event depends on what invokes the function
 
 
 class Telemetry:
-    """Port Observer. One per execution environment; `function` is the Lambda's name without its stack."""
+    """Port Observer. One per execution environment; `function` is the Lambda's name without its stack.
 
-    def __init__(self, function: str) -> None:
+    With `metrics`, these are written and no others: what the canary does is not counted among the users' schedules.
+    """
+
+    def __init__(self, function: str, metrics: "Collection[Metric] | None" = None) -> None:
         self.function = function
+        self._written = metrics
         self._logger = Logger(service=function, location=None, utc=True, use_rfc3339=True)
         log.handlers = [self._logger.registered_handler]  # the lines of the adapters have the same form
         log.propagate = False
@@ -40,11 +44,13 @@ class Telemetry:
         if number:
             self._add(metric, MetricUnit.Count, number)
 
-    def measure_lateness(self, lateness: Millis) -> None:
-        self._add("Lateness", MetricUnit.Milliseconds, lateness)
+    def measure_lateness(self, lateness: Millis, metric: "Lateness" = "Lateness") -> None:
+        self._add(metric, MetricUnit.Milliseconds, lateness)
 
     def _add(self, metric: "Metric", unit: MetricUnit, value: int) -> None:
         """Messages of a batch are handled on several threads; Powertools' metrics are not made for that."""
+        if self._written is not None and metric not in self._written:
+            return
         with self._lock:
             self._metrics.add_metric(metric, unit, value)
 

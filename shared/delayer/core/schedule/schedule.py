@@ -1,5 +1,7 @@
 """The schedule: what is to be done, and when."""
 
+from typing import Final
+
 from attrs import field, frozen
 from attrs.validators import ge, instance_of, max_len, min_len
 
@@ -8,6 +10,8 @@ from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import TTL_MARGIN
 from delayer.core.schedule.schedule_id import address_of
+
+SYSTEM_OWNER: Final = "delayer:system"  # of the schedules that Delayer makes for itself; no client can be this owner
 
 
 @frozen(kw_only=True)

@@ -2,18 +2,21 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from attrs import define, field
 
-from delayer.core.api.request import Request
 from delayer.core.schedule.bucket import Shards, address_for
+from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis, minute_of
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import RANDOM_BYTES, READ_AGAIN, IdKey, IdKeys, is_genuine, mint
 from delayer.ports.clock import Clock
 from delayer.ports.control import RaisesShards, ReadsIdKeys, ReadsShards
 from delayer.ports.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from delayer.core.api.request import Request
 
 CLOCK_MARGIN_MINUTES = 5  # the first writer's clock may be ahead of the next one's
 
@@ -79,7 +82,11 @@ class Ids:
     shards: int  # how many shards this writer spreads over
     _raised: bool = field(default=False, init=False)
 
-    def issue(self, request: Request, owner: str) -> Schedule:
+    def issue(self, request: "Request", owner: str) -> Schedule:
+        """The schedule that a request asks for."""
+        return self.issue_for(request.point_in_time, request.definition, owner)
+
+    def issue_for(self, point_in_time: Millis, definition: Definition, owner: str) -> Schedule:
         """A new schedule with an id of its own, not stored yet. Raises Unavailable.
 
         Before the first one, this writer's shards are put into the control row, where sweepers read them (ADR 0010).
@@ -87,11 +94,11 @@ class Ids:
         if not self._raised:
             self._raise_shards()
         key, now = self.check.current(), self.clock.now()
-        address = address_for(request.point_in_time, now, self.pick(self.shards))
+        address = address_for(point_in_time, now, self.pick(self.shards))
         schedule_id = mint(
             address,
             owner,
-            point_in_time=request.point_in_time,
+            point_in_time=point_in_time,
             key=key.secret,
             version=key.version,
             randomness=self.randomness(RANDOM_BYTES),
@@ -99,9 +106,9 @@ class Ids:
         return Schedule(
             id=schedule_id,
             owner=owner,
-            point_in_time=request.point_in_time,
+            point_in_time=point_in_time,
             created_at=now,
-            definition=request.definition,
+            definition=definition,
         )
 
     def _raise_shards(self) -> None:

@@ -1,6 +1,6 @@
 """Deletes what has entered the delayer period; the table's stream does the rest. Needs no lock (ADR 0012)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from attrs import evolve, field, frozen
@@ -76,10 +76,18 @@ class Tick:
     observer: Observer
     parallel: Parallel
     period: Millis
+    canary: Callable[[], None] | None = None  # schedules one, and raises nothing; None if it is switched off
     budget: Millis = field(default=45_000)  # begins no further minute after this long
 
     def __call__(self) -> None:
         """Raises Unavailable if AWS failed; the next tick continues where this one ended."""
+        try:
+            self._tick()
+        finally:
+            if self.canary:  # in every tick, also in one that may not sweep
+                self.canary()
+
+    def _tick(self) -> None:
         began = self.clock.now()
         self.schedules.beat(began)
         shards = self.control.shards()

@@ -7,6 +7,7 @@ from attrs import evolve, frozen
 
 from delayer.core.history import cloud_events
 from delayer.core.history.events import Event, LifecycleRecord
+from delayer.core.schedule.schedule import SYSTEM_OWNER
 from delayer.ports.observer import Observer
 from delayer.ports.topic import Announcement, Topic
 
@@ -27,9 +28,13 @@ class Announce:
         for record in records:
             if record.problem:
                 self.observer.warn("a change that cannot be read", problem=record.problem)
-        ready = [(one.sequence, made) for one in records if one.event and (made := self._announcement(one.event))]
-        left = set(self.topic.publish([announcement for _, announcement in ready])) if ready else set()
-        self.observer.count("Announced", len(ready) - len(left))
+        # Delayer's own schedules have no history: the canary would be most of the journal of a quiet stack.
+        events = [(one.sequence, one.event) for one in records if one.event and one.event.owner != SYSTEM_OWNER]
+        ready = [(sequence, made) for sequence, event in events if (made := self._announcement(event))]
+        refused: list[int] = []
+        left = set(self.topic.publish([one for _, one in ready], refused.append)) if ready else set()
+        self.observer.count("Announced", len(ready) - len(left) - len(refused))
+        self.observer.count("Unannounced", len(refused))
         return [sequence for position, (sequence, _) in enumerate(ready) if position in left]
 
     def _announcement(self, event: Event) -> Announcement | None:

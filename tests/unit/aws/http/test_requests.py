@@ -22,6 +22,7 @@ from delayer.aws.http.requests import (
     query,
 )
 from delayer.core.api.request import Invalid
+from delayer.core.schedule.schedule import SYSTEM_OWNER
 from tests.samples import OWNER
 
 ROLE = "arn:aws:sts::123456789012:assumed-role/billing"
@@ -97,6 +98,14 @@ def test_which_authorization_there_is_stands_in_the_environment(monkeypatch: pyt
     monkeypatch.setenv("API_AUTHORIZATION", "AWS_IAM")
     with pytest.raises(Unknown):
         owner_reader()(called_by(None))
+
+
+def test_no_client_is_the_owner_of_delayers_own_schedules() -> None:
+    """An open stack believes a header; any other owner has `arn:` or a space in it."""
+    with pytest.raises(Invalid):
+        owner_of({"headers": {"delayer-owner": SYSTEM_OWNER}}, "NONE")
+    assert not SYSTEM_OWNER.startswith("arn:")
+    assert " " not in SYSTEM_OWNER
 
 
 def owner_in_header(event: dict[str, Any]) -> str:

@@ -97,6 +97,23 @@ def test_metrics_are_flushed_once_per_invocation(capsys: pytest.CaptureFixture[s
     assert lines(capsys) == [], "nothing counted, nothing written"
 
 
+def test_the_canarys_executor_writes_the_canarys_metrics_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its lateness is not that of the users' schedules, and what it executes is not among theirs."""
+    telemetry = Telemetry("delayer-relay", metrics={"CanaryNearLateness"})
+
+    def handler(event: dict[str, Any], context: Any) -> None:
+        telemetry.count("Executed")
+        telemetry.measure_lateness(340)
+        telemetry.measure_lateness(12, "CanaryNearLateness")
+
+    telemetry.observed(handler)({}, None)
+    [metrics] = lines(capsys)
+    assert metrics["_aws"]["CloudWatchMetrics"][0]["Metrics"] == [
+        {"Name": "CanaryNearLateness", "Unit": "Milliseconds"}
+    ]
+    assert metrics["CanaryNearLateness"] == [12]
+
+
 def test_a_batch_that_raises_is_logged_and_still_counted(capsys: pytest.CaptureFixture[str]) -> None:
     telemetry = a_telemetry()
 

@@ -8,14 +8,14 @@ from bench.command.options import PARTS, parse
 def test_the_defaults() -> None:
     options = parse([])
     assert (options.rate, options.seconds, options.burst, options.parts) == (50, 60, 500, PARTS)
-    assert options.parameters == {"DelayerPeriod": "60", "Lifecycle": "off"}
+    assert options.parameters == {"DelayerPeriod": "60", "Lifecycle": "off", "Canary": "off"}
     assert (options.post_seconds, options.call_seconds) == (10, 5)
 
 
 def test_a_quick_run_is_small_except_for_what_is_given() -> None:
     options = parse(["--quick", "--rate", "40", "--only", "steady", "--parameter", "Shards=2"])
     assert (options.rate, options.seconds, options.burst, options.parts) == (40, 10, 100, ("steady",))
-    assert options.parameters == {"DelayerPeriod": "60", "Lifecycle": "off", "Shards": "2"}
+    assert options.parameters == {"DelayerPeriod": "60", "Lifecycle": "off", "Canary": "off", "Shards": "2"}
     assert (options.post_seconds, options.call_seconds) == (3, 2)
 
 

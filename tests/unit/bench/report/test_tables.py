@@ -78,7 +78,7 @@ def test_a_failed_post_of_the_throughput_is_shown() -> None:
 
 
 def test_the_heading_says_which_stack_was_measured() -> None:
-    assert heading(parse([])).endswith(", stack with DelayerPeriod=60 Lifecycle=off")
+    assert heading(parse([])).endswith(", stack with Canary=off DelayerPeriod=60 Lifecycle=off")
     assert heading(parse(["--parameter", "Lifecycle=journal"])).endswith(" Lifecycle=journal")
     assert "Lifecycle" not in heading(parse(["--only", "imports"]))
 

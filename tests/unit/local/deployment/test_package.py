@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from local.deployment.metric_math import without_metric_math
 from local.deployment.package import package
 from local.errors import EmulatorError
 
@@ -84,3 +85,21 @@ def test_a_broken_template_is_one_sentence(tmp_path: Path, text: str, message: s
 def test_no_template_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(EmulatorError, match=r"There is no template\.yaml in"):
         package(tmp_path / "template.yaml", "code")
+
+
+def test_alarms_on_an_expression_are_left_out() -> None:
+    """The emulator refuses the whole stack because of one. All else stays, in the same order."""
+    plain = {"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "Late"}}
+    math = {"Type": "AWS::CloudWatch::Alarm", "Properties": {"Metrics": [{"Id": "late"}]}}
+    other = {"Type": "AWS::SQS::Queue"}
+    resources = {
+        "Late": math,
+        "Queue": other,
+        "Fn::ForEach::Both": ["Name", ["A"], {"${Name}Plain": plain, "${Name}Math": math}],
+        "Fn::ForEach::Math": ["Name", ["A"], {"${Name}Math": math}],
+        "Plain": plain,
+    }
+    assert without_metric_math({"Transform": "x", "Resources": resources}) == {
+        "Transform": "x",
+        "Resources": {"Queue": other, "Fn::ForEach::Both": ["Name", ["A"], {"${Name}Plain": plain}], "Plain": plain},
+    }

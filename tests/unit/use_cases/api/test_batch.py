@@ -19,7 +19,6 @@ from tests.cold_start import RUNTIME, value_of
 from tests.samples import ACTION
 from tests.world import START, World
 
-
 FROM_HERE: dict[str, Any] = {"requestContext": {"http": {"sourceIp": "127.0.0.1"}}}  # the API is open to loopback only
 
 

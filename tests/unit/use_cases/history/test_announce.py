@@ -1,18 +1,19 @@
 """Announcing: every transition is published, and what could not be comes again."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from attrs import define
 
 from delayer.core.history import cloud_events
 from delayer.core.history.events import Event, LifecycleRecord
 from delayer.core.ledger.lifecycle import EventType
-from delayer.core.schedule.instants import DAY, format_instant
+from delayer.core.schedule.instants import DAY, MINUTE, format_instant
 from delayer.fakes import MemoryObserver, MemoryTopic
-from delayer.ports.topic import Announcement
+from delayer.ports.topic import Announcement, nobody_asks
 from delayer.use_cases.history.announce import Announce
 from tests.unit.use_cases.api.test_accept import accepted, body
+from tests.unit.use_cases.firing.test_canary import CanaryWorld
 from tests.world import START, World
 
 
@@ -20,11 +21,11 @@ from tests.world import START, World
 class Partly(MemoryTopic):
     """Takes some of what is published."""
 
-    refused: Sequence[int] = ()
+    untaken: Sequence[int] = ()
 
-    def publish(self, announcements: Sequence[Announcement]) -> list[int]:
-        super().publish([one for at, one in enumerate(announcements) if at not in self.refused])
-        return list(self.refused)
+    def publish(self, announcements: Sequence[Announcement], refused: Callable[[int], None] = nobody_asks) -> list[int]:
+        super().publish([one for at, one in enumerate(announcements) if at not in self.untaken], refused)
+        return list(self.untaken)
 
 
 def an_announce(topic: MemoryTopic, observer: MemoryObserver | None = None) -> Announce:
@@ -54,7 +55,7 @@ def test_all_are_published_and_nothing_comes_again() -> None:
 def test_what_is_not_published_comes_again() -> None:
     """By its sequence number; Lambda begins again at the lowest, and the others are published once more."""
     given = records(5)
-    topic, observer = Partly(refused=(1, 3)), MemoryObserver()
+    topic, observer = Partly(untaken=(1, 3)), MemoryObserver()
     reported = [one.sequence for one in given if one.event]
     assert an_announce(topic, observer)(given) == [reported[1], reported[3]]
     assert observer.counts["Announced"] == 3
@@ -62,10 +63,32 @@ def test_what_is_not_published_comes_again() -> None:
 
 def test_nothing_to_tell_is_no_request() -> None:
     class Never(MemoryTopic):
-        def publish(self, announcements: Sequence[Announcement]) -> list[int]:
+        def publish(
+            self, announcements: Sequence[Announcement], refused: Callable[[int], None] = nobody_asks
+        ) -> list[int]:
             raise AssertionError(announcements)
 
     assert an_announce(Never())([LifecycleRecord(sequence="1")]) == []
+
+
+def test_what_the_topic_refuses_is_counted() -> None:
+    """It is lost for every history: an alarm rings. Its neighbours are published, and nothing comes again."""
+    topic, observer = MemoryTopic(at_most=1), MemoryObserver()
+    assert an_announce(topic, observer)(records(2)) == []
+    assert (observer.counts["Announced"], observer.counts["Unannounced"]) == (0, 2)
+
+
+def test_a_canary_has_no_events() -> None:
+    """Neither for its record nor for its row in the ledger."""
+    world = CanaryWorld()
+    world.send_canary()
+    world.run_until(START + MINUTE)
+    reported = world.lifecycle_records()
+    assert {one.event.type for one in reported if one.event} >= {EventType.SCHEDULED, EventType.EXECUTED}
+    topic, observer = MemoryTopic(), MemoryObserver()
+    assert an_announce(topic, observer)(reported) == []
+    assert topic.published == []
+    assert observer.counts["Announced"] == 0
 
 
 def test_a_record_that_cannot_be_read_is_passed_over_with_a_warning() -> None:
