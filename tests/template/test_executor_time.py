@@ -21,7 +21,7 @@ from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.world import World
 
 OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
-EXECUTORS = {"executor-http-request": "HttpRequestQueue", "executor-sqs-send": "SqsSendQueue"}
+EXECUTORS = {"executor-http-request": "HttpRequestQueue", "executor-sqs-send": "SqsSendQueue", "executor-canary": "CanaryQueue"}
 ANSWER = 2  # seconds, in which Lambda starts the code and takes its answer
 ENDINGS: dict[str, Result] = {
     "executed": Done("HTTP 204"),
@@ -43,7 +43,7 @@ def longest_attempt(executor: str) -> float:
     """Seconds that the target may take: what a client may ask for, or a call of AWS."""
     action = OPENAPI["components"]["schemas"]["HttpRequestAction"]
     asked: float = action["properties"]["timeoutSeconds"]["maximum"]
-    return {"executor-http-request": asked, "executor-sqs-send": longest_call(CONFIG)}[executor]
+    return {"executor-http-request": asked, "executor-sqs-send": longest_call(CONFIG), "executor-canary": 0}[executor]
 
 
 class Counted:
