@@ -21,7 +21,11 @@ from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.world import World
 
 OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
-EXECUTORS = {"executor-http-request": "HttpRequestQueue", "executor-sqs-send": "SqsSendQueue", "executor-canary": "CanaryQueue"}
+EXECUTORS = {
+    "executor-http-request": "HttpRequestQueue",
+    "executor-sqs-send": "SqsSendQueue",
+    "executor-canary": "CanaryQueue",
+}
 ANSWER = 2  # seconds, in which Lambda starts the code and takes its answer
 ENDINGS: dict[str, Result] = {
     "executed": Done("HTTP 204"),

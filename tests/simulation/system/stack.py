@@ -111,8 +111,8 @@ class Stack(World):
         self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
         self.dead = self._queue("dead", 60 * SECOND)
         self.delayer_queue = self._queue("delayer", 30 * SECOND, self.dead)
-        self.sweep_queue = self._queue("sweep", 90 * SECOND)
-        self.group_queue = self._queue("group", 90 * SECOND)
+        self.sweep_queue = self._queue("sweep", 120 * SECOND)
+        self.group_queue = self._queue("group", 120 * SECOND)
         self.http_queue = self._queue("http", 90 * SECOND, self.dead)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
