@@ -82,11 +82,13 @@ GIVEN: dict[str, Any] = {
     "api-schedule-stop": a_call(id=an_id(DUE)),
     "delayer-relay": messages(*[encode(a_delayer_message(DUE, nonce=nonce)) for nonce in ("n1", "n2")]),
     "dlq-drain": messages(encode(a_delayer_message(DUE)), "malformed"),
+    "executor-canary": messages(encode(an_executor_message(DUE, action='{"type": "canary"}')), "malformed"),
     "executor-http-request": messages(*[encode(an_executor_message(DUE, fence=fence)) for fence in ("d1", "d2")]),
     "executor-sqs-send": messages(encode(an_executor_message(DUE, action=SQS_ACTION)), "malformed"),
     "job-group-canceller": messages((GOLDEN / "group-message.json").read_text()),
     "lifecycle-journal": messages(LIFECYCLE_EVENT, LIFECYCLE_EVENT),
     "operator-dead-letters": {"command": "list"},
+    "operator-id-key": {"command": "show"},
     "stream-enqueuer": removed(DUE, DUE + HOUR),
     "stream-lifecycle": inserted(DUE, DUE + HOUR),
     "sweep-bucket-enqueuer": messages((GOLDEN / "sweep-message.json").read_text()),
@@ -131,7 +133,7 @@ def test_a_function_ends_within_its_time_with_its_answer(
         assert answer["headers"]["Content-Type"] == "application/problem+json"
     elif function == "task-1minute-enqueuer":
         assert outcome["raised"] == "Unavailable", "the next tick does it; the alarm sees this one"
-    elif function == "operator-dead-letters":
+    elif function in ("operator-dead-letters", "operator-id-key"):
         assert answer["ok"] is False
     else:
         given = [one.get("messageId") or one["dynamodb"]["SequenceNumber"] for one in GIVEN[function]["Records"]]

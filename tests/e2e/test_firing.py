@@ -83,7 +83,9 @@ def test_the_stacks_own_queues_are_no_targets(client: Client) -> None:
     own = [url for url in sqs.list_queues()["QueueUrls"] if "delayer-target-" not in url]
     assert len(own) >= 13
     for url in own:
-        _, _, content = client.post({"delaySeconds": 0, "action": {"type": "sqs-send", "queueUrl": url}, "payload": 1})
+        fifo = {"messageGroupId": "g"} if url.endswith(".fifo") else {}
+        action = {"type": "sqs-send", "queueUrl": url, **fifo}
+        _, _, content = client.post({"delaySeconds": 0, "action": action, "payload": 1})
         row = client.ledger_state(content["scheduleId"], "failed")
         assert row["detail"]["S"] == "a queue of Delayer itself", url
 

@@ -57,18 +57,20 @@ def done(process: "subprocess.Popen[str]") -> str:
     return said
 
 
-def the_key(client: Client) -> bytes:
-    """The secret with which this stack issues ids."""
+def id_keys(client: Client) -> Any:
+    """The row of the keys with which this stack issues ids."""
     row = {"name": {"S": "id-key"}}
     answer: Any = client.stack.client("dynamodb").get_item(TableName=client.stack.outputs["ControlTable"], Key=row)
-    return base64.b64decode(answer["Item"]["key"]["S"])
+    return answer["Item"]
 
 
 def a_record(client: Client, path: str, due: Millis, number: int) -> Schedule:
     """A schedule of the table that was lost."""
     action = f'{{"type": "http-request", "url": "{client.receiver.url}{path}"}}'
     randomness, address = number.to_bytes(8, "big"), Address(due=due, shard=3)
-    schedule_id = mint(address, OWNER, point_in_time=due, key=the_key(client), randomness=randomness)
+    schedule_id = mint(
+        address, OWNER, point_in_time=due, key=base64.b64decode(id_keys(client)["key"]["S"]), randomness=randomness
+    )
     return evolve(a_schedule(due, action=action, payload='"restored"'), id=schedule_id, owner=OWNER)
 
 
@@ -99,10 +101,9 @@ def test_a_stack_goes_on_with_what_was_restored(client: Client) -> None:
     executed, doubtful = a_record(client, "/done", begun - HOUR, 1), a_record(client, "/doubtful", begun - HOUR, 2)
     overdue, far = a_record(client, "/after-it", begun - 10 * MINUTE, 3), a_record(client, "/far", begun + 2 * HOUR, 4)
     shards = {"name": {"S": "shards"}, "highest": {"N": "9"}, "since": {"N": str(minute_of(begun - 2 * HOUR))}}
-    id_key = {"name": {"S": "id-key"}, "key": {"S": base64.b64encode(the_key(client)).decode()}}
     row = ended(claimed(executed), State.EXECUTED, executed.point_in_time, "HTTP 200")
     sources = {
-        "control": backed_up(client, "control", [id_key, shards]),
+        "control": backed_up(client, "control", [id_keys(client), shards]),
         "ledger": backed_up(client, "ledger", [row_item(row)]),
         "schedules": backed_up(client, "schedules", [to_item(one) for one in (executed, doubtful, overdue, far)]),
     }

@@ -169,8 +169,8 @@ class Stack(World):
         self.suspects = self._queue(SUSPECTS["relay"], 30 * SECOND)
         self.http_suspects = self._queue(SUSPECTS["execute"], 90 * SECOND)
         self.delayer_queue = self._queue("delayer", 30 * SECOND, self.suspects)
-        self.sweep_queue = self._queue("sweep", 90 * SECOND)
-        self.group_queue = self._queue("group", 90 * SECOND)
+        self.sweep_queue = self._queue("sweep", 120 * SECOND)
+        self.group_queue = self._queue("group", 120 * SECOND)
         self.http_queue = self._queue("http", 90 * SECOND, self.http_suspects)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)

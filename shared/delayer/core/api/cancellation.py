@@ -67,12 +67,12 @@ def decide_cancel(
     schedule_id: str, owner: str, current: LedgerRow | None, now: Millis, detail: str = CANCELLED
 ) -> LedgerChange | Already | TooLate | MayBeRunning | Expired | NotFound:
     """Whether it will never reach an executor; `detail` says who asked. Raises ValueError if it is not an id."""
+    if is_foreign(current, owner):
+        return NotFound()
     if _is_too_old(schedule_id, now):
         return Expired()
     if current is None:
         return LedgerChange(row=ended_unclaimed(schedule_id, owner, State.CANCELLED, now, detail))
-    if current.owner != owner:
-        return NotFound()
     if current.state is State.CANCELLED:
         return Already(current)
     if _is_untouched(current):
@@ -96,7 +96,7 @@ def decide_replace(
     if current is None:
         first = new_row(EventType.REPLACED, schedule_id, owner, now, replaced_by=by)
         return LedgerChange(row=_kept_until(later, first))
-    if current.owner != owner:
+    if is_foreign(current, owner):
         return NotFound()
     if _is_untouched(current) or current.state in (State.DEAD_LETTERED, State.FAILED):
         if (running := _running(current, now)) is not None:
@@ -115,7 +115,7 @@ def decide_stop(
     """
     if current is None:
         return Expired() if _is_too_old(schedule_id, now) else TooEarly()
-    if current.owner != owner:
+    if is_foreign(current, owner):
         return NotFound()
     if current.state is State.DEAD_LETTERED and current.claimed_at and not current.stopped_at:
         return LedgerChange(row=stopped_for_good(current, now), over=current)

@@ -10,7 +10,6 @@ from delayer.core.api.cancellation import (
     NotFound,
     TooLate,
     decide_cancel,
-    is_foreign,
 )
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.schedule_id import key_of
@@ -74,11 +73,7 @@ class Cancel:
         """Nothing is read beforehand, because most schedules have no row yet."""
         outcome = settle(
             self.ledger,
-            lambda current: (
-                NotFound()
-                if is_foreign(current, owner)
-                else signed(decide_cancel(schedule_id, owner, current, self.clock.now(), detail), by)
-            ),
+            lambda current: signed(decide_cancel(schedule_id, owner, current, self.clock.now(), detail), by),
         )
         return Cancelled(outcome.row) if isinstance(outcome, LedgerChange | Already) else outcome
 

@@ -2,7 +2,7 @@
 
 from attrs import frozen
 
-from delayer.core.api.cancellation import Already, Expired, NotFound, TooEarly, TooLate, decide_stop, is_foreign
+from delayer.core.api.cancellation import Already, Expired, NotFound, TooEarly, TooLate, decide_stop
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsAndWritesLedger
@@ -38,11 +38,7 @@ class Stop:
             return NotFound()
         outcome = settle(
             self.ledger,
-            lambda current: (
-                NotFound()
-                if is_foreign(current, owner)
-                else signed(decide_stop(schedule_id, owner, current, self.clock.now()), by or owner)
-            ),
+            lambda current: signed(decide_stop(schedule_id, owner, current, self.clock.now()), by or owner),
             self.ledger.read(schedule_id),
         )
         if isinstance(outcome, LedgerChange):

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from delayer.aws.dynamodb.ledger import to_item as row_item
 from delayer.aws.dynamodb.schedule_table import to_item
@@ -21,6 +20,7 @@ from operate.restore.options import Options, parse
 from operate.restore.run import Restore
 from operate.restore.tables import TABLES
 from tests.samples import a_schedule, claimed
+from tests.unit.operate.empty_account import empty_account
 
 NOW = SystemClock().now() // SECOND * SECOND
 OUTPUTS = {table.output: f"delayer-{kind}" for kind, table in TABLES.items()} | {"DeadLetterBucket": "dead-letters"}
@@ -131,7 +131,7 @@ class Stack:
 
 @pytest.fixture
 def stack() -> Iterator[Stack]:
-    with mock_aws():
+    with empty_account():
         yield Stack()
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from operate.verify.account import Account, NoStack
+from tests.unit.operate.empty_account import empty_account
 
 TEMPLATE = """
 Parameters: {DelayerPeriod: {Type: String, Default: "60"}}
@@ -52,7 +52,7 @@ class Resources:
 
 @pytest.fixture
 def account() -> Iterator[Account]:
-    with mock_aws():
+    with empty_account():
         session = boto3.Session(aws_access_key_id="k", aws_secret_access_key="s", region_name="us-east-1")
         account = Account(session=session, region="us-east-1", stack="delayer")
         account.client("cloudformation").create_stack(StackName="delayer", TemplateBody=TEMPLATE)
