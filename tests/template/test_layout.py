@@ -173,7 +173,7 @@ def test_a_route_is_short(function: str) -> None:
 
 @pytest.mark.parametrize("feature", sorted(features()))
 def test_a_queue_is_short(feature: str) -> None:
-    """With its queue of suspects or dead-letter queue and its alarms; each queue says that it is kept, and whose it is."""
+    """With its queue of suspects or dead-letter queue and its alarms; each queue says that it is kept, and whose."""
     assert cost([block for block in blocks(feature) if block.of_a_queue]) <= 24
 
 

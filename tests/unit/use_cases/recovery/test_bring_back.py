@@ -83,7 +83,7 @@ def test_one_that_kills_takes_none_along() -> None:
 
 def test_it_comes_once_in_five_minutes_and_never_while_the_stream_is_not_read() -> None:
     """To list the store costs more than all else that an idle tick does."""
-    bring_back, store, consumer = a_stand()
+    bring_back, store, _consumer = a_stand()
     plan = FaultPlan()
     bring_back.store = Faulty(store, plan)
     for minute in range(10):
