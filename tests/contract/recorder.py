@@ -15,6 +15,8 @@ from tests.contract.aws_calls import CALLS, PORTS, ROWS, Call
 CLIENTS: Final = ("dynamodb", "sqs", "sns", "s3", "lambda_")  # the fields of adapters that hold one
 RESOURCES: Final = ("TableName", "QueueUrl", "TopicArn", "Bucket", "FunctionName")  # the arguments that name one
 
+IN_CONTROL_TABLE: Final = ("DynamoControl", "DynamoTrials")  # the adapters whose rows are declared, too
+
 ACTIONS: Final = {
     "put_item": "dynamodb:PutItem",
     "get_item": "dynamodb:GetItem",
@@ -72,7 +74,7 @@ class Calls:
             call = (action, field_of(adapter, resource))
             assert call in CALLS[method], f"{method} is not declared to call {call}"
             self.seen[method].add(call)
-        if method[0] in ("DynamoControl", "DynamoTrials"):
+        if method[0] in IN_CONTROL_TABLE:
             rows = rows_in(arguments)
             assert rows <= ROWS[method[1]], f"{method} is not declared to touch {rows}"
             self.rows.setdefault(method[1], set()).update(rows)
@@ -82,8 +84,9 @@ class Calls:
         names = {(adapter.__name__, method) for method in get_protocol_members(PORTS[adapter])}
         calls = [f"{name}: {call}" for name in names for call in CALLS[name] - self.seen.get(name, set())]
         never = [f"{name}: never called" for name in names - set(self.seen)]
-        rows = [f"{name}: row {row}" for name in ROWS for row in ROWS[name] - self.rows.get(name, set())]
-        return sorted(calls + never + (rows if adapter.__name__ == "DynamoControl" else []))
+        of_control = [method for name, method in names if name in IN_CONTROL_TABLE]
+        rows = [f"{method}: row {row}" for method in of_control for row in ROWS[method] - self.rows.get(method, set())]
+        return sorted(calls + never + rows)
 
 
 def field_of(adapter: Any, resource: str) -> str:

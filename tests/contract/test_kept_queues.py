@@ -14,7 +14,7 @@ from tests.cfn import expanded
 from tests.contract.conftest import Aws
 from tests.contract.engines import EMULATOR
 
-QUEUES = ("DelayerQueue", "DelayerDeadLetterQueue")
+QUEUES = ("DelayerQueue", "DelayerSuspectsQueue")
 
 
 @pytest.fixture(scope="module", params=[EMULATOR])

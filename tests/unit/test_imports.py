@@ -14,7 +14,7 @@ from tests.cold_start import cold_start
 PACKAGE = ROOT / "shared/delayer"
 FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
 AWS_SDK = {"boto3", "botocore", "s3transfer", "aws_lambda_powertools", "aws_xray_sdk"}
-STUBS = {f"mypy_boto3_{service}" for service in ("dynamodb", "s3", "sns", "sqs")}  # for mypy alone
+STUBS = {f"mypy_boto3_{service}" for service in ("dynamodb", "lambda", "s3", "sns", "sqs")}  # for mypy alone
 NEVER = {"pydantic", "pydantic_core", "requests", "moto", "docker", "yaml", "hypothesis", "pytest"}
 
 # Each room of the package, and the rooms that it imports: all of them stand above it in this table, so that no arrow
@@ -33,22 +33,23 @@ ROOMS: dict[str, set[str]] = {
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"use_cases"},
-    "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "ports", "use_cases", "use_cases/recovery"},
+    "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "ports"}
+    | {"use_cases", "use_cases/recovery"},
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "ports", "use_cases"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
-    "fakes/tables": {"core/schedule", "core/ledger", "core/jobs", "core/history", "ports"},
+    "fakes/tables": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"},
     "fakes": {"fakes/messaging", "fakes/runtime", "fakes/tables"},
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
-    "aws/dynamodb": {"core/schedule", "core/ledger", "core/jobs", "core/history", "ports"}
+    "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
     | {"aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "ports", "aws/runtime"},
-    "wiring": {"core/schedule", "core/recovery", "core/api", "ports", "aws/runtime", "aws/dynamodb", "aws/messaging"}
-    | {"aws/events", "use_cases/recovery", "use_cases/firing", "use_cases/history", "use_cases/api"},
+    "wiring": {"core/schedule", "core/firing", "core/recovery", "core/api", "ports", "aws/runtime", "aws/dynamodb"}
+    | {"aws/messaging", "aws/events", "use_cases/recovery", "use_cases/firing", "use_cases/history", "use_cases/api"},
 }
 FUNCTIONS_IMPORT = {"wiring", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
     "use_cases/api",  # the answers of a use case, which a handler translates
@@ -256,7 +257,7 @@ ADAPTERS = {  # the modules of adapters that a function imports, of those that n
     "api-default": set[str](),
     "api-job-get": {"jobs"},
     "api-schedule-stop": {"control", "ledger"},
-    "sweep-bucket-enqueuer": {"schedule_table"},
+    "sweep-bucket-enqueuer": {"control", "schedule_table"},
     "lifecycle-journal": {"journal", "live_count"},
 }
 

@@ -20,9 +20,9 @@ def adapter(dynamodb: Any) -> DynamoTrials:
     return DynamoTrials(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
 
 
-@pytest.fixture(params=["fake", "dynamodb"])
-def trials(request: pytest.FixtureRequest, dynamodb: Any) -> Trials:
-    return MemoryTrials() if request.param == "fake" else adapter(dynamodb)
+@pytest.fixture
+def trials(dynamodb_or_fake: Any) -> Trials:
+    return MemoryTrials() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
 
 
 def test_a_run_that_was_begun_is_unfinished(trials: Trials) -> None:

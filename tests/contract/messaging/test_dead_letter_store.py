@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.core.recovery.dead_letter import Prefix, decode
+from delayer.core.recovery.waiting import WAITING, WaitingRecords, records_in
 from delayer.fakes import MemoryDeadLetterStore
 from delayer.ports.dead_letter_store import DeadLetterStore
 from delayer.ports.unavailable import Unavailable
@@ -53,6 +54,26 @@ def test_what_is_stored_twice_is_there_once(store: DeadLetterStore) -> None:
     content = store.get(letter.key)
     assert content is not None
     assert decode(content).reason == "another"
+
+
+def test_records_that_are_set_aside_come_back_as_they_were_the_oldest_first(store: DeadLetterStore) -> None:
+    records = ({"eventName": "REMOVE", "text": "\u00e4 \U0001f600"}, {"eventName": "INSERT"})
+    for at in (NOW + 1, NOW):
+        store.set_aside(WaitingRecords(records=records, reason="the reason", at=at))
+    keys = everything(store, WAITING)
+    assert [key.removeprefix(WAITING).partition("-")[0] for key in keys] == [f"{NOW:013d}", f"{NOW + 1:013d}"]
+    content = store.get(keys[0])
+    assert content is not None
+    assert tuple(records_in(content)) == records
+    store.remove(keys[0])
+    assert everything(store, WAITING) == keys[1:]
+
+
+def test_what_is_set_aside_twice_is_there_once(store: DeadLetterStore) -> None:
+    """The same records at the same instant: Lambda may deliver a batch again."""
+    for _ in range(2):
+        store.set_aside(WaitingRecords(records=({"eventName": "REMOVE"},), reason="the reason", at=NOW))
+    assert len(everything(store, WAITING)) == 1
 
 
 def test_the_list_by_prefix(store: DeadLetterStore) -> None:
@@ -131,6 +152,7 @@ def test_what_failed_is_unavailable(error: str) -> None:
         lambda: store.list("", "", 1),
         lambda: store.get("x"),
         lambda: store.remove("x"),
+        lambda: store.set_aside(WaitingRecords(records=({},), reason="r", at=NOW)),
     ):
         with pytest.raises(Unavailable):
             call()

@@ -75,7 +75,7 @@ def test_what_is_too_old_is_given_up_on() -> None:
     records = changes(2)
     stream, given_up = a_stream(records)
     assert sequences(stream.receive(0)) == ["0", "1"]
-    stream.clock.move(6 * HOUR)  # type: ignore[attr-defined] # a ManualClock
+    stream.clock.move(23 * HOUR)  # type: ignore[attr-defined] # a ManualClock
     assert sequences(stream.receive(0)) == ["0", "1"]
     assert given_up == []
     stream.clock.move(1)  # type: ignore[attr-defined] # a ManualClock

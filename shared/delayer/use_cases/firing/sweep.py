@@ -165,9 +165,10 @@ class Tick:
         """
         parts, closing, minute = [Swept()], True, watermark
         while sweeping.may_close(minute, self.clock.now()) and (closing or whole):
-            if self.clock.now() > began + self.budget or together(parts).deleted >= room:
+            if self.clock.now() > began + self.budget or room <= 0:
                 return Closing(closed_until=watermark, swept=together(parts), finished=False)
             parts.append(self._sweep_minute(minute, shards))
+            room -= parts[-1].deleted
             if closing and parts[-1].deleted and not parts[-1].failed:
                 parts.append(self._sweep_minute(minute, shards))
             closing = closing and parts[-1].empty

@@ -90,7 +90,10 @@ def test_the_messages_of_an_sqs_event() -> None:
         ]
     }
     expected = ReceivedMessage(
-        message_id="059f36b4-87a3-44ab-83d2-661975830a7d", body='{"v": 1}', source="delayer-DelayerQueue"
+        message_id="059f36b4-87a3-44ab-83d2-661975830a7d",
+        body='{"v": 1}',
+        source="delayer-DelayerQueue",
+        sent_at=1_545_082_649_183,
     )
     assert received_messages_of(event) == [expected]
 

@@ -99,6 +99,7 @@ def test_a_bucket_that_was_handed_on(world: World) -> None:
     world.table.put(waiting)
     world.table.stream.clear()  # its INSERT was read long ago
     world.ticking = False
+    world.control.note_heartbeat(NOW)
     world.sweep_queue.add(text("sweep-message.json"), NOW, "")
     assert [schedule_id for schedule_id, _ in fired(world)] == [waiting.id]
 
