@@ -52,6 +52,7 @@ class Outage:
     service: Service
     since: Millis
     until: Millis
+    share: float = 1  # of the calls that fail; less than all: it is throttled, or half of it is out of order
 
 
 class BadDeploy(Exception):
@@ -92,10 +93,18 @@ class Network:
     calls: int = field(default=0, init=False)
 
     def is_down(self, service: Service) -> bool:
-        """Whether it is within one of its outages."""
-        return not self.chance.calm and any(
-            outage.service is service and outage.since <= self.kernel.now < outage.until for outage in self.outages
-        )
+        """Whether it is within one of its outages: nothing of it answers."""
+        return self._share_down(service) >= 1
+
+    def fails(self, service: Service) -> bool:
+        """Whether one call of it fails, because it is down or throttled."""
+        share = self._share_down(service)
+        return share >= 1 or (share > 0 and self.chance.part(f"{service} throttled") < share)
+
+    def _share_down(self, service: Service) -> float:
+        now = self.kernel.now
+        shares = [one.share for one in self.outages if one.service is service and one.since <= now < one.until]
+        return 0 if self.chance.calm else max(shares, default=0)
 
     def suffers(self, function: str, harm: Harm) -> bool:
         """Whether a version of this function is deployed that does this."""
@@ -111,7 +120,7 @@ class Network:
         self.calls += 1
         self.kernel.wait_until(self.kernel.now + self.chance.whole(f"{label} takes", 1, 12))
         method = name.rpartition(".")[2]
-        if self.is_down(service):
+        if self.fails(service):
             self._hit(invocation, f"{name}: {service} is down", method, undone=True)
             return failed(method, arguments)
         if self.chance.surprise(f"{label} fault", self.rate):

@@ -13,7 +13,7 @@ from delayer.core.history.cloud_events import decode, encode
 from delayer.core.history.events import Event
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
-from delayer.core.schedule.instants import DAY, SECOND, Millis
+from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tests.simulation.system.stack import Stack
 
 LATE: Millis = 2 * SECOND  # more than everything takes when nothing goes wrong
+LATE_BY_A_KILLER: Millis = 10 * MINUTE  # more than it takes to separate its neighbours from it
 REPEATING = frozenset({"delayer-relay", "executor-http-request"})
 STORED = frozenset({State.DEAD_LETTERED, State.FAILED})
 
@@ -96,7 +97,8 @@ class Watch:
             self.fail(Invariant.CANCEL_TRUTH, f"{name} reaches the target, though it was cancelled or replaced")
         self._check_same(name, message)
         late = now - max(message.schedule.point_in_time, self.accepted_at.get(schedule_id, now))
-        if self.stack.weather.is_fair and message.attempt == 1 and late > LATE and schedule_id not in self.had_ended:
+        may_be = LATE_BY_A_KILLER if self.stack.weather.killers else LATE
+        if self.stack.weather.is_fair and message.attempt == 1 and late > may_be and schedule_id not in self.had_ended:
             self.fail(Invariant.HARMLESS, f"{name} is {late} ms late, in a story without faults")
         self._check_read(name, message, current().read.get(schedule_id))
         self.reaches[schedule_id] += 1
@@ -202,7 +204,7 @@ class Watch:
             State.CANCELLED: schedule_id not in self.asked,
             State.REPLACED: schedule_id not in self.asked and row.name not in self.asked_names,
             State.DROPPED: schedule_id not in self.discarded,
-            State.DEAD_LETTERED: self.stack.weather.is_fair and schedule_id not in self.struck,
+            State.DEAD_LETTERED: self.stack.weather.is_fair and schedule_id not in self.struck | self.killers.keys(),
         }
         if schedule_id in self.accepted and missing.get(row.state):
             self.fail(Invariant.ONE_END, f"{name} is {row.state}, for no reason")

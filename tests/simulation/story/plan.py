@@ -63,7 +63,7 @@ class Weather:
 
     @property
     def is_fair(self) -> bool:
-        """Nothing goes wrong but what clients and targets bring about."""
+        """Nothing goes wrong but what clients and targets bring about: a greedy owner, a message that kills."""
         faults = (
             self.rate,
             self.outages,
@@ -74,8 +74,6 @@ class Weather:
             self.ticks,
             self.asleep,
             self.deploys,
-            self.killers,
-            self.greedy,
         )
         return not any(faults)
 
@@ -87,7 +85,14 @@ def weather_of(chance: Chance) -> Weather:
         return value if chance.part(f"weather {label}") < chances else 0
 
     if chance.part("weather fair") < 0.15:
-        return Weather(target=maybe("target", 0.5, 0.1), shards=chance.one_of("weather shards", (1, 2)))
+        alone = chance.part("weather fair and alone") < 0.6
+        return Weather(
+            target=maybe("target", 0.5, 0.1),
+            shards=chance.one_of("weather shards", (1, 2)),
+            alone=alone,
+            killers=_killers(chance) if alone else (),
+            greedy=alone and chance.part("weather greedy") < 0.4,
+        )
     faults = tuple(fault for fault in Fault if chance.part(f"weather {fault}") < 0.5) or (Fault.AFTER,)
     if chance.part("weather alone") < 0.4:
         return _alone(chance, faults)
@@ -109,7 +114,7 @@ def weather_of(chance: Chance) -> Weather:
 
 
 def _alone(chance: Chance, faults: tuple[Fault, ...]) -> Weather:
-    """Long outages of one service or of two, bad deploys, killers, a greedy owner: and nobody who looks after it."""
+    """Long outages of one service or of two, throttling, bad deploys, killers: and nobody who looks after it."""
     return Weather(
         alone=True,
         rate=chance.one_of("weather rate", (0, 0, 0.01, 0.03)),
@@ -125,7 +130,7 @@ def _alone(chance: Chance, faults: tuple[Fault, ...]) -> Weather:
         deploys=_deploys(chance),
         killers=_killers(chance),
         others=chance.part("weather others") < 0.8,
-        greedy=chance.part("weather greedy") < 0.15,
+        greedy=chance.part("weather greedy") < 0.1,
     )
 
 
@@ -137,8 +142,9 @@ def _long_outages(chance: Chance) -> tuple[Outage, ...]:
         service = services.pop(chance.whole(f"long outage {number}", 0, len(services) - 1))
         since = START + chance.whole(f"long outage {number} since", 0, 30 * MINUTE)
         length = chance.one_of(f"long outage {number} length", (2 * MINUTE, 8 * MINUTE, HOUR, 6 * HOUR, 23 * HOUR))
+        share = chance.one_of(f"long outage {number} share", (1, 1, 0.9, 0.5))
         if chance.surprise(f"long outage of {service}", 1):
-            outages.append(Outage(service, since, since + length))
+            outages.append(Outage(service, since, since + length, share))
     return tuple(outages)
 
 

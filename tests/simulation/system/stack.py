@@ -307,7 +307,7 @@ class Stack(World):
                     self.watch.unexpected(outcome)
             done(outcome)
 
-        if self.network.is_down(Service.LAMBDA) or self.network.suffers(function, Harm.NO_START):
+        if self.network.fails(Service.LAMBDA) or self.network.suffers(function, Harm.NO_START):
             finished(Crash("it cannot start"))
         else:
             self.kernel.start(invocation, use, finished)

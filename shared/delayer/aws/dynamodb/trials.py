@@ -1,6 +1,6 @@
 """The control rows of suspects: `suspect#<digest>` and `passed#<function>`."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
@@ -8,11 +8,13 @@ from delayer.aws.dynamodb.items.attributes import Item, StoredItem, number
 from delayer.aws.dynamodb.items.requests import CONDITION_FAILED
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.recovery.trial import Trial
-from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.instants import DAY, SECOND, Millis
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
+KEPT_FOR: Final[Millis] = 30 * DAY  # a row that was never deleted; SQS keeps no message longer than 14 days
 
 
 @frozen(kw_only=True)
@@ -27,9 +29,10 @@ class DynamoTrials:
         return Trial(began=number(row, "began"), proofs=number(row, "proofs")) if row else None
 
     def begin(self, suspect: str, trial: Trial) -> None:
-        numbers: Item = {"began": {"N": str(trial.began)}, "proofs": {"N": str(trial.proofs)}}
+        numbers = {"began": trial.began, "proofs": trial.proofs, "expiresAt": (trial.began + KEPT_FOR) // SECOND}
+        row: Item = {name: {"N": str(value)} for name, value in numbers.items()}
         try:
-            self.dynamodb.put_item(TableName=self.table, Item={**_key(f"suspect#{suspect}"), **numbers})
+            self.dynamodb.put_item(TableName=self.table, Item={**_key(f"suspect#{suspect}"), **row})
         except AWS_ERRORS as error:
             raise Unavailable(f"begin a trial: {error}") from error
 

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from delayer.core.schedule.instants import DAY, MINUTE, Millis
 
-PROOFS: Final = 3  # runs that died of it while others passed, until it is a killer
+PROOFS: Final = 5  # runs in a row that died of it while others passed, until it is a killer
 WAITS_AT_MOST: Final[Millis] = 3 * DAY  # whatever is wrong with it: SQS deletes it after 14 days
 BLOCKS_AT_MOST: Final[Millis] = 5 * MINUTE  # a record that kills its function holds up its shard no longer
 LONE_AGE: Final[Millis] = MINUTE  # a record alone in its batch, and older than this, is a suspect

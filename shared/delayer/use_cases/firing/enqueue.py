@@ -26,6 +26,7 @@ from delayer.ports.schedule_table import DeletesSchedules
 from delayer.ports.trials import TriesSuspects
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, Undeliverable
+from delayer.use_cases.recovery.finish_trial import finish_trial
 
 
 @define(kw_only=True)
@@ -92,7 +93,7 @@ class Enqueue:
         in the stream, and the other records of the batch are done. What our own code fails at, and what has been
         reported for long, is set aside: the minute task brings it back, and then it is only reported.
         """
-        if len(changes) == 1 and core.age(changes[0], self.clock.now()) > LONE_AGE:
+        if len(changes) == 1 and (brought_back or core.age(changes[0], self.clock.now()) > LONE_AGE):
             return self._alone(changes[0], brought_back)
         return self.handle(changes, brought_back)
 
@@ -143,18 +144,23 @@ class Enqueue:
             return [change.sequence]
         match decision:
             case Try():
-                failed = self.handle([change], brought_back)
+                failed = self._tried(change, brought_back)
             case GiveUp(reason):
                 schedule = change.row if isinstance(change.row, Schedule) else None
                 failed = self._dead_letter([(change, core.MoveToDeadLetters(reason=reason, schedule=schedule))])
             case SetAside():
-                failed = self.set_aside([(change, "its function died of it")])
-        try:
-            if isinstance(decision, Try | GiveUp):
-                self.trials.finish(suspect)
-        except Unavailable as error:
-            self.observer.warn("not noted that a suspect came to its end", error=str(error))
+                return self.set_aside([(change, "its function died of it")])
+        finish_trial(
+            self.trials, suspect, began=now, comes_again=bool(failed), clock=self.clock, observer=self.observer
+        )
         return failed
+
+    def _tried(self, change: RecordChange, brought_back: bool) -> list[str]:
+        """The function is alive after it, whatever it raises: this is no killer."""
+        try:
+            return self.handle([change], brought_back)
+        except Exception as error:  # noqa: BLE001 - a defect of ours is no fault of the record, nor of its shard
+            return [change.sequence] if brought_back else self.set_aside([(change, repr(error))])
 
     def _delete(self, nearly_due: Sequence[tuple[RecordChange, Schedule]]) -> list[str]:
         """The fast track. What is not deleted for long is left to the sweep."""

@@ -27,6 +27,7 @@ from delayer.ports.queue import ReceivedMessage
 from delayer.ports.trials import NotesPasses, TriesSuspects
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, undeliverable
+from delayer.use_cases.recovery.finish_trial import finish_trial
 
 READS: Final = 2  # runs that died of reading a message that is to be given up, until it is stored unread
 NOTED_EVERY: Final[Millis] = MINUTE  # by each environment: it costs a write
@@ -61,19 +62,20 @@ class Guard:
     def _try(self, received: ReceivedMessage) -> bool:
         """Whether the message may be deleted. In an outage it waits."""
         suspect = hashlib.sha256(received.body.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        began = self.clock.now()
         try:
             before, passed = self.trials.unfinished(suspect), self.trials.passed(self.function)
-            match decide_trial(before, passed, received.sent_at, self.clock.now()):
+            match decide_trial(before, passed, received.sent_at, began):
                 case Try(trial):
                     self.trials.begin(suspect, trial)
                     failed = self.handle([received])
                 case GiveUp(reason):
                     self._give_up(received, suspect, reason)
                     failed = []
-        except Unavailable as error:
-            self.observer.warn("a suspect waits", error=str(error))
+        except Exception as error:  # noqa: BLE001 - the function is alive: whatever it is, this is no killer
+            self.observer.warn("a suspect waits", error=repr(error))
             failed = [received.message_id]
-        self._finish(suspect)
+        self._finish(suspect, began, comes_again=bool(failed))
         if not failed:
             self._passed()
         return not failed
@@ -82,18 +84,16 @@ class Guard:
         """If even reading it kills the function, it is stored unread."""
         reading = f"{suspect}-read"
         before = self.trials.unfinished(reading)
-        tries = before.proofs + 1 if before else 0
-        self.trials.begin(reading, Trial(began=self.clock.now(), proofs=tries))
+        tries, began = before.proofs + 1 if before else 0, self.clock.now()
+        self.trials.begin(reading, Trial(began=began, proofs=tries))
         message = None if tries >= READS else message_in(received.body)
         self.dead_letters.take(undeliverable(received.body, told(message, reason), _head(message)))
-        self._finish(reading)
+        self._finish(reading, began, comes_again=False)
 
-    def _finish(self, suspect: str) -> None:
-        """What was handled is done, whether this is noted or not; else it counts as one run that did not end."""
-        try:
-            self.trials.finish(suspect)
-        except Unavailable as error:
-            self.observer.warn("not noted that a suspect came to its end", error=str(error))
+    def _finish(self, suspect: str, began: Millis, *, comes_again: bool) -> None:
+        finish_trial(
+            self.trials, suspect, began=began, comes_again=comes_again, clock=self.clock, observer=self.observer
+        )
 
     def _passed(self) -> None:
         """It only matters to suspects: a note that cannot be made is left out."""
