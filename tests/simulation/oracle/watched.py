@@ -1,17 +1,20 @@
 """The shipped fakes, with an eye on them: whatever takes effect is reported to the watch."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
+from greenlet import getcurrent
 
 from delayer.core.firing.enqueueing import edge_of
-from delayer.core.ledger.row import LedgerRow
+from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import DeadLetter
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.fakes import MemoryDeadLetterStore, MemoryLedger, MemoryQueue, MemoryScheduleTable
+from delayer.ports.ledger import WriteResult
 from delayer.ports.schedule_table import Page
-from tests.simulation.engine.kernel import current
+from tests.simulation.engine.kernel import Thread, current
 from tests.simulation.oracle.invariant import Invariant
 from tests.world import PERIOD
 
@@ -37,6 +40,13 @@ class WatchedLedger(MemoryLedger):
         row = super().read(schedule_id)
         current().read[schedule_id] = row
         return row
+
+    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
+        """Whoever is answered knows the row, too."""
+        results = super().write(changes)
+        if isinstance(thread := getcurrent(), Thread):  # a straggler's answer reaches nobody
+            thread.read.update({change.row.schedule_id: self.rows.get(change.row.schedule_id) for change in changes})
+        return results
 
     def store(self, row: LedgerRow) -> None:
         old = self.rows.get(row.schedule_id)

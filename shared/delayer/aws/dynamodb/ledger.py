@@ -9,7 +9,7 @@ from delayer.aws.dynamodb.items.attributes import Item, StoredItem, check_versio
 from delayer.aws.dynamodb.items.requests import CONDITION_FAILED, item_in_the_way, once_free, read_all
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
 from delayer.core.schedule.instants import SECOND
 from delayer.ports.clock import Parallel
 from delayer.ports.ledger import Conflict, WriteResult, Written
@@ -106,6 +106,7 @@ def to_item(row: LedgerRow) -> Item:
         "fence": {"S": row.fence},
         "retryOf": {"S": row.retry_of},
         "retryAt": {"N": str(row.retry_at)},
+        "arrival": {"S": str(row.arrival)},
         "detail": {"S": row.detail},
         "name": {"S": row.name},
         "replacedBy": {"S": row.replaced_by},
@@ -134,6 +135,7 @@ def from_item(item: StoredItem) -> LedgerRow:
             fence=text(item, "fence"),
             retry_of=text(item, "retryOf"),
             retry_at=number(item, "retryAt"),
+            arrival=Arrival(text(item, "arrival")),
             detail=text(item, "detail"),
             name=text(item, "name"),
             replaced_by=text(item, "replacedBy"),

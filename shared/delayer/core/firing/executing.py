@@ -8,7 +8,7 @@ from attrs import field, frozen
 
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.ledger.detail import detail_of
-from delayer.core.ledger.row import LedgerRow, Refuse, RetryLater
+from delayer.core.ledger.row import Arrival, LedgerRow, Refuse, RetryLater
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage
@@ -34,6 +34,11 @@ class TooEarly:
 @frozen
 class Attempt:
     """Nothing prevents it: reach the target."""
+
+
+@frozen
+class Take:
+    """There may be several messages for this attempt: it is made if this one is the first to say so in the ledger."""
 
 
 @frozen
@@ -150,11 +155,12 @@ def decide_wait(message: ExecutorMessage, now: Millis) -> Hold | TooEarly | None
 
 def decide_attempt(
     message: ExecutorMessage, row: LedgerRow | None
-) -> Attempt | SendNext | Stop | Refuse | RetryLater | Orphan:
+) -> Attempt | Take | SendNext | Stop | Refuse | RetryLater | Orphan:
     """Whether this message may reach the target, given the ledger row read just before.
 
     A first message that a new claim has overtaken may be the only one, until the row shows that the other one has
-    arrived. So it waits for that, and is not deleted (ADR 0043).
+    arrived. So it waits for that, and is not deleted (ADR 0043). Of several messages for one retry, the first that
+    arrives makes it (ADR 0084).
     """
     if row is None:
         return Orphan()
@@ -162,9 +168,10 @@ def decide_attempt(
         return Refuse(f"already {row.state}")
     if row.nonce != message.nonce:
         return Refuse("another copy holds the claim")
-    if row.fence == message.fence:
-        return Stop() if row.stopped_at else Attempt()
-    if row.retry_of == message.fence:
+    is_contested = row.arrival is Arrival.CONTESTED
+    if row.fence == message.fence or (is_contested and row.attempt == message.attempt):
+        return Stop() if row.stopped_at else Take() if is_contested else Attempt()
+    if row.retry_of == message.fence and row.arrival is not Arrival.TAKEN:
         return SendNext()
     if not row.retry_of:
         return RetryLater()

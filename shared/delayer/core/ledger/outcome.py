@@ -1,7 +1,7 @@
 """How a schedule ends, or goes on to its next attempt."""
 
 from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.row import LedgerRow, amended, following, new_row
+from delayer.core.ledger.row import Arrival, LedgerRow, amended, following, new_row
 from delayer.core.schedule.instants import Millis
 
 
@@ -25,13 +25,19 @@ def retried(row: LedgerRow, fence: str, now: Millis, detail: str = "", retry_at:
         fence=fence,
         retry_of=row.fence,
         retry_at=retry_at,
+        arrival=Arrival.UNKNOWN,
         detail=detail,
     )
 
 
-def sent_again(row: LedgerRow, fence: str) -> LedgerRow:
-    """The row before the message for its next attempt is sent once more: only the new one may make it."""
-    return amended(row, fence=fence)
+def contested(row: LedgerRow) -> LedgerRow:
+    """The row before another message is sent for its next attempt: the first that arrives makes it (ADR 0084)."""
+    return amended(row, arrival=Arrival.CONTESTED)
+
+
+def taken(row: LedgerRow, fence: str) -> LedgerRow:
+    """The row before a contested attempt is made: by the message with this token, and by no other."""
+    return amended(row, fence=fence, arrival=Arrival.TAKEN)
 
 
 def stopped(row: LedgerRow, now: Millis) -> LedgerRow:

@@ -4,6 +4,7 @@ Every change of a row is a compare-and-set on its revision. Every row is made he
 a transition that the table does not have raises IllegalTransition (ADR 0059).
 """
 
+from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from attrs import evolve, field, frozen
@@ -15,6 +16,14 @@ from delayer.core.schedule.margins import ROW_LIFETIME
 from delayer.core.schedule.schedule_id import address_of
 
 MAX_BY: Final = 256  # characters of a caller that are kept
+
+
+class Arrival(StrEnum):
+    """What is known of the messages for an attempt after the first."""
+
+    UNKNOWN = ""  # one was sent, or its function died before
+    CONTESTED = "contested"  # another was sent, as nobody knew: the first to arrive makes the attempt
+    TAKEN = "taken"  # one of them has arrived: no other makes it
 
 
 @frozen(kw_only=True)
@@ -34,6 +43,7 @@ class LedgerRow:
     fence: str = ""  # fencing token: names the one message that may make this attempt; any other was overtaken
     retry_of: str = ""  # the fencing token whose failure led to this attempt; empty for the first
     retry_at: Millis = 0  # when that attempt may be made; 0 for the first
+    arrival: Arrival = Arrival.UNKNOWN  # of the message for that attempt
     detail: str = field(default="", converter=detail_of)  # to be read by people: the answer, or why it ended
     name: str = ""  # under which its owner may replace it; a named schedule has a row from the start
     replaced_by: str = ""  # the id of the schedule that took its place

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerRow
+from delayer.core.ledger.row import Arrival, LedgerRow
 
 
 class Disposition(StrEnum):
@@ -31,7 +31,8 @@ def decide_disposition(current: LedgerRow | None, nonce: str, fence: str = "") -
     if current.ended or current.nonce != nonce:
         return Disposition.DISCARD
     if fence and current.retry_of:
-        return Disposition.MARK if fence in (current.fence, current.retry_of) else Disposition.DISCARD
+        may_be_last = fence in (current.fence, current.retry_of) or current.arrival is Arrival.CONTESTED
+        return Disposition.MARK if may_be_last else Disposition.DISCARD
     if fence:
         return Disposition.MARK  # if a new claim has overtaken it, the hand-over of that claim may never have been made
     return Disposition.DISCARD if current.retry_of else Disposition.MARK

@@ -10,8 +10,8 @@ from attrs import evolve, frozen
 from delayer.core.firing import executing
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended, may_end, retried, sent_again
-from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater
+from delayer.core.ledger.outcome import contested, ended, may_end, retried, taken
+from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, decode_for_executor, encode
@@ -73,10 +73,16 @@ class Execute:
             case executing.TooEarly():
                 self.observer.warn("far too early: it comes again", message.schedule.id)
                 return False
-        row = self.ledger.read(message.schedule.id)
+        return self._go_on(received, message, self.ledger.read(message.schedule.id))
+
+    def _go_on(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow | None) -> bool:
         match executing.decide_attempt(message, row):
             case executing.Attempt() if row:
                 return self._attempt(message, row)
+            case executing.Take() if row:
+                following = taken(row, message.fence)
+                current = self._write(row, following)
+                return self._go_on(received, message, current) if current else self._attempt(message, following)
             case executing.SendNext() if row:
                 return self._send_next(message, row)
             case executing.Stop() if row:
@@ -137,7 +143,7 @@ class Execute:
             self.observer.warn("ended otherwise", message.schedule.id, wanted="executed", current=row.state)
             return True
         match executing.decide_attempt(message, row):
-            case executing.Attempt() | executing.Stop():
+            case executing.Attempt() | executing.Take() | executing.Stop():
                 return self.record(made, row)
             case executing.SendNext():
                 return self._send_next(message, row)
@@ -176,7 +182,10 @@ class Execute:
         following = retried(row, self.new_fence(), now, detail, retry_at=now + delay * SECOND)
         current = self._write(row, following)
         if current is not None:
-            return self._overtaken(message, evolve(current, lateness=row.lateness, detail=detail))
+            current = evolve(current, lateness=row.lateness, detail=detail)
+            if isinstance(executing.decide_attempt(message, current), executing.Attempt | executing.Take):
+                return self._try_again(message, current, delay, detail)  # still its own: contested meanwhile
+            return self._overtaken(message, current)
         self.observer.count("Retried")
         self.observer.note(
             "attempt failed", message.schedule.id, attempt=message.attempt, retrySeconds=delay, detail=detail
@@ -206,14 +215,15 @@ class Execute:
     def _send_next(self, message: ExecutorMessage, row: LedgerRow) -> bool:
         """The function that wrote the row may have died before its send, or its send may have arrived all the same.
 
-        So the message gets a fresh token first: if the other one arrives, too, it is overtaken (ADR 0084).
+        So another is sent, with a token of its own, and from now on the first that arrives makes the attempt. Neither
+        is refused before that: the one that is left may be the only one (ADR 0084).
         """
-        following = sent_again(row, self.new_fence())
-        current = self._write(row, following)
-        if current is not None:
-            return self._overtaken(message, current)
-        delay = executing.seconds_until(following.retry_at, self.clock.now())
-        return self.send(evolve(message, attempt=following.attempt, fence=following.fence), delay)
+        if row.arrival is not Arrival.CONTESTED:
+            current = self._write(row, contested(row))
+            if current is not None:
+                return self._overtaken(message, current)
+        delay = executing.seconds_until(row.retry_at, self.clock.now())
+        return self.send(evolve(message, attempt=row.attempt, fence=self.new_fence()), delay)
 
     def send(self, message: ExecutorMessage, delay: int) -> bool:
         """Whether it is known to be in the queue."""

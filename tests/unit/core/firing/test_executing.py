@@ -28,8 +28,8 @@ from delayer.core.firing.executing import (
 )
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.ledger.lifecycle import ENDS, State
-from delayer.core.ledger.outcome import retried
-from delayer.core.ledger.row import LedgerRow, Refuse
+from delayer.core.ledger.outcome import retried, sent_again
+from delayer.core.ledger.row import LedgerRow, Refuse, RetryLater
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, YEAR, Millis
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 
@@ -94,6 +94,15 @@ def test_a_failed_message_that_comes_again_sends_the_next_attempt_again() -> Non
     message = an_executor_message()
     assert decide_attempt(message, row) == SendNext()
     assert decide_attempt(evolve(message, fence="d2", attempt=2), row) == Attempt()
+
+
+def test_a_retry_that_a_fresh_token_has_overtaken_waits_until_the_row_shows_that_the_other_has_arrived() -> None:
+    """Whoever wrote the fresh token may have died before its send: then the overtaken message is the only one."""
+    row = retried(a_claim(), "d2", NOW)
+    overtaken = evolve(an_executor_message(), fence="d2", attempt=2)
+    fresh = sent_again(row, "d3")
+    assert decide_attempt(overtaken, fresh) == RetryLater()
+    assert isinstance(decide_attempt(overtaken, retried(fresh, "d4", NOW)), Refuse)
 
 
 @given(st.integers(1, 8))

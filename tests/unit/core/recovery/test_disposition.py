@@ -39,3 +39,19 @@ TO_THE_TABLE = redriven(an_id(), OWNER, a_claim(state=State.DEAD_LETTERED), "", 
 def test_what_becomes_of_a_body(current: LedgerRow | None, nonce: str, fence: str, verdict: Disposition) -> None:
     """What may be the last copy is marked; one that another has overtaken is discarded; an end stays an end."""
     assert decide_disposition(current, nonce, fence) is verdict
+
+
+@pytest.mark.parametrize(
+    ("fence", "attempt", "verdict"),
+    [
+        ("d3", 3, Disposition.MARK),
+        ("overtaken by a fresh token", 3, Disposition.MARK),
+        ("d2", 2, Disposition.MARK),
+        ("overtaken before that", 2, Disposition.DISCARD),
+    ],
+)
+def test_a_retry_that_a_fresh_token_has_overtaken_may_be_the_last_copy(
+    fence: str, attempt: int, verdict: Disposition
+) -> None:
+    """The message with the fresh token may never have been sent; the row shows only that of an earlier attempt."""
+    assert decide_disposition(RETRIED, "n1", fence, attempt) is verdict

@@ -162,12 +162,13 @@ def test_after_an_end_the_target_is_not_reached() -> None:
 
 
 def test_a_message_with_an_overtaken_fencing_token_is_refused() -> None:
-    """The row names an attempt: its message has arrived."""
+    """The row names a later attempt: the message of this one has arrived."""
     world = World()
-    world.ledger.store(a_claim(retry_of="d0"))
+    row = a_claim(retry_of="d0", attempt=2)
+    world.ledger.store(row)
     assert world.execute(delivered(an_executor_message(fence="another"))) == []
     assert world.target.reached == []
-    assert the_row(world) == a_claim(retry_of="d0")
+    assert the_row(world) == row
 
 
 def test_a_first_attempt_overtaken_by_a_new_claim_is_left_in_the_queue() -> None:
@@ -239,8 +240,27 @@ def test_a_retry_that_is_sent_once_more_keeps_the_delay_that_the_target_asked_fo
     fences = [decode(one.body, ExecutorMessage).fence for one in (first, second)]
     assert the_row(world).fence == fences[1] != fences[0]
     world.clock.move(300 * SECOND)
-    assert world.execute(world.http_queue.receive()) == []
+    both = world.http_queue.receive()
+    world.http_queue.settle(both, world.execute(both))
     assert len(world.target.reached) == 2
+    world.clock.move(90 * SECOND)
+    assert world.execute(world.http_queue.receive()) == [], "the overtaken one has waited for the end"
+    assert len(world.target.reached) == 2
+
+
+def test_a_retry_overtaken_by_a_token_that_was_never_sent_is_not_lost() -> None:
+    """A twin wrote the fresh token and died, after the message that both had in hand was deleted (ADR 0084)."""
+    world = after_a_claim(Retry(detail="HTTP 503"))
+    assert world.execute(delivered(an_executor_message())) == []
+    row = the_row(world)
+    assert world.ledger.write([LedgerChange(row=sent_again(row, "never sent"), over=row)]) == [Written()]
+    world.clock.move(MINUTE)
+    [waiting] = world.http_queue.receive()
+    assert world.execute([waiting]) == [waiting.message_id]
+    message = decode(waiting.body, ExecutorMessage)
+    world.dead_letters.take(undeliverable(waiting.body, "it has waited for three days", message))
+    assert the_row(world).state is State.DEAD_LETTERED
+    assert len(world.store.objects) == 1
 
 
 # ------------------------------------------------------------ outcomes that cannot be written
