@@ -36,7 +36,7 @@ def test_it_gets_the_records_as_the_stream_gives_them_and_says_what_is_left() ->
     assert json.loads(asked["Payload"]) == {"Records": records, "broughtBack": True}
 
 
-def test_a_function_that_dies_is_told_from_one_that_cannot_be_asked() -> None:
+def test_a_function_that_dies_is_another_thing_than_one_that_cannot_be_asked() -> None:
     """Its records are then handled one by one."""
     client = Answering({"errorType": "Sandbox.Timedout"}, FunctionError="Unhandled")
     with pytest.raises(Died, match="Timedout"):

@@ -12,7 +12,7 @@ from delayer.core.history import events as history
 from delayer.core.history.cloud_events import decode, encode
 from delayer.core.history.events import Event
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerRow
+from delayer.core.ledger.row import Arrival, LedgerRow
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import ExecutorMessage
@@ -159,7 +159,7 @@ class Watch:
         if (before, str(new.state)) not in ALLOWED:
             self.fail(Invariant.LEGAL, f"{name}: {new.state} after {before}")
         self._ledger_changed(old, new)
-        if new.state is State.CLAIMED and not new.retry_of:
+        if new.state is State.CLAIMED and not new.retry_of and new.arrival is not Arrival.TAKEN:
             self._claimed(name, old, new)
         if old and old.ended:
             self.had_ended.add(new.schedule_id)

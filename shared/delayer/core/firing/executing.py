@@ -158,9 +158,9 @@ def decide_attempt(
 ) -> Attempt | Take | SendNext | Stop | Refuse | RetryLater | Orphan:
     """Whether this message may reach the target, given the ledger row read just before.
 
-    A first message that a new claim has overtaken may be the only one, until the row shows that the other one has
-    arrived. So it waits for that, and is not deleted (ADR 0043). Of several messages for one retry, the first that
-    arrives makes it (ADR 0084).
+    Of several messages for one attempt, the first that arrives makes it: any of them may be the only one (ADR 0084).
+    Rows of an older version do not say that there are several: there, a message that was overtaken before any attempt
+    waits until the row has changed.
     """
     if row is None:
         return Orphan()
@@ -168,10 +168,11 @@ def decide_attempt(
         return Refuse(f"already {row.state}")
     if row.nonce != message.nonce:
         return Refuse("another copy holds the claim")
-    is_contested = row.arrival is Arrival.CONTESTED
-    if row.fence == message.fence or (is_contested and row.attempt == message.attempt):
-        return Stop() if row.stopped_at else Take() if is_contested else Attempt()
-    if row.retry_of == message.fence and row.arrival is not Arrival.TAKEN:
+    if row.admits(message.fence, message.attempt):
+        return Stop() if row.stopped_at else Take() if row.arrival is Arrival.CONTESTED else Attempt()
+    if row.arrival is Arrival.TAKEN:
+        return Refuse("another message makes this attempt")
+    if row.retry_of == message.fence:
         return SendNext()
     if not row.retry_of:
         return RetryLater()

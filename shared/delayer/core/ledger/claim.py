@@ -3,7 +3,7 @@
 from attrs import frozen
 
 from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater, new_row
+from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, new_row
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import DelayerMessage
 
@@ -15,7 +15,7 @@ class Claim:
     """What a relay asks for with one message."""
 
     message: DelayerMessage
-    fence: str  # new: every message before it is overtaken
+    fence: str  # new, for the message that is handed over
     now: Millis
     lease: Millis  # the relay's function timeout
 
@@ -33,8 +33,8 @@ def decide_claim(claim: Claim, current: LedgerRow | None) -> Verdict:
         return _claimed(claim, current)
     if current.nonce != nonce:
         return Refuse("a second copy: another one holds the claim")
-    if current.retry_of:
-        return Refuse("it reached its executor: an attempt was made")
+    if current.retry_of or current.arrival is Arrival.TAKEN:
+        return Refuse("it has reached its executor")
     if claim.now < current.lease_until:
         return RetryLater()
     return _claimed(claim, current)
@@ -54,6 +54,7 @@ def _claimed(claim: Claim, over: LedgerRow | None) -> LedgerChange:
         claimed_at=again.claimed_at if again else claim.now,
         stopped_at=again.stopped_at if again else 0,
         attempt=1,
+        arrival=Arrival.CONTESTED if again else Arrival.UNKNOWN,  # the first hand-over may have arrived all the same
     )
     return LedgerChange(row=row, over=over)
 

@@ -15,15 +15,20 @@ def ended_unclaimed(schedule_id: str, owner: str, state: State, now: Millis, rea
     return new_row(EventType(state), schedule_id, owner, now, detail=reason)
 
 
-def retried(row: LedgerRow, fence: str, now: Millis, detail: str = "", retry_at: Millis = 0) -> LedgerRow:
-    """The row after an attempt failed; `fence` names the message for the next one, which may be made at `retry_at`."""
+def retried(
+    row: LedgerRow, fence: str, now: Millis, detail: str = "", retry_at: Millis = 0, after: str = ""
+) -> LedgerRow:
+    """The row after an attempt failed; `fence` names the message for the next one, which may be made at `retry_at`.
+
+    `after` is the token of the message whose attempt failed, if another one is in the row.
+    """
     return following(
         row,
         EventType.ATTEMPT_FAILED,
         now,
         attempt=row.attempt + 1,
         fence=fence,
-        retry_of=row.fence,
+        retry_of=after or row.fence,
         retry_at=retry_at,
         arrival=Arrival.UNKNOWN,
         detail=detail,
@@ -31,7 +36,7 @@ def retried(row: LedgerRow, fence: str, now: Millis, detail: str = "", retry_at:
 
 
 def contested(row: LedgerRow) -> LedgerRow:
-    """The row before another message is sent for its next attempt: the first that arrives makes it (ADR 0084)."""
+    """The row before another message is sent for its attempt: the first that arrives makes it (ADR 0084)."""
     return amended(row, arrival=Arrival.CONTESTED)
 
 
@@ -51,15 +56,15 @@ def stopped_for_good(row: LedgerRow, now: Millis) -> LedgerRow:
     return following(row, EventType.DROPPED, now, stopped_at=now, detail=f"stopped by its owner{last}")
 
 
-def may_end(current: LedgerRow, nonce: str, fence: str, state: State) -> bool:
+def may_end(current: LedgerRow, nonce: str, fence: str, attempt: int, state: State) -> bool:
     """Whether an executor may write its outcome over a row that is not the one it read.
 
-    `nonce` and `fence` are those of its message. If the target accepted the attempt, that is true whatever the row says
-    now, and it counts more than the end that another message of the same claim has written. If the attempt failed, that
-    counts only as long as this message has the current fencing token.
+    `nonce`, `fence` and `attempt` are those of its message. If the target accepted the attempt, that is true whatever
+    the row says now, and it counts more than the end that another message of the same claim has written. If the attempt
+    failed, that counts only as long as no other message has taken its place.
     """
     if current.nonce != nonce:
         return False
     if state is State.EXECUTED:
         return not current.ended or current.state in (State.DEAD_LETTERED, State.FAILED, State.DROPPED)
-    return not current.ended and current.fence == fence
+    return not current.ended and current.admits(fence, attempt)

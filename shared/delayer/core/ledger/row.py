@@ -19,7 +19,7 @@ MAX_BY: Final = 256  # characters of a caller that are kept
 
 
 class Arrival(StrEnum):
-    """What is known of the messages for an attempt after the first."""
+    """What is known of the messages for the attempt that is under way or is to be made next."""
 
     UNKNOWN = ""  # one was sent, or its function died before
     CONTESTED = "contested"  # another was sent, as nobody knew: the first to arrive makes the attempt
@@ -40,10 +40,10 @@ class LedgerRow:
     lease_until: Millis = 0  # until then, the function that claimed may still be at work
     claimed_at: Millis = 0
     attempt: int = 0  # the attempt that is under way or is to be made next; 1 at the claim
-    fence: str = ""  # fencing token: names the one message that may make this attempt; any other was overtaken
+    fence: str = ""  # fencing token: names the message that may make this attempt; unless it is contested, the only one
     retry_of: str = ""  # the fencing token whose failure led to this attempt; empty for the first
     retry_at: Millis = 0  # when that attempt may be made; 0 for the first
-    arrival: Arrival = Arrival.UNKNOWN  # of the message for that attempt
+    arrival: Arrival = Arrival.UNKNOWN  # of the message for this attempt
     detail: str = field(default="", converter=detail_of)  # to be read by people: the answer, or why it ended
     name: str = ""  # under which its owner may replace it; a named schedule has a row from the start
     replaced_by: str = ""  # the id of the schedule that took its place
@@ -55,6 +55,10 @@ class LedgerRow:
     def ended(self) -> bool:
         """Whether it came to an end, of whatever kind."""
         return self.state in ENDS
+
+    def admits(self, fence: str, attempt: int) -> bool:
+        """Whether the message with this token, for this attempt, is the one or one of those that may make it."""
+        return fence == self.fence or (self.arrival is Arrival.CONTESTED and attempt == self.attempt)
 
     @property
     def was_attempted(self) -> bool:

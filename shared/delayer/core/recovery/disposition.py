@@ -30,6 +30,8 @@ def decide_disposition(current: LedgerRow | None, nonce: str, fence: str = "") -
         return Disposition.MARK if is_own else Disposition.STORE
     if current.ended or current.nonce != nonce:
         return Disposition.DISCARD
+    if current.arrival is Arrival.TAKEN and fence != current.fence:
+        return Disposition.DISCARD  # another message makes this attempt
     if fence and current.retry_of:
         may_be_last = fence in (current.fence, current.retry_of) or current.arrival is Arrival.CONTESTED
         return Disposition.MARK if may_be_last else Disposition.DISCARD

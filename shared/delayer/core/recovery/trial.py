@@ -54,9 +54,14 @@ def decide_trial(before: Trial | None, passed: Millis | None, sent_at: Millis, n
     proofs = _proofs(before, passed)
     if proofs >= PROOFS:
         return GiveUp(f"its function died of it {proofs} times, and came to the end of others in between")
-    if sent_at and now - sent_at > WAITS_AT_MOST:
-        return GiveUp("it could not be handled for three days")
+    if before and has_waited(sent_at, now):
+        return GiveUp("its function died of it, and it has waited for three days")
     return Try(Trial(began=now, proofs=proofs))
+
+
+def has_waited(sent_at: Millis, now: Millis) -> bool:
+    """Whether a suspect that could not be handled this time either is given up, before SQS deletes it."""
+    return bool(sent_at) and now - sent_at > WAITS_AT_MOST
 
 
 def decide_record_trial(

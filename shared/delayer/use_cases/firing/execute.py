@@ -138,7 +138,7 @@ class Execute:
             self.observer.warn("its row has expired before its outcome was written", message.schedule.id)
             return True
         if isinstance(made.result, executing.Done):
-            if may_end(row, message.nonce, message.fence, State.EXECUTED):
+            if may_end(row, message.nonce, message.fence, message.attempt, State.EXECUTED):
                 return self.record(made, row)
             self.observer.warn("ended otherwise", message.schedule.id, wanted="executed", current=row.state)
             return True
@@ -179,7 +179,7 @@ class Execute:
     def _try_again(self, message: ExecutorMessage, row: LedgerRow, delay: int, detail: str) -> bool:
         """The ledger first: after a crash before the send, the message comes back and finds its token in `retry_of`."""
         now = self.clock.now()
-        following = retried(row, self.new_fence(), now, detail, retry_at=now + delay * SECOND)
+        following = retried(row, self.new_fence(), now, detail, retry_at=now + delay * SECOND, after=message.fence)
         current = self._write(row, following)
         if current is not None:
             current = evolve(current, lateness=row.lateness, detail=detail)
@@ -249,7 +249,7 @@ class Execute:
             current = self._write(row, ended(row, state, self.clock.now(), detail))
             if current is None:
                 return None
-            if not may_end(current, message.nonce, message.fence, state):
+            if not may_end(current, message.nonce, message.fence, message.attempt, state):
                 self.observer.warn("ended otherwise", message.schedule.id, wanted=state, current=current.state)
                 return current
             row = current

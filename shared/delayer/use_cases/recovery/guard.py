@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from attrs import define, field
 
-from delayer.core.recovery.trial import GiveUp, Trial, Try, decide_trial
+from delayer.core.recovery.trial import GiveUp, Trial, Try, decide_trial, has_waited
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import (
@@ -69,6 +69,9 @@ class Guard:
                 case Try(trial):
                     self.trials.begin(suspect, trial)
                     failed = self.handle([received])
+                    if failed and has_waited(received.sent_at, began):
+                        self._give_up(received, suspect, "it could not be handled for three days")
+                        failed = []
                 case GiveUp(reason):
                     self._give_up(received, suspect, reason)
                     failed = []
@@ -87,7 +90,7 @@ class Guard:
         tries, began = before.proofs + 1 if before else 0, self.clock.now()
         self.trials.begin(reading, Trial(began=began, proofs=tries))
         message = None if tries >= READS else message_in(received.body)
-        self.dead_letters.take(undeliverable(received.body, told(message, reason), _head(message)))
+        self.dead_letters.take(undeliverable(received.body, with_warning(message, reason), _head(message)))
         self._finish(reading, began, comes_again=False)
 
     def _finish(self, suspect: str, began: Millis, *, comes_again: bool) -> None:
@@ -118,7 +121,7 @@ def message_in(body: str) -> DelayerMessage | ExecutorMessage | OutcomeMessage |
     return None
 
 
-def told(message: DelayerMessage | ExecutorMessage | OutcomeMessage | None, reason: str) -> str:
+def with_warning(message: DelayerMessage | ExecutorMessage | OutcomeMessage | None, reason: str) -> str:
     """Who reads the dead letter must know that a redrive would be a second firing."""
     if isinstance(message, OutcomeMessage) and message.outcome == "done":
         return f"do not redrive it, the target accepted attempt {message.attempt} ({message.detail}): {reason}"

@@ -18,6 +18,8 @@ from delayer.core.firing.executing import (
     Refused,
     Retry,
     SendNext,
+    Stop,
+    Take,
     TooEarly,
     TryAgain,
     decide_attempt,
@@ -28,8 +30,8 @@ from delayer.core.firing.executing import (
 )
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.ledger.lifecycle import ENDS, State
-from delayer.core.ledger.outcome import retried, sent_again
-from delayer.core.ledger.row import LedgerRow, Refuse, RetryLater
+from delayer.core.ledger.outcome import contested, retried, taken
+from delayer.core.ledger.row import Arrival, LedgerRow, Refuse
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, YEAR, Millis
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 
@@ -96,13 +98,36 @@ def test_a_failed_message_that_comes_again_sends_the_next_attempt_again() -> Non
     assert decide_attempt(evolve(message, fence="d2", attempt=2), row) == Attempt()
 
 
-def test_a_retry_that_a_fresh_token_has_overtaken_waits_until_the_row_shows_that_the_other_has_arrived() -> None:
-    """Whoever wrote the fresh token may have died before its send: then the overtaken message is the only one."""
-    row = retried(a_claim(), "d2", NOW)
-    overtaken = evolve(an_executor_message(), fence="d2", attempt=2)
-    fresh = sent_again(row, "d3")
-    assert decide_attempt(overtaken, fresh) == RetryLater()
-    assert isinstance(decide_attempt(overtaken, retried(fresh, "d4", NOW)), Refuse)
+def test_of_several_messages_for_one_retry_the_first_that_arrives_makes_it() -> None:
+    """Nobody knows which of them were sent: each may be the only one, until one has said that it is there."""
+    row = contested(retried(a_claim(), "d2", NOW))
+    first, again = an_executor_message(fence="d2", attempt=2), an_executor_message(fence="d3", attempt=2)
+    failed = an_executor_message()
+    assert decide_attempt(first, row) == decide_attempt(again, row) == Take()
+    assert decide_attempt(failed, row) == SendNext(), "it comes again: whatever it has sent may not have arrived"
+    after = taken(row, "d3")
+    assert decide_attempt(again, after) == Attempt()
+    assert isinstance(decide_attempt(first, after), Refuse)
+    assert isinstance(decide_attempt(failed, after), Refuse)
+    following = retried(after, "d4", NOW)
+    assert decide_attempt(again, following) == SendNext()
+    assert isinstance(decide_attempt(first, following), Refuse)
+
+
+def test_of_two_hand_overs_the_first_that_arrives_makes_the_attempt() -> None:
+    """The relay claimed again, because it did not know whether its first hand-over had arrived."""
+    row = a_claim(fence="d2", arrival=Arrival.CONTESTED)
+    first, second = an_executor_message(fence="d1"), an_executor_message(fence="d2")
+    assert decide_attempt(first, row) == decide_attempt(second, row) == Take()
+    after = taken(row, "d1")
+    assert decide_attempt(first, after) == Attempt()
+    assert isinstance(decide_attempt(second, after), Refuse)
+    assert isinstance(decide_attempt(evolve(first, nonce="n2"), row), Refuse), "another copy of the schedule"
+
+
+def test_what_may_be_made_is_stopped_by_its_owner() -> None:
+    row = a_claim(fence="d2", arrival=Arrival.CONTESTED, stopped_at=NOW)
+    assert decide_attempt(an_executor_message(fence="d1"), row) == Stop()
 
 
 @given(st.integers(1, 8))

@@ -48,7 +48,8 @@ def test_an_end_without_a_claim() -> None:
 def test_an_outcome_over_a_row_that_has_changed(state: State, current: State, nonce: str, fence: str) -> None:
     """That the target took it is true whoever holds the claim now; that it failed is this message's own word."""
     message = an_executor_message()
-    allowed = may_end(a_claim(nonce=nonce, fence=fence, state=current), message.nonce, message.fence, state)
+    row = a_claim(nonce=nonce, fence=fence, state=current)
+    allowed = may_end(row, message.nonce, message.fence, message.attempt, state)
     if nonce != "n1" or current in (State.EXECUTED, State.CANCELLED, State.REPLACED):
         assert not allowed
     elif state is State.EXECUTED:

@@ -90,7 +90,8 @@ class OneSchedule(RuleBasedStateMachine):
             return
 
         def end(current: LedgerRow | None) -> LedgerRow | None:
-            if current is None or (current != read and not may_end(current, message.nonce, message.fence, outcome)):
+            held = (message.nonce, message.fence, message.attempt)
+            if current is None or (current != read and not may_end(current, *held, outcome)):
                 return None
             return ended(current, outcome, self.now)
 

@@ -3,7 +3,8 @@
 import pytest
 
 from delayer.core.ledger.lifecycle import ENDS, State
-from delayer.core.ledger.row import LedgerRow
+from delayer.core.ledger.outcome import contested, taken
+from delayer.core.ledger.row import Arrival, LedgerRow
 from delayer.core.recovery.disposition import Disposition, decide_disposition
 from delayer.core.recovery.redriving import redriven, settled
 from tests.samples import NOW, OWNER, a_claim, an_id
@@ -28,6 +29,10 @@ TO_THE_TABLE = redriven(an_id(), OWNER, a_claim(state=State.DEAD_LETTERED), "", 
         (RETRIED, "n1", "d2", Disposition.MARK),
         (RETRIED, "n1", "d1", Disposition.DISCARD),
         (RETRIED, "n1", "", Disposition.DISCARD),
+        (contested(RETRIED), "n1", "d9", Disposition.MARK),
+        (taken(contested(RETRIED), "d9"), "n1", "d9", Disposition.MARK),
+        (taken(contested(RETRIED), "d9"), "n1", "d3", Disposition.DISCARD),
+        (taken(a_claim(nonce="n1", arrival=Arrival.CONTESTED), "d9"), "n1", "", Disposition.DISCARD),
         (REDRIVEN, "n5", "", Disposition.MARK),
         (REDRIVEN, "n1", "", Disposition.STORE),
         (settled(TO_THE_TABLE), "n1", "", Disposition.MARK),
@@ -39,19 +44,3 @@ TO_THE_TABLE = redriven(an_id(), OWNER, a_claim(state=State.DEAD_LETTERED), "", 
 def test_what_becomes_of_a_body(current: LedgerRow | None, nonce: str, fence: str, verdict: Disposition) -> None:
     """What may be the last copy is marked; one that another has overtaken is discarded; an end stays an end."""
     assert decide_disposition(current, nonce, fence) is verdict
-
-
-@pytest.mark.parametrize(
-    ("fence", "attempt", "verdict"),
-    [
-        ("d3", 3, Disposition.MARK),
-        ("overtaken by a fresh token", 3, Disposition.MARK),
-        ("d2", 2, Disposition.MARK),
-        ("overtaken before that", 2, Disposition.DISCARD),
-    ],
-)
-def test_a_retry_that_a_fresh_token_has_overtaken_may_be_the_last_copy(
-    fence: str, attempt: int, verdict: Disposition
-) -> None:
-    """The message with the fresh token may never have been sent; the row shows only that of an earlier attempt."""
-    assert decide_disposition(RETRIED, "n1", fence, attempt) is verdict

@@ -14,6 +14,7 @@ from delayer.core.recovery.trial import (
     Try,
     decide_record_trial,
     decide_trial,
+    has_waited,
 )
 from delayer.core.schedule.instants import MINUTE, Millis
 from tests.samples import NOW
@@ -35,7 +36,7 @@ def tries(passes: list[bool]) -> list[Try | GiveUp]:
 def test_what_dies_while_others_pass_is_given_up() -> None:
     *tried, last = tries([True] * (PROOFS + 1))
     assert all(isinstance(one, Try) for one in tried)
-    assert last == GiveUp("its function died of it 3 times, and came to the end of others in between")
+    assert last == GiveUp("its function died of it 5 times, and came to the end of others in between")
 
 
 @given(st.integers(1, 300))
@@ -56,7 +57,13 @@ def test_the_first_run_is_no_proof() -> None:
 
 @pytest.mark.parametrize(("waited", "given_up"), [(WAITS_AT_MOST, False), (WAITS_AT_MOST + 1, True)])
 def test_nothing_waits_until_sqs_deletes_it(waited: Millis, given_up: bool) -> None:
-    assert isinstance(decide_trial(None, None, NOW - waited, NOW), GiveUp) == given_up
+    assert has_waited(NOW - waited, NOW) == given_up
+    assert isinstance(decide_trial(Trial(began=NOW - 1), None, NOW - waited, NOW), GiveUp) == given_up
+
+
+def test_what_waits_for_the_end_of_a_long_outage_is_tried_once_more() -> None:
+    assert decide_trial(None, None, NOW - 2 * WAITS_AT_MOST, NOW) == Try(Trial(began=NOW))
+    assert not has_waited(0, NOW), "it is not known when it was sent"
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from delayer.core.firing.executing import Done, Made, Refused, Result, Retry, carried, made_of
 from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.outcome import retried
-from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.ledger.outcome import contested, retried
+from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.malformed import UnknownVersion
@@ -162,17 +162,16 @@ def test_after_an_end_the_target_is_not_reached() -> None:
 
 
 def test_a_message_with_an_overtaken_fencing_token_is_refused() -> None:
-    """The row names a later attempt: the message of this one has arrived."""
+    """The row names an attempt: its message has arrived."""
     world = World()
-    row = a_claim(retry_of="d0", attempt=2)
-    world.ledger.store(row)
+    world.ledger.store(a_claim(retry_of="d0"))
     assert world.execute(delivered(an_executor_message(fence="another"))) == []
     assert world.target.reached == []
-    assert the_row(world) == row
+    assert the_row(world) == a_claim(retry_of="d0")
 
 
 def test_a_first_attempt_overtaken_by_a_new_claim_is_left_in_the_queue() -> None:
-    """The relay that claimed it again may have died before its hand-over: then this is the only copy (ADR 0043)."""
+    """A row of an older version does not say that it is contested, and this may be the only copy (ADR 0043)."""
     world = after_a_claim()
     failed = world.execute(delivered(an_executor_message(fence="another")))
     assert failed == [delivered(an_executor_message(fence="another"))[0].message_id]
@@ -222,8 +221,9 @@ def test_a_twin_that_is_refused_sends_what_the_other_may_have_died_before() -> N
     assert evolve(world.execute, target=meanwhile)(delivered(an_executor_message())) == []
     [following] = [decode(one.body, ExecutorMessage) for one in world.http_queue.messages]
     row = the_row(world)
-    assert (following.fence, following.attempt) == (row.fence, 2)
-    assert row.fence != "d2", "the other may still send its own: the two must not have one token"
+    assert following.attempt == row.attempt == 2
+    assert following.fence != "d2", "the other may still send its own: the two must not have one token"
+    assert row.arrival is Arrival.CONTESTED
     assert row.state is State.CLAIMED
     assert world.store.objects == {}
 
@@ -238,29 +238,43 @@ def test_a_retry_that_is_sent_once_more_keeps_the_delay_that_the_target_asked_fo
     first, second = world.http_queue.messages
     assert first.visible_at == second.visible_at == NOW + 300 * SECOND
     fences = [decode(one.body, ExecutorMessage).fence for one in (first, second)]
-    assert the_row(world).fence == fences[1] != fences[0]
+    assert fences[0] != fences[1]
     world.clock.move(300 * SECOND)
-    both = world.http_queue.receive()
-    world.http_queue.settle(both, world.execute(both))
-    assert len(world.target.reached) == 2
-    world.clock.move(90 * SECOND)
-    assert world.execute(world.http_queue.receive()) == [], "the overtaken one has waited for the end"
+    world.target.answers = [Retry(detail="HTTP 503")] * 2
+    assert world.execute(world.http_queue.receive()) == []
     assert len(world.target.reached) == 2
 
 
-def test_a_retry_overtaken_by_a_token_that_was_never_sent_is_not_lost() -> None:
-    """A twin wrote the fresh token and died, after the message that both had in hand was deleted (ADR 0084)."""
-    world = after_a_claim(Retry(detail="HTTP 503"))
+def test_a_retry_is_not_lost_though_the_message_with_the_last_token_was_never_sent() -> None:
+    """A twin found the row, said that it sends another, and died; the message of both was deleted (ADR 0084)."""
+    world = after_a_claim(Retry(detail="HTTP 503"), Done("HTTP 200"))
     assert world.execute(delivered(an_executor_message())) == []
     row = the_row(world)
-    assert world.ledger.write([LedgerChange(row=sent_again(row, "never sent"), over=row)]) == [Written()]
+    assert world.ledger.write([LedgerChange(row=contested(row), over=row)]) == [Written()]
     world.clock.move(MINUTE)
-    [waiting] = world.http_queue.receive()
-    assert world.execute([waiting]) == [waiting.message_id]
-    message = decode(waiting.body, ExecutorMessage)
-    world.dead_letters.take(undeliverable(waiting.body, "it has waited for three days", message))
-    assert the_row(world).state is State.DEAD_LETTERED
-    assert len(world.store.objects) == 1
+    assert world.execute(world.http_queue.receive()) == []
+    assert the_row(world).state is State.EXECUTED
+
+
+@pytest.mark.parametrize("answer", [Done("HTTP 200"), Retry(detail="HTTP 503"), Refused("HTTP 404")], ids=str)
+def test_what_is_contested_while_its_attempt_is_made_gets_its_outcome_all_the_same(answer: Result) -> None:
+    """The relay has claimed again meanwhile, and its second hand-over has not arrived."""
+    world = after_a_claim()
+
+    def meanwhile(message: ExecutorMessage) -> Result:
+        row = the_row(world)
+        again = evolve(row, revision=row.revision + 1, fence="d2", arrival=Arrival.CONTESTED)
+        assert world.ledger.write([LedgerChange(row=again, over=row)]) == [Written()]
+        return answer
+
+    message = an_executor_message()
+    assert evolve(world.execute, target=meanwhile)(delivered(message)) == []
+    row = the_row(world)
+    assert row.state is {Done: State.EXECUTED, Retry: State.CLAIMED, Refused: State.FAILED}[type(answer)]
+    if isinstance(answer, Retry):
+        assert (row.attempt, row.retry_of, row.arrival) == (2, message.fence, Arrival.UNKNOWN)
+        assert world.execute(delivered(evolve(message, fence="d2"))) == [], "the second hand-over is overtaken now"
+        assert world.http_queue.sent == 1
 
 
 # ------------------------------------------------------------ outcomes that cannot be written

@@ -1,16 +1,20 @@
 """What keeps coming back is handled alone; a killer is given up, and nothing else."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
+from attrs import define, evolve
 
 from delayer.core.firing.executing import Done, Made, carried
 from delayer.core.ledger.lifecycle import State
 from delayer.core.recovery.dead_letter import decode
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE
 from delayer.core.schedule.messages import encode
+from delayer.fakes import MemoryTrials
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.queue import Outgoing, ReceivedMessage
+from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery import guard
 from tests.samples import NOW, a_claim, a_delayer_message, an_executor_message, an_id
 from tests.world import START, SUSPECTS, World
@@ -64,7 +68,7 @@ def test_what_its_function_dies_of_while_others_pass_is_dead_lettered_and_its_ne
         world.run_until(START + (11 + minute) * MINUTE)
     [letter] = [decode(one) for one in world.store.objects.values()]
     assert letter.schedule_id == an_id(NOW)
-    assert "died of it 3 times" in letter.reason
+    assert "died of it 5 times" in letter.reason
     row = world.ledger.read(an_id(NOW))
     assert row
     assert row.state is State.DEAD_LETTERED
@@ -95,11 +99,70 @@ def test_what_waits_for_three_days_is_dead_lettered() -> None:
     assert (letter.body, letter.reason) == ('{"v": 99}', "it could not be handled for three days")
 
 
+def test_after_an_outage_of_four_days_it_is_tried_once_more_before_it_is_given_up() -> None:
+    world = World()
+    world.clock.move(4 * DAY)
+    assert world.guarded_relay([a_suspect()]) == []
+    assert world.http_queue.sent == 1
+    assert world.store.objects == {}
+
+
+def test_our_own_exception_is_no_killer() -> None:
+    """Whatever the function raises, it is alive; the message waits for a better version of it."""
+    world = World()
+    healthy = world.relay
+
+    def raises(batch: Sequence[ReceivedMessage]) -> list[str]:
+        raise KeyError("a defect")
+
+    world.relay = raises  # type: ignore[assignment] # only called
+    for _ in range(100):
+        world.clock.move(MINUTE)
+        world.trials.note_pass("relay", world.clock.now())
+        assert world.guarded_relay([a_suspect()]) == ["m"]
+    world.relay = healthy
+    assert world.guarded_relay([a_suspect()]) == []
+    assert world.store.objects == {}
+
+
+def test_half_an_outage_makes_no_killer() -> None:
+    """The end of a run cannot be noted at once: it is tried again, so that the next run does not count as one more."""
+    world = World()
+    healthy = world.relay
+    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment,misc] # only called
+    for _ in range(20):
+        world.clock.move(MINUTE)
+        flaky = Flaky(world.trials, failures=3)
+        assert evolve(world.guarded_relay, trials=flaky, handle=world.relay)([a_suspect()]) == ["m"]
+        assert world.trials.begun == {}
+    world.relay = healthy
+    assert world.guarded_relay([a_suspect()]) == []
+    assert world.store.objects == {}
+
+
+@define
+class Flaky:
+    """Control rows of which the first calls that note an end fail."""
+
+    trials: MemoryTrials
+    failures: int
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.trials, name)
+
+    def finish(self, suspect: str) -> None:
+        self.failures -= 1
+        if self.failures >= 0:
+            raise Unavailable("throttled")
+        self.trials.finish(suspect)
+
+
 def test_an_outcome_that_is_given_up_says_that_the_target_accepted() -> None:
     """A redrive would be a second firing: who reads the dead letter must know."""
     world = World()
     world.ledger.store(a_claim())
     made = Made(message=an_executor_message(), result=Done("HTTP 200"), lateness=0)
+    world.execute = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment,misc] # only called
     world.clock.move(4 * DAY)
     assert world.guarded_execute([a_suspect(encode(carried(made)), function="execute")]) == []
     [letter] = [decode(one) for one in world.store.objects.values()]
@@ -113,6 +176,7 @@ def test_if_even_reading_it_kills_it_is_stored_unread(monkeypatch: pytest.Monkey
 
     world, suspect = World(), a_suspect(sent_at=START - 4 * DAY)
     monkeypatch.setattr(guard, "message_in", dies)
+    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment,misc] # only called
     for _ in range(2):
         with pytest.raises(Crash):
             world.guarded_relay([suspect])
