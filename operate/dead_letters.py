@@ -65,7 +65,7 @@ def add_command_for_many(commands: Any, name: str, what: str) -> None:
     added = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
     added.add_argument("key", metavar="KEY", nargs="?", help="one dead letter, by its key")
     added.add_argument("--all", action="store_true", help="without any condition: all that are stored")
-    added.add_argument("--prefix", metavar="TEXT", help="key begins so: dead-lettered/, failed/, aws/lambda/")
+    added.add_argument("--prefix", metavar="TEXT", help="key begins so: dead-lettered/ or failed/")
     added.add_argument("--reason", metavar="TEXT", help="part of the reason for which it was stored")
     added.add_argument("--from", metavar="TIME", help="stored at this time or later, like 2026-11-21T09:00:00Z")
     added.add_argument("--until", metavar="TIME", help="stored before this time (default: now)")

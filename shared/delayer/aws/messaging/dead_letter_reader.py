@@ -9,7 +9,7 @@ from delayer.aws.events.table_stream import change_of
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.waiting import records_in
 from delayer.core.schedule import messages
-from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, OutcomeMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, Row
@@ -49,7 +49,7 @@ def _from_discarded(content: bytes) -> Contents:
     rows = [_row_of(record) for record in removed]
     return Contents(
         schedules=tuple(row for row in rows if isinstance(row, Schedule)),
-        malformed=sum(isinstance(row, Malformed) for row in rows),
+        malformed=sum(isinstance(row, Malformed | UnknownVersion) for row in rows),
     )
 
 

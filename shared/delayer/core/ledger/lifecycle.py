@@ -100,7 +100,7 @@ WAITING: Final = frozenset({State.SCHEDULED, State.ENQUEUED})  # the ledger does
 
 
 class IllegalTransition(Exception):
-    """A transition that the table does not have. The schedule becomes a dead letter instead."""
+    """A transition that the table does not have. It is a defect: whoever meets it leaves the ledger as it is."""
 
 
 ALLOWED: Final = frozenset((one.source, one.target, one.event) for one in TRANSITIONS)

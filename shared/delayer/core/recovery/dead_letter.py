@@ -45,7 +45,7 @@ class Contents:
     """The schedules in an object of the store."""
 
     schedules: tuple[Schedule, ...] = ()
-    malformed: int = 0  # records in it that this code cannot read
+    malformed: int = 0  # records in it that this code cannot read, because of their shape or version
     others: int = 0  # schedules in it that the command was not given for
     handed_over: bool = False  # it is a message of an executor's queue
 

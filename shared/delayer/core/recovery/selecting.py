@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from attrs import evolve, frozen
 
 from delayer.core.recovery.dead_letter import Contents, decode
+from delayer.core.recovery.waiting import PREFIXES as BROUGHT_BACK
 from delayer.core.schedule.instants import Millis, parse_instant
 from delayer.core.schedule.schedule import Schedule
 
@@ -42,6 +43,10 @@ class Selection:
     reason: str = ""  # part of the reason, in small or capital letters
     owner: str = ""
     group: str = ""
+
+    def looks_at(self, key: str) -> bool:
+        """What is brought back by itself is left alone, unless the prefix asks for it: a discard would lose it."""
+        return self.prefix.startswith(BROUGHT_BACK) or not key.startswith(BROUGHT_BACK)
 
     def of(self, filed: Filed, contents: Contents) -> Contents | None:
         """What the command is given for in an object; None if nothing."""
@@ -112,12 +117,19 @@ def filed(content: bytes) -> Filed:
     try:
         letter = decode(content)
     except ValueError:
-        return Filed(reason=DISCARDED, owner="", at=_time_of_lambda(content))
+        return _filed_records(content)
     return Filed(reason=letter.reason, owner=letter.owner, at=letter.at)
 
 
-def _time_of_lambda(content: bytes) -> Millis:
+def _filed_records(content: bytes) -> Filed:
+    """What waits to be brought back: set aside by the enqueuer, or put there by Lambda."""
     try:
-        return parse_instant(json.loads(content)["timestamp"])
-    except (ValueError, KeyError, TypeError):
-        return 0
+        file = json.loads(content)
+        reason, at = file.get("reason"), file.get("at")
+        return Filed(
+            reason=reason if isinstance(reason, str) else DISCARDED,
+            owner="",
+            at=at if isinstance(at, int) else parse_instant(file["timestamp"]),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Filed(reason=DISCARDED, owner="", at=0)

@@ -107,7 +107,7 @@ class Bulk:
     def _keys(self, order: Order) -> Iterator[Sequence[str]]:
         after = order.after
         while keys := self.redrive.store.list(order.selection.prefix, after, KEYS):
-            yield from parts(keys, READ_TOGETHER)
+            yield from parts([key for key in keys if order.selection.looks_at(key)], READ_TOGETHER)
             after = keys[-1]
 
     def _look(self, selection: Selection, key: str) -> Found | Unavailable | None:

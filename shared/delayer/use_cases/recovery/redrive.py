@@ -12,6 +12,7 @@ from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.masking.mask import masked_text
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.redriving import Refusal, decide_discard, decide_redrive, redriven, settled
+from delayer.core.recovery.selecting import filed
 from delayer.core.schedule.instants import Millis, format_instant
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
@@ -177,7 +178,7 @@ def _shown(key: str, content: bytes) -> dict[str, Any]:
     try:
         letter = decode(content)
     except ValueError:
-        return {"key": key, "scheduleId": "", "reason": "discarded by the stream's event source mapping"}
+        return {"key": key, "scheduleId": "", "reason": filed(content).reason}
     return {
         "key": key,
         "scheduleId": letter.schedule_id,

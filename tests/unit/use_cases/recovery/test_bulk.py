@@ -23,6 +23,7 @@ from tests.samples import NOW, OWNER, a_claim, a_dead_letter, many_schedules
 from tests.world import World
 
 BATCH = "aws/lambda/mapping/shard/2026/11/21/batch"
+BATCHES = {"prefix": "aws/lambda/"}  # they are brought back by themselves; a command must ask for them
 
 
 def letter_of(schedule: Schedule, **changes: Any) -> DeadLetter:
@@ -118,15 +119,28 @@ def test_of_a_batch_only_what_is_selected() -> None:
     other = evolve(other, owner="somebody")
     world.store.objects[BATCH] = a_batch([mine, other])
     bulk = evolve(bulk_of(world), redrive=evolve(world.redrive, read=reader([mine, other])))
-    assert call(bulk, where={"owner": OWNER})["redriven"] == 1
+    assert call(bulk, where={**BATCHES, "owner": OWNER})["redriven"] == 1
     assert set(world.ledger.rows) == {mine.id}
     assert BATCH in world.store.objects
-    assert call(bulk, "discard", {"owner": "somebody"})["discarded"] == 1
+    assert call(bulk, "discard", {**BATCHES, "owner": "somebody"})["discarded"] == 1
     assert BATCH in world.store.objects, "the command was not for all of it"
     world.run_until(NOW + MINUTE)
-    assert call(bulk)["refused"] == {"not redriven: it is executed": 1, "not redriven: it is dropped": 1}
+    assert call(bulk, where=BATCHES)["refused"] == {"not redriven: it is executed": 1, "not redriven: it is dropped": 1}
     assert world.store.objects == {}
     assert fired(world) == {mine.id: 1}
+
+
+@pytest.mark.parametrize("key", [BATCH, "waiting/1795251600000-0123456789abcdef.json"])
+def test_what_is_brought_back_by_itself_is_left_alone(key: str) -> None:
+    """A command for all must not end what is about to fire."""
+    world = World()
+    [one] = many_schedules(1)
+    world.store.objects[key] = a_batch([one])
+    bulk = evolve(bulk_of(world), redrive=evolve(world.redrive, read=reader([one])))
+    assert call(bulk, "discard")["lookedAt"] == 0
+    assert call(bulk, "discard", {"prefix": "dead-lettered/"})["lookedAt"] == 0
+    assert key in world.store.objects
+    assert call(bulk, "discard", {"prefix": key[:11]})["discarded"] == 1
 
 
 def reader(schedules: list[Schedule], malformed: int = 0) -> Callable[[bytes], Any]:
@@ -138,11 +152,13 @@ def test_the_time_of_a_batch_is_lambdas() -> None:
     [one] = many_schedules(1)
     world.store.objects[BATCH] = a_batch([one])
     bulk = evolve(bulk_of(world), redrive=evolve(world.redrive, read=reader([one])))
-    assert call(bulk, where={"from": "2026-11-21T08:00:01Z"}, dryRun=True)["matched"] == 0
-    assert call(bulk, where={"from": "2026-11-21T08:00:00Z"}, dryRun=True)["matched"] == 1
+    assert call(bulk, where={**BATCHES, "from": "2026-11-21T08:00:01Z"}, dryRun=True)["matched"] == 0
+    assert call(bulk, where={**BATCHES, "from": "2026-11-21T08:00:00Z"}, dryRun=True)["matched"] == 1
     world.store.objects[BATCH] = b"{}"
-    assert call(bulk, where={"from": "2026-11-21T08:00:00Z"}, dryRun=True)["matched"] == 0, "it does not say when"
-    assert call(bulk, where={"reason": "event source mapping"}, dryRun=True)["matched"] == 1
+    assert call(bulk, where={**BATCHES, "from": "2026-11-21T08:00:00Z"}, dryRun=True)["matched"] == 0, (
+        "it does not say when"
+    )
+    assert call(bulk, where={**BATCHES, "reason": "event source mapping"}, dryRun=True)["matched"] == 1
 
 
 # ------------------------------------------------------------ without effect
@@ -249,7 +265,7 @@ def test_a_call_ends_in_time_however_much_an_object_holds() -> None:
     after = ""
     for _ in held:
         began = world.clock.now()
-        answer = call(bulk, perSecond=SLOWEST, after=after)
+        answer = call(bulk, where=BATCHES, perSecond=SLOWEST, after=after)
         assert answer["redriven"] == 100
         assert world.clock.now() - began <= 10 * SECOND
         after = answer["next"]
