@@ -1,13 +1,15 @@
 """Bugs of stream-enqueuer."""
 
-from contextlib import suppress
+from collections.abc import Sequence
 from typing import Any
 
 from delayer.core.firing import enqueueing, executing
+from delayer.core.recovery import trial
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.core.schedule.messages import DelayerMessage
+from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import RecordChange
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.firing import enqueue
@@ -31,9 +33,8 @@ def _send_ignoring_failures(self: Any, removed: Any) -> list[str]:
     return []
 
 
-def _swallow_errors(self: Any, changes: Any) -> list[str]:
-    with suppress(Unavailable):
-        _call(self, changes)
+def _swallow_errors(self: Any, changes: Any, *, brought_back: bool = False) -> list[str]:
+    _call(self, changes, brought_back=brought_back)
     return []
 
 
@@ -49,10 +50,23 @@ def _forget_far_removals(schedule: Any, row: Any) -> enqueueing.Decision:
     return enqueueing.Ignore()
 
 
-def _choke_on_garbage(change: RecordChange, now: Millis, period: Millis) -> enqueueing.Decision:
-    if isinstance(change.row, Malformed):
+def _choke_on_garbage(self: Any, changes: Any, *, brought_back: bool = False) -> list[str]:
+    if any(isinstance(change.row, Malformed) for change in changes):
         raise Unavailable("it cannot be read")
-    return _decide(change, now, period)
+    return _call(self, changes, brought_back=brought_back)
+
+
+def _dead_letter_what_fails(self: Any, beyond_us: Sequence[tuple[RecordChange, str]]) -> list[str]:
+    poison = [
+        (change, enqueueing.MoveToDeadLetters(reason=reason, schedule=change.row))
+        for change, reason in beyond_us
+        if isinstance(change.row, Schedule)
+    ]
+    return list(self._dead_letter(poison))
+
+
+def _try_for_ever(before: Any, passed: Any, changed_at: Millis, now: Millis) -> trial.Try:
+    return trial.Try(trial.Trial(began=now))
 
 
 def _nonce_of_the_event(self: Any, schedule: Any) -> DelayerMessage:
@@ -99,7 +113,21 @@ BUGS = (
         what="a malformed record makes the handler fail, again and again",
         breaks=Invariant.HARMLESS,
         whose="delayer-aws",
-        swaps=((enqueueing, "decide", _choke_on_garbage),),
+        swaps=((enqueue.Enqueue, "__call__", _choke_on_garbage),),
+    ),
+    Bug(
+        name="failure-is-poison",
+        what="a record that our own code fails at becomes a dead letter, instead of being set aside",
+        breaks=Invariant.NOBODY_NEEDED,
+        whose="Delayer, before ADR 0082",
+        swaps=((enqueue.Enqueue, "set_aside", _dead_letter_what_fails),),
+    ),
+    Bug(
+        name="killer-blocks-shard",
+        what="a record of which the enqueuer dies is tried until Lambda gives it up after 23 hours",
+        breaks=Invariant.HARMLESS,
+        whose="Delayer, before ADR 0082, after six hours",
+        swaps=((enqueue, "decide_record_trial", _try_for_ever),),
     ),
     Bug(
         name="stream-event-nonce",

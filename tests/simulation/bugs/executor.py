@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from attrs import evolve
+
 from delayer.core.firing import executing
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow, Refuse
@@ -42,6 +44,23 @@ def _fail_without_body(self: Any, message: Any, row: LedgerRow, reason: str) -> 
 
 def _gives_up_at_once(message: Any, result: Any, max_attempts: int) -> Any:
     return executing.GiveUp(result.detail)
+
+
+def _send_with_the_same_token(self: Any, message: Any, row: LedgerRow) -> bool:
+    again = evolve(message, attempt=row.attempt, fence=row.fence)
+    return bool(self.send(again, executing.seconds_until(row.retry_at, self.clock.now())))
+
+
+def _last_token_only(message: Any, row: LedgerRow | None) -> Any:
+    verdict = _decide_attempt(message, row)
+    if isinstance(verdict, executing.Take) and row and row.fence != message.fence:
+        return Refuse("overtaken by another message")
+    return verdict
+
+
+def _take_without_a_note(message: Any, row: LedgerRow | None) -> Any:
+    verdict = _decide_attempt(message, row)
+    return executing.Attempt() if isinstance(verdict, executing.Take) else verdict
 
 
 def _takes_it_for_done(self: Any, message: Any) -> Any:
@@ -104,5 +123,32 @@ BUGS = (
         breaks=Invariant.ONE_END,
         whose="delayer-aws, whose executors only log",
         swaps=((execute.Execute, "reach", _takes_it_for_done),),
+    ),
+    Bug(
+        name="one-token-for-two",
+        what="a retry that may have been sent is sent again with the same token",
+        breaks=Invariant.ONCE,
+        whose="Delayer, before ADR 0084",
+        swaps=((execute.Execute, "_send_next", _send_with_the_same_token),),
+    ),
+    Bug(
+        name="last-token-only",
+        what="a message is refused because another was to be sent for its attempt, which may never have happened",
+        breaks=Invariant.NOTHING_LOST,
+        whose="Delayer, until the simulation found it",
+        swaps=((executing, "decide_attempt", _last_token_only),),
+    ),
+    Bug(
+        name="taken-without-a-note",
+        what="the first of several messages makes the attempt, and the ledger does not say so",
+        breaks=Invariant.ONCE,
+        swaps=((executing, "decide_attempt", _take_without_a_note),),
+    ),
+    Bug(
+        name="outcome-not-carried",
+        what="an attempt whose outcome cannot be written is made again",
+        breaks=Invariant.ONCE,
+        whose="Delayer, before ADR 0083",
+        swaps=((execute.Execute, "carry", never),),
     ),
 )

@@ -6,6 +6,7 @@ from typing import Any
 from attrs import evolve
 
 from delayer.core.firing import enqueueing, sweeping
+from delayer.core.firing.sweeping import Gate
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import MINUTE, Millis, minute_of
 from delayer.ports.unavailable import Unavailable
@@ -14,14 +15,15 @@ from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
 _sweep = sweep.Tick.sweep
+_decide_gate = sweeping.decide_gate
 
 
-def _one_minute_only(progress: Progress, now: Millis, period: Millis) -> sweeping.Plan:
+def _one_minute_only(progress: Progress, now: Millis, period: Millis, gate: Gate) -> sweeping.Plan:
     return sweeping.Plan(minutes=(enqueueing.edge_of(now, period),), whole=False)
 
 
-def _sweep_one_shard(self: Any, shards: Shards, began: Millis) -> None:
-    _sweep(self, evolve(shards, highest=0), began)
+def _sweep_one_shard(self: Any, shards: Shards, began: Millis, gate: Gate, backlog: int) -> None:
+    _sweep(self, evolve(shards, highest=0), began, gate, backlog)
 
 
 def _closable_at_once(minute: int, query_began: Millis) -> bool:
@@ -32,13 +34,17 @@ def _deleted_is_empty(parts: Sequence[bool]) -> bool:
     return True
 
 
-def _close_what_comes(self: Any, watermark: int, shards: Any, began: Millis, whole: bool) -> sweep.Closing:
+def _close_what_comes(self: Any, watermark: int, shards: Any, began: Millis, whole: bool, room: int) -> sweep.Closing:
     closed_until = enqueueing.edge_of(began, self.period) + 2
     return sweep.Closing(closed_until=closed_until, swept=sweep.Swept(), finished=True)
 
 
-def _nothing_near(progress: Progress, now: Millis, period: Millis) -> sweeping.Plan:
+def _nothing_near(progress: Progress, now: Millis, period: Millis, gate: Gate) -> sweeping.Plan:
     return sweeping.Plan(minutes=(), whole=False)
+
+
+def _all_or_nothing(seen: Millis | None, backlog: int, mark: int, now: Millis) -> Gate:
+    return Gate.OPEN if _decide_gate(seen, backlog, mark, now) is Gate.OPEN else Gate.CLOSED
 
 
 def _skip_big_buckets(self: Any, bucket: Any) -> sweep.Inspection:
@@ -85,5 +91,12 @@ BUGS = (
         what="the sweep takes the number of shards from its own environment, not from the control row",
         breaks=Invariant.ONE_END,
         swaps=((sweep.Tick, "sweep", _sweep_one_shard),),
+    ),
+    Bug(
+        name="backlog-stops-all",
+        what="one owner who posts faster than the relay drains stops the sweep for everybody",
+        breaks=Invariant.HARMLESS,
+        whose="Delayer, before ADR 0085",
+        swaps=((sweeping, "decide_gate", _all_or_nothing),),
     ),
 )

@@ -3,8 +3,9 @@
 from typing import Any
 
 from delayer.core.firing import enqueueing, relaying
-from delayer.core.recovery import redriving
-from delayer.use_cases.recovery import dead_letter, redrive
+from delayer.core.recovery import redriving, trial
+from delayer.core.schedule.instants import Millis
+from delayer.use_cases.recovery import bring_back, dead_letter, guard, redrive
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 
@@ -24,7 +25,49 @@ def _redrive_is_done_with(self: Any, schedule: Any) -> Any:
     return ({**report, "settled": True}, row) if "it is claimed" in report["outcome"] else (report, row)
 
 
+def _received_too_often(before: Any, passed: Any, sent_at: Millis, now: Millis) -> trial.GiveUp:
+    return trial.GiveUp("it was received three times")
+
+
+def _any_death_counts(before: trial.Trial | None, passed: Millis | None) -> int:
+    return before.proofs + 1 if before else 0
+
+
+def _never_a_killer(before: trial.Trial | None, passed: Millis | None) -> int:
+    return 0
+
+
+def _leaves_it_there(self: Any, began: Millis, gate: Any) -> None:
+    return None
+
+
 BUGS = (
+    Bug(
+        name="received-too-often",
+        what="what was received three times becomes a dead letter, whatever kept it from being handled",
+        breaks=Invariant.NOBODY_NEEDED,
+        whose="every queue with a dead-letter queue; Delayer, before ADR 0081, after ten",
+        swaps=((guard, "decide_trial", _received_too_often),),
+    ),
+    Bug(
+        name="any-death-counts",
+        what="a message is taken for a killer though its function came to the end of nothing else",
+        breaks=Invariant.NOBODY_NEEDED,
+        swaps=((trial, "_proofs", _any_death_counts),),
+    ),
+    Bug(
+        name="never-a-killer",
+        what="a message of which its function dies is tried for three days",
+        breaks=Invariant.ONE_END,
+        swaps=((trial, "_proofs", _never_a_killer), (trial, "WAITS_AT_MOST", 10**15)),
+    ),
+    Bug(
+        name="never-brought-back",
+        what="records that were set aside stay in the store",
+        breaks=Invariant.ONE_END,
+        whose="Delayer, before ADR 0082: what the stream gave up on waited for a person",
+        swaps=((bring_back.BringBack, "__call__", _leaves_it_there),),
+    ),
     Bug(
         name="mark-before-body",
         what="the ledger says `dead-lettered` before the body is stored",

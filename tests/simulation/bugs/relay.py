@@ -10,6 +10,7 @@ from delayer.core.ledger.claim import Claim, Verdict, decide_claim
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow, Refuse
 from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.malformed import Malformed
 from delayer.use_cases.firing import relay
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
@@ -18,9 +19,10 @@ _decide_claim = decide_claim
 _send = relay.Relay.send
 _hand_over = relay.Relay.hand_over
 _first_attempt = relay.first_attempt
+_read = relay.Relay._read
 
 
-def _never_held(message: Any, now: Millis) -> Any:
+def _never_held(message: Any, now: Millis, action_types: Any) -> Any:
     return relaying.Hold()
 
 
@@ -77,6 +79,11 @@ def _claim_by_message_id(self: Any, ready: Sequence[relay.Held]) -> list[str]:
 
 def _drops_what_is_late(on_late: str, point_in_time: Millis, now: Millis) -> Any:
     return misfire.Drop("late") if now - point_in_time > 2 * SECOND else None
+
+
+def _poison(self: Any, received: Any) -> Any:
+    decision, message = _read(self, received)
+    return (Malformed(decision.reason) if isinstance(decision, relaying.Wait) else decision), message
 
 
 def _without_payload(message: Any, fence: str) -> Any:
@@ -167,5 +174,12 @@ BUGS = (
         what="the hand-over leaves out the payload",
         breaks=Invariant.NOTHING_LOST,
         swaps=((relay, "first_attempt", _without_payload),),
+    ),
+    Bug(
+        name="exception-is-poison",
+        what="an exception of the relay's own makes a dead letter of the message that it was handling",
+        breaks=Invariant.NOBODY_NEEDED,
+        whose="Delayer, before ADR 0081",
+        swaps=((relay.Relay, "_read", _poison),),
     ),
 )
