@@ -78,7 +78,7 @@ def test_a_fifo_queue_delivers_nothing_of_a_message_group_that_is_in_flight(fifo
 
 
 def test_a_repeated_send_to_a_fifo_queue_is_one_message(sqs: Any) -> None:
-    """The SDK repeats what timed out. Another token is another message, though the body is the same."""
+    """A caller repeats what is not known to be sent. Another token is another message, though the body is the same."""
     url = sqs.create_queue(QueueName=f"{next(_names)}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
     queue = SqsQueue(sqs=sqs, url=url)
     for token in ("t1", "t1", "t2"):
