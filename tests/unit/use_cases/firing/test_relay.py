@@ -11,7 +11,7 @@ from delayer.core.ledger.row import named
 from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
-from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, decode, encode
+from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, ExecutorMessage, decode, encode
 from delayer.fakes import MemoryQueue
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from tests.samples import NOW, a_claim, a_delayer_message, an_id
@@ -143,6 +143,21 @@ def test_an_action_without_an_executor_waits_unclaimed_and_its_neighbours_go_on(
     assert world.ledger.read(message.schedule.id) is None
     assert world.store.objects == {}
     assert [one.schedule.id for one in handed_over(world.http_queue)] == [an_id(NOW - 1)]
+
+
+def test_what_is_too_large_for_its_queue_is_dead_lettered_unclaimed_and_its_neighbours_go_on() -> None:
+    """Its claim would tell a cancel that it will be handed over, and no queue would take it."""
+    world = World()
+    large = a_delayer_message(NOW, randomness=bytes(8), payload=f'"{"x" * MAX_BYTES}"')
+    assert world.relay(delivered(large, a_delayer_message(NOW))) == []
+    [handed] = handed_over(world.http_queue)
+    assert handed.schedule.id == an_id()
+    row = world.ledger.read(large.schedule.id)
+    assert row
+    assert (row.state, row.fence) == (State.DEAD_LETTERED, "")
+    [letter] = [decode_dead_letter(content) for content in world.store.objects.values()]
+    assert "too large" in letter.reason
+    assert letter.body == encode(large)
 
 
 def test_an_unknown_version_waits_and_its_neighbours_go_on() -> None:
