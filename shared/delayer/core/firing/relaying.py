@@ -16,7 +16,7 @@ from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, OutcomeMes
 MAX_HOLD: Final[Millis] = 3 * SECOND  # what is earlier goes back into the queue: a hold is paid for (ADR 0016)
 LONGEST_TOKEN: Final = "x" * 64  # longer than any fencing token
 LARGEST: Final = 2**63 - 1
-LAST_CALL: Final[Millis] = 100  # a hand-over starts this long before due, so that it takes its neighbours along
+LAST_CALL: Final[Millis] = 100  # a hand-over begins no later than this before due, however many it takes along
 
 
 @frozen
@@ -93,10 +93,11 @@ class Group:
 
 
 def next_group(held: Sequence[DelayerMessage], lead: Millis) -> Group:
-    """The next hand-over: the first that is due, and all that may go along with it (ADR 0016).
+    """The next hand-over: the first that is due, and all that may go along with it (ADR 0016, 0086).
 
-    Nothing is handed over more than `lead` before its point in time; the executor waits for the rest of the time.
+    It begins as soon as the last of them may be handed over: to wait any longer would take nobody along. Nothing is
+    handed over more than `lead` before its point in time; the executor waits for the rest of the time.
     """
-    first = min(message.schedule.point_in_time for message in held)
-    at = first - min(LAST_CALL, lead)
-    return Group(at=at, messages=tuple(message for message in held if message.schedule.point_in_time - lead <= at))
+    last_call = min(message.schedule.point_in_time for message in held) - min(LAST_CALL, lead)
+    together = tuple(message for message in held if message.schedule.point_in_time - lead <= last_call)
+    return Group(at=max(message.schedule.point_in_time for message in together) - lead, messages=together)

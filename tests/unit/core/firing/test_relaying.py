@@ -9,6 +9,7 @@ from delayer.core.firing.executing import Done, Made, Refused, Result, Retry, ca
 from delayer.core.firing.relaying import (
     LAST_CALL,
     MAX_HOLD,
+    Group,
     Hold,
     Resend,
     Stale,
@@ -146,15 +147,29 @@ def test_a_batch_is_handed_over_whole_in_due_order(offsets: list[Millis], lead: 
 
 @pytest.mark.parametrize(("behind", "goes_along"), [(0, True), (149, True), (150, True), (151, False), (250, False)])
 def test_who_goes_along(behind: Millis, goes_along: bool) -> None:
-    """Not a millisecond before its own lead: the first is handed over 50 ms before it is due."""
+    """The first is handed over 100 ms before it is due, and no later: 150 ms behind is just within its own lead."""
     messages = batch([0, behind])
     assert (messages[1] in next_group(messages, 250).messages) == goes_along
 
 
-@given(st.integers(-MINUTE, MAX_HOLD), leads)
-def test_alone_it_is_handed_over_at_the_last_call(offset: Millis, lead: Millis) -> None:
-    """Early enough to share an SQS request with its neighbours, and no earlier."""
-    assert next_group(batch([offset]), lead).at == NOW + offset - min(lead, LAST_CALL)
+@given(st.lists(st.integers(-MINUTE, MAX_HOLD) | st.integers(0, SECOND), min_size=1, max_size=10), leads)
+def test_it_waits_for_nobody_who_cannot_go_along(offsets: list[Millis], lead: Millis) -> None:
+    """A millisecond earlier, one of the group would be left behind; at the last call, no other would go along."""
+    messages = batch(offsets)
+    group = next_group(messages, lead)
+    assert group.at == max(message.schedule.point_in_time for message in group.messages) - lead
+    last_call = min(message.schedule.point_in_time for message in messages) - min(lead, LAST_CALL)
+    assert group.at <= last_call
+    assert set(group.messages) == {one for one in messages if one.schedule.point_in_time - lead <= last_call}
+
+
+@given(st.integers(-MINUTE, MAX_HOLD), st.integers(1, 10), leads)
+def test_what_is_due_at_the_same_instant_is_handed_over_with_the_whole_lead(
+    offset: Millis, number: int, lead: Millis
+) -> None:
+    """Alone, too: the executor may have to start, and the lead is there to cover that."""
+    messages = batch([offset] * number)
+    assert next_group(messages, lead) == Group(at=NOW + offset - lead, messages=tuple(messages))
 
 
 @given(batches)

@@ -57,7 +57,7 @@ def test_early_ones_are_held_and_handed_over_in_due_order_each_within_its_lead()
     messages = [a_delayer_message(NOW + offset) for offset in (2_900, 300, 400, 1_000)]
     assert world.relay(delivered(*messages)) == []
     assert [one.schedule.point_in_time - NOW for one in handed_over(world.http_queue)] == [300, 400, 1_000, 2_900]
-    assert world.http_queue.times == [NOW + 200, NOW + 900, NOW + 2_800], "the second goes along with the first"
+    assert world.http_queue.times == [NOW + 150, NOW + 750, NOW + 2_650], "the second goes along with the first"
     assert LEAD == 250
 
 
@@ -214,7 +214,7 @@ def test_the_claim_tells_how_early_it_was() -> None:
     world = World()
     world.relay(delivered(a_delayer_message(NOW + SECOND)))
     [facts] = [facts for event, _, facts in world.observer.lines if event == "claimed"]
-    assert facts == {"early": 100}
+    assert facts == {"early": LEAD}
 
 
 def late(**changes: Any) -> DelayerMessage:
