@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from delayer.aws.messaging.batches import MESSAGES
 from delayer.aws.messaging.queue import BATCH_BYTES, SqsQueue
 from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.messages import MAX_BYTES
 from delayer.fakes import ManualClock, MemoryQueue
 from delayer.ports.queue import Outgoing, Queue
 from delayer.ports.unavailable import Unavailable
@@ -90,6 +91,13 @@ def test_a_body_arrives_as_it_was_sent(queue: Queue) -> None:
     body = json.dumps({"\u00e4": "\U0001f600", "b": 'quo"te\n\t'}, ensure_ascii=False, indent=1)
     queue.send([Outgoing(body=body)])
     assert received(queue) == [body]
+
+
+def test_the_largest_message_arrives(queue: Queue) -> None:
+    """The relay makes sure that none is larger before it claims (ADR 0086). A character may have several bytes."""
+    body = chr(0x20AC) * (MAX_BYTES // 3) + "x" * (MAX_BYTES % 3)
+    assert queue.send([Outgoing(body=body), Outgoing(body="x")]) == []
+    assert sorted(len(one.encode()) for one in received(queue)) == [1, MAX_BYTES]
 
 
 def test_what_is_delayed_is_not_visible(queue: Queue) -> None:

@@ -15,7 +15,7 @@ from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, OutcomeMes
 
 MAX_HOLD: Final[Millis] = 3 * SECOND  # what is earlier goes back into the queue: a hold is paid for (ADR 0016)
 LONGEST_TOKEN: Final = "x" * 64  # longer than any fencing token
-LARGEST: Final = 2**63 - 1
+LARGEST: Final = 2**63 - 1  # a number longer than any in a message
 LAST_CALL: Final[Millis] = 100  # a hand-over begins no later than this before due, however many it takes along
 
 
