@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from delayer.aws.dynamodb.ledger import to_item as ledger_item
 from delayer.aws.dynamodb.schedule_table import to_item
 from delayer.core.schedule.instants import HOUR
 from delayer.core.schedule.messages import encode
@@ -16,7 +17,16 @@ from delayer.core.schedule.schedule_id import RANDOM_BYTES
 from tests.cfn import ROOT
 from tests.deadlines.endpoints import SILENT, TRICKLING, Answering, Hung
 from tests.deadlines.processes import FunctionProcess
-from tests.samples import GOLDEN, OWNER, STREAM_RECORD, a_delayer_message, a_schedule, an_executor_message, an_id
+from tests.samples import (
+    GOLDEN,
+    OWNER,
+    STREAM_RECORD,
+    a_claim,
+    a_delayer_message,
+    a_schedule,
+    an_executor_message,
+    an_id,
+)
 
 FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
 SECONDS = 3.0  # that each function is given
@@ -81,7 +91,6 @@ GIVEN: dict[str, Any] = {
     "api-schedule-put": a_call(SCHEDULE, name="invoice"),
     "api-schedule-stop": a_call(id=an_id(DUE)),
     "delayer-relay": messages(*[encode(a_delayer_message(DUE, nonce=nonce)) for nonce in ("n1", "n2")]),
-    "dlq-drain": messages(encode(a_delayer_message(DUE)), "malformed"),
     "executor-canary": messages(encode(an_executor_message(DUE, action='{"type": "canary"}')), "malformed"),
     "executor-http-request": messages(*[encode(an_executor_message(DUE, fence=fence)) for fence in ("d1", "d2")]),
     "executor-sqs-send": messages(encode(an_executor_message(DUE, action=SQS_ACTION)), "malformed"),
@@ -166,6 +175,25 @@ def test_a_claim_that_hangs_does_not_hold_up_its_neighbour() -> None:
     assert outcome["took"] < SECONDS
     assert outcome["answer"] == {"batchItemFailures": [{"itemIdentifier": "m0"}]}
     assert sent == ["other"]
+
+
+@pytest.mark.parametrize(("seconds", "calls"), [(SECONDS, ["GetItem"]), (85, ["GetItem", "PutItem", "UpdateItem"])])
+def test_an_attempt_that_could_not_end_in_time_is_not_begun(seconds: float, calls: list[str]) -> None:
+    """Nothing hangs, but the outcome of an attempt could not be written for sure: the message comes again."""
+    made: list[str] = []
+
+    def answer(operation: str, _: str) -> dict[str, Any]:
+        made.append(operation)
+        return {"Item": ledger_item(a_claim(DUE))} if operation == "GetItem" else {}
+
+    message = encode(an_executor_message(DUE, action='{"type": "canary", "path": "near"}'))
+    with Answering(answer) as endpoint, FunctionProcess("executor-canary", AWS_ENDPOINT_URL=endpoint.url) as executor:
+        executor.wait_until_ready()
+        executor.begin(messages(message), seconds)
+        outcome = executor.outcome()
+    assert made == calls
+    again = [] if "PutItem" in calls else [{"itemIdentifier": "m0"}]
+    assert outcome["answer"] == {"batchItemFailures": again}
 
 
 def test_a_record_that_asks_the_ledger_in_vain_does_not_hold_up_its_shard() -> None:

@@ -8,12 +8,12 @@ import pytest
 from attrs import frozen
 
 from delayer.core.firing.executing import MAX_RETRY_SECONDS, Refused, Retry
-from delayer.core.firing.sweeping import MAX_BACKLOG
+from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.ports.observer import Lateness, Metric
 from delayer.targets.canary import LATENESS
 from tests.cfn import consumed, deployed, expanded, functions, logical_names, resources
-from tests.template.test_template import DEAD, WORKING
+from tests.template.test_template import DEAD, QUEUES, RENEWED, WORKING, dead_letter_queues
 from tests.world import START, World
 
 ALARMS: Final = resources("AWS::CloudWatch::Alarm")
@@ -181,8 +181,25 @@ def test_an_expression_gives_one_result() -> None:
 
 @pytest.mark.parametrize("queue", DEAD)
 def test_a_dead_letter_queue_has_an_alarm_on_its_first_message(queue: str) -> None:
-    [alarm] = on_queue(queue).values()
-    assert alarm["MetricName"] == "ApproximateNumberOfMessagesVisible"
+    alarm = on_queue(queue)["Alarm"]
+    assert (alarm["MetricName"], alarm["Threshold"]) == ("ApproximateNumberOfMessagesVisible", 1)
+
+
+@pytest.mark.parametrize("queue", DEAD)
+def test_nothing_is_deleted_from_a_dead_letter_queue_before_it_has_rung_twice(queue: str) -> None:
+    """The first alarm goes on ringing, but it notifies once. What is written anew all the time may be deleted unseen.
+
+    SQS keeps a message 14 days from its first send. It may have failed for days before it came here, but the alarm
+    counts from its move into this queue.
+    """
+    if queue in RENEWED:
+        assert set(on_queue(queue)) == {"Alarm"}
+        return
+    alarm = on_queue(queue)["ForgottenAlarm"]
+    assert alarm["MetricName"] == "ApproximateAgeOfOldestMessage"
+    [source] = [QUEUES[name] for name, dead in dead_letter_queues().items() if dead == queue]
+    failing = source["VisibilityTimeout"] * source["RedrivePolicy"]["maxReceiveCount"]
+    assert QUEUES[queue]["MessageRetentionPeriod"] - failing - alarm["Threshold"] >= 5 * 24 * 3600
 
 
 @pytest.mark.parametrize("queue", sorted(set(WORKING) - {"CanaryQueue"}))
@@ -204,7 +221,8 @@ def test_a_queue_of_schedules_rings_if_they_wait_or_come_back(queue: str) -> Non
     assert {"OldAlarm", "DeepAlarm", "ReturnedAlarm"} <= set(found)
     assert found["OldAlarm"]["Threshold"] > MAX_DELAY_SECONDS + 60, "a delay may be part of the age"
     assert found["OldAlarm"]["Threshold"] > MAX_RETRY_SECONDS + 60
-    assert found["DeepAlarm"]["Threshold"] < MAX_BACKLOG, "it rings before the sweep stops"
+    mark = BACKLOG_PER_RELAY * expanded()["Parameters"]["RelayConcurrency"]["Default"]
+    assert found["DeepAlarm"]["Threshold"] < mark, "it rings before the sweep leaves what is not urgent"
 
 
 # ------------------------------------------------------------ streams, the minute task, the API, events

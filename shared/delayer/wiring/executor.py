@@ -1,10 +1,17 @@
 """The Lambda handler of an executor: everything but the target is the same for every action."""
 
+from typing import Final
+
 from delayer.aws.events.sqs import partial_failure, received_messages_of
+from delayer.aws.runtime.deadline import DEADLINE
 from delayer.aws.runtime.telemetry import Handler
 from delayer.ports.target import Target
 from delayer.wiring.environment import Environment
 from delayer.wiring.use_cases import execute, guard
+
+# Seconds that must be left when an attempt begins: the longest attempt that a client may ask for (30), and its outcome,
+# which takes up to three calls of AWS (ADR 0020).
+ATTEMPT: Final = 66
 
 
 def executor_handler(function: str, target: Target) -> Handler:
@@ -14,5 +21,5 @@ def executor_handler(function: str, target: Target) -> Handler:
 
 def handler_of(ports: Environment, target: Target) -> Handler:
     """The same, for a target that needs something of the bundle."""
-    use = guard(ports, execute(ports, target))
+    use = guard(ports, execute(ports, target, lambda: DEADLINE.left() >= ATTEMPT))
     return ports.observer.observed(lambda event, _: partial_failure(use(received_messages_of(event))))

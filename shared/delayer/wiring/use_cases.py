@@ -294,7 +294,7 @@ def relay(ports: "Bundle") -> "Relay":
     )
 
 
-def execute(ports: "Bundle", target: "Target") -> "Execute":
+def execute(ports: "Bundle", target: "Target", has_time: "Callable[[], bool]" = lambda: True) -> "Execute":
     """The queue of an action."""
     from delayer.use_cases.firing.execute import Execute
 
@@ -307,6 +307,7 @@ def execute(ports: "Bundle", target: "Target") -> "Execute":
         observer=ports.observer,
         parallel=ports.parallel,
         new_fence=ports.new_token,
+        has_time=has_time,
     )
 
 

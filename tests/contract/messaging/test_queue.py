@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from delayer.aws.messaging.batches import MESSAGES
 from delayer.aws.messaging.queue import BATCH_BYTES, SqsQueue
 from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.messages import MAX_BYTES
 from delayer.fakes import ManualClock, MemoryQueue
 from delayer.ports.queue import Outgoing, Queue
 from delayer.ports.unavailable import Unavailable
@@ -78,7 +79,7 @@ def test_a_fifo_queue_delivers_nothing_of_a_message_group_that_is_in_flight(fifo
 
 
 def test_a_repeated_send_to_a_fifo_queue_is_one_message(sqs: Any) -> None:
-    """The SDK repeats what timed out. Another token is another message, though the body is the same."""
+    """A caller repeats what is not known to be sent. Another token is another message, though the body is the same."""
     url = sqs.create_queue(QueueName=f"{next(_names)}.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
     queue = SqsQueue(sqs=sqs, url=url)
     for token in ("t1", "t1", "t2"):
@@ -90,6 +91,13 @@ def test_a_body_arrives_as_it_was_sent(queue: Queue) -> None:
     body = json.dumps({"\u00e4": "\U0001f600", "b": 'quo"te\n\t'}, ensure_ascii=False, indent=1)
     queue.send([Outgoing(body=body)])
     assert received(queue) == [body]
+
+
+def test_the_largest_message_arrives(queue: Queue) -> None:
+    """The relay makes sure that none is larger before it claims (ADR 0086). A character may have several bytes."""
+    body = chr(0x20AC) * (MAX_BYTES // 3) + "x" * (MAX_BYTES % 3)
+    assert queue.send([Outgoing(body=body), Outgoing(body="x")]) == []
+    assert sorted(len(one.encode()) for one in received(queue)) == [1, MAX_BYTES]
 
 
 def test_what_is_delayed_is_not_visible(queue: Queue) -> None:

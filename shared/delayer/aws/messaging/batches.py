@@ -23,6 +23,7 @@ def send_all(
     """Calls `send` for ten positions and `at_most` bytes at a time; returns the positions not known to be accepted.
 
     Each entry has its position as its `Id`. `Failed[]` lists what was *not* accepted, in an answer with status 200.
+    AWS does not say that such an entry surely was not stored, so it is not sent once more from here (ADR 0084).
     `refused`: a message that AWS will never accept is logged, told to this function and counts as accepted. It is lost,
     which is better than trying for ever.
     """

@@ -7,6 +7,7 @@ from attrs import frozen
 
 from delayer.aws.messaging.batches import send_all
 from delayer.aws.runtime.clients import AWS_ERRORS
+from delayer.core.schedule.messages import MAX_BYTES
 from delayer.ports.queue import Outgoing
 from delayer.ports.unavailable import Unavailable
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
 
-BATCH_BYTES: Final = 1_048_576  # of one SendMessageBatch
+BATCH_BYTES: Final = MAX_BYTES  # SQS takes as much in one SendMessageBatch
 
 
 @frozen(kw_only=True)

@@ -61,6 +61,7 @@ def _bound_sockets(connections: Any) -> None:
 
 def _begin(request: Any, **_: object) -> None:
     """Before each attempt, in the thread that makes it. The first fixes the end of the call."""
+    del request.headers["Expect"]  # before the body of an object, botocore would wait a second for "100 Continue"
     _thread.ends = request.context.setdefault(ENDS, DEADLINE.end_of_call())
     if _left() < SHORTEST:
         raise NoTimeLeft

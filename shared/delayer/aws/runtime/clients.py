@@ -11,6 +11,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from delayer.aws.runtime.bounded_calls import bounded
+from delayer.aws.runtime.sends import sent_once
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -66,7 +67,8 @@ def fail_fast_dynamodb() -> "DynamoDBClient":
 def kept_client(service: Service, region: str | None, config: Config) -> object:
     """Made once in each execution environment."""
     make: Callable[..., object] = boto3.client  # its stubs want the name of the service as a literal
-    return bounded(make(service, region_name=region, config=config))
+    made = bounded(make(service, region_name=region, config=config))
+    return sent_once(made) if service == "sqs" else made
 
 
 def error_code(error: Exception) -> str:

@@ -7,12 +7,16 @@ from attrs import frozen
 
 from delayer.core.firing.enqueueing import delay_seconds
 from delayer.core.firing.misfire import Drop, decide_misfire
+from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import STALE_AFTER
-from delayer.core.schedule.messages import DelayerMessage
+from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, OutcomeMessage, encode
 
 MAX_HOLD: Final[Millis] = 3 * SECOND  # what is earlier goes back into the queue: a hold is paid for (ADR 0016)
-LAST_CALL: Final[Millis] = 100  # a hand-over starts this long before due, so that it takes its neighbours along
+LONGEST_TOKEN: Final = "x" * 64  # longer than any fencing token
+LARGEST: Final = 2**63 - 1  # a number longer than any in a message
+LAST_CALL: Final[Millis] = 100  # a hand-over begins no later than this before due, however many it takes along
 
 
 @frozen
@@ -46,7 +50,7 @@ def decide(message: DelayerMessage, now: Millis, action_types: Container[str]) -
     """What to do with one message. `action_types` are those that have an executor.
 
     What could not be handed over is not claimed: a cancel would be answered that it will be. Raises Malformed if the
-    rule for lateness cannot be read.
+    rule for lateness cannot be read, or if the queue of its action could not take it.
     """
     if now - message.schedule.address.due > STALE_AFTER:
         return Stale()
@@ -54,9 +58,30 @@ def decide(message: DelayerMessage, now: Millis, action_types: Container[str]) -
         return drop
     if message.schedule.point_in_time - now > MAX_HOLD:
         return Resend(delay_seconds(message.schedule.point_in_time, now))
+    if (size := bytes_of_largest(message)) > MAX_BYTES:
+        raise Malformed(f"too large for the queue of its action: {size:,} bytes")
     if message.schedule.definition.action_type not in action_types:
         return Wait(f"no executor for the action {message.schedule.definition.action_type!r}")
     return Hold()
+
+
+def bytes_of_largest(message: DelayerMessage) -> int:
+    """Of the messages that may follow it in the queue of its action, the largest: an outcome with a long detail.
+
+    The API takes at most 262,144 bytes, and DynamoDB 400 KB, so only a message that somebody else has sent to the
+    delayer queue can be too large.
+    """
+    outcome = OutcomeMessage(
+        schedule=message.schedule,
+        nonce=message.nonce,
+        fence=LONGEST_TOKEN,
+        attempt=LARGEST,
+        outcome="refused",
+        detail="x" * MAX_DETAIL,
+        after_seconds=LARGEST,
+        lateness=LARGEST,
+    )
+    return len(encode(outcome).encode())
 
 
 @frozen(kw_only=True)
@@ -68,10 +93,11 @@ class Group:
 
 
 def next_group(held: Sequence[DelayerMessage], lead: Millis) -> Group:
-    """The next hand-over: the first that is due, and all that may go along with it (ADR 0016).
+    """The next hand-over: the first that is due, and all that may go along with it (ADR 0016, 0086).
 
-    Nothing is handed over more than `lead` before its point in time; the executor waits for the rest of the time.
+    It begins as soon as the last of them may be handed over: to wait any longer would take nobody along. Nothing is
+    handed over more than `lead` before its point in time; the executor waits for the rest of the time.
     """
-    first = min(message.schedule.point_in_time for message in held)
-    at = first - min(LAST_CALL, lead)
-    return Group(at=at, messages=tuple(message for message in held if message.schedule.point_in_time - lead <= at))
+    last_call = min(message.schedule.point_in_time for message in held) - min(LAST_CALL, lead)
+    together = tuple(message for message in held if message.schedule.point_in_time - lead <= last_call)
+    return Group(at=max(message.schedule.point_in_time for message in together) - lead, messages=together)

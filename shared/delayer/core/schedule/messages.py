@@ -17,6 +17,7 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of
 
 VERSION: Final = 1
+MAX_BYTES: Final = 1_048_576  # that SQS takes as one message; ours have no attributes, which would count
 OUTCOME_VERSION: Final = 2  # of OutcomeMessage: code that does not know it must not take it for an ExecutorMessage
 
 

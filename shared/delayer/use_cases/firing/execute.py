@@ -46,6 +46,7 @@ class Execute:
     observer: Observer
     parallel: Parallel
     new_fence: Callable[[], str]
+    has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Handles all, side by side; returns the ids of the messages that SQS must deliver again."""
@@ -97,6 +98,9 @@ class Execute:
                 return self._dead_letter(received, "the ledger has no claim for it", message)
 
     def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
+        if not self.has_time():
+            self.observer.warn("no time left for an attempt: it comes again", message.schedule.id)
+            return False
         lateness = executing.lateness(message, self.clock.now())
         made = executing.Made(message=message, result=self.reach(message), lateness=lateness)
         if message.attempt == 1:

@@ -78,6 +78,14 @@ def test_a_body_that_is_read_later_is_part_of_the_call() -> None:
                 body.read()
 
 
+def test_the_body_of_an_object_waits_for_nothing() -> None:
+    """botocore would send the headers, and give S3 a second to say that it wants the body."""
+    with Hung() as endpoint:
+        made = a_client("s3", endpoint.url)
+        with pytest.raises(ReadTimeoutError), invocation():
+            made.put_object(Bucket="b", Key="k", Body=b"x")
+
+
 @contextmanager
 def encrypted(folder: Path) -> Iterator[str]:
     """The address of one that makes the handshake, begins to answer, and goes on with a byte now and then."""

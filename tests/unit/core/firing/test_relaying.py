@@ -5,14 +5,27 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from delayer.core.firing.relaying import LAST_CALL, MAX_HOLD, Hold, Resend, Stale, Wait, decide, next_group
+from delayer.core.firing.executing import Done, Made, Refused, Result, Retry, carried
+from delayer.core.firing.relaying import (
+    LAST_CALL,
+    MAX_HOLD,
+    Group,
+    Hold,
+    Resend,
+    Stale,
+    Wait,
+    bytes_of_largest,
+    decide,
+    next_group,
+)
 from delayer.core.ledger.claim import Claim, decide_claim
 from delayer.core.ledger.lifecycle import ENDS
 from delayer.core.ledger.row import Refuse
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, YEAR, Millis
+from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS, ROW_LIFETIME, STALE_AFTER
-from delayer.core.schedule.messages import DelayerMessage
-from tests.samples import LEASE, NOW, a_claim, a_delayer_message
+from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, encode
+from tests.samples import LEASE, NOW, a_claim, a_delayer_message, an_executor_message
 
 offsets = st.one_of(st.integers(-60 * DAY, YEAR), st.integers(-5 * SECOND, 20 * MINUTE))
 leads = st.integers(0, 1000)
@@ -54,6 +67,36 @@ def test_what_has_no_executor_waits_when_it_is_due() -> None:
     """Until then it is sent again like any other: the executor may be there by then."""
     assert decide(a_delayer_message(NOW), NOW, frozenset()) == Wait("no executor for the action 'http-request'")
     assert isinstance(decide(a_delayer_message(NOW + MINUTE), NOW, frozenset()), Resend)
+
+
+def of_bytes(size: int) -> DelayerMessage:
+    """A due message whose largest follower has this size. Characters of three bytes, so that these are not counted."""
+    empty = bytes_of_largest(a_delayer_message(payload='""'))
+    wide, narrow = divmod(size - empty, 3)
+    return a_delayer_message(payload=f'"{chr(0x20AC) * wide}{"x" * narrow}"')
+
+
+def test_what_its_queue_cannot_take_is_malformed() -> None:
+    """To the byte, and before it is claimed. Until it is due, it is sent again: the delayer queue has taken it."""
+    assert decide(of_bytes(MAX_BYTES), NOW, TYPES) == Hold()
+    with pytest.raises(Malformed, match=r"too large for the queue of its action: 1,048,577 bytes"):
+        decide(of_bytes(MAX_BYTES + 1), NOW, TYPES)
+    assert isinstance(decide(of_bytes(MAX_BYTES + 1), NOW - MINUTE, TYPES), Resend)
+
+
+@given(
+    st.builds(Retry, detail=st.text(max_size=300), after_seconds=st.none() | st.integers(0, 10**12))
+    | st.builds(Done, st.text(max_size=300))
+    | st.builds(Refused, st.text(max_size=300)),
+    st.integers(1, 20),
+    st.integers(0, STALE_AFTER),
+)
+def test_no_message_that_follows_is_larger(result: Result, attempt: int, lateness: Millis) -> None:
+    following = an_executor_message(fence="f" * 16, attempt=attempt)
+    outcome = carried(Made(message=following, result=result, lateness=lateness))
+    largest = bytes_of_largest(a_delayer_message())
+    assert len(encode(following).encode()) <= largest
+    assert len(encode(outcome).encode()) <= largest
 
 
 def test_a_copy_whose_schedule_has_ended_is_dropped() -> None:
@@ -104,15 +147,29 @@ def test_a_batch_is_handed_over_whole_in_due_order(offsets: list[Millis], lead: 
 
 @pytest.mark.parametrize(("behind", "goes_along"), [(0, True), (149, True), (150, True), (151, False), (250, False)])
 def test_who_goes_along(behind: Millis, goes_along: bool) -> None:
-    """Not a millisecond before its own lead: the first is handed over 50 ms before it is due."""
+    """The first is handed over 100 ms before it is due, and no later: 150 ms behind is just within its own lead."""
     messages = batch([0, behind])
     assert (messages[1] in next_group(messages, 250).messages) == goes_along
 
 
-@given(st.integers(-MINUTE, MAX_HOLD), leads)
-def test_alone_it_is_handed_over_at_the_last_call(offset: Millis, lead: Millis) -> None:
-    """Early enough to share an SQS request with its neighbours, and no earlier."""
-    assert next_group(batch([offset]), lead).at == NOW + offset - min(lead, LAST_CALL)
+@given(st.lists(st.integers(-MINUTE, MAX_HOLD) | st.integers(0, SECOND), min_size=1, max_size=10), leads)
+def test_it_waits_for_nobody_who_cannot_go_along(offsets: list[Millis], lead: Millis) -> None:
+    """A millisecond earlier, one of the group would be left behind; at the last call, no other would go along."""
+    messages = batch(offsets)
+    group = next_group(messages, lead)
+    assert group.at == max(message.schedule.point_in_time for message in group.messages) - lead
+    last_call = min(message.schedule.point_in_time for message in messages) - min(lead, LAST_CALL)
+    assert group.at <= last_call
+    assert set(group.messages) == {one for one in messages if one.schedule.point_in_time - lead <= last_call}
+
+
+@given(st.integers(-MINUTE, MAX_HOLD), st.integers(1, 10), leads)
+def test_what_is_due_at_the_same_instant_is_handed_over_with_the_whole_lead(
+    offset: Millis, number: int, lead: Millis
+) -> None:
+    """Alone, too: the executor may have to start, and the lead is there to cover that."""
+    messages = batch([offset] * number)
+    assert next_group(messages, lead) == Group(at=NOW + offset - lead, messages=tuple(messages))
 
 
 @given(batches)

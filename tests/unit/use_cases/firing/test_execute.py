@@ -68,6 +68,18 @@ def test_far_too_early_it_stays_in_its_queue() -> None:
     assert world.http_queue.messages == []
 
 
+def test_an_attempt_that_could_not_end_in_time_is_not_begun_and_none_is_used_up() -> None:
+    """Its function would be ended in the middle of it, and the attempt be made again."""
+    world = after_a_claim(Done("HTTP 204"))
+    before = the_row(world)
+    assert evolve(world.execute, has_time=lambda: False)(delivered(an_executor_message())) == ["m0"]
+    assert world.target.reached == []
+    assert the_row(world) == before
+    assert world.observer.counts == {}
+    assert world.execute(delivered(an_executor_message())) == []
+    assert the_row(world).attempt == 1
+
+
 def test_lateness_is_that_of_the_first_attempt() -> None:
     world = after_a_claim(Retry(detail="HTTP 503"), Done("ok"))
     world.clock.move(1_500)

@@ -11,7 +11,7 @@ from delayer.core.ledger.row import named
 from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
-from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, decode, encode
+from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, ExecutorMessage, decode, encode
 from delayer.fakes import MemoryQueue
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from tests.samples import NOW, a_claim, a_delayer_message, an_id
@@ -57,7 +57,7 @@ def test_early_ones_are_held_and_handed_over_in_due_order_each_within_its_lead()
     messages = [a_delayer_message(NOW + offset) for offset in (2_900, 300, 400, 1_000)]
     assert world.relay(delivered(*messages)) == []
     assert [one.schedule.point_in_time - NOW for one in handed_over(world.http_queue)] == [300, 400, 1_000, 2_900]
-    assert world.http_queue.times == [NOW + 200, NOW + 900, NOW + 2_800], "the second goes along with the first"
+    assert world.http_queue.times == [NOW + 150, NOW + 750, NOW + 2_650], "the second goes along with the first"
     assert LEAD == 250
 
 
@@ -145,6 +145,21 @@ def test_an_action_without_an_executor_waits_unclaimed_and_its_neighbours_go_on(
     assert [one.schedule.id for one in handed_over(world.http_queue)] == [an_id(NOW - 1)]
 
 
+def test_what_is_too_large_for_its_queue_is_dead_lettered_unclaimed_and_its_neighbours_go_on() -> None:
+    """Its claim would tell a cancel that it will be handed over, and no queue would take it."""
+    world = World()
+    large = a_delayer_message(NOW, randomness=bytes(8), payload=f'"{"x" * MAX_BYTES}"')
+    assert world.relay(delivered(large, a_delayer_message(NOW))) == []
+    [handed] = handed_over(world.http_queue)
+    assert handed.schedule.id == an_id()
+    row = world.ledger.read(large.schedule.id)
+    assert row
+    assert (row.state, row.fence) == (State.DEAD_LETTERED, "")
+    [letter] = [decode_dead_letter(content) for content in world.store.objects.values()]
+    assert "too large" in letter.reason
+    assert letter.body == encode(large)
+
+
 def test_an_unknown_version_waits_and_its_neighbours_go_on() -> None:
     """A deploy that is rolled back leaves such messages: the next one reads them."""
     world = World()
@@ -199,7 +214,7 @@ def test_the_claim_tells_how_early_it_was() -> None:
     world = World()
     world.relay(delivered(a_delayer_message(NOW + SECOND)))
     [facts] = [facts for event, _, facts in world.observer.lines if event == "claimed"]
-    assert facts == {"early": 100}
+    assert facts == {"early": LEAD}
 
 
 def late(**changes: Any) -> DelayerMessage:
