@@ -4,7 +4,7 @@ from typing import Final
 
 from attrs import evolve, fields
 
-from tests.model.state import Budget
+from tests.model.state import CARRIED, CRASH, DUPLICATE, OVERTAKEN, TWIN, UNCARRIED, Budget
 
 NONE: Final = Budget(**dict.fromkeys((field.name for field in fields(Budget)), 0))
 
@@ -20,7 +20,11 @@ SMALL: Final = {
     "stream retried, target fails": _with(removals=1, refusals=1),
     "both queues deliver twice": _with(copies=1, deliveries=1),
     "relay's message twice, crash": _with(copies=1, crashes=1),
-    "dead-lettered, queue or ledger redriven": _with(dead_lettered=1, queue_redrives=1, redrives=1, cancels=1),
+    "given up, redriven, cancel": _with(given_up=1, redrives=1, cancels=1),
+    "target fails, stopped": _with(refusals=1, stops=1),
+    "target fails, a send unanswered": _with(refusals=1, unanswered=1),
+    "outcome unwritten, target fails": _with(unwritten=1, refusals=1),
+    "outcome unwritten, a send unanswered": _with(unwritten=1, unanswered=1),
     "replaced": _with(replacements=1),
 }
 WHOLE: Final = SMALL | {
@@ -29,9 +33,26 @@ WHOLE: Final = SMALL | {
     "executor's message twice, target fails": _with(deliveries=1, refusals=1),
     "executor's message twice, both attempts fail": _with(deliveries=1, refusals=2),
     "relay's message twice, crash, cancel": _with(copies=1, crashes=1, cancels=1),
-    "dead-lettered, queue or ledger redriven, crash": _with(dead_lettered=1, queue_redrives=1, redrives=1, crashes=1),
-    "target fails, redriven, cancel": _with(refusals=1, redrives=1, cancels=1, deliveries=1),
-    "dead-lettered after its claim, replaced": _with(crashes=1, dead_lettered=1, replacements=1),
+    "two sends unanswered, target fails": _with(unanswered=2, refusals=1),
+    "outcome unwritten, target fails, crash": _with(unwritten=1, refusals=1, crashes=1),
+    "outcome unwritten, target fails, a send unanswered": _with(unwritten=1, refusals=1, unanswered=1),
+    "outcome unwritten, executor's message twice": _with(unwritten=1, deliveries=1),
+    "outcome unwritten, relay's message twice": _with(unwritten=1, copies=1),
+    "outcome unwritten, given up, redriven, cancel": _with(unwritten=1, given_up=1, redrives=1, cancels=1),
+    "outcome unwritten, given up, replaced": _with(unwritten=1, given_up=1, replacements=1),
+    "outcome unwritten, target fails, stopped": _with(unwritten=1, refusals=1, stops=1),
+    "given up, redriven, crash": _with(given_up=1, redrives=1, crashes=1),
+    "given up, redriven, stopped": _with(given_up=1, redrives=1, stops=1),
+    "executor's message twice, target fails, redriven, cancel": _with(deliveries=1, refusals=1, redrives=1, cancels=1),
+    "given up after its claim, replaced": _with(crashes=1, given_up=1, replacements=1),
     "replaced, crash": _with(replacements=1, crashes=1),
     "two crashes": _with(crashes=2),
+}
+REMAINING: Final = {  # why an attempt may be made once more, and cannot be prevented; where the model finds it
+    CRASH: SMALL["crash, cancel"],
+    DUPLICATE: SMALL["both queues deliver twice"],
+    OVERTAKEN: SMALL["relay's message twice, crash"],
+    TWIN: SMALL["target fails, a send unanswered"],
+    CARRIED: SMALL["outcome unwritten, a send unanswered"],
+    UNCARRIED: SMALL["outcome unwritten, a send unanswered"],
 }

@@ -8,7 +8,9 @@ from delayer.core.api import cancellation
 from delayer.core.firing import executing, relaying
 from delayer.core.ledger.claim import Claim, Verdict, decide_claim
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater
+from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater
+from delayer.core.recovery.disposition import Disposition, decide_disposition
+from delayer.core.recovery.redriving import Refusal, decide_redrive
 from delayer.core.schedule.instants import Millis
 from tests.model.configurations import SMALL, WHOLE
 from tests.model.rules import REAL, Rules
@@ -50,7 +52,15 @@ def _no_outcome(message: Any, row: LedgerRow | None) -> Any:
 
 def _no_fence(message: Any, row: LedgerRow | None) -> Any:
     decision = executing.decide_attempt(message, row)
-    return executing.Attempt() if isinstance(decision, RetryLater) else decision
+    is_other = row and not row.ended and row.nonce == message.nonce and row.attempt == message.attempt
+    return executing.Attempt() if isinstance(decision, Refuse) and is_other else decision
+
+
+def _older(claim: Claim, seen: LedgerRow | None) -> Verdict:
+    verdict = decide_claim(claim, seen)
+    if not isinstance(verdict, LedgerChange):
+        return verdict
+    return evolve(verdict, row=evolve(verdict.row, arrival=Arrival.UNKNOWN))
 
 
 def _no_patience(message: Any, row: LedgerRow | None) -> Any:
@@ -58,7 +68,7 @@ def _no_patience(message: Any, row: LedgerRow | None) -> Any:
     return Refuse("overtaken") if isinstance(decision, RetryLater) else decision
 
 
-def _never_stale(message: Any, now: Millis) -> Any:
+def _never_stale(message: Any, now: Millis, action_types: Any) -> Any:
     return relaying.Hold()
 
 
@@ -78,9 +88,43 @@ def _any_after_redrive(claim: Claim, current: LedgerRow | None) -> Verdict:
     return decide_claim(claim, evolve(current, nonce="") if current and opened else current)
 
 
+def _blind_to_taken(message: Any, row: LedgerRow | None) -> Any:
+    is_taken = row and row.arrival is Arrival.TAKEN
+    return executing.decide_attempt(message, evolve(row, arrival=Arrival.UNKNOWN) if row and is_taken else row)
+
+
+def _claims_taken(claim: Claim, seen: LedgerRow | None) -> Verdict:
+    is_taken = seen and seen.arrival is Arrival.TAKEN
+    return decide_claim(claim, evolve(seen, arrival=Arrival.CONTESTED) if seen and is_taken else seen)
+
+
+def _blind_to_contested(row: LedgerRow | None, nonce: str, fence: str) -> Disposition:
+    return decide_disposition(evolve(row, arrival=Arrival.UNKNOWN) if row else None, nonce, fence)
+
+
+def _no_stop(message: Any, row: LedgerRow | None) -> Any:
+    return executing.decide_attempt(message, evolve(row, stopped_at=0) if row else None)
+
+
+def _forgets_the_stop(claim: Claim, seen: LedgerRow | None) -> Verdict:
+    verdict = decide_claim(claim, seen)
+    return evolve(verdict, row=evolve(verdict.row, stopped_at=0)) if isinstance(verdict, LedgerChange) else verdict
+
+
+def _redrives_stopped(schedule: Any, row: LedgerRow | None, now: Millis) -> Refusal | None:
+    return decide_redrive(schedule, evolve(row, stopped_at=0) if row else None, now)
+
+
+def _redrives_claimed(schedule: Any, row: LedgerRow | None, now: Millis) -> Refusal | None:
+    refusal = decide_redrive(schedule, row, now)
+    return evolve(refusal, settled=True) if refusal and row and row.state is State.CLAIMED else refusal
+
+
 def _impatient(old: str, owner: str, row: LedgerRow | None, by: str, now: Millis) -> Any:
     return cancellation.decide_replace(old, owner, evolve(row, at=0, lease_until=0) if row else None, by, now)
 
+
+OLDER: Final = evolve(REAL, claim=_older)  # a relay of an older version: its rows do not say that there are several
 
 GUARDS: Final = (
     Guard(
@@ -121,14 +165,14 @@ GUARDS: Final = (
     ),
     Guard(
         name="fencing-token",
-        what="the executor runs messages that another claim has overtaken",
+        what="the executor runs a message though another one makes the attempt",
         without=evolve(REAL, attempt=_no_fence),
-        budget=SMALL["crash, cancel"],
+        budget=SMALL["relay's message twice, crash"],
     ),
     Guard(
         name="overtaken-message-waits",
-        what="a first message that was overtaken is deleted at once",
-        without=evolve(REAL, attempt=_no_patience),
+        what="a message that a claim of an older version has overtaken is deleted at once",
+        without=evolve(OLDER, attempt=_no_patience),
         budget=SMALL["relay's message twice, crash"],
     ),
     Guard(
@@ -141,19 +185,19 @@ GUARDS: Final = (
         name="body-before-end",
         what="the ledger says `dead-lettered` before the body is stored",
         without=evolve(REAL, body_first=False),
-        budget=evolve(SMALL["dead-lettered, queue or ledger redriven"], crashes=1),
+        budget=evolve(SMALL["given up, redriven, cancel"], crashes=1),
     ),
     Guard(
         name="claimed-is-not-redriven",
         what="a redrive deletes the body of a claimed schedule",
-        without=evolve(REAL, spares_claimed=False),
+        without=evolve(REAL, redrive=_redrives_claimed),
         budget=evolve(SMALL["crash, target fails"], redrives=1),
     ),
     Guard(
         name="own-copy-after-a-redrive",
         what="any older copy may claim a redriven schedule",
         without=evolve(REAL, claim=_any_after_redrive),
-        budget=evolve(SMALL["relay's message twice, crash"], dead_lettered=1, redrives=1),
+        budget=evolve(SMALL["relay's message twice, crash"], given_up=1, redrives=1),
     ),
     Guard(
         name="cancel-condition",
@@ -165,6 +209,78 @@ GUARDS: Final = (
         name="attempt-may-be-under-way",
         what="a dead letter is replaced while an attempt of it is under way",
         without=evolve(REAL, replace=_impatient),
-        budget=WHOLE["dead-lettered after its claim, replaced"],
+        budget=WHOLE["given up after its claim, replaced"],
+    ),
+    Guard(
+        name="fresh-token",
+        what="a retry that is not known to be sent is sent again with the same token",
+        without=evolve(REAL, fresh_token=False),
+        budget=SMALL["target fails, a send unanswered"],
+    ),
+    Guard(
+        name="contested-before-sent",
+        what="a retry is sent again with a token of which the ledger does not know",
+        without=evolve(REAL, contests=False),
+        budget=SMALL["crash, target fails"],
+    ),
+    Guard(
+        name="first-takes",
+        what="of several messages for one attempt each makes it",
+        without=evolve(REAL, takes=False),
+        budget=SMALL["target fails, a send unanswered"],
+    ),
+    Guard(
+        name="taken-is-refused",
+        what="the executor does not check whether another message has taken the attempt",
+        without=evolve(REAL, attempt=_blind_to_taken),
+        budget=WHOLE["two sends unanswered, target fails"],
+    ),
+    Guard(
+        name="taken-is-not-claimed",
+        what="a claim is repeated though a message of it has taken the attempt",
+        without=evolve(REAL, claim=_claims_taken),
+        budget=SMALL["relay's message twice, crash"],
+    ),
+    Guard(
+        name="contested-may-be-the-last",
+        what="one of several messages for a retry is discarded when it is given up",
+        without=evolve(REAL, disposition=_blind_to_contested),
+        budget=evolve(WHOLE["executor's message twice, target fails"], given_up=1),
+    ),
+    Guard(
+        name="outcome-is-carried",
+        what="a message comes again whose outcome could not be written",
+        without=evolve(REAL, carries=False),
+        budget=SMALL["outcome unwritten, a send unanswered"],
+    ),
+    Guard(
+        name="carrier-only-writes",
+        what="a message that carries an outcome is taken for one that makes an attempt",
+        without=evolve(REAL, carrier_only_writes=False),
+        budget=SMALL["outcome unwritten, a send unanswered"],
+    ),
+    Guard(
+        name="carrier-reads-the-row",
+        what="a carried outcome is written whatever the ledger says",
+        without=evolve(REAL, carrier_checks=False),
+        budget=SMALL["outcome unwritten, target fails"],
+    ),
+    Guard(
+        name="stop-is-read",
+        what="the executor does not check whether it was stopped",
+        without=evolve(REAL, attempt=_no_stop),
+        budget=SMALL["target fails, stopped"],
+    ),
+    Guard(
+        name="stop-outlives-a-claim",
+        what="a claim that is repeated forgets the stop",
+        without=evolve(REAL, claim=_forgets_the_stop),
+        budget=evolve(SMALL["target fails, stopped"], refusals=0, crashes=1),
+    ),
+    Guard(
+        name="stopped-is-not-redriven",
+        what="what its owner has stopped is redriven",
+        without=evolve(REAL, redrive=_redrives_stopped),
+        budget=WHOLE["given up, redriven, stopped"],
     ),
 )

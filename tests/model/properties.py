@@ -1,22 +1,21 @@
-"""What must hold in every state, and in the last ones; and what may happen all the same."""
+"""What must hold in every state, and in the last ones."""
 
-from collections.abc import Callable, Mapping
 from typing import Final
 
 from delayer.core.ledger.lifecycle import State
-from tests.model.state import NAME_OF, NEW, OLD, World
+from tests.model.state import NEW, OLD, World, name_of
 
 STORED: Final = (State.DEAD_LETTERED, State.FAILED)
 
 
 def broken(world: World) -> str:
     """What is wrong; empty if nothing is."""
-    return world.broken or _lost(world) or _untrue(world) or _twice(world)
+    return world.broken or _lost(world) or _twice(world)
 
 
 def broken_at_last(world: World) -> str:
     """What is wrong when nothing can happen any more."""
-    if world.table or world.removed or world.copies or world.dead or world.handed:
+    if world.table or world.removed or world.copies or world.handed:
         return "something waits for ever"
     for name in _there(world):
         row = world.row(name)
@@ -42,9 +41,8 @@ def _lost(world: World) -> str:
 
 
 def _copies(world: World) -> set[str]:
-    queued = {copy.name for copy in world.copies | world.dead}
-    handed = {NAME_OF[message.schedule.id] for message in world.handed}
-    return {*world.table, *world.removed, *queued, *handed, *_bodies(world)}
+    queued = {name_of(message) for message in (*world.copies, *world.handed)}
+    return {*world.table, *world.removed, *queued, *_bodies(world)}
 
 
 def _bodies(world: World) -> set[str]:
@@ -52,50 +50,13 @@ def _bodies(world: World) -> set[str]:
 
 
 def _comes_again(world: World, name: str) -> bool:
-    """Whoever marked it stores its body once more, or its message comes again."""
-    return any(copy.name == name for copy in world.dead)
-
-
-def _untrue(world: World) -> str:
-    if world.revoked is None:
-        return ""
-    hand_overs, attempts = world.touched()
-    if hand_overs > world.revoked[0]:
-        return "old is handed over after it was cancelled or replaced"
-    if attempts > world.revoked[1]:
-        return "old reaches the target after it was cancelled or replaced"
-    return ""
+    """Whoever marked it stores its body once more."""
+    return any(name_of(run.message) == name for run in world.giving_up)
 
 
 def _twice(world: World) -> str:
+    """That each attempt has a reason is checked where it is made."""
     for name in _there(world):
-        nonces = {nonce for handed, nonce in world.hand_overs if handed == name}
-        if len(nonces) > 1 + world.was_redriven:
+        if sum(handed == name for handed, _ in world.hand_overs) > 1 + world.was_redriven:
             return f"two copies of {name} are handed over"
-        attempts = sum(attempted == name for attempted, _ in world.attempts)
-        if attempts > 1 + world.failed + world.excused:
-            return f"{name} reaches the target {attempts} times without a reason"
     return ""
-
-
-def _repeated_after_crash(world: World) -> bool:
-    fences = [fence for _, fence in world.attempts]
-    return len(set(fences)) < len(fences) and world.excused == 1 and world.budget.crashes == 0
-
-
-def _overlapping(world: World) -> bool:
-    running = [run.message.fence for run in world.executors if run.at == "answered"]
-    return len(set(running)) < len(running)
-
-
-def _overtaken(world: World) -> bool:
-    running = {NAME_OF[run.message.schedule.id]: run.message.fence for run in world.executors if run.at == "answered"}
-    overtaken = any((row := world.row(name)) and row.fence != fence for name, fence in running.items())
-    return overtaken and len({fence for _, fence in world.attempts}) > 1
-
-
-REMAINING: Final[Mapping[str, Callable[[World], bool]]] = {
-    "repeated after a crash": _repeated_after_crash,
-    "a duplicate overlaps a running attempt": _overlapping,
-    "an attempt that is overtaken while it runs": _overtaken,
-}

@@ -10,6 +10,7 @@ from delayer.core.ledger.claim import Claim, Verdict, decide_claim
 from delayer.core.ledger.outcome import may_end
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.recovery.disposition import Disposition, decide_disposition
+from delayer.core.recovery.redriving import Refusal, decide_redrive
 
 
 @frozen(kw_only=True)
@@ -18,15 +19,22 @@ class Rules:
 
     claim: Callable[[Claim, LedgerRow | None], Verdict] = decide_claim
     relay: Callable[..., object] = relaying.decide
-    wait: Callable[..., executing.Hold | executing.Resend | None] = executing.decide_wait
+    wait: Callable[..., executing.Hold | executing.TooEarly | None] = executing.decide_wait
     attempt: Callable[..., object] = executing.decide_attempt
     disposition: Callable[..., Disposition] = decide_disposition
     may_end: Callable[..., bool] = may_end
     cancel: Callable[..., object] = cancellation.decide_cancel
     replace: Callable[..., object] = cancellation.decide_replace
+    stop: Callable[..., object] = cancellation.decide_stop
+    redrive: Callable[..., Refusal | None] = decide_redrive
     hold_first: bool = True  # the claim comes after the hold
-    spares_claimed: bool = True  # a redrive leaves the body of what is claimed alone
     body_first: bool = True  # the body is stored before the ledger says so
+    fresh_token: bool = True  # a retry that is not known to be sent is sent again with a token of its own
+    contests: bool = True  # and the ledger says before that there are several
+    takes: bool = True  # the first of several to arrive says so in the ledger
+    carries: bool = True  # an outcome that cannot be written is carried by a message
+    carrier_only_writes: bool = True
+    carrier_checks: bool = True  # the row, before it writes
 
 
 REAL = Rules()

@@ -1,20 +1,24 @@
 """All there is at one moment: a value that can be compared and kept in a set."""
 
-from collections.abc import Iterable
-from typing import Final, TypeVar
+from collections.abc import Callable, Iterable
+from functools import cache
+from operator import attrgetter
+from typing import Any, Final, TypeVar, cast
 
-from attrs import evolve, frozen
+from attrs import fields, frozen
 
+from delayer.core.firing.executing import Result
 from delayer.core.ledger.at_rest import at_rest_from
-from delayer.core.ledger.row import LedgerRow
+from delayer.core.ledger.row import Arrival, LedgerRow
 from delayer.core.schedule.instants import DAY, SECOND, Millis
 from delayer.core.schedule.margins import ATTEMPT_OVER
-from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, OutcomeMessage
 from tests.samples import NOW, a_schedule
 from tests.world import LEAD, LEASE
 
 DUE: Final[Millis] = NOW
 VISIBILITY: Final[Millis] = 30 * SECOND
+EXECUTOR_TIMEOUT: Final[Millis] = 85 * SECOND
 INSTANTS: Final = (  # where time stops, from the due time
     -600 * SECOND,  # posted, and within the delayer period
     -3 * SECOND,  # it may be held
@@ -25,9 +29,19 @@ INSTANTS: Final = (  # where time stops, from the due time
     2 * VISIBILITY + ATTEMPT_OVER,  # no attempt from before an end is under way
     31 * DAY,  # its ledger row has expired
 )
+LONG_AFTER: Final = INSTANTS.index(2 * VISIBILITY)  # what still waits then may wait until it is given up
 AT_REST: Final = INSTANTS.index(2 * VISIBILITY + ATTEMPT_OVER)
+AFTER_ALL: Final[Millis] = DUE + 100 * DAY
 Thing = TypeVar("Thing")
 OLD, NEW = "old", "new"
+PLANNED: Final = "planned"  # the first attempt, and one for each that failed; whatever else is done has another reason
+CRASH: Final = "repeated after a crash"
+DUPLICATE: Final = "a duplicate overlaps a running attempt"
+OVERTAKEN: Final = "an attempt that is overtaken while it runs"
+TWIN: Final = "a twin that runs already when it is overtaken"
+CARRIED: Final = "repeated while its outcome is carried"
+UNCARRIED: Final = "repeated because its outcome was neither written nor carried"
+REDRIVEN: Final = "redriven by an operator"
 SCHEDULES: Final = {
     OLD: a_schedule(DUE),
     NEW: a_schedule(DUE, randomness=bytes(range(50, 58))),
@@ -35,9 +49,22 @@ SCHEDULES: Final = {
 NAME_OF: Final = {schedule.id: name for name, schedule in SCHEDULES.items()}
 
 
+def evolve(thing: Thing, **changes: Any) -> Thing:
+    """As that of attrs, which looks up the fields anew each time: here that is a quarter of a search."""
+    kind: Any = type(thing)
+    names, values_of = _fields_of(kind)
+    return cast("Thing", kind(**{**dict(zip(names, values_of(thing), strict=True)), **changes}))
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    names = tuple(field.name for field in fields(kind))
+    return names, attrgetter(*names)
+
+
 @frozen
 class Copy:
-    """A message in the delayer queue, or in its dead-letter queue."""
+    """A message in the delayer queue, or among its suspects."""
 
     name: str
     nonce: str
@@ -48,13 +75,16 @@ class Copy:
         return DelayerMessage(schedule=SCHEDULES[self.name], nonce=self.nonce)
 
 
+Message = Copy | ExecutorMessage | OutcomeMessage
+
+
 @frozen(kw_only=True, cache_hash=True)
 class Relay:
     """A run of delayer-relay with one message; see use_cases/firing/relay.py."""
 
     copy: Copy
-    at: str  # received, held, claiming, handing over, settling
-    began: Millis
+    at: str  # held, claiming, handing over, settling
+    until: Millis  # the last instant before its timeout
     seen: LedgerRow | None = None  # the row that its claim goes over
     fence: str = ""
     claims_at: Millis = 0  # when it began to claim
@@ -64,20 +94,27 @@ class Relay:
 class Executor:
     """A run of an executor with one message; see use_cases/firing/execute.py."""
 
-    message: ExecutorMessage
-    at: str  # received, read, attempting, failing, ending, sending, settling
-    began: Millis
+    message: ExecutorMessage | OutcomeMessage
+    at: str  # received, taking, attempting, ending, contesting, sending, carrying, settling
+    until: Millis  # the last instant before its timeout
     row: LedgerRow | None = None  # what it read
     wanted: LedgerRow | None = None  # what it is about to write
     following: ExecutorMessage | None = None  # what it is about to send
+    result: Result | None = None  # what the target answered to it; it is not written yet
+
+    @property
+    def is_attempt(self) -> bool:
+        """From the decision on until its outcome is written or carried."""
+        return self.at == "attempting" or self.result is not None
 
 
 @frozen(kw_only=True, cache_hash=True)
-class Drain:
-    """A run of dlq-drain with one message; see use_cases/recovery/dead_letter.py."""
+class GivingUp:
+    """A run of a relay or an executor that makes a dead letter; see use_cases/recovery/dead_letter.py."""
 
-    copy: Copy
-    at: str  # received, stored, marked
+    message: Message
+    at: str  # waiting, stored, marked, settling
+    is_suspect: bool = True  # whether it is given up again, if its function dies: the proofs against it stay noted
 
 
 @frozen(kw_only=True, cache_hash=True)
@@ -100,16 +137,43 @@ class Budget:
     copies: int = 1  # a message of the delayer queue delivered twice
     deliveries: int = 1  # a message of the executor's queue delivered twice
     refusals: int = 1  # attempts that the target does not accept
-    dead_lettered: int = 1  # a message goes to the dead-letter queue
+    unanswered: int = 1  # sends to SQS that are reported as not sent: they arrived, or they did not
+    unwritten: int = 1  # writes of an outcome that the ledger does not answer: it wrote them, or it did not
+    given_up: int = 1  # a relay or an executor gives up a suspect
     redrives: int = 1
-    queue_redrives: int = 1
     cancels: int = 1
+    stops: int = 1
     replacements: int = 0
 
 
 def in_order(things: frozenset[Thing]) -> Iterable[Thing]:
     """Always the same, so that a search is repeatable."""
     return sorted(things, key=str) if len(things) > 1 else things
+
+
+def seen_as(instant: Millis) -> Millis:
+    """The first moment of the model that is not before it: nothing here can tell the two apart."""
+    return next((DUE + one for one in INSTANTS if DUE + one >= instant), AFTER_ALL)
+
+
+def last_before(instant: Millis) -> Millis:
+    """The last moment of the model that is not after it."""
+    return max(DUE + one for one in INSTANTS if DUE + one <= instant)
+
+
+def name_of(message: Message) -> str:
+    """Whose message it is."""
+    return message.name if isinstance(message, Copy) else NAME_OF[message.schedule.id]
+
+
+def label_of(message: Message) -> str:
+    """What it is called in a story; also what tells the key of its body from others."""
+    match message:
+        case Copy():
+            return message.nonce
+        case OutcomeMessage():
+            return f"the outcome '{message.outcome}' of {message.fence}"
+    return message.fence
 
 
 @frozen(kw_only=True, cache_hash=True)
@@ -122,24 +186,25 @@ class World:
     removed: tuple[str, ...] = ()  # REMOVE records in the stream, not handled yet
     copies: frozenset[Copy] = frozenset()  # messages in the delayer queue, not deleted
     free: frozenset[Copy] = frozenset()  # those of them that can be received
-    dead: frozenset[Copy] = frozenset()
     relays: frozenset[Relay] = frozenset()
-    handed: frozenset[ExecutorMessage] = frozenset()  # messages in the executor's queue, not deleted
-    open: frozenset[ExecutorMessage] = frozenset()  # those of them that can be received
+    handed: frozenset[ExecutorMessage | OutcomeMessage] = frozenset()  # messages in the executor's queue, not deleted
+    open: frozenset[ExecutorMessage | OutcomeMessage] = frozenset()  # those of them that can be received
     executors: frozenset[Executor] = frozenset()
     rows: tuple[tuple[str, LedgerRow], ...] = ()
     letters: frozenset[tuple[str, str]] = frozenset()  # bodies: name, and what tells its key from others of the name
-    drains: frozenset[Drain] = frozenset()
+    giving_up: frozenset[GivingUp] = frozenset()
     redriving: Redrive | None = None
     over: frozenset[str] = frozenset()  # an end of theirs was written
-    revoked: tuple[int, int] | None = None  # hand-overs and attempts of old, when it was cancelled or replaced
+    revoked: bool = False  # old was cancelled or replaced
     replaced: bool = False
+    stopped: bool = False  # old was stopped
     was_redriven: bool = False
     sends: int = 0  # to the delayer queue, so far; they number the nonces
-    attempts: tuple[tuple[str, str], ...] = ()  # name and fencing token, in order
-    hand_overs: tuple[tuple[str, str], ...] = ()  # name and nonce, in order
-    failed: int = 0  # attempts that the target did not take
-    excused: int = 0  # crashes and duplicates that may repeat an attempt
+    resends: int = 0  # of retries, so far; they number the tokens that no row has
+    hand_overs: frozenset[tuple[str, str]] = frozenset()  # name and nonce
+    twice: frozenset[str] = frozenset()  # fencing tokens of messages that SQS has delivered twice
+    allowed: tuple[tuple[str, str], ...] = ((OLD, PLANNED),)  # attempts that may still be made: name, and why
+    repeated: frozenset[str] = frozenset()  # why attempts were made that the retry policy did not plan
     broken: str = ""
 
     @property
@@ -155,21 +220,43 @@ class World:
         """After a write. What nothing here goes by is left out, so that fewer states differ."""
         rows = {key: value for key, value in self.rows if key != name}
         if row is not None:
-            at = row.at if at_rest_from(row) > row.lease_until else 0
-            rows[name] = evolve(row, at=at, detail="", claimed_at=min(row.claimed_at, 1))
+            rows[name] = _plain(row)
         over = self.over | {name} if row is not None and row.ended else self.over
         return evolve(self, rows=tuple(sorted(rows.items(), key=lambda pair: pair[0])), over=over)
 
-    def revoke(self) -> "World":
-        """From here on old may not be handed over, nor attempted."""
-        return evolve(self, revoked=self.touched())
+    def allow(self, name: str, why: str) -> "World":
+        """One attempt more."""
+        return evolve(self, allowed=tuple(sorted((*self.allowed, (name, why)))))
 
-    def touched(self) -> tuple[int, int]:
-        """How often old was handed over, and attempted."""
-        return (
-            sum(name == OLD for name, _ in self.hand_overs),
-            sum(name == OLD for name, _ in self.attempts),
-        )
+    def use_up(self, name: str) -> "World":
+        """An attempt is made: the planned one, if there is one."""
+        whys = [why for allowed, why in self.allowed if allowed == name]
+        if not whys:
+            return evolve(self, broken=f"{name} reaches the target once more, without a reason")
+        why = PLANNED if PLANNED in whys else whys[0]
+        left = list(self.allowed)
+        left.remove((name, why))
+        return evolve(self, allowed=tuple(left), repeated=self.repeated | ({why} - {PLANNED}))
+
+    def repeat(self, message: ExecutorMessage | OutcomeMessage, why: str) -> "World":
+        """An attempt begins. If another one for the same is not known to be over, it may be made beside that one.
+
+        `why` is the reason if it is that of another message, which had begun before there were several.
+        """
+        name = name_of(message)
+        running = [
+            run
+            for run in self.executors
+            if run.is_attempt and name_of(run.message) == name and run.message.attempt == message.attempt
+        ]
+        if why and any(run.row and run.row.arrival is not Arrival.TAKEN and run.message != message for run in running):
+            return self.allow(name, why)
+        if message.fence in self.twice and any(run.message == message for run in running):
+            return self.allow(name, DUPLICATE)
+        carriers = [one for one in self.handed if isinstance(one, OutcomeMessage) and one != message]
+        if any(one.attempt == message.attempt and name_of(one) == name for one in carriers):
+            return self.allow(name, CARRIED)
+        return self
 
     def spend(self, what: str) -> "World":
         """One fault fewer may still happen."""
@@ -183,3 +270,35 @@ class World:
         """A message in the delayer queue, with a fresh nonce unless one is given."""
         copy = Copy(name, nonce or self.next_nonce())
         return evolve(self, sends=self.sends + 1, copies=self.copies | {copy}, free=self.free | {copy}), copy
+
+    def put(self, message: ExecutorMessage | OutcomeMessage) -> "World":
+        """A message in the executor's queue."""
+        return evolve(self, handed=self.handed | {message}, open=self.open | {message})
+
+    def delete(self, message: Message) -> "World":
+        """It is gone, though it may be in the hands of another function as well."""
+        if isinstance(message, Copy):
+            return evolve(self, copies=self.copies - {message}, free=self.free - {message})
+        return evolve(self, handed=self.handed - {message}, open=self.open - {message})
+
+    def give_back(self, message: Message) -> "World":
+        """It comes again."""
+        if isinstance(message, Copy):
+            return evolve(self, free=self.free | {message})
+        return evolve(self, open=self.open | {message})
+
+
+def _plain(row: LedgerRow) -> LedgerRow:
+    lease_until = seen_as(row.lease_until) if row.lease_until else 0
+    at_rest = seen_as(at_rest_from(row)) if at_rest_from(row) else 0
+    return evolve(
+        row,
+        at=at_rest - ATTEMPT_OVER if at_rest > lease_until else 0,
+        lease_until=lease_until,
+        expires_at=seen_as(row.expires_at),
+        claimed_at=min(row.claimed_at, 1),
+        stopped_at=min(row.stopped_at, 1),
+        lateness=0,
+        retry_at=0,
+        detail="",
+    )

@@ -3,9 +3,8 @@
 import pytest
 
 from tests.model.__main__ import remaining
-from tests.model.configurations import SMALL
-from tests.model.guards import GUARDS, Guard
-from tests.model.properties import REMAINING
+from tests.model.configurations import REMAINING, SMALL
+from tests.model.guards import GUARDS, OLDER, Guard
 from tests.model.search import search
 from tests.proofs.test_record import RECORD
 
@@ -16,6 +15,11 @@ def test_no_interleaving_breaks_an_invariant(name: str) -> None:
     found = search(SMALL[name])
     assert not found.wrong, [label for label, _ in found.way]
     assert (found.states, found.steps) == (RECORD["spaces"][name]["states"], RECORD["spaces"][name]["steps"])
+
+
+def test_rows_of_an_older_version_break_none_either() -> None:
+    """They do not say that there may be several messages for one attempt."""
+    assert not search(SMALL["relay's message twice, crash"], OLDER).wrong
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)

@@ -2,16 +2,47 @@
 
 from collections.abc import Iterator
 
-from attrs import evolve
-
-from delayer.core.firing.executing import Attempt, Hold, Orphan, SendNext
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended, ended_unclaimed, retried
-from delayer.core.ledger.row import LedgerRow, RetryLater
+from delayer.core.firing.executing import (
+    Attempt,
+    Done,
+    Hold,
+    Made,
+    Orphan,
+    Refused,
+    Result,
+    Retry,
+    SendNext,
+    Stop,
+    Take,
+    TooEarly,
+    carried,
+    made_of,
+)
+from delayer.core.ledger.lifecycle import IllegalTransition, State
+from delayer.core.ledger.outcome import contested, ended, retried, taken
+from delayer.core.ledger.row import Arrival, LedgerRow, Refuse, RetryLater
 from delayer.core.recovery.disposition import may_need_body
-from delayer.core.schedule.messages import ExecutorMessage
+from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage
 from tests.model.rules import Rules
-from tests.model.state import DUE, NAME_OF, Executor, World, in_order
+from tests.model.state import (
+    CRASH,
+    DUE,
+    EXECUTOR_TIMEOUT,
+    LONG_AFTER,
+    OLD,
+    OVERTAKEN,
+    PLANNED,
+    TWIN,
+    UNCARRIED,
+    Executor,
+    GivingUp,
+    World,
+    evolve,
+    in_order,
+    label_of,
+    last_before,
+    name_of,
+)
 
 Step = tuple[str, World]
 
@@ -19,142 +50,326 @@ Step = tuple[str, World]
 def steps(world: World, rules: Rules) -> Iterator[Step]:
     """Whatever may happen next to a message of the executor's queue."""
     for message in in_order(world.open):
-        run = Executor(message=message, at="received", began=world.time)
+        run = Executor(message=message, at="received", until=last_before(world.time + EXECUTOR_TIMEOUT))
         yield (
-            f"an executor receives {message.fence}",
+            f"an executor receives {label_of(message)}",
             evolve(world, open=world.open - {message}, executors=world.executors | {run}),
         )
     for run in in_order(world.executors):
         yield from _next(world, rules, run)
         if world.budget.crashes:
-            dead = evolve(world.spend("crashes"), executors=world.executors - {run}, open=world.open | {run.message})
-            yield f"the executor of {run.message.fence} dies, {run.at}", evolve(dead, excused=world.excused + 1)
+            dead = _leave(world.spend("crashes"), run)
+            after = _repeatable(dead, run, CRASH) if run.result else dead
+            yield f"the executor of {label_of(run.message)} dies, {run.at}", after
 
 
 def _next(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
-    fence, name = run.message.fence, NAME_OF[run.message.schedule.id]
+    label = label_of(run.message)
     match run.at:
         case "received":
-            if not isinstance(rules.wait(run.message, world.time), Hold):
-                yield f"the executor reads the ledger for {fence}", _decide(world, rules, run, name)
+            yield from _receive(world, rules, run)
         case "attempting":
-            yield f"the target is reached by {fence}", _attempt(world, run, name)
-        case "answered":
-            yield from _answers(world, run, name)
-        case "ending":
-            yield from _write(world, rules, run, name)
+            yield from _answers(_attempt(world, run), run)
+        case "taking" | "contesting" | "ending":
+            yield from _compare_and_set(world, rules, run)
         case "sending":
-            assert run.following is not None
-            sent = evolve(world, handed=world.handed | {run.following}, open=world.open | {run.following})
-            yield f"the executor sends {run.following.fence}", _move(sent, run, at="settling")
+            yield from _send(world, run)
+        case "carrying":
+            yield from _carry(world, run)
         case "settling":
-            yield f"{fence} is deleted", _settle(world, run)
+            yield f"{label} is deleted", evolve(world, executors=world.executors - {run}).delete(run.message)
 
 
-def _answers(world: World, run: Executor, name: str) -> Iterator[Step]:
-    """What the target may say."""
-    fence = run.message.fence
-    yield f"the target takes {fence}", _end(world, run, State.EXECUTED)
-    if world.budget.refusals:
-        refused = evolve(world.spend("refusals"), failed=world.failed + 1)
-        yield f"the target fails {fence}", _retry(refused, run)
-        yield (
-            f"the target refuses {fence}",
-            _end(evolve(refused, letters=world.letters | {(name, f"failed {fence}")}), run, State.FAILED),
-        )
+def _compare_and_set(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
+    """If the current row is not the one that was read, it decides again."""
+    write = {"taking": _take, "contesting": _contest, "ending": _write}[run.at]
+    yield from write(world, rules, run)
 
 
-def _decide(world: World, rules: Rules, run: Executor, name: str) -> World:
-    row = world.row(name)
-    match rules.attempt(run.message, row):
-        case Attempt():
-            return _check(_move(world, run, at="attempting", row=row), run, row)
-        case SendNext(fence=following, attempt=attempt):
-            return _move(world, run, at="sending", following=_next_attempt(run.message, following, attempt))
+def _receive(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
+    message, row, label = run.message, world.row(name_of(run.message)), label_of(run.message)
+    if isinstance(message, OutcomeMessage) and rules.carrier_only_writes:
+        yield f"the executor reads the ledger for {label}", _write_down(world, rules, run, made_of(message))
+    else:
+        match rules.wait(message, world.time):
+            case Hold():
+                return  # until time has passed
+            case TooEarly():
+                yield f"{label} comes far too early", _leave(world, run)
+                return
+        yield f"the executor reads the ledger for {label}", _decide(world, rules, run, row)
+    if world.now >= LONG_AFTER and isinstance(rules.attempt(message, row), RetryLater):
+        yield f"{label} has waited for three days", _give_up(world, run, is_suspect=True)
+
+
+def _decide(world: World, rules: Rules, run: Executor, row: LedgerRow | None) -> World:
+    decision = rules.attempt(run.message, row)
+    if isinstance(decision, Take) and rules.takes:
+        return _move(world, run, at="taking", row=row)
+    match decision:
+        case Attempt() | Take():
+            return _begin(world, run, row, OVERTAKEN if row and row.arrival is Arrival.UNKNOWN else "")
+        case SendNext() if row:
+            return _send_next(world, rules, run, row)
+        case Stop() if row:
+            return _move(world, run, at="ending", row=row, wanted=ended(row, State.DROPPED, world.time))
         case RetryLater():
             return _leave(world, run)
         case Orphan():
-            row = ended_unclaimed(
-                run.message.schedule.id, run.message.schedule.owner, State.DEAD_LETTERED, world.time, ""
-            )
-            return evolve(_settle(world, run), letters=world.letters | {(name, run.message.fence)}).with_row(name, row)
+            return _give_up(world, run, is_suspect=False)
     return _move(world, run, at="settling")
 
 
-def _check(world: World, run: Executor, row: LedgerRow | None) -> World:
+def _take(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
+    """Of several messages for one attempt, the first that arrives makes it."""
+    name, label = name_of(run.message), label_of(run.message)
+    current = world.row(name)
+    if current and run.row and current.revision == run.row.revision:
+        row = taken(run.row, run.message.fence)
+        why = TWIN if row.retry_of else OVERTAKEN
+        yield f"{label} takes the attempt", _begin(world, run, row, why).with_row(name, row)
+    else:
+        yield f"{label} finds another row", _decide(world, rules, run, current)
+
+
+def _begin(world: World, run: Executor, row: LedgerRow | None, why: str) -> World:
+    explained = world.repeat(run.message, why)
+    return _checked(_move(explained, run, at="attempting", row=row), run, row)
+
+
+def _checked(world: World, run: Executor, row: LedgerRow | None) -> World:
     """What it read must let it attempt."""
     if row is None or row.ended:
         return evolve(world, broken="an attempt is begun though the ledger says that it has ended")
-    if row.fence != run.message.fence:
+    if not row.admits(run.message.fence, run.message.attempt):
         return evolve(world, broken="an attempt is begun though the ledger says that it was overtaken")
+    if world.stopped and name_of(run.message) == OLD:
+        return evolve(world, broken="an attempt is begun after it was stopped")
     return world
 
 
-def _attempt(world: World, run: Executor, name: str) -> World:
-    after = evolve(
-        _move(world, run, at="answered"), attempts=tuple(sorted((*world.attempts, (name, run.message.fence))))
-    )
-    return evolve(after, broken="the target is reached early") if world.time < DUE else after
+def _attempt(world: World, run: Executor) -> World:
+    name = name_of(run.message)
+    if world.time < DUE:
+        return evolve(world, broken="the target is reached early")
+    if world.revoked and name == OLD:
+        return evolve(world, broken="old reaches the target after it was cancelled or replaced")
+    return world.use_up(name)
 
 
-def _end(world: World, run: Executor, state: State) -> World:
+def _answers(world: World, run: Executor) -> Iterator[Step]:
+    """What the target may say. What it refuses is stored before the ledger says so."""
+    label = label_of(run.message)
+    yield f"the target is reached by {label}, and takes it", _made(world, run, Done(""))
+    if world.budget.refusals:
+        refused = world.spend("refusals")
+        yield f"the target is reached by {label}, and fails", _made(refused, run, Retry(detail=""))
+        yield f"the target is reached by {label}, and refuses it", _made(refused, run, Refused(""))
+        if world.budget.unwritten:
+            unstored = _move(refused.spend("unwritten"), run, at="carrying", result=Refused(""))
+            yield f"the target is reached by {label}, and refuses it; its body cannot be stored", unstored
+
+
+def _made(world: World, run: Executor, result: Result) -> World:
     assert run.row is not None
-    return _move(world, run, at="ending", wanted=ended(run.row, state, world.time))
+    return _record(world, run, run.row, result, result)
 
 
-def _retry(world: World, run: Executor) -> World:
-    assert run.row is not None
-    following = f"d{run.row.revision + 1}"
-    row = retried(run.row, following, world.time)
-    return _move(world, run, at="ending", wanted=row, following=_next_attempt(run.message, following, row.attempt))
+def _record(world: World, run: Executor, row: LedgerRow, result: Result, unwritten: Result | None) -> World:
+    """What is to be written. `unwritten` is what is to be carried if that fails."""
+    now, following = world.time, None
+    try:
+        match result:
+            case Done():
+                wanted = ended(row, State.EXECUTED, now)
+            case Refused():
+                wanted = ended(row, State.FAILED, now)
+                world = evolve(world, letters=world.letters | {_failed_body(run)})
+            case Retry():
+                wanted = retried(row, f"d{row.revision + 1}", now, after=run.message.fence)
+                following = _next_attempt(run, wanted)
+    except IllegalTransition:
+        return evolve(world, broken="an outcome is written that the lifecycle does not allow")
+    return _move(world, run, at="ending", row=row, wanted=wanted, following=following, result=unwritten)
 
 
-def _write(world: World, rules: Rules, run: Executor, name: str) -> Iterator[Step]:
+def _write_down(world: World, rules: Rules, run: Executor, made: Made) -> World:
+    """The attempt was made before; only what came of it is written."""
+    row, message = world.row(name_of(run.message)), made.message
+    if row is None:
+        return _move(world, run, at="settling")
+    if not rules.carrier_checks:
+        return _record(world, run, row, made.result, None)
+    if isinstance(made.result, Done):
+        is_true = rules.may_end(row, message.nonce, message.fence, message.attempt, State.EXECUTED)
+        return _record(world, run, row, made.result, None) if is_true else _move(world, run, at="settling")
+    match rules.attempt(message, row):
+        case Attempt() | Take() | Stop():
+            return _record(world, run, row, made.result, None)
+        case SendNext():
+            return _send_next(world, rules, run, row)
+        case RetryLater():
+            return _leave(world, run)
+    return _move(world, run, at="settling")
+
+
+def _write(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
     """One compare-and-set; if the current row is not the one that was read, it decides again."""
     assert run.row is not None
     assert run.wanted is not None
-    current, wanted, fence = world.row(name), run.wanted, run.message.fence
-    if current is None:
-        yield f"the row of {fence} has expired", _settle(world, run)
-    elif current.revision == run.row.revision:
-        after = _move(world, run, at="sending" if run.following else "settling").with_row(name, wanted)
-        yield f"the ledger: {wanted.state} by {fence}", after
-    elif run.following is None and rules.may_end(current, run.message.nonce, run.message.fence, wanted.state):
-        again = ended(current, wanted.state, world.time)
-        yield f"the executor of {fence} finds another row", _move(world, run, row=current, wanted=again)
-    else:
-        yield f"{fence} was overtaken", _decide_again(world, rules, run, name)
-
-
-def _decide_again(world: World, rules: Rules, run: Executor, name: str) -> World:
+    name, label, wanted = name_of(run.message), label_of(run.message), run.wanted
     current = world.row(name)
-    if run.wanted and run.wanted.state is State.FAILED and current and not may_need_body(current):
-        world = evolve(world, letters=world.letters - {(name, f"failed {run.message.fence}")})
-    decision = rules.attempt(run.message, current)
-    if isinstance(decision, SendNext):
-        following = _next_attempt(run.message, decision.fence, decision.attempt)
-        return _move(world, run, at="sending", following=following)
-    return _leave(world, run) if isinstance(decision, RetryLater) else _move(world, run, at="settling")
+    if current is None:
+        yield f"the row of {label} has expired", _move(world, run, at="settling", result=None)
+    elif current.revision == run.row.revision:
+        written = _written(world, run, current)
+        after = _move(written, run, at="sending" if run.following else "settling", result=None)
+        yield f"the ledger: {wanted.state} by {label}", after
+        if world.budget.unwritten:
+            lost = _not_written(written.spend("unwritten"), rules, run)
+            yield f"the ledger: {wanted.state} by {label}, but the answer is lost", lost
+    elif run.following is None and _may_end(rules, run, current, wanted.state):
+        again = _move(world, run, row=current, wanted=ended(current, wanted.state, world.time))
+        yield f"the executor of {label} finds another row", again
+    else:
+        yield f"{label} was overtaken", _overtaken(world, rules, run, current)
+    if world.budget.unwritten:
+        yield f"the ledger does not answer to {label}", _not_written(world.spend("unwritten"), rules, run)
+
+
+def _may_end(rules: Rules, run: Executor, current: LedgerRow, state: State) -> bool:
+    return rules.may_end(current, run.message.nonce, run.message.fence, run.message.attempt, state)
+
+
+def _written(world: World, run: Executor, current: LedgerRow) -> World:
+    """Over the claim of its own message; that the target accepted it may be written over a later token, too."""
+    assert run.wanted is not None
+    name = name_of(run.message)
+    is_own = current.nonce == run.message.nonce and (
+        current.admits(run.message.fence, run.message.attempt) or run.wanted.state is State.EXECUTED
+    )
+    after = world.with_row(name, run.wanted)
+    if not is_own:
+        return evolve(after, broken="the outcome of one message is written over the claim of another")
+    return after.allow(name, PLANNED) if run.following else after
+
+
+def _not_written(world: World, rules: Rules, run: Executor) -> World:
+    """As far as it knows. What was made is carried; everything else is tried again by whoever receives it next."""
+    if run.result is None:
+        return _leave(world, run)
+    return _move(world, run, at="carrying") if rules.carries else _leave(world, run)
+
+
+def _overtaken(world: World, rules: Rules, run: Executor, current: LedgerRow) -> World:
+    """Another message was faster, whatever became of this attempt. The current row decides."""
+    state = run.wanted.state if run.wanted and run.at == "ending" else None
+    if run.following and isinstance(rules.attempt(run.message, current), Attempt | Take) and run.at == "ending":
+        return _record(world, run, current, Retry(detail=""), run.result)  # still its own: contested meanwhile
+    if state is State.FAILED and not may_need_body(current):
+        world = evolve(world, letters=world.letters - {_failed_body(run)})
+    if state is State.EXECUTED:
+        return _move(world, run, at="settling", result=None)
+    match rules.attempt(run.message, current):
+        case SendNext():
+            return _send_next(world, rules, run, current)
+        case Stop():
+            dropped = ended(current, State.DROPPED, world.time)
+            return _move(world, run, at="ending", row=current, wanted=dropped, following=None)
+        case Refuse():
+            return _move(world, run, at="settling", result=None)
+    return _leave(world, run)
+
+
+def _send_next(world: World, rules: Rules, run: Executor, row: LedgerRow) -> World:
+    """The ledger first: from then on the first of several messages that arrives makes the attempt."""
+    if not rules.fresh_token:
+        return _move(world, run, at="sending", following=_next_attempt(run, row), result=None)
+    if row.arrival is Arrival.CONTESTED or not rules.contests:
+        return _resend(world, run, row)
+    return _move(world, run, at="contesting", row=row, wanted=contested(row), following=None)
+
+
+def _contest(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
+    assert run.row is not None
+    assert run.wanted is not None
+    name, label = name_of(run.message), label_of(run.message)
+    current = world.row(name)
+    if current is None:
+        yield f"the row of {label} has expired", _leave(world, run)
+    elif current.revision == run.row.revision:
+        yield (
+            f"{label} writes that the next attempt is contested",
+            _resend(world.with_row(name, run.wanted), run, run.wanted),
+        )
+    else:
+        yield f"{label} was overtaken", _overtaken(world, rules, run, current)
+
+
+def _resend(world: World, run: Executor, row: LedgerRow) -> World:
+    following = evolve(_next_attempt(run, row), fence=f"e{world.resends + 1}")
+    return _move(
+        evolve(world, resends=world.resends + 1),
+        run,
+        at="sending",
+        row=None,
+        wanted=None,
+        following=following,
+        result=None,
+    )
+
+
+def _send(world: World, run: Executor) -> Iterator[Step]:
+    assert run.following is not None
+    label, sent = label_of(run.following), world.put(run.following)
+    yield f"the executor sends {label}", _move(sent, run, at="settling")
+    if world.budget.unanswered:
+        yield f"{label} is sent, and reported as not sent", _leave(sent.spend("unanswered"), run)
+        yield f"{label} cannot be sent", _leave(world.spend("unanswered"), run)
+
+
+def _carry(world: World, run: Executor) -> Iterator[Step]:
+    """A message with the outcome takes the place of the attempt's own, if it is known to be sent."""
+    assert run.result is not None
+    assert isinstance(run.message, ExecutorMessage)
+    carrier = carried(Made(message=run.message, result=run.result, lateness=0))
+    label, sent = label_of(carrier), world.put(carrier)
+    yield f"the executor sends {label}", _move(sent, run, at="settling", result=None)
+    if world.budget.unanswered:
+        yield f"{label} is sent, and reported as not sent", _leave(sent.spend("unanswered"), run)
+        yield f"{label} cannot be sent", _repeatable(_leave(world.spend("unanswered"), run), run, UNCARRIED)
+
+
+def _repeatable(world: World, run: Executor, why: str) -> World:
+    """Nothing is left that knows of the attempt: it is made again, by this message or another, if the row allows it."""
+    name = name_of(run.message)
+    row = world.row(name)
+    if row is None or row.ended or row.nonce != run.message.nonce:
+        return world
+    is_left = row.arrival is not Arrival.TAKEN and row.attempt == run.message.attempt
+    return world.allow(name, why) if is_left or row.fence == run.message.fence else world
+
+
+def _give_up(world: World, run: Executor, *, is_suspect: bool) -> World:
+    """It becomes a dead letter."""
+    letter = GivingUp(message=run.message, at="waiting", is_suspect=is_suspect)
+    return evolve(world, executors=world.executors - {run}, giving_up=world.giving_up | {letter})
 
 
 def _leave(world: World, run: Executor) -> World:
     """It is not deleted, and comes back."""
-    return evolve(world, executors=world.executors - {run}, open=world.open | {run.message})
+    return evolve(world, executors=world.executors - {run}).give_back(run.message)
 
 
 def _move(world: World, run: Executor, **changes: object) -> World:
-    moved = evolve(run, **changes)  # type: ignore[arg-type] # its own fields
+    moved = evolve(run, **changes)
     return evolve(world, executors=world.executors - {run} | {moved})
 
 
-def _settle(world: World, run: Executor) -> World:
-    return evolve(
-        world,
-        executors=world.executors - {run},
-        handed=world.handed - {run.message},
-        open=world.open - {run.message},
-    )
+def _failed_body(run: Executor) -> tuple[str, str]:
+    return name_of(run.message), f"failed {run.message.fence}"
 
 
-def _next_attempt(message: ExecutorMessage, fence: str, attempt: int) -> ExecutorMessage:
-    return evolve(message, fence=fence, attempt=attempt)
+def _next_attempt(run: Executor, row: LedgerRow) -> ExecutorMessage:
+    """The message that may make the attempt of this row."""
+    return ExecutorMessage(schedule=run.message.schedule, nonce=run.message.nonce, fence=row.fence, attempt=row.attempt)

@@ -2,27 +2,41 @@
 
 from collections.abc import Iterator
 
-from attrs import evolve
-
 from delayer.core.api.cancellation import Already
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.disposition import Disposition
-from delayer.core.recovery.redriving import REDRIVABLE, redriven
+from delayer.core.recovery.redriving import redriven
 from tests.model.rules import Rules
-from tests.model.state import AT_REST, INSTANTS, NEW, OLD, SCHEDULES, Copy, Drain, Redrive, World, in_order
+from tests.model.state import (
+    AT_REST,
+    INSTANTS,
+    NEW,
+    OLD,
+    PLANNED,
+    REDRIVEN,
+    SCHEDULES,
+    Copy,
+    GivingUp,
+    Message,
+    Redrive,
+    World,
+    evolve,
+    in_order,
+    label_of,
+    name_of,
+)
 from tests.world import LEASE
 
 Step = tuple[str, World]
-EXECUTOR_TIMEOUT = 45_000
 
 
 def steps(world: World, rules: Rules) -> Iterator[Step]:
     """All that may happen beside the relay and the executor."""
     yield from _stream(world)
     yield from _queues(world)
-    yield from _dead_letters(world, rules)
+    yield from _suspects(world, rules)
     yield from _client(world, rules)
     yield from _operator(world, rules)
     yield from _time(world)
@@ -51,81 +65,77 @@ def _queues(world: World) -> Iterator[Step]:
     if world.budget.copies:
         for copy in sorted({run.copy for run in world.relays} - world.free, key=str):
             again = evolve(world.spend("copies"), copies=world.copies | {copy}, free=world.free | {copy})
-            yield f"SQS delivers {copy.nonce} twice", evolve(again, excused=world.excused + 1)
+            yield f"SQS delivers {copy.nonce} twice", again
     if world.budget.deliveries:
         for message in sorted({run.message for run in world.executors} - world.open, key=str):
-            again = evolve(world.spend("deliveries"), handed=world.handed | {message}, open=world.open | {message})
-            yield f"SQS delivers {message.fence} twice", evolve(again, excused=world.excused + 1)
+            again = evolve(world.spend("deliveries").put(message), twice=world.twice | {message.fence})
+            yield f"SQS delivers {label_of(message)} twice", again
 
 
-def _dead_letters(world: World, rules: Rules) -> Iterator[Step]:
-    """What was received ten times without success goes to the dead-letter queue.
+def _suspects(world: World, rules: Rules) -> Iterator[Step]:
+    """What its functions died of, while others passed, is given up, though other copies of it may be under way.
 
-    Its queue is redriven, or it is drained (use_cases/recovery/drain.py).
+    The functions themselves do it (use_cases/recovery/guard.py, use_cases/recovery/dead_letter.py).
     """
-    if world.budget.dead_lettered:
+    if world.budget.given_up:
         for copy in in_order(world.free):
-            yield (
-                f"{copy.nonce} goes to the dead-letter queue",
-                evolve(
-                    world.spend("dead_lettered"),
-                    free=world.free - {copy},
-                    copies=world.copies - {copy},
-                    dead=world.dead | {copy},
-                ),
-            )
-    for copy in in_order(world.dead - {run.copy for run in world.drains}):
-        if world.budget.queue_redrives:
-            yield (
-                f"{copy.nonce} is sent to its queue again by a redrive of the queue",
-                evolve(
-                    world.spend("queue_redrives"),
-                    dead=world.dead - {copy},
-                    free=world.free | {copy},
-                    copies=world.copies | {copy},
-                ),
-            )
-        yield (
-            f"dlq-drain receives {copy.nonce}",
-            evolve(world, drains=world.drains | {Drain(copy=copy, at="received")}),
-        )
-    for run in in_order(world.drains):
-        yield from _drain(world, rules, run)
-        if world.budget.crashes:
-            yield (
-                f"dlq-drain dies with {run.copy.nonce}, {run.at}",
-                evolve(world.spend("crashes"), drains=world.drains - {run}),
-            )
+            yield f"{copy.nonce} is a suspect to be given up", _to_give_up(world, copy)
+        for message in in_order(world.open):
+            yield f"{label_of(message)} is a suspect to be given up", _to_give_up(world, message)
+    for run in in_order(world.giving_up):
+        yield from _give_up(world, rules, run)
+        if world.budget.crashes and run.at != "waiting":
+            yield f"who gives up {label_of(run.message)} dies, {run.at}", _died(world.spend("crashes"), run)
 
 
-def _drain(world: World, rules: Rules, run: Drain) -> Iterator[Step]:
+def _to_give_up(world: World, message: Message) -> World:
+    taken = evolve(
+        world.spend("given_up"),
+        free=frozenset(one for one in world.free if one != message),
+        open=frozenset(one for one in world.open if one != message),
+    )
+    return evolve(taken, giving_up=world.giving_up | {GivingUp(message=message, at="waiting")})
+
+
+def _died(world: World, run: GivingUp) -> World:
+    """The proofs against a suspect stay noted until its end is written; everything else is decided again."""
+    rest = evolve(world, giving_up=world.giving_up - {run})
+    if run.is_suspect and run.at != "settling":
+        return evolve(rest, giving_up=rest.giving_up | {evolve(run, at="waiting")})
+    return rest.give_back(run.message)
+
+
+def _give_up(world: World, rules: Rules, run: GivingUp) -> Iterator[Step]:
     """The body, the row, the body once more: a redrive may have deleted it just before the mark."""
-    copy = run.copy
-    body = (copy.name, copy.nonce)
-    away = evolve(world, drains=world.drains - {run})
-    letters = evolve(away, letters=world.letters | {body})
+    body, label = (name_of(run.message), label_of(run.message)), label_of(run.message)
     match run.at:
-        case "received" if rules.body_first:
-            yield (
-                f"the body of {copy.nonce} is stored",
-                evolve(letters, drains=away.drains | {evolve(run, at="stored")}),
-            )
+        case "waiting" if rules.body_first:
+            stored = evolve(world, letters=world.letters | {body})
+            yield f"the body of {label} is stored", _goes_on(stored, run, "stored")
         case "marked":
-            yield f"the body of {copy.nonce} is stored once more", evolve(letters, dead=world.dead - {copy})
+            stored = evolve(world, letters=world.letters | {body})
+            yield f"the body of {label} is stored once more", _goes_on(stored, run, "settling")
+        case "settling":
+            gone = evolve(world, giving_up=world.giving_up - {run})
+            yield f"{label} is deleted", gone.delete(run.message)
         case _:
-            yield f"the ledger is asked about {copy.nonce}", _mark(away, rules, copy, body)
+            yield f"the ledger is asked about {label}", _mark(world, rules, run, body)
 
 
-def _mark(world: World, rules: Rules, copy: Copy, body: tuple[str, str]) -> World:
+def _goes_on(world: World, run: GivingUp, at: str) -> World:
+    return evolve(world, giving_up=world.giving_up - {run} | {evolve(run, at=at)})
+
+
+def _mark(world: World, rules: Rules, run: GivingUp, body: tuple[str, str]) -> World:
     """One compare-and-set; a write in between makes it decide again, so that read and write are one step here."""
-    row = world.row(copy.name)
-    match rules.disposition(row, copy.nonce):
+    name, message = body[0], run.message
+    row = world.row(name)
+    match rules.disposition(row, message.nonce, "" if isinstance(message, Copy) else message.fence):
         case Disposition.MARK:
-            marked = evolve(world, drains=world.drains | {Drain(copy=copy, at="marked")})
-            return marked.with_row(copy.name, _ended(world, copy.name, row))
+            return _goes_on(world, run, "marked").with_row(name, _ended(world, name, row))
         case Disposition.DISCARD:
-            return evolve(world, dead=world.dead - {copy}, letters=world.letters - {body})
-    return evolve(world, dead=world.dead - {copy})
+            return _goes_on(evolve(world, letters=world.letters - {body}), run, "settling")
+    return _goes_on(world, run, "settling")
 
 
 def _ended(world: World, name: str, row: LedgerRow | None) -> LedgerRow:
@@ -136,22 +146,36 @@ def _ended(world: World, name: str, row: LedgerRow | None) -> LedgerRow:
 
 
 def _client(world: World, rules: Rules) -> Iterator[Step]:
-    """A cancel, and a replacement (use_cases/api/cancel.py, use_cases/api/replace.py): one conditional write each."""
+    """A cancel, a stop, a replacement: one conditional write each (use_cases/api: cancel.py, stop.py, replace.py)."""
     old, row = SCHEDULES[OLD], world.row(OLD)
     if world.budget.cancels:
         verdict = rules.cancel(old.id, old.owner, row, world.time)
         if isinstance(verdict, LedgerChange):
-            yield "a cancel is answered 200", world.spend("cancels").revoke().with_row(OLD, verdict.row)
+            yield "a cancel is answered 200", _revoked(world.spend("cancels")).with_row(OLD, verdict.row)
         elif not isinstance(verdict, Already):
             yield "a cancel is answered 409", world.spend("cancels")
+    if world.budget.stops:
+        stop = rules.stop(old.id, old.owner, row, world.time)
+        if isinstance(stop, LedgerChange):
+            yield "old is stopped", evolve(world.spend("stops"), stopped=True).with_row(OLD, stop.row)
     if world.budget.replacements:
-        decision = rules.replace(old.id, old.owner, row, SCHEDULES[NEW].id, world.time)
-        if isinstance(decision, LedgerChange):
-            swapped = evolve(world.spend("replacements"), table=world.table - {OLD} | {NEW})
-            if OLD in world.table:
-                swapped = evolve(swapped, removed=(*world.removed, OLD))
-            after = evolve(swapped.revoke(), replaced=True)
-            yield "new takes the place of old", after.with_row(OLD, decision.row)
+        yield from _replace(world, rules, row)
+
+
+def _replace(world: World, rules: Rules, row: LedgerRow | None) -> Iterator[Step]:
+    old = SCHEDULES[OLD]
+    decision = rules.replace(old.id, old.owner, row, SCHEDULES[NEW].id, world.time)
+    if isinstance(decision, LedgerChange):
+        swapped = evolve(world.spend("replacements"), table=world.table - {OLD} | {NEW})
+        if OLD in world.table:
+            swapped = evolve(swapped, removed=(*world.removed, OLD))
+        after = evolve(_revoked(swapped), replaced=True).allow(NEW, PLANNED)
+        yield "new takes the place of old", after.with_row(OLD, decision.row)
+
+
+def _revoked(world: World) -> World:
+    """From here on old may not be handed over, nor attempted."""
+    return evolve(world, revoked=True)
 
 
 def _operator(world: World, rules: Rules) -> Iterator[Step]:
@@ -178,30 +202,27 @@ def _operator(world: World, rules: Rules) -> Iterator[Step]:
 
 def _reopen(world: World, rules: Rules, run: Redrive) -> World:
     name, over = run.body[0], evolve(world, redriving=None)
-    if run.row is not None and run.row.state not in REDRIVABLE:
-        is_settled = run.row.ended or not rules.spares_claimed
-        return evolve(over, letters=world.letters - {run.body}) if is_settled else over
+    old = SCHEDULES[name]
+    if refusal := rules.redrive(old, run.row, world.time):
+        return evolve(over, letters=world.letters - {run.body}) if refusal.settled else over
     current = world.row(name)
     if (current and current.revision) != (run.row and run.row.revision):
         return over  # the compare-and-set fails
     nonce = world.next_nonce()
-    old = SCHEDULES[name]
     opened = redriven(old.id, old.owner, run.row, nonce, world.time)
-    after = evolve(
-        world, redriving=evolve(run, at="reopened", row=None, nonce=nonce), excused=world.excused + 1, was_redriven=True
-    )
-    return after.with_row(name, opened)
+    reopened = evolve(run, at="reopened", row=None, nonce=nonce)
+    return evolve(world, redriving=reopened, was_redriven=True).allow(name, REDRIVEN).with_row(name, opened)
 
 
 def _time(world: World) -> Iterator[Step]:
     """Time passes, but no function outlives its timeout. Expired rows go."""
     if world.now + 1 < len(INSTANTS):
         later = evolve(world, now=_following(world))
-        outlived = [run for run in world.relays if run.began + LEASE < later.time]
-        overdue = [run for run in world.executors if run.began + EXECUTOR_TIMEOUT < later.time]
-        at_rest = not world.drains and not world.redriving
+        ends = [run.until for run in world.relays] + [run.until for run in world.executors]
+        outlived = any(until < later.time for until in ends)
+        at_rest = not world.redriving and all(run.at == "waiting" for run in world.giving_up)
         kept_too_long = world.handed and later.now == len(INSTANTS) - 1  # SQS keeps a message for 14 days
-        if not outlived and not overdue and at_rest and not kept_too_long:
+        if not outlived and at_rest and not kept_too_long:
             yield "time passes", later
     for name, row in world.rows:
         if world.time >= row.expires_at:

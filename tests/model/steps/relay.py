@@ -2,41 +2,54 @@
 
 from collections.abc import Iterator
 
-from attrs import evolve
-
 from delayer.core.firing import relaying
 from delayer.core.ledger.claim import Claim
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, RetryLater
 from delayer.use_cases.firing.relay import first_attempt
 from tests.model.rules import Rules
-from tests.model.state import DUE, Copy, Relay, World, in_order
+from tests.model.state import (
+    DUE,
+    OLD,
+    SCHEDULES,
+    Copy,
+    GivingUp,
+    Relay,
+    World,
+    evolve,
+    in_order,
+    last_before,
+)
 from tests.world import LEAD, LEASE
 
 Step = tuple[str, World]
+ACTION_TYPES = frozenset(schedule.definition.action_type for schedule in SCHEDULES.values())  # each has an executor
 
 
 def steps(world: World, rules: Rules) -> Iterator[Step]:
     """Whatever may happen next to a message of the delayer queue."""
     for copy in in_order(world.free):
         if world.time >= DUE - relaying.MAX_HOLD:
-            run = Relay(copy=copy, at="received", began=world.time)
-            yield f"a relay receives {copy.nonce}", evolve(world, free=world.free - {copy}, relays=world.relays | {run})
+            yield _receive(evolve(world, free=world.free - {copy}), rules, copy)
     for run in in_order(world.relays):
         yield from _next(world, rules, run)
         if world.budget.crashes:
-            dead = evolve(world.spend("crashes"), relays=world.relays - {run}, free=world.free | {run.copy})
-            yield f"the relay of {run.copy.nonce} dies, {run.at}", evolve(dead, excused=world.excused + 1)
+            yield f"the relay of {run.copy.nonce} dies, {run.at}", _leave(world.spend("crashes"), run)
+
+
+def _receive(world: World, rules: Rules, copy: Copy) -> Step:
+    """What it decides at once depends on nobody else."""
+    if isinstance(rules.relay(copy.message, world.time, ACTION_TYPES), relaying.Stale):
+        letter = GivingUp(message=copy, at="waiting", is_suspect=False)
+        return f"a relay finds {copy.nonce} too old", evolve(world, giving_up=world.giving_up | {letter})
+    at = "held" if rules.hold_first else "claiming"
+    run = Relay(copy=copy, at=at, until=last_before(world.time + LEASE))
+    return f"a relay receives {copy.nonce}, and holds it", evolve(world, relays=world.relays | {run})
 
 
 def _next(world: World, rules: Rules, run: Relay) -> Iterator[Step]:
     nonce = run.copy.nonce
     match run.at:
-        case "received":
-            if isinstance(rules.relay(run.copy.message, world.time), relaying.Stale):
-                yield f"the relay finds {nonce} too old", _dead_letter(world, run)
-            else:
-                yield f"the relay holds {nonce}", _move(world, run, at="held" if rules.hold_first else "claiming")
         case "held":
             if world.time >= DUE - LEAD:
                 at = "claiming" if rules.hold_first else "handing over"
@@ -44,16 +57,24 @@ def _next(world: World, rules: Rules, run: Relay) -> Iterator[Step]:
         case "claiming":
             yield from _claim(world, rules, run)
         case "handing over":
-            message = first_attempt(run.copy.message, run.fence)
-            after = evolve(
-                _move(world, run, at="settling"),
-                handed=world.handed | {message},
-                open=world.open | {message},
-                hand_overs=tuple(sorted((*world.hand_overs, (run.copy.name, nonce)))),
-            )
-            yield f"the relay hands over {nonce} as {run.fence}", after
+            yield from _hand_over(world, run)
         case "settling":
             yield f"{nonce} is deleted", _settle(world, run)
+
+
+def _hand_over(world: World, run: Relay) -> Iterator[Step]:
+    """What is not known to be sent comes back, and is claimed again with a fresh token."""
+    nonce = run.copy.nonce
+    sent = evolve(
+        world.put(first_attempt(run.copy.message, run.fence)),
+        hand_overs=world.hand_overs | {(run.copy.name, nonce)},
+    )
+    if world.revoked and run.copy.name == OLD:
+        sent = evolve(sent, broken="old is handed over after it was cancelled or replaced")
+    yield f"the relay hands over {nonce} as {run.fence}", _move(sent, run, at="settling")
+    if world.budget.unanswered:
+        yield f"{run.fence} is handed over, and reported as not sent", _leave(sent.spend("unanswered"), run)
+        yield f"{run.fence} cannot be handed over", _leave(world.spend("unanswered"), run)
 
 
 def _claim(world: World, rules: Rules, run: Relay) -> Iterator[Step]:
@@ -63,15 +84,15 @@ def _claim(world: World, rules: Rules, run: Relay) -> Iterator[Step]:
     verdict, nonce = rules.claim(claim, run.seen), run.copy.nonce
     current = world.row(run.copy.name)
     if isinstance(verdict, RetryLater):
-        back = evolve(world, relays=world.relays - {run}, free=world.free | {run.copy})
-        yield f"the relay of {nonce} finds a lease running: it comes back", back
+        yield f"the relay of {nonce} finds a lease running: it comes back", _leave(world, run)
     elif not isinstance(verdict, LedgerChange):
         yield f"the relay refuses {nonce}", _settle(world, run)
     elif _revision(current) != _revision(run.seen):
         yield f"the relay of {nonce} finds another row", _move(world, run, seen=current, claims_at=claim.now)
     else:
         at = "handing over" if rules.hold_first else "held"
-        after = _move(world, run, at=at, fence=fence, seen=None, claims_at=0).with_row(run.copy.name, verdict.row)
+        claimed = world.with_row(run.copy.name, verdict.row)
+        after = _move(claimed, run, at=at, fence=fence, seen=None, claims_at=0)
         yield f"the relay claims {nonce} for {fence}", evolve(after, broken=_wrong_claim(world, current))
 
 
@@ -88,19 +109,14 @@ def _revision(row: LedgerRow | None) -> int:
 
 
 def _move(world: World, run: Relay, **changes: object) -> World:
-    return evolve(world, relays=world.relays - {run} | {evolve(run, **changes)})  # type: ignore[arg-type]
+    return evolve(world, relays=world.relays - {run} | {evolve(run, **changes)})
+
+
+def _leave(world: World, run: Relay) -> World:
+    """It is not deleted, and comes back."""
+    return evolve(world, relays=world.relays - {run}).give_back(run.copy)
 
 
 def _settle(world: World, run: Relay) -> World:
-    """Deleted, unless the same message is in other hands as well: then those find it gone, and it is gone."""
-    return evolve(
-        world,
-        relays=world.relays - {run},
-        copies=world.copies - {run.copy},
-        free=world.free - {run.copy},
-    )
-
-
-def _dead_letter(world: World, run: Relay) -> World:
-    settled = _settle(world, run)
-    return evolve(settled, dead=settled.dead | {Copy(run.copy.name, run.copy.nonce)})
+    """Deleted, also if the same message is in other hands as well."""
+    return evolve(world, relays=world.relays - {run}).delete(run.copy)
