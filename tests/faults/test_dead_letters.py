@@ -163,11 +163,11 @@ def test_a_body_that_is_not_settled_stays_stored() -> None:
     schedule = world.post(START + HOUR)
     assert schedule is not None
     world.table.rows.clear()
-    world.store.objects["aws/lambda/batch"] = b"stands for the batch"
+    world.store.objects["batch"] = b"stands for the batch"
     redrive = evolve(world.redrive, read=lambda _: Contents(schedules=(schedule,), malformed=1))
-    assert redrive.redrive("aws/lambda/batch")["stillStored"] is True
-    assert redrive.redrive("aws/lambda/batch")["stillStored"] is True
-    assert "aws/lambda/batch" in world.store.objects
+    assert redrive.redrive("batch")["stillStored"] is True
+    assert redrive.redrive("batch")["stillStored"] is True
+    assert "batch" in world.store.objects
     world.run_until(START + 2 * HOUR)
     check_fired_once("redriven twice", world)
 

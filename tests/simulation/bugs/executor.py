@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from attrs import evolve
-
 from delayer.core.firing import executing
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow, Refuse
@@ -44,11 +42,6 @@ def _fail_without_body(self: Any, message: Any, row: LedgerRow, reason: str) -> 
 
 def _gives_up_at_once(message: Any, result: Any, max_attempts: int) -> Any:
     return executing.GiveUp(result.detail)
-
-
-def _send_with_the_same_token(self: Any, message: Any, row: LedgerRow) -> bool:
-    again = evolve(message, attempt=row.attempt, fence=row.fence)
-    return bool(self.send(again, executing.seconds_until(row.retry_at, self.clock.now())))
 
 
 def _last_token_only(message: Any, row: LedgerRow | None) -> Any:
@@ -123,13 +116,6 @@ BUGS = (
         breaks=Invariant.ONE_END,
         whose="delayer-aws, whose executors only log",
         swaps=((execute.Execute, "reach", _takes_it_for_done),),
-    ),
-    Bug(
-        name="one-token-for-two",
-        what="a retry that may have been sent is sent again with the same token",
-        breaks=Invariant.ONCE,
-        whose="Delayer, before ADR 0084",
-        swaps=((execute.Execute, "_send_next", _send_with_the_same_token),),
     ),
     Bug(
         name="last-token-only",

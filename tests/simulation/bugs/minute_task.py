@@ -95,7 +95,7 @@ BUGS = (
     Bug(
         name="backlog-stops-all",
         what="one owner who posts faster than the relay drains stops the sweep for everybody",
-        breaks=Invariant.HARMLESS,
+        breaks=Invariant.ONE_END,
         whose="Delayer, before ADR 0085",
         swaps=((sweeping, "decide_gate", _all_or_nothing),),
     ),

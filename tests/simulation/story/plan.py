@@ -94,7 +94,7 @@ def weather_of(chance: Chance) -> Weather:
             greedy=alone and chance.part("weather greedy") < 0.4,
         )
     faults = tuple(fault for fault in Fault if chance.part(f"weather {fault}") < 0.5) or (Fault.AFTER,)
-    if chance.part("weather alone") < 0.4:
+    if chance.part("weather alone") < 0.5:
         return _alone(chance, faults)
     return Weather(
         rate=maybe("faults", 0.6, chance.one_of("weather rate", (0.01, 0.03, 0.1))),
@@ -149,12 +149,12 @@ def _long_outages(chance: Chance) -> tuple[Outage, ...]:
 
 
 def _deploys(chance: Chance) -> tuple[Deploy, ...]:
-    if chance.part("bad deploy") >= 0.35:
+    if chance.part("bad deploy") >= 0.5:
         return ()
     function = chance.one_of("bad deploy of", ("enqueue", "relay", "execute"))
     harm = chance.one_of("bad deploy harm", tuple(Harm))
-    since = START + chance.whole("bad deploy since", 0, 30 * MINUTE)
-    length = chance.one_of("bad deploy length", (5 * MINUTE, 30 * MINUTE, 3 * HOUR))
+    since = START + chance.whole("bad deploy since", 0, 12 * MINUTE)
+    length = chance.one_of("bad deploy length", (30 * MINUTE, 30 * MINUTE, 3 * HOUR))
     return (Deploy(function, harm, since, since + length),) if chance.surprise("a bad deploy", 1) else ()
 
 

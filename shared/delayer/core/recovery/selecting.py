@@ -45,7 +45,7 @@ class Selection:
     group: str = ""
 
     def looks_at(self, key: str) -> bool:
-        """What is brought back by itself is left alone, unless the prefix asks for it: a discard would lose it."""
+        """What is brought back by itself is left alone, unless a discard asks for it by its prefix."""
         return self.prefix.startswith(BROUGHT_BACK) or not key.startswith(BROUGHT_BACK)
 
     def of(self, filed: Filed, contents: Contents) -> Contents | None:
@@ -84,6 +84,8 @@ def admit_order(given: Mapping[str, Any], now: Millis) -> Order:
         raise WrongOrder(f"not a text in where: {', '.join(wrong)}")
     if strange := sorted({str(name) for name in given} - {"command", "where", "perSecond", "dryRun", "after"}):
         raise WrongOrder(f"unknown beside where: {', '.join(strange)}; known are perSecond, dryRun and after")
+    if given["command"] == "redrive" and where.get("prefix", "").startswith(BROUGHT_BACK):
+        raise WrongOrder(f"what is under {' and '.join(BROUGHT_BACK)} is brought back by itself every five minutes")
     per_second, dry_run, after = given.get("perSecond", PER_SECOND), given.get("dryRun", False), given.get("after", "")
     if type(per_second) is not int or not SLOWEST <= per_second <= FASTEST:
         raise WrongOrder(f"perSecond is a whole number from {SLOWEST} to {FASTEST}")

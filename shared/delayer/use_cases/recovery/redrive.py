@@ -13,6 +13,7 @@ from delayer.core.masking.mask import masked_text
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.redriving import Refusal, decide_discard, decide_redrive, redriven, settled
 from delayer.core.recovery.selecting import filed
+from delayer.core.recovery.waiting import PREFIXES as BROUGHT_BACK
 from delayer.core.schedule.instants import Millis, format_instant
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
@@ -26,6 +27,9 @@ from delayer.ports.unavailable import Unavailable
 
 PAGE: Final = 100  # entries of one list
 REDRIVEN: Final = "redriven"  # the outcome of a schedule that was
+COMES_BACK: Final = (  # a redrive would give it a nonce of its own, and the copy that is brought back would be refused
+    "it is brought back by itself every five minutes; if it stays, read the warnings of stream-enqueuer"
+)
 NO_SCHEDULE: Final = "no schedule can be read from it: show it, POST the schedule again, and discard it"
 
 Report = tuple[dict[str, Any], LedgerRow | None]  # what came of a schedule; its row, if that is to be settled
@@ -73,6 +77,8 @@ class Redrive:
         It is safe to repeat it after a crash: a second copy has another nonce, and the ledger lets one through. The
         body is deleted only when nothing in it is needed any more.
         """
+        if key.startswith(BROUGHT_BACK):
+            raise Impossible(COMES_BACK)
         contents = self.read(self._content(key))
         if not contents.schedules:
             raise Impossible(NO_SCHEDULE)

@@ -22,8 +22,9 @@ from delayer.wiring import use_cases
 from tests.samples import NOW, OWNER, a_claim, a_dead_letter, many_schedules
 from tests.world import World
 
-BATCH = "aws/lambda/mapping/shard/2026/11/21/batch"
-BATCHES = {"prefix": "aws/lambda/"}  # they are brought back by themselves; a command must ask for them
+BATCH = "batches/one"  # an object with several records
+BATCHES = {"prefix": "batches/"}
+DISCARDED = "aws/lambda/mapping/shard/2026/11/21/batch"
 
 
 def letter_of(schedule: Schedule, **changes: Any) -> DeadLetter:
@@ -130,7 +131,7 @@ def test_of_a_batch_only_what_is_selected() -> None:
     assert fired(world) == {mine.id: 1}
 
 
-@pytest.mark.parametrize("key", [BATCH, "waiting/1795251600000-0123456789abcdef.json"])
+@pytest.mark.parametrize("key", [DISCARDED, "waiting/1795251600000-0123456789abcdef.json"])
 def test_what_is_brought_back_by_itself_is_left_alone(key: str) -> None:
     """A command for all must not end what is about to fire."""
     world = World()
@@ -140,6 +141,8 @@ def test_what_is_brought_back_by_itself_is_left_alone(key: str) -> None:
     assert call(bulk, "discard")["lookedAt"] == 0
     assert call(bulk, "discard", {"prefix": "dead-lettered/"})["lookedAt"] == 0
     assert key in world.store.objects
+    wrong = respond(bulk, {"command": "redrive", "where": {"prefix": key[:11]}})
+    assert "brought back by itself" in wrong["error"]
     assert call(bulk, "discard", {"prefix": key[:11]})["discarded"] == 1
 
 

@@ -29,6 +29,7 @@ from tests.world import PERIOD, World
 
 RECORD = (GOLDEN / "stream-remove.json").read_text()
 DISCARDED = "aws/lambda/stream-enqueuer/discarded"
+BATCH = "batches/one"  # an object with several records
 
 
 def dead_letters(body: str = "", due: Millis = NOW) -> tuple[World, Redrive, str]:
@@ -109,14 +110,27 @@ def test_a_failed_schedule_is_redriven_with_all_its_attempts() -> None:
     assert ended(world) is State.EXECUTED
 
 
-def test_the_removals_of_a_batch_that_lambda_discarded_are_redriven() -> None:
+@pytest.mark.parametrize("key", [DISCARDED, "waiting/1795251600000-0123456789abcdef.json"])
+def test_what_is_brought_back_by_itself_is_not_redriven(key: str) -> None:
+    """The row would wait for the redriven copy. If that could not be sent, the copy that is brought back is refused,
+    and its object is deleted: nothing would be left.
+    """
+    world = World()
+    world.store.objects[key] = json.dumps({"payload": {"Records": [json.loads(RECORD)]}}).encode()
+    with pytest.raises(Impossible, match="brought back by itself"):
+        world.redrive.redrive(key)
+    assert key in world.store.objects
+    assert world.ledger.rows == {}
+
+
+def test_the_removals_of_a_batch_are_redriven() -> None:
     """What was inserted is in the table."""
     world = World()
     removed = json.loads(RECORD)
     inserted = {**removed, "eventName": "INSERT", "dynamodb": {"NewImage": removed["dynamodb"]["OldImage"]}}
     payload = json.dumps({"Records": [inserted, removed]})
-    world.store.objects[DISCARDED] = json.dumps({"payload": payload}).encode()
-    world.redrive.redrive(DISCARDED)
+    world.store.objects[BATCH] = json.dumps({"payload": payload}).encode()
+    world.redrive.redrive(BATCH)
     assert world.delayer_queue.sent == 1
     assert world.store.objects == {}
 
@@ -126,11 +140,11 @@ def test_a_body_that_holds_something_malformed_stays() -> None:
     world = World()
     removed = json.loads(RECORD)
     malformed = {**removed, "dynamodb": {**removed["dynamodb"], "OldImage": {}}}
-    world.store.objects[DISCARDED] = json.dumps({"payload": {"Records": [malformed, removed]}}).encode()
-    answer = world.redrive.redrive(DISCARDED)
+    world.store.objects[BATCH] = json.dumps({"payload": {"Records": [malformed, removed]}}).encode()
+    answer = world.redrive.redrive(BATCH)
     assert (answer["malformed"], answer["stillStored"]) == (1, True)
     assert world.delayer_queue.sent == 1
-    assert DISCARDED in world.store.objects
+    assert BATCH in world.store.objects
 
 
 def test_of_several_those_that_can_be_are_redriven() -> None:
@@ -140,10 +154,10 @@ def test_of_several_those_that_can_be_are_redriven() -> None:
     image = {**first["dynamodb"]["OldImage"], "due": {"S": f"{NOW + 1}#{other_id}"}}
     second = {**first, "dynamodb": {**first["dynamodb"], "OldImage": image}}
     world.ledger.rows[an_id()] = a_claim(state=State.EXECUTED)
-    world.store.objects[DISCARDED] = json.dumps({"payload": {"Records": [first, second]}}).encode()
-    answer = redrive.redrive(DISCARDED)
+    world.store.objects[BATCH] = json.dumps({"payload": {"Records": [first, second]}}).encode()
+    answer = redrive.redrive(BATCH)
     assert [one["outcome"] for one in answer["schedules"]] == ["not redriven: it is executed", "redriven"]
-    assert DISCARDED not in world.store.objects
+    assert BATCH not in world.store.objects
 
 
 def test_a_redrive_that_is_repeated_after_a_crash_fires_once() -> None:
