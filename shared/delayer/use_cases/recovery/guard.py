@@ -65,33 +65,48 @@ class Guard:
         began = self.clock.now()
         try:
             before, passed = self.trials.unfinished(suspect), self.trials.passed(self.function)
-            match decide_trial(before, passed, received.sent_at, began):
-                case Try(trial):
-                    self.trials.begin(suspect, trial)
-                    failed = self.handle([received])
-                    if failed and has_waited(received.sent_at, began):
-                        self._give_up(received, suspect, "it could not be handled for three days")
-                        failed = []
-                case GiveUp(reason):
-                    self._give_up(received, suspect, reason)
-                    failed = []
-        except Exception as error:  # noqa: BLE001 - the function is alive: whatever it is, this is no killer
+        except Unavailable as error:
+            self.observer.warn("a suspect waits", error=repr(error))
+            return False
+        match decide_trial(before, passed, received.sent_at, began):
+            case Try(trial):
+                is_done = self._handle(received, suspect, trial)
+                self._finish(suspect, began, comes_again=not is_done)
+            case GiveUp(reason):
+                is_done = self._give_up(received, suspect, reason)
+                if is_done:  # if it could not be stored, it stays known as a killer
+                    self._finish(suspect, began, comes_again=False)
+        if is_done:
+            self._passed()
+        return is_done
+
+    def _handle(self, received: ReceivedMessage, suspect: str, trial: Trial) -> bool:
+        """Whether it is done. Whatever is raised: the function is alive, so this is no killer."""
+        try:
+            self.trials.begin(suspect, trial)
+            failed = self.handle([received])
+        except Exception as error:  # noqa: BLE001 - see above
             self.observer.warn("a suspect waits", error=repr(error))
             failed = [received.message_id]
-        self._finish(suspect, began, comes_again=bool(failed))
-        if not failed:
-            self._passed()
+        if failed and has_waited(received.sent_at, trial.began):
+            return self._give_up(received, suspect, "it could not be handled for three days")
         return not failed
 
-    def _give_up(self, received: ReceivedMessage, suspect: str, reason: str) -> None:
-        """If even reading it kills the function, it is stored unread."""
-        reading = f"{suspect}-read"
-        before = self.trials.unfinished(reading)
-        tries, began = before.proofs + 1 if before else 0, self.clock.now()
-        self.trials.begin(reading, Trial(began=began, proofs=tries))
-        message = None if tries >= READS else message_in(received.body)
-        self.dead_letters.take(undeliverable(received.body, with_warning(message, reason), _head(message)))
-        self._finish(reading, began, comes_again=False)
+    def _give_up(self, received: ReceivedMessage, suspect: str, reason: str) -> bool:
+        """Whether it is stored. If even reading it kills the function, it is stored unread."""
+        reading, began = f"{suspect}-read", self.clock.now()
+        try:
+            before = self.trials.unfinished(reading)
+            tries = before.proofs + 1 if before else 0
+            self.trials.begin(reading, Trial(began=began, proofs=tries))
+            message = None if tries >= READS else message_in(received.body)
+            self.dead_letters.take(undeliverable(received.body, with_warning(message, reason), _head(message)))
+            is_stored = True
+        except Exception as error:  # noqa: BLE001 - it was read, so it did not kill
+            self.observer.warn("a suspect waits", error=repr(error))
+            is_stored = False
+        self._finish(reading, began, comes_again=not is_stored)
+        return is_stored
 
     def _finish(self, suspect: str, began: Millis, *, comes_again: bool) -> None:
         finish_trial(

@@ -1,5 +1,6 @@
 """What keeps coming back is handled alone; a killer is given up, and nothing else."""
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from attrs import define, evolve
 from delayer.core.firing.executing import Done, Made, carried
 from delayer.core.ledger.lifecycle import State
 from delayer.core.recovery.dead_letter import decode
+from delayer.core.recovery.trial import PROOFS, Trial
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE
 from delayer.core.schedule.messages import encode
 from delayer.fakes import MemoryTrials
@@ -138,6 +140,32 @@ def test_half_an_outage_makes_no_killer() -> None:
     world.relay = healthy
     assert world.guarded_relay([a_suspect()]) == []
     assert world.store.objects == {}
+
+
+def test_a_killer_that_cannot_be_stored_at_once_is_stored_later_with_its_schedule() -> None:
+    """An outage of S3 is no reason to take reading it for what kills."""
+    world = World()
+    world.trials.begin(digest(a_suspect()), Trial(began=START, proofs=PROOFS - 1))
+    world.trials.note_pass("relay", START)
+    without_store = evolve(world.guarded_relay, dead_letters=NoStore())
+    for _ in range(10):
+        world.clock.move(MINUTE)
+        assert without_store([a_suspect()]) == ["m"]
+    assert world.guarded_relay([a_suspect()]) == []
+    [letter] = [decode(one) for one in world.store.objects.values()]
+    assert letter.schedule_id == an_id()
+    assert world.trials.begun == {}
+
+
+class NoStore:
+    """S3 does not answer."""
+
+    def take(self, copy: Any) -> None:
+        raise Unavailable("S3 is down")
+
+
+def digest(suspect: ReceivedMessage) -> str:
+    return hashlib.sha256(suspect.body.encode()).hexdigest()[:32]
 
 
 @define
