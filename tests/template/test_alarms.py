@@ -46,6 +46,7 @@ AWS_METRICS: Final = {
         "ApproximateAgeOfOldestMessage",
         "ApproximateNumberOfMessagesDelayed",
         "ApproximateNumberOfMessagesVisible",
+        "ApproximateNumberOfMessagesNotVisible",
         "NumberOfEmptyReceives",
         "NumberOfMessagesDeleted",
         "NumberOfMessagesReceived",

@@ -22,7 +22,7 @@ FIRED: Final = (
     + 4 * WRITE  # put, delete, claim, outcome
     + 2 * READ  # the ledger, and the sweep
     + 6 * SQS  # delayer queue and the action's queue: send, receive, delete
-    + MEMORY * (0.02 + 0.04 + 0.5 + 0.2) * GB_SECOND
+    + MEMORY * (0.02 + 0.04 + 0.1 + 0.6) * GB_SECOND
 )
 # Its four events, and the journal.
 EVENTS_AND_JOURNAL: Final = 8 * INVOCATION + 4 * SNS + 12 * SQS + 5 * WRITE

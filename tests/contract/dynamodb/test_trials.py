@@ -6,6 +6,7 @@ import pytest
 
 from delayer.aws.dynamodb.trials import DynamoTrials
 from delayer.core.recovery.trial import Trial
+from delayer.core.schedule.instants import DAY, SECOND
 from delayer.fakes import MemoryTrials
 from delayer.ports.trials import Trials
 from delayer.ports.unavailable import Unavailable
@@ -31,6 +32,15 @@ def test_a_run_that_was_begun_is_unfinished(trials: Trials) -> None:
     assert trials.unfinished("one") == Trial(began=NOW)
     trials.begin("one", Trial(began=NOW + 1, proofs=2))
     assert trials.unfinished("one") == Trial(began=NOW + 1, proofs=2)
+
+
+def test_a_row_that_nobody_deletes_expires_after_what_sqs_keeps(dynamodb: Any) -> None:
+    trials = adapter(dynamodb)
+    trials.begin("one", Trial(began=NOW))
+    trials.note_pass("delayer-relay", NOW)
+    rows = dynamodb.scan(TableName=trials.table)["Items"]
+    expiring = {row["name"]["S"]: int(row["expiresAt"]["N"]) for row in rows if "expiresAt" in row}
+    assert expiring == {"suspect#one": (NOW + 30 * DAY) // SECOND}
 
 
 def test_a_run_that_ends_clears_it(trials: Trials) -> None:

@@ -42,7 +42,7 @@ def _stop_if_it_may_have_arrived(
     return None if http.status_code < 500 or parsed.get("Error", {}).get("Code") in THROTTLED else False
 
 
-@define
+@define(kw_only=True)
 class _FreshConnections:
     """Lets go of the connections after a pause.
 
