@@ -1,4 +1,4 @@
-"""A record that cannot be read, a target that is down, a dead-letter queue; the neighbours fire."""
+"""A record that cannot be read, a target that is down, a malformed suspect, a record set aside; the others fire."""
 
 import json
 import os
@@ -6,9 +6,13 @@ import subprocess
 import sys
 import time
 
+from delayer.aws.dynamodb.schedule_table import to_item
+from delayer.core.recovery.waiting import WaitingRecords, encode
 from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.schedule_id import RANDOM_BYTES
 from tests.cfn import ROOT
 from tests.e2e.client import Client, lateness, now
+from tests.samples import STREAM_RECORD, a_schedule
 
 
 def test_a_record_that_cannot_be_read_beside_good_ones(client: Client) -> None:
@@ -92,24 +96,41 @@ def test_a_target_that_nobody_listens_to(client: Client) -> None:
     assert row["detail"]["S"].startswith("gave up after 2 attempts: no answer from 127.0.0.1:9")
 
 
-def test_a_message_in_a_dead_letter_queue_is_stored_as_a_dead_letter(client: Client) -> None:
-    """Whatever comes to a dead-letter queue is kept for a person, with its body."""
+def test_a_malformed_suspect_is_stored_as_a_dead_letter(client: Client) -> None:
+    """What came back three times is handled alone, by the same function."""
     sqs = client.stack.client("sqs")
-    (url,) = [u for u in sqs.list_queues()["QueueUrls"] if "HttpRequestDeadLetterQueue" in u]
+    (url,) = [u for u in sqs.list_queues()["QueueUrls"] if "HttpRequestSuspectsQueue" in u]
     sqs.send_message(QueueUrl=url, MessageBody="nobody can read this")
-    entries = client.dead_letters("dead-lettered/malformed/")
-    assert "HttpRequestDeadLetterQueue" in entries[0]["reason"]
-    client.operate("discard", key=entries[0]["key"])
+    (entry,) = client.dead_letters("dead-lettered/malformed/")
+    assert entry["source"] == "executor-http-request"
+    client.operate("discard", key=entry["key"])
 
 
 def test_a_message_that_cannot_be_read_beside_good_ones(client: Client) -> None:
     sqs = client.stack.client("sqs")
     due = now() + 2 * SECOND
-    sqs.send_message(QueueUrl=client.stack.outputs["DelayerQueueUrl"], MessageBody='{"v": 99}', DelaySeconds=1)
+    sqs.send_message(QueueUrl=client.stack.outputs["DelayerQueueUrl"], MessageBody='{"v": 1}', DelaySeconds=1)
     client.schedule("/beside", due)
     assert lateness(client.arrivals("/beside")[0], due) < SECOND
     (entry,) = client.dead_letters("dead-lettered/malformed/")
     client.operate("discard", key=entry["key"])
+
+
+def test_a_record_that_was_set_aside_is_brought_back_and_fires(client: Client) -> None:
+    """The minute task gives it to the stream's own function. A new environment of it looks into the store at once."""
+    action = json.dumps({"type": "http-request", "url": client.receiver.url + "/brought-back"})
+    schedule = a_schedule(now(), randomness=os.urandom(RANDOM_BYTES), action=action)
+    record = {**STREAM_RECORD, "dynamodb": {**STREAM_RECORD["dynamodb"], "OldImage": to_item(schedule)}}
+    waiting = WaitingRecords(records=(record,), reason="a test", at=now())
+    s3, bucket = client.stack.client("s3"), client.stack.outputs["DeadLetterBucket"]
+    s3.put_object(Bucket=bucket, Key=waiting.key, Body=encode(waiting))
+    client.stack.client("lambda").update_function_configuration(
+        FunctionName="delayer-task-1minute-enqueuer", Description="restarted by a test"
+    )
+    client.stack.invoke("task-1minute-enqueuer", {})
+    client.arrivals("/brought-back")
+    client.ledger_state(schedule.id, "executed")
+    assert "Contents" not in s3.list_objects_v2(Bucket=bucket, Prefix="waiting/")
 
 
 def test_a_wrong_command_is_answered_with_the_right_ones(client: Client) -> None:

@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delayer.core.firing.executing import Made, Retry, carried
 from delayer.core.schedule.definition import given as given_texts
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import (
     DelayerMessage,
     ExecutorMessage,
     GroupMessage,
+    OutcomeMessage,
     SweepMessage,
     decode,
     encode,
@@ -22,13 +24,20 @@ from delayer.use_cases.firing.relay import first_attempt
 from tests.samples import GOLDEN, NOW, OWNER, a_delayer_message, a_schedule, an_executor_message
 from tests.strategies import schedules, texts
 
-KINDS: tuple[Any, ...] = (DelayerMessage, ExecutorMessage, SweepMessage, GroupMessage)
+KINDS: tuple[Any, ...] = (DelayerMessage, ExecutorMessage, OutcomeMessage, SweepMessage, GroupMessage)
 
 delayer_messages = st.builds(DelayerMessage, schedule=schedules, nonce=texts)
 
 SAMPLES: dict[str, Any] = {
     "delayer-message.json": a_delayer_message(NOW + 250, "nonce-1", payload='{"order": 17.0, "note": "\u00e4\u2028"}'),
     "executor-message.json": an_executor_message(NOW + 250, "nonce-1", fence="fence-3", attempt=3),
+    "outcome-message.json": carried(
+        Made(
+            message=an_executor_message(NOW + 250, "nonce-1", fence="fence-3", attempt=3),
+            result=Retry(detail="HTTP 503", after_seconds=30),
+            lateness=12,
+        )
+    ),
     "sweep-message.json": SweepMessage(minute=29_920_860, shard=7),
     "group-message.json": GroupMessage(owner=OWNER, job="5b0c"),
 }
@@ -36,7 +45,7 @@ SAMPLES: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_golden_samples(name: str) -> None:
-    """Messages of version 1 wait in queues for up to fourteen days: they are read, and written, as they were."""
+    """Messages wait in queues for up to fourteen days: they are read, and written, as they were."""
     body = (GOLDEN / name).read_text().rstrip("\n")
     assert decode(body, type(SAMPLES[name])) == SAMPLES[name]
     assert encode(SAMPLES[name]) == body, "the format changed: give it a new version"
@@ -85,6 +94,8 @@ def test_a_message_is_one_flat_object(schedule: Schedule, nonce: str) -> None:
     ["", "null", "[]", "1", '"text"', "{}", "{", "\ud800", '{"v":1}', "[" * 100_000, '{"a":' * 100_000, "\x00"],
 )
 def test_anything_else_is_malformed(kind: Any, body: str) -> None:
+    if kind is OutcomeMessage:
+        body = body.replace('"v":1', '"v":2')
     with pytest.raises(Malformed):
         decode(body, kind)
 

@@ -8,6 +8,7 @@ from attrs import evolve
 from delayer.core.ledger.lifecycle import State
 from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.recovery.waiting import records_in
+from delayer.core.schedule import messages
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.margins import STALE_AFTER
@@ -17,7 +18,6 @@ from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
 from delayer.fakes import MemoryQueue
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports.queue import Outgoing
-from delayer.use_cases.firing import enqueue
 from delayer.use_cases.firing.enqueue import Sent
 from tests.samples import NOW, a_claim, a_schedule, many_schedules
 from tests.world import START, World
@@ -199,14 +199,14 @@ def test_an_empty_batch() -> None:
 
 def fails_at(monkeypatch: pytest.MonkeyPatch, schedule: Schedule) -> None:
     """Our own code has a defect that one schedule brings out."""
-    encode = enqueue.encode
+    encode = messages.encode
 
     def encodes(message: DelayerMessage) -> str:
         if message.schedule.id == schedule.id:
             raise ZeroDivisionError
         return encode(message)
 
-    monkeypatch.setattr(enqueue, "encode", encodes)
+    monkeypatch.setattr("delayer.use_cases.firing.enqueue.encode", encodes)
 
 
 def test_an_unknown_version_is_set_aside_whole_and_its_neighbours_go_on() -> None:

@@ -297,7 +297,7 @@ def closed(world: World, *methods: str) -> World:
     world.execute = evolve(
         world.execute,
         ledger=Closed(world.ledger, methods),
-        dead_letters=evolve(world.execute.dead_letters, store=Closed(world.store, methods)),  # type: ignore[type-var]
+        dead_letters=evolve(world.execute.dead_letters, store=Closed(world.store, methods)),  # type: ignore[misc]
     )
     return world
 

@@ -277,7 +277,8 @@ def test_a_claim_that_is_refused_waits_and_its_neighbours_go_on(monkeypatch: pyt
     assert world.relay(batch) == ["m0"]
     assert world.http_queue.sent == 0
     assert [one.body for one in world.delayer_queue.messages] == [batch[1].body]
-    assert world.store.objects == world.ledger.rows == {}
+    assert not world.store.objects
+    assert not world.ledger.rows
 
 
 def test_a_second_claim_that_is_refused_waits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,6 +87,19 @@ def test_a_message_that_was_handed_over(world: World, fence: str, attempts: int)
     assert current.state is (State.EXECUTED if attempts else State.CLAIMED)
 
 
+def test_an_outcome_that_is_carried(world: World) -> None:
+    """The attempt was made by the last version: it is not made again, and the next one is made in its time."""
+    golden = item("outcome-message.json")
+    claim = {**item("ledger-item.json"), "scheduleId": {"S": golden["id"]}}
+    row = ledger.from_item({**claim, "fence": {"S": "fence-3"}, "retryOf": {"S": "fence-2"}, "attempt": {"N": "3"}})
+    world.ledger.write([LedgerChange(row=row)])
+    world.http_queue.add(text("outcome-message.json"), NOW, "g")
+    assert len(fired(world)) == 1
+    current = world.ledger.read(golden["id"])
+    assert current is not None
+    assert (current.state, current.attempt) == (State.EXECUTED, 4)
+
+
 def test_a_row_of_the_last_version_decides(world: World) -> None:
     """It holds the claim: a second copy of the schedule is refused."""
     world.ledger.write([LedgerChange(row=ledger.from_item(item("ledger-item.json")))])

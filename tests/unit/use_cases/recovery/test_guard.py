@@ -38,7 +38,7 @@ def test_a_suspect_that_waits_is_no_killer() -> None:
     """A thousand deliveries in an outage, each with its answer given: it fires when the outage is over."""
     world = World()
     healthy = world.relay
-    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment,misc] # only called
+    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
     for _ in range(1_000):
         world.trials.note_pass("relay", world.clock.now())
         assert world.guarded_relay([a_suspect()]) == ["m"]
@@ -131,7 +131,7 @@ def test_half_an_outage_makes_no_killer() -> None:
     """The end of a run cannot be noted at once: it is tried again, so that the next run does not count as one more."""
     world = World()
     healthy = world.relay
-    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment,misc] # only called
+    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
     for _ in range(20):
         world.clock.move(MINUTE)
         flaky = Flaky(world.trials, failures=3)
@@ -190,7 +190,7 @@ def test_an_outcome_that_is_given_up_says_that_the_target_accepted() -> None:
     world = World()
     world.ledger.store(a_claim())
     made = Made(message=an_executor_message(), result=Done("HTTP 200"), lateness=0)
-    world.execute = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment,misc] # only called
+    world.execute = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
     world.clock.move(4 * DAY)
     assert world.guarded_execute([a_suspect(encode(carried(made)), function="execute")]) == []
     [letter] = [decode(one) for one in world.store.objects.values()]
@@ -204,7 +204,7 @@ def test_if_even_reading_it_kills_it_is_stored_unread(monkeypatch: pytest.Monkey
 
     world, suspect = World(), a_suspect(sent_at=START - 4 * DAY)
     monkeypatch.setattr(guard, "message_in", dies)
-    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment,misc] # only called
+    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
     for _ in range(2):
         with pytest.raises(Crash):
             world.guarded_relay([suspect])
