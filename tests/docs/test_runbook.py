@@ -40,7 +40,6 @@ def test_what_it_names_is_there() -> None:
         "sweep-",
         "delayer-",
         "executor-",
-        "dlq-",
         "job-",
         "operator-",
         "lifecycle-",

@@ -39,11 +39,15 @@ def test_no_story_breaks_an_invariant(first: int) -> None:
 def test_each_deliberate_bug_is_found(bug: Bug) -> None:
     """It breaks the invariant that it names; one that merely raises is an error of the harness.
 
-    The record has the story that finds it, and the documentation shows the record: `make record` renews both.
+    The record has the first story that finds it, and the documentation shows the record: `make record` renews both.
+    Here that one is played: the stories before it find nothing, and would take minutes.
     """
-    found, on_record = find(bug.name, SEEDS), RECORD["bugs"][bug.name]
-    assert found.seed is not None, f"not found in {SEEDS} stories"
-    assert (found.seed, found.broken) == (on_record["seed"], on_record["says"])
+    on_record = RECORD["bugs"][bug.name]
+    assert on_record["seed"] in range(SEEDS)
+    with bug.switched_in():
+        broken = play(Story(seed=on_record["seed"])).broken
+    assert broken is not None
+    assert (broken.invariant, str(broken)) == (bug.breaks, on_record["says"])
 
 
 def merely_raises(*_: Any, **__: Any) -> Any:
@@ -86,15 +90,14 @@ def test_a_story_played_with_all_that_happened_is_the_same() -> None:
 def test_a_failing_story_is_made_short() -> None:
     """It breaks the same invariant, with less of everything, and says how it is played again."""
     bug = BY_NAME["duplicate-discards-body"]
-    found = find(bug.name, SEEDS)
-    assert found.seed is not None
+    seed = RECORD["bugs"][bug.name]["seed"]
     with bug.switched_in():
-        whole = play(Story(seed=found.seed))
+        whole = play(Story(seed=seed))
         short = shrink(whole)
     assert short.broken
     assert short.broken.invariant is Invariant.NOTHING_LOST
     assert len(short.story.surprises or ()) < len(whole.story.surprises or ())
-    assert f"make simulate SEED={found.seed}" in transcript(short)
+    assert f"make simulate SEED={seed}" in transcript(short)
 
 
 def test_its_times_are_those_of_the_template() -> None:

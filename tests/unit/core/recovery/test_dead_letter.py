@@ -30,7 +30,7 @@ def test_the_whole_body_is_stored(body: str, prefix: Prefix) -> None:
 def test_one_key_for_one_body(one: str, other: str) -> None:
     """Dead-lettered twice it is stored once; two copies are stored both."""
     first = a_dead_letter(body=one)
-    again = evolve(first, at=NOW + 1, reason="another", source="dlq-drain")
+    again = evolve(first, at=NOW + 1, reason="another", source="executor-http-request")
     assert first.key == again.key
     assert (first.key == a_dead_letter(body=other).key) == (one == other)
 

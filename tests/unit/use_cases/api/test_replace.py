@@ -442,7 +442,7 @@ def test_an_attempt_that_outlives_the_mark_is_over_before_another_takes_its_plac
     answers: list[object] = []
 
     def reach(message: ExecutorMessage) -> Result:
-        take = use_cases.dead_letters(stand.world.ports("dlq-drain")).take
+        take = use_cases.dead_letters(stand.world.ports("relay")).take
         take(undeliverable(encode(message), "its queue gave up on it", message))
         answers.append(stand.replace.by_name(a_request(payload="2"), OWNER, NAME))
         return Done("HTTP 200")

@@ -108,7 +108,7 @@ def test_a_dead_letter_that_was_claimed_is_stopped_for_good() -> None:
     """Its target must not be reached any more: nobody redrives it, and an operator may discard it."""
     world, schedule = failing(Done("HTTP 200"))
     [message] = [one.body for one in world.http_queue.messages]
-    take = use_cases.dead_letters(world.ports("dlq-drain")).take
+    take = use_cases.dead_letters(world.ports("relay")).take
     take(undeliverable(message, "it came back too often", decode(message, ExecutorMessage)))
     answer = a_stop(world)(schedule.id, OWNER)
     assert isinstance(answer, Stopped)
