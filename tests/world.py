@@ -123,12 +123,14 @@ class Consumer:
 
     world: "World"
 
-    def handle(self, records: Sequence[object]) -> int:
+    def handle(self, records: Sequence[object]) -> list[int]:
         """As the port."""
+        changes = self.world.changes(records)
         try:
-            return len(self.world.enqueue(self.world.changes(records), brought_back=True))
+            failed = self.world.enqueue(changes, brought_back=True)
         except Crash as error:
             raise Died(str(error)) from error
+        return [at for at, change in enumerate(changes) if change.sequence in failed]
 
 
 @frozen

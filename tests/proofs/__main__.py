@@ -19,7 +19,8 @@ from tests.model.guards import GUARDS
 from tests.model.search import search
 from tests.proofs.tables import PAGE, RECORD, stored, written
 from tests.simulation.__main__ import find
-from tests.simulation.bugs import BUGS
+from tests.simulation.bugs import BUGS, BY_NAME
+from tests.simulation.story.story import Story, play
 
 TEST_IDS: Final = Path(__file__).with_name("test-ids.txt")
 SEEDS: Final = 500
@@ -29,6 +30,24 @@ def bug(name: str) -> dict[str, Any]:
     """The first seed that finds a deliberate bug, and what breaks."""
     found = find(name, SEEDS)
     return {"seed": found.seed, "breaks": found.broken.partition(":")[0], "says": found.broken}
+
+
+def bug_again(name: str) -> dict[str, Any]:
+    """The same; the story on record first, and the others only if that one does not find it any more."""
+    known, seed = BY_NAME[name], stored()["bugs"].get(name, {}).get("seed")
+    if seed is not None:
+        with known.switched_in():
+            broken = play(Story(seed=seed)).broken
+        if broken and broken.invariant is known.breaks:
+            return {"seed": seed, "breaks": str(broken).partition(":")[0], "says": str(broken)}
+    return bug(name)
+
+
+def bugs_again() -> dict[str, Any]:
+    """The record, with its bugs brought up to date."""
+    names = [one.name for one in BUGS]
+    with ProcessPoolExecutor(cpu_count()) as pool:
+        return {**stored(), "bugs": dict(zip(names, pool.map(bug_again, names), strict=True))}
 
 
 def guard(name: str) -> dict[str, Any]:
@@ -72,6 +91,9 @@ def main() -> int:
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--ids", action="store_true", help="write only the list of tests")
     only.add_argument(
+        "--bugs", action="store_true", help="only the deliberate bugs, and of each the story on record first (a minute)"
+    )
+    only.add_argument(
         "--tables", action="store_true", help="write only the tables of docs/proof.md, from the record as it is stored"
     )
     given = parser.parse_args()
@@ -82,7 +104,7 @@ def main() -> int:
     TEST_IDS.write_text("\n".join(ids) + "\n")
     print(f"{len(ids):,} tests")
     if not given.ids:
-        found = record()
+        found = bugs_again() if given.bugs else record()
         RECORD.write_text(json.dumps(found, indent=1) + "\n")
         write_tables(found)
         print(", ".join(f"{len(things)} {part}" for part, things in found.items()))

@@ -90,10 +90,13 @@ def of_store(method: str) -> str:
 
 
 def of_prefixes(port: Port) -> set[Permission]:
-    """A use case that has a part of the store."""
-    bucket, prefixes = port.resources["bucket"], PREFIXES_OF[port.use_case]
-    actions = {of_store(method) for method in port.methods}
-    of_objects = {(f"{bucket}/{prefix}*", action) for action in actions - {"s3:ListBucket"} for prefix in prefixes}
+    """A use case that has a part of the store. What it sets aside has one prefix, whatever it reads."""
+    bucket, actions = port.resources["bucket"], {of_store(method) for method in port.methods}
+    of_objects = {
+        (f"{bucket}/{prefix}*", action)
+        for action in actions - {"s3:ListBucket"}
+        for prefix in ((WAITING,) if action == "s3:PutObject" else PREFIXES_OF[port.use_case])
+    }
     return of_objects | {(bucket, action) for action in actions & {"s3:ListBucket"}}
 
 

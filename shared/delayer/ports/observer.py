@@ -19,6 +19,7 @@ Count = Literal[
     "Late",
     "Refused",
     "Retried",
+    "NotBroughtBack",
     "SetAside",
     "SweepHeld",
     "Swept",

@@ -11,9 +11,9 @@ class Died(Exception):
 class StreamConsumer(Protocol):
     """stream-enqueuer."""
 
-    def handle(self, records: Sequence[object]) -> int:
-        """Has it handle records of the stream once more; returns how many it could not handle.
+    def handle(self, records: Sequence[object]) -> Sequence[int]:
+        """Has it handle records of the stream once more; returns the positions of those it could not handle.
 
-        Raises Unavailable if it could not be asked, Died if it did not come to the end.
+        Raises Unavailable if it could not be asked, Died if it did not come to the end, or not in time.
         """
         ...

@@ -335,6 +335,7 @@ def bring_back(ports: "Bundle") -> "BringBack":
 
     return BringBack(
         clock=ports.clock,
+        parallel=ports.parallel,
         store=ports.dead_letter_store,
         consumer=ports.stream_consumer,
         observer=ports.observer,

@@ -84,7 +84,7 @@ class StackConsumer:
 
     stack: "Stack"
 
-    def handle(self, records: Sequence[object]) -> int:
+    def handle(self, records: Sequence[object]) -> list[int]:
         stack, changes = self.stack, self.stack.changes(records)
         stack.kernel.wait_until(stack.kernel.now + stack.chance.whole("invoke", 1, 12))
         if stack.network.is_down(Service.LAMBDA):
@@ -95,7 +95,7 @@ class StackConsumer:
         )
         if isinstance(outcome, BaseException):
             raise Died(str(outcome)) from outcome
-        return len(outcome)
+        return [at for at, change in enumerate(changes) if change.sequence in outcome]
 
 
 @frozen

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.core.schedule.instants import HOUR
-from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
+from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, known
 from delayer.fakes import ManualClock, MemoryStream
 from tests.samples import NOW, many_schedules
 
@@ -21,7 +21,7 @@ def changes(number: int, rows: int = 0) -> list[RecordChange]:
         RecordChange(
             kind=Kind.INSERT,
             sequence=str(at),
-            row=schedules[at % rows] if rows else Heartbeat(at),
+            read=known(schedules[at % rows] if rows else Heartbeat(at)),
             record={},
         )
         for at in range(number)

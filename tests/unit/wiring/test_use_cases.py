@@ -48,7 +48,7 @@ PARTS: dict[str, set[str]] = {
     "relay": {*DEAD_LETTERS, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
     "execute": {*DEAD_LETTERS, "own_queue", "parallel", "new_token"},
     "guard": {*DEAD_LETTERS, "trials", "settings.suspects"},
-    "bring_back": {"clock", "observer", "dead_letter_store", "stream_consumer"},
+    "bring_back": {"clock", "parallel", "observer", "dead_letter_store", "stream_consumer"},
     "redrive": REDRIVE,
     "bulk": {*REDRIVE, "parallel"},
     "keep_id_keys": {"clock", "observer", "control", "randomness"},

@@ -1,10 +1,12 @@
 """Records of the schedules table's stream."""
 
+from functools import cache, partial
+
 from delayer.aws.dynamodb.schedule_table import from_item
-from delayer.aws.events.records import StreamEvent, StreamRecord
+from delayer.aws.events.records import StreamData, StreamEvent, StreamRecord
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.table_change import Kind, RecordChange
+from delayer.core.schedule.table_change import Kind, RecordChange, Row, known
 
 
 def changes_of(event: StreamEvent) -> list[RecordChange]:
@@ -20,8 +22,11 @@ def change_of(record: StreamRecord) -> RecordChange:
         kind = Kind(record["eventName"])
     except ValueError:
         malformed = Malformed("an event of unknown name")
-        return RecordChange(kind=Kind.REMOVE, sequence=sequence, row=malformed, record=record)
+        return RecordChange(kind=Kind.REMOVE, sequence=sequence, read=known(malformed), record=record)
     at = int(data.get("ApproximateCreationDateTime", 0)) * SECOND
+    return RecordChange(kind=kind, sequence=sequence, read=cache(partial(_row_of, kind, data)), record=record, at=at)
+
+
+def _row_of(kind: Kind, data: StreamData) -> Row:
     image = data.get("OldImage") if kind is Kind.REMOVE else data.get("NewImage")
-    row = from_item(image) if image else Malformed("a stream record without its image")
-    return RecordChange(kind=kind, sequence=sequence, row=row, record=record, at=at)
+    return from_item(image) if image else Malformed("a stream record without its image")

@@ -28,7 +28,7 @@ def _from_body(body: str) -> Contents:
     readers: tuple[Callable[[str], Contents], ...] = (
         lambda text: Contents(schedules=(messages.decode(text, ExecutorMessage).schedule,), handed_over=True),
         lambda text: Contents(schedules=(messages.decode(text, DelayerMessage).schedule,)),
-        lambda text: Contents(schedules=(messages.decode(text, OutcomeMessage).schedule,), handed_over=True),
+        _from_outcome,
         lambda text: Contents(schedules=(_from_record(json.loads(text)),)),
     )
     for read in readers:
@@ -37,6 +37,11 @@ def _from_body(body: str) -> Contents:
         except ValueError:
             continue
     return Contents(malformed=1)
+
+
+def _from_outcome(text: str) -> Contents:
+    message = messages.decode(text, OutcomeMessage)
+    return Contents(schedules=(message.schedule,), handed_over=True, accepted=message.outcome == "done")
 
 
 def _from_discarded(content: bytes) -> Contents:

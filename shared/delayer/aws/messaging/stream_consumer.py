@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from attrs import frozen
+from botocore.exceptions import ReadTimeoutError
 
+from delayer.aws.events.records import StreamRecord
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.ports.stream_consumer import Died
 from delayer.ports.unavailable import Unavailable
@@ -21,13 +23,17 @@ class LambdaStreamConsumer:
     lambda_: "LambdaClient"
     function: str
 
-    def handle(self, records: Sequence[object]) -> int:
-        event = json.dumps({"Records": list(records), "broughtBack": True})
+    def handle(self, records: Sequence[object]) -> list[int]:
+        event = json.dumps({"Records": list(records), "broughtBack": True}, ensure_ascii=False)
         try:
-            answer = self.lambda_.invoke(FunctionName=self.function, Payload=event.encode())
+            answer = self.lambda_.invoke(FunctionName=self.function, Payload=event.encode("utf-8", "surrogatepass"))
             content = answer["Payload"].read()
+        except ReadTimeoutError as error:
+            raise Died(f"no answer in time: {error}") from error
         except AWS_ERRORS as error:
             raise Unavailable(f"invoke {self.function}: {error}") from error
         if "FunctionError" in answer:
             raise Died(f"{answer['FunctionError']}: {content[:200]!r}")
-        return len(json.loads(content)["batchItemFailures"])
+        failed = {one["itemIdentifier"] for one in json.loads(content)["batchItemFailures"]}
+        sequences = [cast("StreamRecord", record)["dynamodb"]["SequenceNumber"] for record in records]
+        return [position for position, sequence in enumerate(sequences) if sequence in failed]

@@ -35,6 +35,8 @@ CONFIG: Final = Config(
     max_pool_connections=10,
     tcp_keepalive=True,
 )
+# A function that is asked may be cold, and works for a while; asked twice, it would work twice.
+PATIENT: Final = CONFIG.merge(Config(read_timeout=20, retries={"mode": "standard", "total_max_attempts": 1}))
 FAIL_FAST: Final = CONFIG.merge(
     Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "total_max_attempts": 2})
 )
@@ -52,7 +54,7 @@ def client(service: Literal["s3"], region: str | None = None) -> "S3Client": ...
 def client(service: Literal["lambda"], region: str | None = None) -> "LambdaClient": ...
 def client(service: Service, region: str | None = None) -> object:
     """boto3 finds the endpoint itself (`AWS_ENDPOINT_URL`)."""
-    return kept_client(service, region or os.environ.get("AWS_REGION"), CONFIG)
+    return kept_client(service, region or os.environ.get("AWS_REGION"), PATIENT if service == "lambda" else CONFIG)
 
 
 def fail_fast_dynamodb() -> "DynamoDBClient":

@@ -72,6 +72,7 @@ class Ignore:
     """Nothing to do."""
 
 
+NEEDS_NOTHING: Final = frozenset({SetAside, NoteHeartbeat, Ignore})  # that they are done says nothing of AWS
 Decision = Delete | Send | AskLedger | MoveToDeadLetters | SetAside | NoteHeartbeat | Ignore
 
 

@@ -48,6 +48,7 @@ class Contents:
     malformed: int = 0  # records in it that this code cannot read, because of their shape or version
     others: int = 0  # schedules in it that the command was not given for
     handed_over: bool = False  # it is a message of an executor's queue
+    accepted: bool = False  # it carries the outcome of an attempt that its target accepted
 
 
 class _File(msgspec.Struct, rename="camel"):

@@ -7,13 +7,14 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.instants import HOUR, Millis
 from delayer.core.schedule.malformed import Malformed
 
 VERSION: Final = 1
 WAITING: Final = "waiting/"  # what the stream-enqueuer set aside
 DISCARDED: Final = "aws/lambda/"  # what Lambda itself gave up on, with keys of its own
 PREFIXES: Final = (WAITING, DISCARDED)
+FORGOTTEN_AFTER: Final[Millis] = HOUR
 
 
 @frozen(kw_only=True)
@@ -35,6 +36,22 @@ def encode(waiting: WaitingRecords) -> bytes:
     """As a JSON file, with the records where Lambda has them in what it gives up on."""
     content = {"v": VERSION, "reason": waiting.reason, "at": waiting.at, "payload": {"Records": waiting.records}}
     return json.dumps(content).encode()
+
+
+def rest_of(content: bytes, records: Sequence[object], now: Millis) -> WaitingRecords:
+    """What is left of an object, with its reason and its time."""
+    file = json.loads(content)
+    reason, at = file.get("reason", "given up by the stream's event source mapping"), file.get("at", now)
+    return WaitingRecords(records=tuple(records), reason=reason, at=at)
+
+
+def is_forgotten(key: str, now: Millis) -> bool:
+    """Whether an object that could not be brought back has waited for so long that somebody should look at it.
+
+    The keys of Lambda do not say since when; it gives up after 23 hours.
+    """
+    since = key.removeprefix(WAITING).partition("-")[0]
+    return not (key.startswith(WAITING) and since.isdigit()) or now - int(since) > FORGOTTEN_AFTER
 
 
 def records_in(content: bytes) -> Sequence[object]:

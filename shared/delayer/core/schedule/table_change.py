@@ -1,8 +1,9 @@
 """A change of the schedules table, as its stream reports it."""
 
+from collections.abc import Callable
 from enum import StrEnum
 
-from attrs import frozen
+from attrs import field, frozen
 
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
@@ -27,12 +28,22 @@ class Heartbeat:
 Row = Schedule | Heartbeat | Malformed | UnknownVersion
 
 
+def known(row: Row) -> Callable[[], Row]:
+    """In place of the reading, for a row that is known."""
+    return lambda: row
+
+
 @frozen(kw_only=True)
 class RecordChange:
     """One record of the stream."""
 
     kind: Kind
     sequence: str  # DynamoDB's sequence number; a partial failure is reported by it
-    row: Row
+    read: Callable[[], Row] = field(eq=False)  # the row in it: to read it may be what a function dies of
     record: object  # the whole record as it came: the only copy, once its row is deleted
     at: Millis = 0  # when the change was made, to the second
+
+    @property
+    def row(self) -> Row:
+        """What the record was or is."""
+        return self.read()

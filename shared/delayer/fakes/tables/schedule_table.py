@@ -8,7 +8,7 @@ from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
-from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, Row
+from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, Row, known
 from delayer.ports.schedule_table import Page
 
 HEARTBEAT = "heartbeat"
@@ -64,4 +64,4 @@ class MemoryScheduleTable:
         """A record of the stream."""
         sequence = f"{len(self.stream) + 1:021d}"
         record = {"sequence": sequence, "kind": kind, "row": repr(row)}
-        self.stream.append(RecordChange(kind=kind, sequence=sequence, row=row, record=record))
+        self.stream.append(RecordChange(kind=kind, sequence=sequence, read=known(row), record=record))

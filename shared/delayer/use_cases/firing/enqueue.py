@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Protocol
 
 from attrs import define, field, frozen
@@ -26,7 +26,7 @@ from delayer.ports.schedule_table import DeletesSchedules
 from delayer.ports.trials import TriesSuspects
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, Undeliverable
-from delayer.use_cases.recovery.finish_trial import finish_trial
+from delayer.use_cases.recovery.finish_trial import finish_trial, read_of_suspect
 
 
 @define(kw_only=True)
@@ -111,7 +111,9 @@ class Enqueue:
         ]
         if brought_back:
             return failed + [change.sequence for change, _ in beyond_us]
-        return self._make_way(changes, failed, beyond_us)
+        passing = {type(d) for c, d in decisions if d and c.sequence not in failed} - core.NEEDS_NOTHING
+        with_others = {c.sequence for c, d in decisions if type(d) in passing}
+        return self._make_way(changes, failed, beyond_us, with_others)
 
     def _decide(self, change: RecordChange) -> core.Decision | None:
         """None: the ledger was needed and did not answer."""
@@ -141,13 +143,16 @@ class Enqueue:
                 self.trials.begin(suspect, decision.trial)
         except Unavailable as error:
             self.observer.warn("a suspect of the stream waits", error=str(error))
-            return [change.sequence]
+            if brought_back or not core.gives_way(change, now, others_pass=False):
+                return [change.sequence]
+            return self.set_aside([(change, "the control rows did not answer")])
         match decision:
             case Try():
                 failed = self._tried(change, brought_back)
             case GiveUp(reason):
-                schedule = change.row if isinstance(change.row, Schedule) else None
-                failed = self._dead_letter([(change, core.MoveToDeadLetters(reason=reason, schedule=schedule))])
+                failed = self._give_up(change, suspect, reason)
+                if failed:
+                    return failed  # it stays known as a killer
             case SetAside():
                 return self.set_aside([(change, "its function died of it")])
         finish_trial(
@@ -155,8 +160,18 @@ class Enqueue:
         )
         return failed
 
+    def _give_up(self, change: RecordChange, suspect: str, reason: str) -> list[str]:
+        """If even reading it kills the function, it is stored unread."""
+        try:
+            row = read_of_suspect(self.trials, suspect, change.read, self.clock, self.observer)
+        except Unavailable as error:
+            self.observer.warn("a suspect of the stream waits", error=str(error))
+            return [change.sequence]
+        schedule = row if isinstance(row, Schedule) else None
+        return self._dead_letter([(change, core.MoveToDeadLetters(reason=reason, schedule=schedule))])
+
     def _tried(self, change: RecordChange, brought_back: bool) -> list[str]:
-        """The function is alive after it, whatever it raises: this is no killer."""
+        """The function is alive after it, whatever it raises: this is no killer. Reading it may be what raises."""
         try:
             return self.handle([change], brought_back)
         except Exception as error:  # noqa: BLE001 - a defect of ours is no fault of the record, nor of its shard
@@ -224,12 +239,20 @@ class Enqueue:
         return failed
 
     def _make_way(
-        self, changes: Sequence[RecordChange], failed: Sequence[str], beyond_us: Sequence[tuple[RecordChange, str]]
+        self,
+        changes: Sequence[RecordChange],
+        failed: Sequence[str],
+        beyond_us: Sequence[tuple[RecordChange, str]],
+        with_others: Container[str],
     ) -> list[str]:
-        """What is left to be reported, after what holds up the shard was set aside."""
-        now, others_pass = self.clock.now(), len(failed) + len(beyond_us) < len(changes)
+        """What is left to be reported, after what holds up the shard was set aside.
+
+        `with_others` has the sequence numbers of those beside which others of the same decision were done: what they
+        need of AWS is there.
+        """
+        now = self.clock.now()
         held = [change for change in changes if change.sequence in failed]
-        old = [change for change in held if core.gives_way(change, now, others_pass=others_pass)]
+        old = [one for one in held if core.gives_way(one, now, others_pass=one.sequence in with_others)]
         left = self.set_aside([*beyond_us, *((change, "AWS did not let us handle it") for change in old)])
         return left + [change.sequence for change in held if change not in old]
 

@@ -62,7 +62,7 @@ class Execute:
                 return self._write_down(executing.made_of(message))
             return self._when_due(received, message)
         except Malformed as error:
-            return self._dead_letter(received, error.reason, None)
+            return self._dead_letter(received, error.reason, message)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one message, its neighbours are handled
             self.observer.warn("not settled", message.schedule.id if message else "", error=repr(error))
             return False
@@ -267,10 +267,13 @@ class Execute:
             raise result
         return result.current if isinstance(result, Conflict) else None
 
-    def _dead_letter(self, received: ReceivedMessage, reason: str, message: ExecutorMessage | None) -> bool:
+    def _dead_letter(
+        self, received: ReceivedMessage, reason: str, message: ExecutorMessage | OutcomeMessage | None
+    ) -> bool:
         try:
             self.dead_letters.take(undeliverable(received.body, reason, message))
-        except Unavailable:
+        except Exception as error:  # noqa: BLE001 - its neighbours are handled
+            self.observer.warn("not dead-lettered", message.schedule.id if message else "", error=repr(error))
             return False
         return True
 

@@ -92,14 +92,9 @@ class Tick:
 
     def __call__(self) -> None:
         """Raises Unavailable if AWS failed; the next tick continues where this one ended."""
-        try:
-            self._tick()
-        finally:
-            if self.canary:  # in every tick, also in one that may not sweep
-                self.canary()
-
-    def _tick(self) -> None:
         began = self.clock.now()
+        if self.canary:  # in every tick, also in one that may not sweep, and before the time is used up
+            self.canary()
         self.schedules.beat(began)
         shards = self.control.shards()
         if shards is None:

@@ -27,6 +27,7 @@ class Announce:
         """
         for record in records:
             if record.problem:
+                self.observer.count("Unannounced")
                 self.observer.warn("a change that cannot be read", problem=record.problem)
         # Delayer's own schedules have no history: the canary would be most of the journal of a quiet stack.
         events = [(one.sequence, one.event) for one in records if one.event and one.event.owner != SYSTEM_OWNER]

@@ -21,7 +21,7 @@ from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.recovery.redrive import REDRIVEN, Impossible, Redrive, Report, report
+from delayer.use_cases.recovery.redrive import ACCEPTED, REDRIVEN, Impossible, Redrive, Report, report
 from delayer.use_cases.recovery.tally import Tally
 
 KEYS: Final = 500  # of one list; an object is read when its turn comes, so that few bodies are in memory at a time
@@ -47,8 +47,10 @@ class One:
 
     schedule: Schedule
     handed_over: bool  # as that of its contents
+    accepted: bool  # as that of its contents
 
 
+NOT_AGAIN: Final = Refusal(reason=ACCEPTED, settled=False)
 Do = Callable[[One], Report | Unavailable]
 
 
@@ -125,7 +127,7 @@ class Bulk:
     def _handle(self, some: Sequence[Found], do: Do, order: Order, tally: Tally) -> None:
         """All schedules of some objects, a few at a time; then each object that is not needed any more is deleted."""
         each = [
-            One(schedule=schedule, handed_over=found.contents.handed_over)
+            One(schedule=schedule, handed_over=found.contents.handed_over, accepted=found.contents.accepted)
             for found in some
             for schedule in found.contents.schedules
         ]
@@ -143,7 +145,7 @@ class Bulk:
         try:
             row = self.redrive.ledger.read(schedule.id)
             if order.command == "redrive":
-                decision = decide_redrive(schedule, row, now)
+                decision = NOT_AGAIN if one.accepted else decide_redrive(schedule, row, now)
             else:
                 decision = decide_discard(schedule, row, now, handed_over=one.handed_over)
         except Unavailable as error:
@@ -156,6 +158,8 @@ class Bulk:
 
     def _carry_out(self, order: Order, pace: Pace, one: One) -> Report | Unavailable:
         schedule = one.schedule
+        if one.accepted and order.command == "redrive":
+            return report(schedule, ACCEPTED, settled=False), None
         pace.wait()
         try:
             if order.command == "redrive":

@@ -12,7 +12,7 @@ from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import DeadLetter, Prefix
 from delayer.core.recovery.disposition import Disposition, decide_disposition, may_need_body
-from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, encode
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, OutcomeMessage, encode
 from delayer.core.schedule.schedule_id import address_of
 from delayer.ports.clock import Clock
 from delayer.ports.dead_letter_store import DeletesDeadLetters, StoresDeadLetters
@@ -37,7 +37,9 @@ class Undeliverable:
     fence: str = ""  # empty if it was never handed over
 
 
-def undeliverable(body: str, reason: str, message: DelayerMessage | ExecutorMessage | None) -> Undeliverable:
+def undeliverable(
+    body: str, reason: str, message: DelayerMessage | ExecutorMessage | OutcomeMessage | None
+) -> Undeliverable:
     """The copy in `body`. `message` is what was read from it; if that is None, only the body is known."""
     if message is None:
         return Undeliverable(body=body, reason=reason)
@@ -47,7 +49,7 @@ def undeliverable(body: str, reason: str, message: DelayerMessage | ExecutorMess
         schedule_id=message.schedule.id,
         owner=message.schedule.owner,
         nonce=message.nonce,
-        fence=message.fence if isinstance(message, ExecutorMessage) else "",
+        fence="" if isinstance(message, DelayerMessage) else message.fence,
     )
 
 

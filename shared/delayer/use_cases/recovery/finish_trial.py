@@ -1,7 +1,9 @@
-"""Notes that a run with a suspect came to its end."""
+"""Notes that a run with a suspect came to its end, or that it was read without harm."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
+from delayer.core.recovery.trial import Trial
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
@@ -10,6 +12,9 @@ from delayer.ports.unavailable import Unavailable
 
 PATIENCE: Final[Millis] = 5 * SECOND  # since the run began: every function that has suspects has more time than that
 PAUSE: Final[Millis] = 250
+READS: Final = 2  # runs that died of reading what is to be given up, until it is stored unread
+
+Read = TypeVar("Read")
 
 
 def finish_trial(
@@ -25,3 +30,22 @@ def finish_trial(
             if not comes_again or clock.now() + PAUSE > began + PATIENCE:
                 return observer.warn("not noted that a suspect came to its end", error=str(error))
         clock.sleep_until(clock.now() + PAUSE)
+
+
+def read_of_suspect(
+    trials: TriesSuspects, suspect: str, read: Callable[[], Read], clock: Clock, observer: Observer
+) -> Read | None:
+    """What is in a suspect that is to be given up; None if the function has died of reading it. Raises Unavailable."""
+    reading, began = f"{suspect}-read", clock.now()
+    before = trials.unfinished(reading)
+    tries = before.proofs + 1 if before else 0
+    if tries >= READS:
+        return None
+    trials.begin(reading, Trial(began=began, proofs=tries))
+    try:
+        found = read()
+    except Exception as error:  # noqa: BLE001 - it is stored unread, then
+        observer.warn("a suspect that cannot be read", error=repr(error))
+        found = None
+    finish_trial(trials, reading, began=began, comes_again=True, clock=clock, observer=observer)
+    return found

@@ -27,9 +27,8 @@ from delayer.ports.queue import ReceivedMessage
 from delayer.ports.trials import NotesPasses, TriesSuspects
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, undeliverable
-from delayer.use_cases.recovery.finish_trial import finish_trial
+from delayer.use_cases.recovery.finish_trial import finish_trial, read_of_suspect
 
-READS: Final = 2  # runs that died of reading a message that is to be given up, until it is stored unread
 NOTED_EVERY: Final[Millis] = MINUTE  # by each environment: it costs a write
 
 
@@ -94,19 +93,14 @@ class Guard:
 
     def _give_up(self, received: ReceivedMessage, suspect: str, reason: str) -> bool:
         """Whether it is stored. If even reading it kills the function, it is stored unread."""
-        reading, began = f"{suspect}-read", self.clock.now()
         try:
-            before = self.trials.unfinished(reading)
-            tries = before.proofs + 1 if before else 0
-            self.trials.begin(reading, Trial(began=began, proofs=tries))
-            message = None if tries >= READS else message_in(received.body)
-            self.dead_letters.take(undeliverable(received.body, with_warning(message, reason), _head(message)))
-            is_stored = True
-        except Exception as error:  # noqa: BLE001 - it was read, so it did not kill
+            read = partial(message_in, received.body)
+            message = read_of_suspect(self.trials, suspect, read, self.clock, self.observer)
+            self.dead_letters.take(undeliverable(received.body, with_warning(message, reason), message))
+        except Exception as error:  # noqa: BLE001 - the function is alive
             self.observer.warn("a suspect waits", error=repr(error))
-            is_stored = False
-        self._finish(reading, began, comes_again=not is_stored)
-        return is_stored
+            return False
+        return True
 
     def _finish(self, suspect: str, began: Millis, *, comes_again: bool) -> None:
         finish_trial(
@@ -141,11 +135,3 @@ def with_warning(message: DelayerMessage | ExecutorMessage | OutcomeMessage | No
     if isinstance(message, OutcomeMessage) and message.outcome == "done":
         return f"do not redrive it, the target accepted attempt {message.attempt} ({message.detail}): {reason}"
     return reason
-
-
-def _head(
-    message: DelayerMessage | ExecutorMessage | OutcomeMessage | None,
-) -> DelayerMessage | ExecutorMessage | None:
-    if not isinstance(message, OutcomeMessage):
-        return message
-    return ExecutorMessage(schedule=message.schedule, nonce=message.nonce, fence=message.fence, attempt=message.attempt)

@@ -30,6 +30,7 @@ REDRIVEN: Final = "redriven"  # the outcome of a schedule that was
 COMES_BACK: Final = (  # a redrive would give it a nonce of its own, and the copy that is brought back would be refused
     "it is brought back by itself every five minutes; if it stays, read the warnings of stream-enqueuer"
 )
+ACCEPTED: Final = "its target has accepted it, and only this could not be written: discard it"
 NO_SCHEDULE: Final = "no schedule can be read from it: show it, POST the schedule again, and discard it"
 
 Report = tuple[dict[str, Any], LedgerRow | None]  # what came of a schedule; its row, if that is to be settled
@@ -82,6 +83,8 @@ class Redrive:
         contents = self.read(self._content(key))
         if not contents.schedules:
             raise Impossible(NO_SCHEDULE)
+        if contents.accepted:
+            raise Impossible(ACCEPTED)
         reports = [self.redrive_one(schedule) for schedule in contents.schedules]
         return {
             "schedules": [one for one, _ in reports],

@@ -26,7 +26,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, YEAR, minute_of, start_of
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS, NEARLY_DUE, STALE_AFTER
-from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
+from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, known
 from tests.samples import NOW, PERIOD, a_claim, a_schedule
 
 offsets = st.one_of(st.integers(-60 * DAY, 10 * YEAR), st.integers(-MINUTE, 40 * MINUTE))  # of due, from now
@@ -34,7 +34,7 @@ periods = st.integers(60 * SECOND, 840 * SECOND)
 
 
 def a_change(kind: Kind, row: object) -> RecordChange:
-    return RecordChange(kind=kind, sequence="1", row=row, record={})  # type: ignore[arg-type] # one of three kinds of row
+    return RecordChange(kind=kind, sequence="1", read=known(row), record={})  # type: ignore[arg-type] # one of three kinds of row
 
 
 @given(offsets)

@@ -1,6 +1,7 @@
 """Changes of the table on their way into the delayer queue."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import pytest
 from attrs import evolve
@@ -14,7 +15,7 @@ from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import DelayerMessage, decode
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
+from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, known
 from delayer.fakes import MemoryQueue
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports.queue import Outgoing
@@ -24,7 +25,7 @@ from tests.world import START, World
 
 
 def change(kind: Kind, row: object, sequence: str = "1") -> RecordChange:
-    return RecordChange(kind=kind, sequence=sequence, row=row, record={"sequence": sequence}, at=START)  # type: ignore[arg-type] # a row
+    return RecordChange(kind=kind, sequence=sequence, read=known(row), record={"sequence": sequence}, at=START)  # type: ignore[arg-type] # a row
 
 
 def sent(queue: MemoryQueue) -> list[tuple[DelayerMessage, int]]:
@@ -301,3 +302,62 @@ def test_a_record_that_kills_its_function_holds_up_its_shard_for_five_minutes() 
     world.control.note_heartbeat(world.clock.now())
     assert world.enqueue(killer, brought_back=True) == []
     assert world.delayer_queue.sent == 1
+
+
+def test_heartbeats_and_what_waits_in_the_table_do_not_say_that_others_pass() -> None:
+    """They need nothing of AWS: in an outage of SQS the record stays for an hour all the same."""
+    world, [schedule] = World(), many_schedules(1)
+    far = a_schedule(START + DAY)
+    batch = [change(Kind.REMOVE, schedule, "1"), change(Kind.INSERT, far, "2"), change(Kind.REMOVE, Heartbeat(1), "3")]
+    failing = evolve(world.enqueue, delayer_queue=Faulty(world.delayer_queue, FaultPlan(Fault.BEFORE, 0)))
+    world.clock.move(10 * MINUTE)
+    assert failing(batch) == ["1"]
+    assert world.store.objects == {}
+
+
+def test_a_record_alone_whose_control_rows_do_not_answer_holds_up_its_shard_for_an_hour() -> None:
+    world, [schedule] = World(), many_schedules(1)
+    for age, left in ((HOUR, ["1"]), (MINUTE, [])):
+        world.clock.move(age)
+        failing = evolve(world.enqueue, trials=Faulty(world.trials, FaultPlan(Fault.BEFORE, 0)))
+        assert failing([change(Kind.REMOVE, schedule)]) == left
+    [key] = world.store.objects
+    assert key.startswith("waiting/")
+
+
+def test_a_record_that_kills_whoever_reads_it_is_set_aside_and_given_up_unread() -> None:
+    """It is noted before it is read."""
+    world = World()
+
+    def dies() -> Schedule:
+        raise Crash("out of memory")
+
+    killer = [RecordChange(kind=Kind.REMOVE, sequence="1", read=dies, record={"sequence": "1"}, at=START)]
+    world.clock.move(MINUTE + SECOND)
+    with pytest.raises(Crash):
+        world.enqueue(killer)
+    world.clock.move(5 * MINUTE)
+    assert world.enqueue(killer) == []
+    assert [key.partition("/")[0] for key in world.store.objects] == ["waiting"]
+    world.store.objects.clear()
+    for _ in range(20):
+        world.clock.move(5 * MINUTE)
+        world.control.note_heartbeat(world.clock.now())
+        with suppress(Crash):
+            if world.enqueue(killer, brought_back=True) == []:
+                break
+    [letter] = [decode_dead_letter(content) for content in world.store.objects.values()]
+    assert (letter.schedule_id, "died of it 5 times" in letter.reason) == ("", True)
+
+
+def test_what_raises_when_it_is_read_is_set_aside() -> None:
+    """A defect of ours, which a shape brings out that nobody thought of."""
+    world, [good] = World(), many_schedules(1)
+
+    def raises() -> Schedule:
+        raise ZeroDivisionError
+
+    bad = RecordChange(kind=Kind.REMOVE, sequence="1", read=raises, record={"sequence": "1"}, at=START)
+    assert world.enqueue([bad, change(Kind.REMOVE, good, "2")]) == []
+    assert world.delayer_queue.sent == 1
+    assert len(world.store.objects) == 1

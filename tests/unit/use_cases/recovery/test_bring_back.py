@@ -6,12 +6,13 @@ import pytest
 from attrs import Factory, define, evolve
 
 from delayer.core.firing.sweeping import Gate
-from delayer.core.recovery.waiting import WaitingRecords
+from delayer.core.recovery.waiting import WaitingRecords, records_in
 from delayer.core.schedule.instants import MINUTE, SECOND
-from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryObserver
+from delayer.fakes import InOrder, ManualClock, MemoryDeadLetterStore, MemoryObserver
 from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
 from delayer.ports.stream_consumer import Died
-from delayer.use_cases.recovery.bring_back import BringBack
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.recovery.bring_back import BYTES, BringBack
 from tests.world import START
 
 
@@ -23,19 +24,27 @@ class Consumer:
     cannot: set[object] = Factory(set)
     dies_of: set[object] = Factory(set)
     handled: list[object] = Factory(list)
+    unavailable: set[object] = Factory(set)
 
-    def handle(self, records: Sequence[object]) -> int:
+    def handle(self, records: Sequence[object]) -> list[int]:
         self.clock.move(SECOND)
+        if self.unavailable.intersection(records):
+            raise Unavailable("too large, or throttled")
         if self.dies_of.intersection(records):
             raise Died("out of memory")
         self.handled += [record for record in records if record not in self.cannot]
-        return len(self.cannot.intersection(records))
+        return [at for at, record in enumerate(records) if record in self.cannot]
 
 
 def a_stand() -> tuple[BringBack, MemoryDeadLetterStore, Consumer]:
     clock, store = ManualClock(START), MemoryDeadLetterStore()
     consumer = Consumer(clock)
-    return BringBack(clock=clock, store=store, consumer=consumer, observer=MemoryObserver()), store, consumer
+    observer = MemoryObserver()
+    return (
+        BringBack(clock=clock, parallel=InOrder(), store=store, consumer=consumer, observer=observer),
+        store,
+        consumer,
+    )
 
 
 def put(store: MemoryDeadLetterStore, *records: str, at: int = 0) -> None:
@@ -47,7 +56,7 @@ def test_what_is_handled_is_deleted() -> None:
     put(store, "a", "b")
     store.objects["aws/lambda/uuid/shard/x"] = b'{"payload": "{\\"Records\\": [\\"c\\"]}"}'
     bring_back(START, Gate.OPEN)
-    assert consumer.handled == ["a", "b", "c"]
+    assert consumer.handled == ["c", "a", "b"]
     assert store.objects == {}
 
 
@@ -93,7 +102,7 @@ def test_it_comes_once_in_five_minutes_and_never_while_the_stream_is_not_read() 
     assert len(plan.seen) == 2 * 2
 
 
-@pytest.mark.parametrize(("gate", "done"), [(Gate.OPEN, 11), (Gate.URGENT, 4)])
+@pytest.mark.parametrize(("gate", "done"), [(Gate.OPEN, 12), (Gate.URGENT, 4)])
 def test_it_takes_a_share_of_the_tick(gate: Gate, done: int) -> None:
     bring_back, store, consumer = a_stand()
     for at in range(30):
@@ -116,8 +125,77 @@ def test_what_always_fails_starves_nobody() -> None:
 def test_an_outage_of_the_store_does_not_fail_the_tick() -> None:
     bring_back, store, consumer = a_stand()
     put(store, "a")
-    closed = evolve(bring_back, store=Faulty(store, FaultPlan(Fault.BEFORE, 0)))
+    closed = evolve(bring_back, store=Faulty(store, FaultPlan(Fault.BEFORE, 1)))
     closed(START, Gate.OPEN)
     assert consumer.handled == []
     bring_back(START + 5 * MINUTE, Gate.OPEN)
     assert consumer.handled == ["a"]
+
+
+def test_an_object_that_cannot_be_asked_for_starves_none_behind_it() -> None:
+    """Again and again the first one fails; the round goes on with the next."""
+    bring_back, store, consumer = a_stand()
+    for at in range(10):
+        put(store, f"r{at}", at=at)
+    consumer.unavailable = {"r0"}
+    bring_back(START, Gate.OPEN)
+    assert consumer.handled == [f"r{at}" for at in range(1, 10)]
+    assert len(store.objects) == 1
+
+
+def test_only_what_is_left_of_an_object_stays() -> None:
+    """What is done is not sent again in each round, for as long as one record of its object waits."""
+    bring_back, store, consumer = a_stand()
+    put(store, "a", "b", "c")
+    consumer.cannot = {"b"}
+    for round_ in range(3):
+        bring_back(START + round_ * 5 * MINUTE, Gate.OPEN)
+    assert consumer.handled == ["a", "c"]
+    [content] = store.objects.values()
+    assert records_in(content) == ["b"]
+    [key] = store.objects
+    assert key.startswith(f"waiting/{START:013d}-"), "it waits since then"
+
+
+def test_large_records_share_no_request() -> None:
+    """Lambda takes six million bytes."""
+    bring_back, store, consumer = a_stand()
+    put(store, *(f"{at}" + "ä" * 300_000 for at in range(8)))
+    bring_back.consumer = sizes = Sizes(consumer)
+    bring_back(START, Gate.OPEN)
+    assert len(sizes.seen) > 1
+    assert max(sizes.seen) <= BYTES
+    assert store.objects == {}
+
+
+def test_what_is_left_when_the_time_is_up_goes_on_with_the_next_tick() -> None:
+    bring_back, store, consumer = a_stand()
+    for at in range(30):
+        put(store, f"r{at}", at=at)
+    for minute in range(3):
+        bring_back(START + minute * MINUTE, Gate.OPEN)
+    assert len(consumer.handled) == 30
+
+
+def test_what_waits_for_more_than_an_hour_is_counted() -> None:
+    """An alarm watches it: nothing lies there unseen."""
+    bring_back, store, consumer = a_stand()
+    put(store, "a")
+    consumer.cannot = {"a"}
+    for round_ in range(13):
+        consumer.clock.at = START + round_ * 5 * MINUTE
+        bring_back(consumer.clock.now(), Gate.OPEN)
+    assert isinstance(bring_back.observer, MemoryObserver)
+    assert bring_back.observer.counts["NotBroughtBack"] == 1
+
+
+@define
+class Sizes:
+    """Notes how much each request holds."""
+
+    consumer: Consumer
+    seen: list[int] = Factory(list)
+
+    def handle(self, records: Sequence[object]) -> list[int]:
+        self.seen.append(sum(len(str(record).encode()) for record in records))
+        return self.consumer.handle(records)

@@ -6,7 +6,7 @@ from delayer.core.ledger.lifecycle import ENDS, EventType, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.recovery.dead_letter import decode
 from delayer.core.schedule.instants import DAY
-from delayer.core.schedule.table_change import Kind, RecordChange
+from delayer.core.schedule.table_change import Kind, RecordChange, known
 from delayer.use_cases.recovery.dead_letter import DeadLetters, Undeliverable
 from delayer.wiring import use_cases
 from tests.samples import NOW, OWNER, a_claim, a_schedule, an_id
@@ -106,7 +106,7 @@ def test_a_record_that_the_stream_cannot_mark_does_not_stop_its_neighbours(monke
     far = a_schedule(NOW + DAY)
     take_out(monkeypatch, EventType.DEAD_LETTERED)
     batch = [
-        RecordChange(kind=Kind.REMOVE, sequence=str(at), row=row, record={})
+        RecordChange(kind=Kind.REMOVE, sequence=str(at), read=known(row), record={})
         for at, row in enumerate((far, a_schedule()))
     ]
     assert world.enqueue(batch) == []

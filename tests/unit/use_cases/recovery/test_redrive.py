@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 from attrs import evolve
 
+from delayer.core.firing.executing import Done, Made, carried
 from delayer.core.ledger.lifecycle import ENDS, EventType, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.masking.mask import NOT_JSON
@@ -108,6 +109,22 @@ def test_a_failed_schedule_is_redriven_with_all_its_attempts() -> None:
     world.run_until(NOW + MINUTE)
     assert len(world.target.reached) == 1
     assert ended(world) is State.EXECUTED
+
+
+def test_what_its_target_has_accepted_is_not_redriven() -> None:
+    """Only its outcome could not be written, for three days: a redrive would be a second firing."""
+    world = World()
+    made = Made(message=an_executor_message(), result=Done("HTTP 200"), lateness=0)
+    letter = a_dead_letter(body=encode(carried(made)))
+    world.store.put(letter)
+    with pytest.raises(Impossible, match="its target has accepted it"):
+        world.redrive.redrive(letter.key)
+    many = {"command": "redrive", "where": {}}
+    for dry_run in (True, False):
+        answer = respond(use_cases.bulk(world.ports("redrive")), {**many, "dryRun": dry_run})
+        assert answer["result"]["redriven"] == 0, answer
+    assert world.delayer_queue.sent == 0
+    assert letter.key in world.store.objects
 
 
 @pytest.mark.parametrize("key", [DISCARDED, "waiting/1795251600000-0123456789abcdef.json"])
