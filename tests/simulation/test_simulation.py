@@ -43,7 +43,7 @@ def test_each_deliberate_bug_is_found(bug: Bug) -> None:
     Here that one is played: the stories before it find nothing, and would take minutes.
     """
     on_record = RECORD["bugs"][bug.name]
-    assert on_record["seed"] in range(SEEDS)
+    assert on_record["seed"] is not None
     with bug.switched_in():
         broken = play(Story(seed=on_record["seed"])).broken
     assert broken is not None
