@@ -14,6 +14,7 @@ FED: Final = frozenset(
         "DeadLettered",
         "Failed",
         "SweepHeld",
+        "NotBroughtBack",
         "Unannounced",
         "Unexpected",
     }

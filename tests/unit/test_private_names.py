@@ -12,7 +12,7 @@ from tests.cfn import ROOT
 OURS = ("delayer", "local", "bench", "operate", "tests")
 PATH = re.compile(rf"(?:{'|'.join(OURS)})(?:\.\w+)*\._[a-z]\w*(?:\.\w+)*")  # as monkeypatch and mock take it
 NAME = re.compile(r"_[a-z]\w*")
-OF_OTHERS = {"sys._getframe", "_aws"}  # of Python, and a key of CloudWatch's embedded metric format
+OF_OTHERS = {"sys._getframe", "_aws", "__type"}  # of Python; a key of CloudWatch's metrics in logs, and of AWS's errors
 OF_MINISTACK = {  # what it has no public names for: `local` replaces some of it, and a test looks at what is there
     "engine._evaluate_conditions",
     "engine._evaluate_rules",

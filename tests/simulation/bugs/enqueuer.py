@@ -61,7 +61,7 @@ def _dead_letter_what_fails(self: Any, beyond_us: Sequence[tuple[RecordChange, s
         for change, reason in beyond_us
         if isinstance(change.row, Schedule)
     ]
-    return list(self._dead_letter(poison))
+    return list(self.dead_letter(poison))
 
 
 def _try_for_ever(before: Any, passed: Any, changed_at: Millis, now: Millis) -> trial.Try:

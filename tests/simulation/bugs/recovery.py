@@ -46,13 +46,13 @@ BUGS = (
         name="any-death-counts",
         what="a message is taken for a killer though its function came to the end of nothing else",
         breaks=Invariant.NOBODY_NEEDED,
-        swaps=((trial, "_proofs", _any_death_counts),),
+        swaps=((trial, "proofs_against", _any_death_counts),),
     ),
     Bug(
         name="never-a-killer",
         what="a message of which its function dies is tried for three days",
         breaks=Invariant.ONE_END,
-        swaps=((trial, "_proofs", _never_a_killer), (trial, "WAITS_AT_MOST", 10**15)),
+        swaps=((trial, "proofs_against", _never_a_killer), (trial, "WAITS_AT_MOST", 10**15)),
     ),
     Bug(
         name="never-brought-back",

@@ -19,7 +19,7 @@ _decide_claim = decide_claim
 _send = relay.Relay.send
 _hand_over = relay.Relay.hand_over
 _first_attempt = relay.first_attempt
-_read = relay.Relay._read
+_read = relay.Relay.read
 
 
 def _never_held(message: Any, now: Millis, action_types: Any) -> Any:
@@ -180,6 +180,6 @@ BUGS = (
         what="an exception of the relay's own makes a dead letter of the message that it was handling",
         breaks=Invariant.NOBODY_NEEDED,
         whose="Delayer, before ADR 0081",
-        swaps=((relay.Relay, "_read", _poison),),
+        swaps=((relay.Relay, "read", _poison),),
     ),
 )

@@ -51,7 +51,7 @@ def decide_trial(before: Trial | None, passed: Millis | None, sent_at: Millis, n
     `before` is the last run that never came to an end; `passed` is when its function last came to the end of something
     else, None if that is not known; `sent_at` is when the message was sent, 0 if that is not known.
     """
-    proofs = _proofs(before, passed)
+    proofs = proofs_against(before, passed)
     if proofs >= PROOFS:
         return GiveUp(f"its function died of it {proofs} times, and came to the end of others in between")
     if before and has_waited(sent_at, now):
@@ -74,7 +74,8 @@ def decide_record_trial(
     return decision
 
 
-def _proofs(before: Trial | None, passed: Millis | None) -> int:
+def proofs_against(before: Trial | None, passed: Millis | None) -> int:
+    """How many runs died of it while others passed; arguments as those of `decide_trial`."""
     if before is None:
         return 0
     return before.proofs + (passed is not None and passed >= before.began)

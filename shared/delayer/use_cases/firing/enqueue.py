@@ -106,7 +106,7 @@ class Enqueue:
         failed = [
             *self._delete([(c, d.schedule) for c, d in decisions if isinstance(d, core.Delete)]),
             *self.send(self._messages(sends, beyond_us)),
-            *self._dead_letter([(c, d) for c, d in decisions if isinstance(d, core.MoveToDeadLetters)]),
+            *self.dead_letter([(c, d) for c, d in decisions if isinstance(d, core.MoveToDeadLetters)]),
             *[c.sequence for c, d in decisions if d is None],
         ]
         if brought_back:
@@ -168,7 +168,7 @@ class Enqueue:
             self.observer.warn("a suspect of the stream waits", error=str(error))
             return [change.sequence]
         schedule = row if isinstance(row, Schedule) else None
-        return self._dead_letter([(change, core.MoveToDeadLetters(reason=reason, schedule=schedule))])
+        return self.dead_letter([(change, core.MoveToDeadLetters(reason=reason, schedule=schedule))])
 
     def _tried(self, change: RecordChange, brought_back: bool) -> list[str]:
         """The function is alive after it, whatever it raises: this is no killer. Reading it may be what raises."""
@@ -221,7 +221,8 @@ class Enqueue:
         """Each send has a nonce of its own (ADR 0018)."""
         return DelayerMessage(schedule=schedule, nonce=self.new_nonce())
 
-    def _dead_letter(self, poison: Sequence[tuple[RecordChange, core.MoveToDeadLetters]]) -> list[str]:
+    def dead_letter(self, poison: Sequence[tuple[RecordChange, core.MoveToDeadLetters]]) -> list[str]:
+        """Stores each whole. The sequence numbers of those that must be delivered again."""
         failed = []
         for change, decision in poison:
             schedule = decision.schedule

@@ -58,7 +58,7 @@ class Relay:
         held: list[Held] = []
         late: list[tuple[Held, str]] = []
         for received in batch:
-            match self._read(received):
+            match self.read(received):
                 case Malformed() as malformed, message:
                     failed += self._dead_letter(received, malformed.reason, message)
                 case relaying.Wait(reason), message:
@@ -74,7 +74,7 @@ class Relay:
                     held.append(Held(received=received, message=message))
         return failed + self._resend(early) + self._drop(late) + self._fire(held, give_back)
 
-    def _read(self, received: ReceivedMessage) -> tuple[relaying.Decision | Malformed, DelayerMessage | None]:
+    def read(self, received: ReceivedMessage) -> tuple[relaying.Decision | Malformed, DelayerMessage | None]:
         """What is to be done with a message, and what could be read of it. What our own code fails at waits."""
         message = None
         try:

@@ -185,14 +185,22 @@ def test_no_connection_is_tried_again(queue_at: Callable[[str], SqsQueue], monke
         assert sqs.requests == 1
 
 
-def test_after_the_deadline_nothing_is_sent_again(
-    queue_at: Callable[[str], SqsQueue], monkeypatch: pytest.MonkeyPatch
-) -> None:
+class AlmostOver:
+    """Lambda's context."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        return 1_000
+
+
+def test_after_the_deadline_nothing_is_sent_again(queue_at: Callable[[str], SqsQueue]) -> None:
     """A pause may take a second. Where less is left, there is no other attempt."""
     with Scripted([SURELY_NOT_ARRIVED["throttled"], SENT]) as sqs:
         queue = queue_at(sqs.url)
-        monkeypatch.setattr(DEADLINE, "_at", time.monotonic() + 1.0)
-        assert queue.send(MESSAGE) == [0]
+        DEADLINE.begin(None, AlmostOver())
+        try:
+            assert queue.send(MESSAGE) == [0]
+        finally:
+            DEADLINE.begin(None, None)
         assert sqs.requests == 1
 
 
