@@ -1,4 +1,4 @@
-"""A record that cannot be read, a target that is down, a malformed suspect, a record set aside; the others fire."""
+"""A record that cannot be read, a target that is down, a malformed suspect; the others fire."""
 
 import json
 import os
@@ -6,13 +6,9 @@ import subprocess
 import sys
 import time
 
-from delayer.aws.dynamodb.schedule_table import to_item
-from delayer.core.recovery.waiting import WaitingRecords, encode
 from delayer.core.schedule.instants import SECOND
-from delayer.core.schedule.schedule_id import RANDOM_BYTES
 from tests.cfn import ROOT
 from tests.e2e.client import Client, lateness, now
-from tests.samples import STREAM_RECORD, a_schedule
 
 
 def test_a_record_that_cannot_be_read_beside_good_ones(client: Client) -> None:
@@ -114,23 +110,6 @@ def test_a_message_that_cannot_be_read_beside_good_ones(client: Client) -> None:
     assert lateness(client.arrivals("/beside")[0], due) < SECOND
     (entry,) = client.dead_letters("dead-lettered/malformed/")
     client.operate("discard", key=entry["key"])
-
-
-def test_a_record_that_was_set_aside_is_brought_back_and_fires(client: Client) -> None:
-    """The minute task gives it to the stream's own function. A new environment of it looks into the store at once."""
-    action = json.dumps({"type": "http-request", "url": client.receiver.url + "/brought-back"})
-    schedule = a_schedule(now(), randomness=os.urandom(RANDOM_BYTES), action=action)
-    record = {**STREAM_RECORD, "dynamodb": {**STREAM_RECORD["dynamodb"], "OldImage": to_item(schedule)}}
-    waiting = WaitingRecords(records=(record,), reason="a test", at=now())
-    s3, bucket = client.stack.client("s3"), client.stack.outputs["DeadLetterBucket"]
-    s3.put_object(Bucket=bucket, Key=waiting.key, Body=encode(waiting))
-    client.stack.client("lambda").update_function_configuration(
-        FunctionName="delayer-task-1minute-enqueuer", Description="restarted by a test"
-    )
-    client.stack.invoke("task-1minute-enqueuer", {})
-    client.arrivals("/brought-back")
-    client.ledger_state(schedule.id, "executed")
-    assert "Contents" not in s3.list_objects_v2(Bucket=bucket, Prefix="waiting/")
 
 
 def test_a_wrong_command_is_answered_with_the_right_ones(client: Client) -> None:

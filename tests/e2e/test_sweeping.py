@@ -1,12 +1,17 @@
 """Beyond the delayer period: the minute task moves it in time, or on its return. The last module: it waits."""
 
 import json
+import os
 import time
 from typing import Any
 
+from delayer.aws.dynamodb.schedule_table import to_item
+from delayer.core.recovery.waiting import WaitingRecords, encode
 from delayer.core.schedule.instants import SECOND, parse_instant
 from delayer.core.schedule.schedule import SYSTEM_OWNER
+from delayer.core.schedule.schedule_id import RANDOM_BYTES
 from tests.e2e.client import Client, lateness, now
+from tests.samples import STREAM_RECORD, a_schedule
 
 
 def test_the_minute_task_moves_what_enters_the_period(ticking: Client) -> None:
@@ -40,6 +45,23 @@ def test_a_second_tick_finds_nothing_and_harms_nothing(client: Client) -> None:
     client.stack.invoke("task-1minute-enqueuer", {})
     client.stack.invoke("task-1minute-enqueuer", {})
     assert len(client.receiver.of("/overdue")) == 1
+
+
+def test_a_record_that_was_set_aside_is_brought_back_and_fires(client: Client) -> None:
+    """The minute task gives it to the stream's own function. A new environment of it looks into the store at once."""
+    action = json.dumps({"type": "http-request", "url": client.receiver.url + "/brought-back"})
+    schedule = a_schedule(now(), randomness=os.urandom(RANDOM_BYTES), action=action)
+    record = {**STREAM_RECORD, "dynamodb": {**STREAM_RECORD["dynamodb"], "OldImage": to_item(schedule)}}
+    waiting = WaitingRecords(records=(record,), reason="a test", at=now())
+    s3, bucket = client.stack.client("s3"), client.stack.outputs["DeadLetterBucket"]
+    s3.put_object(Bucket=bucket, Key=waiting.key, Body=encode(waiting))
+    client.stack.client("lambda").update_function_configuration(
+        FunctionName="delayer-task-1minute-enqueuer", Description="restarted by a test"
+    )
+    client.stack.invoke("task-1minute-enqueuer", {})
+    client.arrivals("/brought-back")
+    client.ledger_state(schedule.id, "executed")
+    assert "Contents" not in s3.list_objects_v2(Bucket=bucket, Prefix="waiting/")
 
 
 def test_a_canary_arrives(ticking: Client) -> None:
