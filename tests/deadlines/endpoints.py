@@ -4,6 +4,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
@@ -17,13 +18,12 @@ PAUSE = 0.05  # seconds between two bytes: shorter than any timeout of a read
 
 
 @define
-class Hung:
-    """A port of this machine that accepts every connection, and behaves as `mode` says."""
+class Port:
+    """A port of this machine that accepts every connection, and serves each in a thread."""
 
-    mode: str = SILENT
-    connections: int = 0
-    _over: threading.Event = field(factory=threading.Event)
-    _server: socket.socket = field(factory=lambda: socket.create_server(("127.0.0.1", 0), backlog=512))
+    connections: int = field(default=0, init=False)
+    over: threading.Event = field(factory=threading.Event, init=False)
+    _server: socket.socket = field(init=False, factory=lambda: socket.create_server(("127.0.0.1", 0), backlog=512))
 
     @property
     def url(self) -> str:
@@ -34,7 +34,7 @@ class Hung:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._over.set()
+        self.over.set()
         self._server.close()
 
     def _accept(self) -> None:
@@ -44,19 +44,30 @@ class Hung:
             except OSError:
                 return
             self.connections += 1
-            threading.Thread(target=self._hang, args=(connection,), daemon=True).start()
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
-    def _hang(self, connection: socket.socket) -> None:
-        with connection:
-            try:
-                if self.mode == TRICKLING:
-                    connection.recv(65536)
-                    connection.sendall(BEGUN)
-                while not self._over.wait(PAUSE):
-                    if self.mode == TRICKLING:
-                        connection.sendall(b" ")
-            except OSError:
-                return  # the caller has given up
+    def _serve(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError):  # the caller may have given up
+            self.serve(connection)
+
+    def serve(self, connection: socket.socket) -> None:
+        """What it does with one; the connection is closed afterwards."""
+        raise NotImplementedError
+
+
+@define
+class Hung(Port):
+    """Behaves as `mode` says."""
+
+    mode: str = SILENT
+
+    def serve(self, connection: socket.socket) -> None:
+        if self.mode == TRICKLING:
+            connection.recv(65536)
+            connection.sendall(BEGUN)
+        while not self.over.wait(PAUSE):
+            if self.mode == TRICKLING:
+                connection.sendall(b" ")
 
 
 Answer = Callable[[str, str], dict[str, Any] | None]  # of an operation and a body; None: it never comes

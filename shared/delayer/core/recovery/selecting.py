@@ -8,12 +8,12 @@ from attrs import evolve, frozen
 
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.waiting import PREFIXES as BROUGHT_BACK
+from delayer.core.recovery.waiting import WHY_DISCARDED
 from delayer.core.schedule.instants import Millis, parse_instant
 from delayer.core.schedule.schedule import Schedule
 
 PER_SECOND: Final = 50  # schedules, unless the command says otherwise
 SLOWEST, FASTEST = 10, 1000  # slower, and an object of a hundred schedules would not be done within one call
-DISCARDED: Final = "discarded by the stream's event source mapping"  # Lambda's own objects hold no reason
 COMMANDS: Final = ("redrive", "discard")
 FIELDS: Final = ("prefix", "reason", "from", "until", "owner", "group")
 
@@ -84,8 +84,7 @@ def admit_order(given: Mapping[str, Any], now: Millis) -> Order:
         raise WrongOrder(f"not a text in where: {', '.join(wrong)}")
     if strange := sorted({str(name) for name in given} - {"command", "where", "perSecond", "dryRun", "after"}):
         raise WrongOrder(f"unknown beside where: {', '.join(strange)}; known are perSecond, dryRun and after")
-    if given["command"] == "redrive" and where.get("prefix", "").startswith(BROUGHT_BACK):
-        raise WrongOrder(f"what is under {' and '.join(BROUGHT_BACK)} is brought back by itself every five minutes")
+    _check_prefix(where.get("prefix", ""), given["command"])
     per_second, dry_run, after = given.get("perSecond", PER_SECOND), given.get("dryRun", False), given.get("after", "")
     if type(per_second) is not int or not SLOWEST <= per_second <= FASTEST:
         raise WrongOrder(f"perSecond is a whole number from {SLOWEST} to {FASTEST}")
@@ -105,6 +104,16 @@ def admit_order(given: Mapping[str, Any], now: Millis) -> Order:
         dry_run=dry_run,
         after=after,
     )
+
+
+def _check_prefix(prefix: str, command: str) -> None:
+    """What is brought back by itself is not redriven, and discarded only if it is asked for in full."""
+    if prefix.startswith(BROUGHT_BACK):
+        if command == "redrive":
+            raise WrongOrder(f"what is under {' and '.join(BROUGHT_BACK)} is brought back by itself every five minutes")
+        return
+    if whole := [one for one in BROUGHT_BACK if prefix and one.startswith(prefix)]:
+        raise WrongOrder(f"{prefix!r} is only a part of {whole[0]!r}: give the whole prefix")
 
 
 def _instant(where: Mapping[str, str], name: str, otherwise: Millis) -> Millis:
@@ -129,9 +138,9 @@ def _filed_records(content: bytes) -> Filed:
         file = json.loads(content)
         reason, at = file.get("reason"), file.get("at")
         return Filed(
-            reason=reason if isinstance(reason, str) else DISCARDED,
+            reason=reason if isinstance(reason, str) else WHY_DISCARDED,
             owner="",
             at=at if isinstance(at, int) else parse_instant(file["timestamp"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
-        return Filed(reason=DISCARDED, owner="", at=0)
+        return Filed(reason=WHY_DISCARDED, owner="", at=0)

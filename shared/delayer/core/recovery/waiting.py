@@ -14,6 +14,7 @@ VERSION: Final = 1
 WAITING: Final = "waiting/"  # what the stream-enqueuer set aside
 DISCARDED: Final = "aws/lambda/"  # what Lambda itself gave up on, with keys of its own
 PREFIXES: Final = (WAITING, DISCARDED)
+WHY_DISCARDED: Final = "discarded by the stream's event source mapping"  # Lambda's own objects hold no reason
 FORGOTTEN_AFTER: Final[Millis] = HOUR
 
 
@@ -41,7 +42,7 @@ def encode(waiting: WaitingRecords) -> bytes:
 def rest_of(content: bytes, records: Sequence[object], now: Millis) -> WaitingRecords:
     """What is left of an object, with its reason and its time."""
     file = json.loads(content)
-    reason, at = file.get("reason", "given up by the stream's event source mapping"), file.get("at", now)
+    reason, at = file.get("reason", WHY_DISCARDED), file.get("at", now)
     return WaitingRecords(records=tuple(records), reason=reason, at=at)
 
 

@@ -126,13 +126,7 @@ class Execute:
 
     def carry(self, made: executing.Made) -> bool:
         """A message that carries the outcome takes the place of the attempt's own. Whether it is known to be sent."""
-        schedule = made.message.schedule
-        carrier = Outgoing(
-            body=encode(executing.carried(made)),
-            delay_seconds=executing.CARRIED_SECONDS,
-            message_group=message_group_of(schedule),
-        )
-        return not self.queue.send([carrier])
+        return self._put(executing.carried(made), executing.CARRIED_SECONDS)
 
     def _write_down(self, made: executing.Made) -> bool:
         """The attempt was made before. Whether the message may be deleted: until then it comes again."""
@@ -230,7 +224,10 @@ class Execute:
         return self.send(evolve(message, attempt=row.attempt, fence=self.new_fence()), delay)
 
     def send(self, message: ExecutorMessage, delay: int) -> bool:
-        """Whether it is known to be in the queue."""
+        """The message for an attempt. Whether it is known to be in the queue."""
+        return self._put(message, delay)
+
+    def _put(self, message: ExecutorMessage | OutcomeMessage, delay: int) -> bool:
         return not self.queue.send(
             [Outgoing(body=encode(message), delay_seconds=delay, message_group=message_group_of(message.schedule))]
         )

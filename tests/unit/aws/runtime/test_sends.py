@@ -2,15 +2,12 @@
 
 import json
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import pytest
-from attrs import define, field
+from attrs import define
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -20,6 +17,7 @@ from delayer.aws.runtime.clients import CONFIG, client, kept_client
 from delayer.aws.runtime.deadline import DEADLINE
 from delayer.ports.queue import Outgoing
 from delayer.ports.unavailable import Unavailable
+from tests.deadlines.endpoints import Port
 
 QUICK = CONFIG.merge(Config(read_timeout=0.1))
 SILENT = b""  # takes the request, and never answers
@@ -44,36 +42,14 @@ DEPTH = answer(200, Attributes={"ApproximateNumberOfMessages": "7"})
 
 
 @define
-class Scripted:
-    """A port of this machine that gives these answers, one for each request, and the last one again and again."""
+class Scripted(Port):
+    """Gives these answers, one for each request, and the last one again and again."""
 
     answers: list[bytes]
     requests: int = 0
-    connections: int = 0
-    _server: socket.socket = field(factory=lambda: socket.create_server(("127.0.0.1", 0), backlog=16))
-    _over: threading.Event = field(factory=threading.Event)
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.getsockname()[1]}"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._over.set()
-        self._server.close()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                connection, _ = self._server.accept()
-                self.connections += 1
-                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        with connection, suppress(OSError), connection.makefile("rb") as reading:
+    def serve(self, connection: socket.socket) -> None:
+        with connection.makefile("rb") as reading:
             while line := reading.readline():
                 length = 0
                 while line.strip():
@@ -84,7 +60,7 @@ class Scripted:
                 given = self.answers[min(self.requests, len(self.answers) - 1)]
                 self.requests += 1
                 if given == SILENT:
-                    self._over.wait()
+                    self.over.wait()
                 if given in (SILENT, CLOSED):
                     return
                 connection.sendall(given)

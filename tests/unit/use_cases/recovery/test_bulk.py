@@ -146,6 +146,14 @@ def test_what_is_brought_back_by_itself_is_left_alone(key: str) -> None:
     assert call(bulk, "discard", {"prefix": key[:11]})["discarded"] == 1
 
 
+@pytest.mark.parametrize("command", ["redrive", "discard"])
+@pytest.mark.parametrize("prefix", ["w", "waiting", "aws", "aws/lambda"])
+def test_a_part_of_such_a_prefix_is_answered_with_the_whole(command: str, prefix: str) -> None:
+    """Not with nothing found."""
+    wrong = respond(bulk_of(World()), {"command": command, "where": {"prefix": prefix}})
+    assert "give the whole prefix" in wrong["error"]
+
+
 def reader(schedules: list[Schedule], malformed: int = 0) -> Callable[[bytes], Any]:
     return lambda _: Contents(schedules=tuple(schedules), malformed=malformed)
 
