@@ -8,6 +8,7 @@ from delayer.core.recovery import trial
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
+from delayer.core.schedule.messages import DelayerMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import RecordChange
 from delayer.ports.unavailable import Unavailable
@@ -68,6 +69,10 @@ def _try_for_ever(before: Any, passed: Any, changed_at: Millis, now: Millis) -> 
     return trial.Try(trial.Trial(began=now))
 
 
+def _nonce_of_the_event(self: Any, schedule: Any) -> DelayerMessage:
+    return DelayerMessage(schedule=schedule, nonce=f"event-{schedule.id}")
+
+
 BUGS = (
     Bug(
         name="overdue-filtered",
@@ -123,5 +128,11 @@ BUGS = (
         breaks=Invariant.HARMLESS,
         whose="Delayer, before ADR 0082, after six hours",
         swaps=((enqueue, "decide_record_trial", _try_for_ever),),
+    ),
+    Bug(
+        name="stream-event-nonce",
+        what="the nonce is the stream's event id, which is the same for both sends of a repeated record",
+        breaks=Invariant.ONCE,
+        swaps=((enqueue.Enqueue, "message", _nonce_of_the_event),),
     ),
 )

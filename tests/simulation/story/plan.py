@@ -110,6 +110,7 @@ def weather_of(chance: Chance) -> Weather:
         page=chance.one_of("weather page", (500, 500, 1)),
         asleep=chance.surprise("weather asleep", 0.03),
         later=int(maybe("later", 0.1, chance.one_of("weather how much later", (DAY, 20 * DAY, 31 * DAY, 40 * DAY)))),
+        killers=_killers(chance),
     )
 
 
