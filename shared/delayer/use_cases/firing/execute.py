@@ -60,6 +60,7 @@ class Execute:
             message = decode_for_executor(received.body)
             if isinstance(message, OutcomeMessage):
                 return self._write_down(executing.made_of(message))
+            self.target.check(message)
             return self._when_due(received, message)
         except Malformed as error:
             return self._dead_letter(received, error.reason, message)

@@ -1,0 +1,1 @@
+"""Action types: what their classes say, and whose they are."""

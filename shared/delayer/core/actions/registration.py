@@ -1,0 +1,68 @@
+"""Which stack an action type belongs to, and who does it (ADR 0088).
+
+CloudFormation repeats commands, and it sends the deletion of what was replaced after the replacement was made, even
+minutes later. When it rolls back, it deletes the replacement instead, and what was replaced must be in force again. So
+the registrations of a type are a list: each has a token, a deletion takes out the one that it names, and the last one
+is in force.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from attrs import frozen
+
+from delayer.core.actions.action_type import ActionType
+
+MOST: Final = 8  # registrations of one type at a time; there is more than one only in the middle of a deployment
+MOST_FOREIGN: Final = 30  # types of other stacks: all registrations are one row, which has 400 KB at most
+
+
+@frozen(kw_only=True)
+class Registration:
+    """An action type that a deployed stack has registered."""
+
+    action: ActionType
+    stack: str  # the ARN of the stack that it belongs to
+    token: str  # names this registration
+    queue: str = ""  # the URL of its executor's queue; empty: that of executor-remote
+    function: str = ""  # the ARN of the function in another stack that executor-remote invokes
+
+    @property
+    def type(self) -> str:
+        """The type of the action."""
+        return self.action.type
+
+
+@frozen
+class Refused:
+    """It cannot be registered. The reason is shown by CloudFormation."""
+
+    reason: str
+
+
+Registrations = tuple[Registration, ...]  # of one type, the last one in force
+
+
+def decide_registration(
+    wanted: Registration, current: Sequence[Registration], *, own_stack: str, reserved: Collection[str]
+) -> Registrations | Refused:
+    """The list after it, in place of `current`.
+
+    `reserved` are the types of Delayer's own stack: no other may have them, registered or not. A type belongs to the
+    stack that registered it first, until that stack has taken out all of its registrations.
+    """
+    if wanted.stack != own_stack and wanted.type in reserved:
+        return Refused(f"the type {wanted.type!r} is one of Delayer's own: choose another")
+    if current and current[-1].stack != wanted.stack:
+        return Refused(f"the type {wanted.type!r} belongs to the stack {name_of(current[-1].stack)}")
+    return (*without(current, wanted.token), wanted)[-MOST:]
+
+
+def without(current: Sequence[Registration], token: str) -> Registrations:
+    """The list after a deletion. What is unknown was taken out before."""
+    return tuple(one for one in current if one.token != token)
+
+
+def name_of(stack: str) -> str:
+    """`arn:aws:cloudformation:eu-west-1:123456789012:stack/reports/0a1b…` is the stack `reports`."""
+    return stack.split("/")[1] if stack.count("/") > 1 else stack

@@ -1,0 +1,1 @@
+"""What an author of an executor or of a subscriber imports."""

@@ -1,0 +1,154 @@
+"""An action is one small function: this is what its author imports (docs/extending.md).
+
+class SlackPost(Action):
+    \"\"\"A message in a Slack channel.\"\"\"
+
+    channel: Annotated[str, Meta(pattern="^#[a-z0-9_-]{1,80}$", description="The channel.")]
+
+
+@executor("slack-post")
+def handler(message: Message[SlackPost]) -> Result:
+    ...
+    return Done("HTTP 200")
+"""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args, get_type_hints
+
+import msgspec
+from attrs import define, field
+
+from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType
+from delayer.core.actions.message import Message
+from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.messages import ExecutorMessage
+from delayer.extension.action import Action, Meta, as_text, schema_of
+
+if TYPE_CHECKING:
+    from delayer.aws.runtime.telemetry import Handler
+    from delayer.ports.observer import Metric
+    from delayer.wiring.environment import Environment
+
+__all__ = ["Action", "Done", "Message", "Meta", "Refused", "Result", "Retry", "executor"]
+
+Fields = TypeVar("Fields", bound=Action)
+OWN_QUEUE: Final = "OWN_QUEUE"  # the template sets it for an executor of Delayer's own stack
+
+
+@define
+class Executor(Generic[Fields]):
+    """A function for one type of action: the handler of a Lambda, and port Target."""
+
+    kind: str
+    attempt: Callable[[Message[Fields]], Result]
+    fields: type[Fields]
+    action_type: ActionType
+    _decoder: msgspec.json.Decoder[Fields] = field(init=False)
+
+    @_decoder.default
+    def _make_decoder(self) -> msgspec.json.Decoder[Fields]:
+        return msgspec.json.Decoder(self.fields)
+
+    def check(self, message: ExecutorMessage) -> None:
+        """Raises Malformed if the action is not one of this class: it was stored under another one (ADR 0088)."""
+        self._fields_of(message)
+
+    def __call__(self, message: ExecutorMessage) -> Result:
+        """One attempt."""
+        return self.attempt(self.message_of(message))
+
+    def message_of(self, message: ExecutorMessage) -> Message[Fields]:
+        """As the function receives it. Raises Malformed."""
+        schedule = message.schedule
+        return Message(
+            action=self._fields_of(message),
+            payload=schedule.definition.payload,
+            schedule_id=schedule.id,
+            owner=schedule.owner,
+            point_in_time=schedule.point_in_time,
+            attempt=message.attempt,
+        )
+
+    def _fields_of(self, message: ExecutorMessage) -> Fields:
+        try:
+            return self._decoder.decode(message.schedule.definition.action)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            raise Malformed(f"not an action {self.kind} as this version knows it: {error}") from error
+
+
+def executor(
+    kind: str,
+    *,
+    fair_by: str = "",
+    payload: Mapping[str, Any] | None = None,
+    largest_payload: int = LARGEST_PAYLOAD,
+    internal: bool = False,
+    metrics: "Collection[Metric] | None" = None,
+) -> Callable[[Callable[[Message[Fields]], Result]], "LambdaExecutor[Fields]"]:
+    """Makes a function the executor of this type of action. Its folder is `functions/executor-<kind>`.
+
+    `fair_by` is the field (as the API spells it) that names the target: what waits for one target does not hold up
+    what goes to the others. With `host:` before it, only the host of a URL counts. `payload` is the JSON Schema of
+    the payload, if not any will do, and `largest_payload` its limit in bytes: the API refuses what is beyond. With
+    `metrics`, the function writes these and no others. No client can see or schedule what is `internal`.
+
+    The function returns `Done`, `Retry` or `Refused`. If it raises, that is a failed attempt.
+    """
+
+    def decorate(attempt: Callable[[Message[Fields]], Result]) -> LambdaExecutor[Fields]:
+        fields = _class_of(attempt)
+        described = ActionType(
+            type=kind,
+            schema=as_text(schema_of(fields, kind)),
+            fair_by=fair_by,
+            payload=as_text(payload) if payload else "",
+            largest_payload=largest_payload,
+            internal=internal,
+        )
+        return LambdaExecutor(Executor(kind, attempt, fields, described), metrics)
+
+    return decorate
+
+
+def _class_of(attempt: Callable[[Message[Fields]], Result]) -> type[Fields]:
+    """The class in `message: Message[…]`."""
+    hints = [hint for name, hint in get_type_hints(attempt).items() if name != "return"]
+    classes = get_args(hints[0]) if len(hints) == 1 else ()
+    if len(classes) != 1 or not issubclass(classes[0], Action):
+        raise TypeError(f"{attempt.__name__} takes one argument, `message: Message[…]`, with a class of its own fields")
+    found: type[Fields] = classes[0]
+    return found
+
+
+class LambdaExecutor(Generic[Fields]):
+    """What Lambda calls. In Delayer's own stack it consumes a queue; in another, executor-remote invokes it."""
+
+    def __init__(self, target: Executor[Fields], metrics: "Collection[Metric] | None" = None) -> None:
+        self.target = target
+        self._metrics = metrics
+        if OWN_QUEUE in os.environ:
+            _ = self._of_queue  # at the cold start, which has more of a processor than a call
+
+    @cached_property
+    def ports(self) -> "Environment":
+        """What the function of one of Delayer's own executors has at hand: logs, metrics, the clock."""
+        from delayer.wiring.environment import Environment
+
+        return Environment(f"executor-{self.target.kind}", self._metrics)
+
+    @cached_property
+    def _of_queue(self) -> "Handler":
+        from delayer.wiring.executor import handler_of
+
+        return handler_of(self.ports, self.target)
+
+    def __call__(self, event: Any, context: object) -> Any:
+        """One invocation: a batch of the queue, or a question of Delayer's."""
+        if "delayer" in event:
+            from delayer.extension.invoked import answer
+
+            return answer(self.target, event, context)
+        return self._of_queue(event, context)

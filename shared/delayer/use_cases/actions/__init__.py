@@ -1,0 +1,1 @@
+"""Action types: registered, and looked up."""
