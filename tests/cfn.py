@@ -65,6 +65,10 @@ def shortened(value: Any) -> Any:
             for name, constant in constants.items():
                 text = text.replace(f"${{{name}}}", constant)
             return shortened({"Fn::Sub": text})
+        case {"Fn::Split": [str(between), str(text)]}:
+            return text.split(between)
+        case {"Fn::Join": [str(between), list(texts)]} if all(isinstance(one, str) for one in texts):
+            return between.join(texts)
         case {"Fn::Sub": str(text)} if "${" not in text:
             return text
         case other:

@@ -45,6 +45,8 @@ def objects_of(module: object) -> Iterator[Any]:
             waiting += [cell.cell_contents for cell in one.__closure__ or ()]
         elif is_use_case(one):
             waiting += [value for value, _ in fields_of(one)]
+        elif type(one).__module__.startswith("delayer.extension."):
+            waiting += vars(one).values()
 
 
 def is_use_case(one: object) -> bool:
