@@ -4,6 +4,7 @@ What the code does is the product of what its use cases declare to call and of w
 adapters behind it (ADR 0060).
 """
 
+import re
 from typing import Final
 
 import pytest
@@ -16,6 +17,7 @@ from delayer.core.recovery.waiting import PREFIXES, WAITING
 from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryLedger, MemoryObserver
 from delayer.use_cases.recovery.dead_letter import DeadLetters, undeliverable
 from tests.cfn import (
+    ROOT,
     consumed,
     events,
     functions,
@@ -241,9 +243,19 @@ def test_the_places_are_those_that_the_code_uses(method: str) -> None:
 
 @each_function
 def test_the_variables_are_those_that_the_code_reads(function: str) -> None:
-    """Each of them, and none that nobody reads. AWS's SDK reads the name of the application."""
-    read = cold_start(function).read - set(shared_variables()) - {"AWS_REGION"}
+    """Each of them, and none that nobody reads. AWS's SDK reads the name of the application.
+
+    What a loop makes has the variables of all that it makes.
+    """
+    own, others = read_by(function), {name for name in functions() if name.startswith("subscriber-")}
+    read = set().union(*map(read_by, others)) if function in others else own
     assert set(variables(function)) == read | {"AWS_SDK_UA_APP_ID"}
+
+
+def read_by(function: str) -> set[str]:
+    """When it starts, and what its own text names for later."""
+    named = re.findall(r"setting\(\"(\w+)\"\)", (ROOT / f"functions/{function}/app.py").read_text())
+    return {*cold_start(function).read, *named} - set(shared_variables()) - {"AWS_REGION"}
 
 
 # ------------------------------------------------------------ the reader of the code

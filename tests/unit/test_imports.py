@@ -31,7 +31,7 @@ ROOMS: dict[str, set[str]] = {
     "core/api": {"core/schedule", "core/ledger", "core/masking", "core/history"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions"},
-    "targets": {"core/schedule", "core/firing", "ports"},
+    "targets": {"core/schedule", "core/firing", "core/history", "ports"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"use_cases"},
@@ -42,15 +42,7 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "ports", "use_cases"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
-    "fakes/tables": {
-        "core/schedule",
-        "core/ledger",
-        "core/recovery",
-        "core/jobs",
-        "core/history",
-        "core/actions",
-        "ports",
-    },
+    "fakes/tables": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "core/actions", "ports"},
     "fakes": {"fakes/messaging", "fakes/runtime", "fakes/tables"},
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
@@ -59,11 +51,14 @@ ROOMS: dict[str, set[str]] = {
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "ports", "aws/runtime"},
-    "wiring": {"core/schedule", "core/firing", "core/recovery", "core/api", "ports", "aws/runtime", "aws/dynamodb"}
+    "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "ports"}
+    | {"aws/runtime", "aws/dynamodb"}
     | {"aws/messaging", "aws/events", "use_cases/recovery", "use_cases/firing", "use_cases/history", "use_cases/api"},
-    "extension": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "wiring"},
+    "extension": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
+    | {"aws/runtime", "wiring"},
 }
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
+    "core/firing",  # what came of an attempt
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }

@@ -34,10 +34,10 @@ class Deliver:
         try:
             self.read(event)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one event, its neighbours are delivered
-            self.observer.warn("the subscriber raised", event.schedule_id, event=event.id, **_facts(error))
+            self.observer.warn("the subscriber raised", event.schedule_id, eventId=event.id, **_facts(error))
             self.observer.count("Undelivered")
             return False
-        self.observer.note("delivered", event.schedule_id, event=event.id, type=event.type)
+        self.observer.note("delivered", event.schedule_id, eventId=event.id, type=event.type)
         self.observer.count("Delivered")
         return True
 
