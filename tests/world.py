@@ -12,6 +12,8 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from delayer.aws.messaging.dead_letter_reader import schedules_in
+from delayer.core.actions.action_type import ActionType
+from delayer.core.actions.built_in import built_in
 from delayer.core.api.quota import Limits
 from delayer.core.history.events import LifecycleRecord, of_record, of_row
 from delayer.core.ledger.row import LedgerRow
@@ -147,6 +149,10 @@ class FunctionPorts:
     @property
     def parallel(self) -> Parallel:
         return self.world.parallel()
+
+    @property
+    def actions(self) -> Mapping[str, ActionType]:
+        return built_in()
 
     @property
     def executor_queues(self) -> Mapping[str, Any]:

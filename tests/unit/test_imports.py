@@ -27,8 +27,8 @@ ROOMS: dict[str, set[str]] = {
     "core/jobs": {"core/schedule"},
     "core/masking": {"core/schedule"},
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
-    "core/actions": {"core/schedule"},
-    "core/api": {"core/schedule", "core/ledger", "core/masking", "core/history"},
+    "core/actions": {"core/schedule", "core/firing", "core/masking"},
+    "core/api": {"core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions"},
     "targets": {"core/schedule", "core/firing", "ports"},
@@ -39,20 +39,39 @@ ROOMS: dict[str, set[str]] = {
     | {"use_cases", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
-    "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "ports", "use_cases"},
+    "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
+    | {"use_cases"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
-    "fakes/tables": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "core/actions", "ports"},
+    "fakes/tables": {
+        "core/schedule",
+        "core/ledger",
+        "core/recovery",
+        "core/jobs",
+        "core/history",
+        "core/actions",
+        "ports",
+    },
     "fakes": {"fakes/messaging", "fakes/runtime", "fakes/tables"},
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
-    | {"core/actions", "aws/runtime", "aws/dynamodb/items"},
+    | {"aws/runtime", "aws/dynamodb/items"},
+    "aws/deployment": {"core/schedule", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "ports", "aws/runtime"},
-    "wiring": {"core/schedule", "core/firing", "core/recovery", "core/api", "ports", "aws/runtime", "aws/dynamodb"}
-    | {"aws/messaging", "aws/events", "use_cases/recovery", "use_cases/firing", "use_cases/history", "use_cases/api"},
+    "wiring": {"core/schedule", "core/firing", "core/recovery", "core/api", "core/actions", "ports", "aws/runtime"}
+    | {"aws/dynamodb", "aws/deployment"}
+    | {
+        "aws/messaging",
+        "aws/events",
+        "use_cases/actions",
+        "use_cases/recovery",
+        "use_cases/firing",
+        "use_cases/history",
+        "use_cases/api",
+    },
     "extension": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "wiring"},
 }
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {

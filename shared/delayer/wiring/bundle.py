@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from delayer.core.actions.action_type import ActionType
 from delayer.core.api.quota import Limits
 from delayer.core.recovery.dead_letter import Contents
 from delayer.core.schedule.instants import Millis
+from delayer.ports.actions import Actions as ActionRows
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
@@ -169,6 +171,14 @@ class Bundle(Protocol):
     @property
     def own_queue(self) -> Queue:
         """The queue of the action that an executor does."""
+
+    @property
+    def action_rows(self) -> ActionRows:
+        """The rows of the registered action types."""
+
+    @property
+    def actions(self) -> Mapping[str, ActionType]:
+        """The registered action types, as they are known."""
 
     @property
     def executor_queues(self) -> Mapping[str, Queue]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from delayer.core.schedule.messages import ExecutorMessage
     from delayer.ports.journal import ReadsHistory
     from delayer.ports.queue import ReceivedMessage
     from delayer.ports.target import Target
@@ -54,6 +55,7 @@ def ids(ports: "Bundle") -> "Ids":
         randomness=ports.randomness,
         pick=ports.pick,
         shards=ports.settings.shards,
+        actions=ports.actions,
     )
 
 
@@ -101,6 +103,7 @@ def accept(ports: "Bundle") -> "Accept":
         registry=ports.registry,
         ids=ids(ports),
         quota=quota(ports),
+        actions=ports.actions,
         observer=ports.observer,
     )
 
@@ -117,6 +120,7 @@ def replace(ports: "Bundle") -> "Replace":
         journal=_fail_fast_journal(ports),
         ids=ids(ports),
         quota=quota(ports),
+        actions=ports.actions,
         observer=ports.observer,
     )
 
@@ -294,7 +298,12 @@ def relay(ports: "Bundle") -> "Relay":
     )
 
 
-def execute(ports: "Bundle", target: "Target", has_time: "Callable[[], bool]" = lambda: True) -> "Execute":
+def execute(
+    ports: "Bundle",
+    target: "Target",
+    check: "Callable[[ExecutorMessage], None]" = lambda _: None,
+    has_time: "Callable[[], bool]" = lambda: True,
+) -> "Execute":
     """The queue of an action."""
     from delayer.use_cases.firing.execute import Execute
 
@@ -307,6 +316,7 @@ def execute(ports: "Bundle", target: "Target", has_time: "Callable[[], bool]" = 
         observer=ports.observer,
         parallel=ports.parallel,
         new_fence=ports.new_token,
+        check=check,
         has_time=has_time,
     )
 
