@@ -16,7 +16,7 @@ from delayer.ports.journal import Journal
 from delayer.ports.ledger import Ledger
 from delayer.ports.live_count import LiveCount
 from delayer.ports.observer import Observer
-from delayer.ports.queue import Queue
+from delayer.ports.queue import Queue, SendsMessages
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import ScheduleTable
@@ -181,7 +181,7 @@ class Bundle(Protocol):
         """The registered action types, as they are known."""
 
     @property
-    def executor_queues(self) -> Mapping[str, Queue]:
+    def executor_queues(self) -> Mapping[str, SendsMessages]:
         """The queue of each action type."""
 
     @property
