@@ -13,6 +13,9 @@ import yaml
 from ministack.services.cloudformation import language_extensions
 from samtranslator.translator.transform import transform as apply_serverless
 
+from local.emulator.patches.cloudformation import resolve_names_in_loops
+
+resolve_names_in_loops(language_extensions)
 ROOT = Path(__file__).parents[1]
 TEMPLATE = ROOT / "template.yaml"
 CODE = {"AWS::Serverless::Function": "CodeUri", "AWS::Serverless::LayerVersion": "ContentUri"}
@@ -118,13 +121,18 @@ def resources(kind: str) -> dict[str, dict[str, Any]]:
 def functions() -> dict[str, dict[str, Any]]:
     """The functions by their folder, `api-schedule-post`."""
     found = resources("AWS::Serverless::Function").values()
-    return {properties["CodeUri"].removeprefix("functions/").rstrip("/"): properties for properties in found}
+    return {folder_of(properties): properties for properties in found}
+
+
+def folder_of(function: dict[str, Any]) -> str:
+    """The folder of a function. One of a loop names it in its handler, because SAM cannot follow a path of a loop."""
+    in_handler = str(function.get("Handler", "")).rpartition("/")[0]
+    return in_handler or str(function["CodeUri"]).removeprefix("functions/").rstrip("/")
 
 
 def logical_names() -> dict[str, str]:
     """The logical name of each function by its folder: `ApiSchedulePost` of `api-schedule-post`."""
-    names = {str(properties["CodeUri"]): name for name, properties in resources("AWS::Serverless::Function").items()}
-    return {uri.removeprefix("functions/").rstrip("/"): name for uri, name in names.items()}
+    return {folder_of(properties): name for name, properties in resources("AWS::Serverless::Function").items()}
 
 
 def variables(function: str) -> dict[str, Any]:

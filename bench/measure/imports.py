@@ -42,13 +42,23 @@ def functions_of(template: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """The environment of each function, by the name of its folder."""
     shared = template.get("Globals", {}).get("Function", {}).get("Environment", {}).get("Variables", {})
     return {
-        Path(resource["Properties"]["CodeUri"]).name: environment(
+        folder: environment(
             {**shared, **resource["Properties"].get("Environment", {}).get("Variables", {})},
             template.get("Parameters", {}),
         )
         for resource in written_out(template)
         if resource["Type"] == "AWS::Serverless::Function"
+        for folder in folders_of(resource, template)
     }
+
+
+def folders_of(function: Mapping[str, Any], template: Mapping[str, Any]) -> list[str]:
+    """One folder; of a function in a loop, one for each name. Its handler is `!Sub subscriber-${Name}/app.handler`."""
+    for loop in template["Resources"].values():
+        if isinstance(loop, list) and any(body is function for body in loop[2].values()):
+            pattern = function["Properties"]["Handler"]["Fn::Sub"].partition("/")[0]
+            return [pattern.replace(f"${{{loop[0]}}}", name) for name in loop[1]]
+    return [Path(function["Properties"]["CodeUri"]).name]
 
 
 def environment(variables: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, str]:

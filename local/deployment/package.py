@@ -45,8 +45,10 @@ def package(template_file: Path, bucket: str) -> Package:
 
 
 def written_out(template: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The resources that are not made by a loop. The loops (Fn::ForEach) hold no code; CloudFormation expands them."""
-    return [resource for resource in template.get("Resources", {}).values() if isinstance(resource, dict)]
+    """The resources as they are written. CloudFormation makes many of one that is in a loop (Fn::ForEach)."""
+    resources = template.get("Resources", {}).values()
+    in_loops = [body for loop in resources if isinstance(loop, list) for body in loop[2].values()]
+    return [resource for resource in [*resources, *in_loops] if isinstance(resource, dict)]
 
 
 def read_template(template_file: Path) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 from local.emulator.access.function_sessions import issue_secret_credentials
 from local.emulator.observer import Observer
-from local.emulator.patches.conditions import resolve_pseudo_parameters
+from local.emulator.patches.cloudformation import resolve_names_in_loops, resolve_pseudo_parameters
 from local.emulator.patches.delays import DelayedWakes
 from local.emulator.patches.intervals import shorten_waits
 from local.emulator.patches.invocations import observe_invocations, pass_source_address
@@ -31,6 +31,7 @@ def install(observer: Observer) -> None:
     evaluating = ("engine", "changesets", "handlers", "stacks")
     modules = [importlib.import_module(f"ministack.services.cloudformation.{name}") for name in evaluating]
     resolve_pseudo_parameters(modules, responses)
+    resolve_names_in_loops(importlib.import_module("ministack.services.cloudformation.language_extensions"))
     StreamPoller(lambda_service, dynamodb).install()
     DelayedWakes(lambda_service, sqs).install()
     observe_mappings(lambda_service, sqs, observer)

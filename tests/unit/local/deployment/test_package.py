@@ -68,6 +68,18 @@ def test_a_loop_is_left_to_cloudformation(project: Path) -> None:
     assert len(packaged.archives) == 2
 
 
+def test_functions_in_a_loop_share_one_archive_of_all_their_folders(project: Path) -> None:
+    function = (
+        "{Type: AWS::Serverless::Function, Properties: {CodeUri: functions/, Handler: !Sub '${Name}/app.handler'}}"
+    )
+    loop = f"  Fn::ForEach::All: [Name, [post, other-one], {{'Of&{{Name}}': {function}}}]\n"
+    (project / "template.yaml").write_text(TEMPLATE + loop)
+    packaged = package(project / "template.yaml", "code")
+    properties = packaged.template["Resources"]["Fn::ForEach::All"][2]["Of&{Name}"]["Properties"]
+    assert properties["Handler"] == {"Fn::Sub": "${Name}/app.handler"}
+    assert names_in(packaged.archives[properties["CodeUri"].removeprefix("s3://code/")]) == ["post/app.py"]
+
+
 def test_a_missing_folder_is_named(project: Path) -> None:
     (project / "functions/post").rename(project / "functions/other")
     with pytest.raises(EmulatorError, match="functions/post, which does not exist"):

@@ -1,0 +1,49 @@
+"""CloudFormation: what ministack does not understand in a template, and AWS does."""
+
+import functools
+from typing import Any
+
+Parameters = dict[str, dict[str, Any]]  # name -> {Value, …}
+
+
+def resolve_pseudo_parameters(modules: list[Any], responses: Any) -> None:
+    """Give conditions the account and the region. `modules` are those of ministack that evaluate conditions.
+
+    A condition may compare with a pseudo parameter, as in `!Equals [!Ref Account, !Ref AWS::AccountId]`. ministack
+    takes the name `AWS::AccountId` for the value, so that such a condition is never true.
+    """
+    evaluate = modules[0]._evaluate_conditions
+
+    @functools.wraps(evaluate)
+    def evaluated(template: dict[str, Any], parameters: Parameters) -> dict[str, bool]:
+        pseudo = {
+            "AWS::AccountId": {"Value": responses.get_account_id()},
+            "AWS::Region": {"Value": responses.get_region()},
+            "AWS::Partition": {"Value": "aws"},
+        }
+        conditions: dict[str, bool] = evaluate(template, {**pseudo, **parameters})
+        return conditions
+
+    for module in modules:
+        module._evaluate_conditions = evaluated
+
+
+def resolve_names_in_loops(language_extensions: Any) -> None:
+    """Let a loop over names with hyphens refer to its own resources.
+
+    A logical id has no hyphens: `Queue&{Name}` drops them in the key of a resource. A reference drops them by Join and
+    Split, as in `!GetAtt [!Sub ["Queue${Id}", {Id: !Join ["", !Split ["-", !Ref Name]]}], Arn]`. ministack takes a Sub
+    for a name only if it has no variables of its own.
+    """
+    simple = language_extensions._literal_sub
+    of_the_template_alone = language_extensions._Context({}, {})
+
+    @functools.wraps(simple)
+    def computed(node: Any) -> str | None:
+        try:
+            value = simple(node) or language_extensions._value(node, {}, of_the_template_alone)
+        except language_extensions._Unresolved:
+            return None
+        return value if isinstance(value, str) else None
+
+    language_extensions._literal_sub = computed
