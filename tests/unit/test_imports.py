@@ -31,7 +31,6 @@ ROOMS: dict[str, set[str]] = {
     "core/api": {"core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions"},
-    "targets": {"core/schedule", "core/firing", "ports"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"use_cases"},
@@ -73,8 +72,10 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/api",
     },
     "extension": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "wiring"},
+    "targets": {"core/firing", "core/actions", "ports", "aws/runtime", "extension"},
 }
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
+    "core/firing",  # the two ways of a canary
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }
@@ -216,7 +217,8 @@ def test_handlers_are_short() -> None:
     """A handler translates, the core decides."""
     for function in FUNCTIONS:
         lines = (ROOT / f"functions/{function}/app.py").read_text().splitlines()
-        assert len([line for line in lines if line.strip()]) <= 40, function
+        longest = 60 if function.startswith("executor-") else 40  # with the class of its action
+        assert len([line for line in lines if line.strip()]) <= longest, function
 
 
 TAKES_A_BODY = {  # or a query that is checked against the contract

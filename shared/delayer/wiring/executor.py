@@ -16,14 +16,9 @@ from delayer.wiring.use_cases import execute, guard
 ATTEMPT: Final = 66
 
 
-def executor_handler(function: str, target: Target) -> Handler:
-    """`function` is the name of the Lambda without that of its stack, such as `executor-http-request`."""
-    return handler_of(Environment(function), target)
-
-
 def handler_of(
     ports: Environment, target: Target, check: Callable[[ExecutorMessage], None] = lambda _: None
 ) -> Handler:
-    """The same, for a target that needs something of the bundle."""
+    """Of the function whose bundle this is. `check` as in Execute."""
     use = guard(ports, execute(ports, target, check, lambda: DEADLINE.left() >= ATTEMPT))
     return ports.observer.observed(lambda event, _: partial_failure(use(received_messages_of(event))))

@@ -11,7 +11,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from delayer.aws.runtime.bounded_calls import bounded
-from delayer.aws.runtime.sends import sent_once
+from delayer.aws.runtime.sends import SENDS, sent_once
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
 
-Service = Literal["dynamodb", "sqs", "sns", "s3", "lambda"]
+Service = Literal["dynamodb", "sqs", "sns", "s3", "lambda", "sts"]
 
 AWS_ERRORS: Final = (BotoCoreError, ClientError)
 
@@ -65,12 +65,12 @@ def fail_fast_dynamodb() -> "DynamoDBClient":
     return kept_client("dynamodb", os.environ.get("AWS_REGION"), FAIL_FAST)  # type: ignore[return-value] # its own service
 
 
-@lru_cache(maxsize=8)  # sqs-send makes one for each region it is asked for
+@lru_cache(maxsize=8)
 def kept_client(service: Service, region: str | None, config: Config) -> object:
     """Made once in each execution environment."""
     make: Callable[..., object] = boto3.client  # its stubs want the name of the service as a literal
     made = bounded(make(service, region_name=region, config=config))
-    return sent_once(made) if service == "sqs" else made
+    return sent_once(made, *SENDS) if service == "sqs" else made
 
 
 def error_code(error: Exception) -> str:
