@@ -9,13 +9,14 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from delayer.aws.runtime.clients import client, fail_fast_dynamodb
+from delayer.aws.runtime.clients import client, fail_fast_dynamodb, waiting_lambda
 from delayer.aws.runtime.environment import SystemClock, Threads, number, random_token, setting
 from delayer.aws.runtime.telemetry import Telemetry
 from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
 from delayer.core.schedule.instants import DAY, SECOND, Millis
 
 if TYPE_CHECKING:
+    from delayer.aws.dynamodb.actions import DynamoActions
     from delayer.aws.dynamodb.control import DynamoControl
     from delayer.aws.dynamodb.jobs import DynamoJobs
     from delayer.aws.dynamodb.journal import DynamoJournal
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
     from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
     from delayer.aws.dynamodb.trials import DynamoTrials
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
+    from delayer.aws.messaging.functions import LambdaFunctions
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic
     from delayer.core.api.quota import Limits
     from delayer.core.recovery.dead_letter import Contents
     from delayer.ports.observer import Metric
+    from delayer.use_cases.actions.registered import RegisteredActions
 
 EXECUTOR_QUEUE: Final = "EXECUTOR_QUEUE_"
 
@@ -76,6 +79,14 @@ class EnvironmentSettings:
     @property
     def suspects(self) -> str:
         return setting("SUSPECTS_QUEUE")
+
+    @property
+    def stack_id(self) -> str:
+        return setting("STACK_ID")
+
+    @property
+    def executor_remote(self) -> str:
+        return setting("EXECUTOR_REMOTE")
 
     @property
     def keep_for(self) -> Millis:
@@ -189,6 +200,18 @@ class Environment:
         dynamodb = fail_fast_dynamodb() if self.settings.max_live else client("dynamodb")
         return DynamoLiveCount(dynamodb=dynamodb, table=setting("JOURNAL_TABLE"))
 
+    @cached_property
+    def action_rows(self) -> "DynamoActions":
+        from delayer.aws.dynamodb.actions import DynamoActions
+
+        return DynamoActions(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+
+    @cached_property
+    def actions(self) -> "RegisteredActions":
+        from delayer.use_cases.actions.registered import RegisteredActions
+
+        return RegisteredActions(clock=self.clock, store=self.action_rows)
+
     # ------------------------------------------------------------ queues, the topic, the store
 
     @cached_property
@@ -220,6 +243,12 @@ class Environment:
         from delayer.aws.messaging.queue import SqsQueue
 
         return SqsQueue(sqs=client("sqs"), url=setting(variable))
+
+    @cached_property
+    def functions(self) -> "LambdaFunctions":
+        from delayer.aws.messaging.functions import LambdaFunctions
+
+        return LambdaFunctions(lambda_=waiting_lambda())
 
     @cached_property
     def topic(self) -> "SnsTopic":
