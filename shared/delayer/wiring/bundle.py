@@ -11,6 +11,7 @@ from delayer.ports.actions import Actions as ActionRows
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
+from delayer.ports.functions import Functions
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
 from delayer.ports.ledger import Ledger
@@ -59,6 +60,14 @@ class Settings(Protocol):
     @property
     def suspects(self) -> str:
         """The name of the queue of suspects that this function consumes, too."""
+
+    @property
+    def stack_id(self) -> str:
+        """The ARN of Delayer's own stack."""
+
+    @property
+    def executor_remote(self) -> str:
+        """The name of the function that invokes those of other stacks."""
 
     @property
     def keep_for(self) -> Millis:
@@ -183,6 +192,10 @@ class Bundle(Protocol):
     @property
     def executor_queues(self) -> Mapping[str, SendsMessages]:
         """The queue of each action type."""
+
+    @property
+    def functions(self) -> Functions:
+        """Functions that are asked something, and answer."""
 
     @property
     def read_dead_letter(self) -> Callable[[bytes], Contents]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from delayer.aws.runtime.clients import client, fail_fast_dynamodb
+from delayer.aws.runtime.clients import client, fail_fast_dynamodb, waiting_lambda
 from delayer.aws.runtime.environment import SystemClock, Threads, number, random_token, setting
 from delayer.aws.runtime.telemetry import Telemetry
 from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
     from delayer.aws.dynamodb.trials import DynamoTrials
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
+    from delayer.aws.messaging.functions import LambdaFunctions
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic
@@ -84,6 +85,14 @@ class EnvironmentSettings:
     @property
     def suspects(self) -> str:
         return setting("SUSPECTS_QUEUE")
+
+    @property
+    def stack_id(self) -> str:
+        return setting("STACK_ID")
+
+    @property
+    def executor_remote(self) -> str:
+        return setting("EXECUTOR_REMOTE")
 
     @property
     def keep_for(self) -> Millis:
@@ -235,6 +244,12 @@ class Environment:
 
     def _queue(self, variable: str) -> "SqsQueue":
         return queue_at(setting(variable))
+
+    @cached_property
+    def functions(self) -> "LambdaFunctions":
+        from delayer.aws.messaging.functions import LambdaFunctions
+
+        return LambdaFunctions(lambda_=waiting_lambda())
 
     @cached_property
     def topic(self) -> "SnsTopic":

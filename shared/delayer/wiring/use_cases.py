@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from delayer.ports.journal import ReadsHistory
     from delayer.ports.queue import ReceivedMessage
     from delayer.ports.target import Target
+    from delayer.use_cases.actions.describe import Describe
+    from delayer.use_cases.actions.list_actions import ListActions
+    from delayer.use_cases.actions.register import Register
     from delayer.use_cases.api.accept import Accept
     from delayer.use_cases.api.cancel import Cancel
     from delayer.use_cases.api.cancel_group import BeginCancelGroup, CancelGroup, GetJob
@@ -319,6 +322,38 @@ def execute(
         check=check,
         has_time=has_time,
     )
+
+
+# ------------------------------------------------------------ action types
+
+
+def register(ports: "Bundle") -> "Register":
+    """The custom resource of each action type."""
+    from delayer.core.actions.built_in import built_in
+    from delayer.use_cases.actions.describe import DescribedByRemote
+    from delayer.use_cases.actions.register import Register
+
+    return Register(
+        actions=ports.action_rows,
+        built_in=built_in(),
+        describe=DescribedByRemote(functions=ports.functions, remote=ports.settings.executor_remote),
+        observer=ports.observer,
+        own_stack=ports.settings.stack_id,
+    )
+
+
+def describe(ports: "Bundle") -> "Describe":
+    """What a function of another stack says."""
+    from delayer.use_cases.actions.describe import Describe
+
+    return Describe(functions=ports.functions)
+
+
+def list_actions(ports: "Bundle") -> "ListActions":
+    """GET of the action types."""
+    from delayer.use_cases.actions.list_actions import ListActions
+
+    return ListActions(actions=ports.actions)
 
 
 # ------------------------------------------------------------ recovery
