@@ -36,6 +36,6 @@ def answer(target: "Executor[Any]", event: Mapping[str, Any], context: object) -
 
 
 def _seconds_left(context: object) -> float:
-    """By Lambda's context. Delayer waits no longer than for the longest attempt, whatever the function's own timeout."""
+    """By Lambda's context. Delayer waits no longer than for the longest attempt, whatever the function's timeout."""
     remaining = getattr(context, "get_remaining_time_in_millis", None)
     return LONGEST_ATTEMPT if remaining is None else min(max(remaining() / 1000 - MARGIN, 0.0), LONGEST_ATTEMPT)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from delayer.core.actions.action_type import ActionType
 from delayer.core.api.quota import Limits
 from delayer.core.recovery.dead_letter import Contents
 from delayer.core.schedule.instants import Millis
@@ -24,6 +23,7 @@ from delayer.ports.schedule_table import ScheduleTable
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
+from delayer.use_cases.actions.registered import RegisteredActions
 
 
 class Settings(Protocol):
@@ -186,7 +186,7 @@ class Bundle(Protocol):
         """The rows of the registered action types."""
 
     @property
-    def actions(self) -> Mapping[str, ActionType]:
+    def actions(self) -> RegisteredActions:
         """The registered action types, as they are known."""
 
     @property
