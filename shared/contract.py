@@ -1,28 +1,96 @@
-"""Writes `delayer/core/api/contract.json`, the request schemas of `openapi.yaml` that the API Lambdas validate against.
+"""Writes what is made of other files: the actions in `openapi.yaml` and in the layer, and the schemas of requests.
 
-The Lambdas carry JSON and no YAML parser; a test keeps both files the same. Run as `make contract`.
+The classes in `functions/executor-*/app.py` are the only source of the actions (ADR 0088), and `openapi.yaml` is that
+of all else. The Lambdas carry JSON and no YAML parser; a test keeps all of them the same. Run as `make contract`.
 """
 
+import importlib.util
 import json
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = ROOT / "shared/delayer/core/api/contract.json"
+sys.path.insert(0, str(ROOT / "shared"))
+
+from delayer.core.actions import action_type  # noqa: E402 - the path comes first
+from delayer.core.actions.action_type import ActionType, parsed  # noqa: E402
+
+OPENAPI: Final = ROOT / "openapi.yaml"
+CONTRACT: Final = ROOT / "shared/delayer/core/api/contract.json"
+BUILT_IN: Final = ROOT / "shared/delayer/core/actions/built_in.json"
+BEGIN: Final = "    # ---- actions: written by `make contract` from functions/executor-*/app.py\n"
+END: Final = "    # ---- end of the actions\n"
+REMOTE: Final = ActionType(type="remote", schema='{"type":"object"}', internal=True)  # for all those of other stacks
+
+
+def actions() -> list[ActionType]:
+    """What the classes of Delayer's own executors say, by type."""
+    folders = sorted(path.parent for path in ROOT.glob("functions/executor-*/app.py"))
+    return [_action_in(folder) for folder in folders]
+
+
+def _action_in(folder: Path) -> ActionType:
+    kind = folder.name.removeprefix("executor-")
+    if kind == REMOTE.type:
+        return REMOTE
+    spec = importlib.util.spec_from_file_location(f"app_of_{folder.name.replace('-', '_')}", folder / "app.py")
+    if not spec or not spec.loader:
+        raise SystemExit(f"{folder}/app.py cannot be imported.")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    action: ActionType = module.handler.target.action_type
+    if action.type != kind:
+        raise SystemExit(f"{folder}/app.py has an executor for {action.type!r}; the folder's name says {kind!r}.")
+    return action
+
+
+def built_in_text() -> str:
+    """Those of the own stack, as the layer has them."""
+    texts = {action.type: action_type.encode(action) for action in actions()}
+    return json.dumps(texts, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+
+
+def openapi_text() -> str:
+    """`openapi.yaml` with the actions as they are now."""
+    text = OPENAPI.read_text()
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"openapi.yaml has no place for the actions: between\n{BEGIN}and\n{END}")
+    return before + BEGIN + _indented(_schemas_of_actions()) + END + after
+
+
+def _schemas_of_actions() -> dict[str, Any]:
+    known = {action.type: action for action in actions() if not action.internal}
+    references = {kind: f"#/components/schemas/{_class_name(kind)}" for kind in known}
+    union = {
+        "description": "What is to be done, by type.",
+        "oneOf": [{"$ref": reference} for reference in references.values()],
+        "discriminator": {"propertyName": "type", "mapping": references},
+    }
+    return {"Action": union} | {_class_name(kind): parsed(action.schema) for kind, action in known.items()}
+
+
+def _class_name(kind: str) -> str:
+    """`http-request` is HttpRequestAction."""
+    return "".join(part.capitalize() for part in kind.split("-")) + "Action"
+
+
+def _indented(schemas: dict[str, Any]) -> str:
+    text = yaml.safe_dump(schemas, sort_keys=False, allow_unicode=True, width=110, default_flow_style=False)
+    return "".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True))
 
 
 def contract() -> dict[str, Any]:
-    """What the functions need of it: request schemas with the action left open, each action's, and the routes."""
-    openapi = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+    """What the functions need of the API: request schemas with the action left open, and the routes."""
+    openapi = yaml.safe_load(OPENAPI.read_text())
     schemas = openapi["components"]["schemas"]
-    request = _resolved(schemas["ScheduleRequest"], schemas)
-    mapping = schemas["ScheduleRequest"]["properties"]["action"]["discriminator"]["mapping"]
-    del request["oneOf"]  # which of the two fields is given is reported in words of our own
-    request["properties"]["action"] = {"type": "object", "required": ["type"]}
-    request["properties"]["action"]["properties"] = {"type": {"enum": sorted(mapping)}}
-    actions = {kind: _resolved({"$ref": ref}, schemas) for kind, ref in sorted(mapping.items())}
+    request = _resolved({**schemas["ScheduleRequest"], "properties": _without_action(schemas)}, schemas)
+    for reported_in_words_of_our_own in ("not", "if", "then"):  # which of the two fields is given
+        del request[reported_in_words_of_our_own]
     return {
         "request": request,
         "change": {
@@ -30,9 +98,14 @@ def contract() -> dict[str, Any]:
         },
         "listing": _query(openapi, "/schedules", "get"),
         "group": _query(openapi, "/schedules", "delete"),
-        "actions": actions,
         "routes": {path: _methods(item) for path, item in sorted(openapi["paths"].items())},
     }
+
+
+def _without_action(schemas: dict[str, Any]) -> dict[str, Any]:
+    """Which actions there are is known when the stack is deployed."""
+    is_open = {"type": "object", "required": ["type"], "properties": {"type": {"type": "string"}}}
+    return {**schemas["ScheduleRequest"]["properties"], "action": is_open}
 
 
 def _methods(item: dict[str, Any]) -> list[str]:
@@ -62,9 +135,17 @@ def _resolved(node: Any, schemas: dict[str, Any]) -> Any:
 
 
 def text() -> str:
-    """The file as it is committed."""
+    """`contract.json` as it is committed."""
     return json.dumps(contract(), indent=1, ensure_ascii=True) + "\n"
 
 
+def main() -> None:
+    """Writes all three; a file that is up to date already is left alone."""
+    for path, made in ((OPENAPI, openapi_text()), (BUILT_IN, built_in_text()), (CONTRACT, text())):
+        if not path.exists() or path.read_text() != made:
+            path.write_text(made)
+            print(f"Wrote {path.relative_to(ROOT)}.")
+
+
 if __name__ == "__main__":
-    TARGET.write_text(text())
+    main()

@@ -68,7 +68,7 @@ def fields_of(one: Any) -> Iterator[tuple[Any, Any]]:
         value, hint = getattr(one, attribute.name), hints[attribute.name]
         if get_origin(hint) in (Union, UnionType):
             [hint] = [part for part in get_args(hint) if part is not type(None)]
-        if isinstance(value, Mapping) and get_args(hint):
+        if isinstance(value, dict) and get_args(hint):
             yield from ((part, get_args(hint)[1]) for part in value.values())
         else:
             yield value, hint

@@ -12,6 +12,8 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from delayer.aws.messaging.dead_letter_reader import schedules_in
+from delayer.core.actions.built_in import built_in
+from delayer.core.actions.registration import Registration
 from delayer.core.api.quota import Limits
 from delayer.core.history.events import LifecycleRecord, of_record, of_row
 from delayer.core.ledger.row import LedgerRow
@@ -23,6 +25,7 @@ from delayer.core.schedule.table_change import RecordChange
 from delayer.fakes import (
     InOrder,
     ManualClock,
+    MemoryActions,
     MemoryControl,
     MemoryDeadLetterStore,
     MemoryJobs,
@@ -149,6 +152,10 @@ class FunctionPorts:
         return self.world.parallel()
 
     @property
+    def actions(self) -> RegisteredActions:
+        return self.world.actions
+
+    @property
     def executor_queues(self) -> Mapping[str, Any]:
         return self.world.queues_for(self.source)
 
@@ -209,6 +216,7 @@ class World:
 
     def make_adapters(self) -> None:
         """The fakes that know each other."""
+        self.actions = RegisteredActions(clock=self.clock, store=registered_built_ins())
         self.table = MemoryScheduleTable(page_size=self.page_size)
         self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["relay"])
         self.http_suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["execute"], visibility=90 * SECOND)

@@ -19,7 +19,7 @@ replace = use_cases.replace(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, name = owner_of(event), requests.parameter(event, "name")
-    request = admit_named(requests.body_of(event), name, ports.clock.now())
+    request = admit_named(requests.body_of(event), name, ports.clock.now(), ports.actions)
     only_new, by = requests.creates_only(event), requests.caller_of(event)
     match replace.by_name(request, owner, name, only_new=only_new, by=by):
         case Replaced(schedule=schedule, previous=previous):

@@ -27,11 +27,10 @@ ROOMS: dict[str, set[str]] = {
     "core/jobs": {"core/schedule"},
     "core/masking": {"core/schedule"},
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
-    "core/actions": {"core/schedule"},
-    "core/api": {"core/schedule", "core/ledger", "core/masking", "core/history"},
+    "core/actions": {"core/schedule", "core/firing", "core/masking"},
+    "core/api": {"core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions"},
-    "targets": {"core/schedule", "core/firing", "core/history", "ports"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"use_cases"},
@@ -39,26 +38,45 @@ ROOMS: dict[str, set[str]] = {
     | {"use_cases", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
-    "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "ports", "use_cases"},
+    "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
+    | {"use_cases"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
-    "fakes/tables": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "core/actions", "ports"},
+    "fakes/tables": {
+        "core/schedule",
+        "core/ledger",
+        "core/recovery",
+        "core/jobs",
+        "core/history",
+        "core/actions",
+        "ports",
+    },
     "fakes": {"fakes/messaging", "fakes/runtime", "fakes/tables"},
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
-    | {"core/actions", "aws/runtime", "aws/dynamodb/items"},
+    | {"aws/runtime", "aws/dynamodb/items"},
+    "aws/deployment": {"core/schedule", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "ports", "aws/runtime"},
-    "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "ports"}
-    | {"aws/runtime", "aws/dynamodb"}
-    | {"aws/messaging", "aws/events", "use_cases/recovery", "use_cases/firing", "use_cases/history", "use_cases/api"},
+    "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
+    | {"aws/runtime", "aws/dynamodb", "aws/deployment"}
+    | {
+        "aws/messaging",
+        "aws/events",
+        "use_cases/actions",
+        "use_cases/recovery",
+        "use_cases/firing",
+        "use_cases/history",
+        "use_cases/api",
+    },
     "extension": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
     | {"aws/runtime", "wiring"},
+    "targets": {"core/firing", "core/actions", "ports", "aws/runtime", "extension"},
 }
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
-    "core/firing",  # what came of an attempt
+    "core/firing",  # the two ways of a canary; what came of a request
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }
@@ -200,7 +218,8 @@ def test_handlers_are_short() -> None:
     """A handler translates, the core decides."""
     for function in FUNCTIONS:
         lines = (ROOT / f"functions/{function}/app.py").read_text().splitlines()
-        assert len([line for line in lines if line.strip()]) <= 40, function
+        longest = 60 if function.startswith("executor-") else 40  # with the class of its action
+        assert len([line for line in lines if line.strip()]) <= longest, function
 
 
 TAKES_A_BODY = {  # or a query that is checked against the contract

@@ -6,7 +6,7 @@ in the documentation, and what the function receives.
 
 import json
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, dataclass_transform
 
 import msgspec
 from msgspec import Meta
@@ -16,6 +16,7 @@ __all__ = ["Action", "Meta", "fields_of", "schema_of"]
 _NAMED_LIKE_THE_CLASS: Final = "title"  # nobody reads it, and it is twice as long with it
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))  # for mypy alone
 class Action(msgspec.Struct, kw_only=True, frozen=True, rename="camel"):
     """The fields of an action. Subclass it: a field `queue_url` is `queueUrl` in the API.
 
@@ -54,11 +55,12 @@ def _inlined(node: Any, named: Mapping[str, Any]) -> Any:
         return node
     if "$ref" in node:
         return _inlined({**named[node["$ref"]], **{key: value for key, value in node.items() if key != "$ref"}}, named)
-    return {key: _inlined(value, named) for key, value in node.items() if not _is_title(key, value)}
+    return {key: _inlined(value, named) for key, value in node.items() if not _says_nothing(key, value)}
 
 
-def _is_title(key: str, value: Any) -> bool:
-    return key == _NAMED_LIKE_THE_CLASS and isinstance(value, str)
+def _says_nothing(key: str, value: Any) -> bool:
+    """A title; or the default of a text that may be left out, which a client must not send: its pattern refuses it."""
+    return (key == _NAMED_LIKE_THE_CLASS and isinstance(value, str)) or (key == "default" and value == "")
 
 
 def as_text(schema: Mapping[str, Any]) -> str:

@@ -143,7 +143,7 @@ class LambdaExecutor(Generic[Fields]):
     def _of_queue(self) -> "Handler":
         from delayer.wiring.executor import handler_of
 
-        return handler_of(self.ports, self.target)
+        return handler_of(self.ports, self.target, self.target.check)
 
     def __call__(self, event: Any, context: object) -> Any:
         """One invocation: a batch of the queue, or a question of Delayer's."""

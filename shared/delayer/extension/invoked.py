@@ -1,50 +1,41 @@
-"""How Delayer asks a function in another stack: what its class says, and to make an attempt (ADR 0090)."""
+"""The answers of a function in another stack to executor-remote, which invokes it (ADR 0090)."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final
 
-from delayer.core.actions import action_type
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from attrs import evolve
+
+from delayer.core.actions.invocation import ATTEMPT, DESCRIBE, QUESTION, answered, described
+from delayer.core.actions.message import LONGEST_ATTEMPT
+from delayer.core.firing.executing import Refused, Retry
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import ExecutorMessage, decode
 
 if TYPE_CHECKING:
     from delayer.extension.executor import Executor
 
-DESCRIBE: Final = "describe"
-ATTEMPT: Final = "attempt"
+MARGIN: Final = 0.5  # seconds of the invocation that are kept for the answer
 
 
-def answer(target: "Executor[Any]", event: Mapping[str, Any], _context: object) -> dict[str, Any]:
-    """The answer to one question. What the function raises is raised: the invocation fails, and so the attempt."""
-    match event["delayer"]:
-        case "describe":
-            return {"action": action_type.encode(target.action_type)}
-        case "attempt":
-            return as_answer(target(decode(event["message"], ExecutorMessage)))
-    raise ValueError(f"no such question: {event['delayer']!r}")
+def answer(target: "Executor[Any]", event: Mapping[str, Any], context: object) -> dict[str, Any]:
+    """The answer to one question. What the function raises is raised: the invocation fails, and so the attempt.
+
+    What it cannot read now it can never read: no further attempt is made.
+    """
+    if event[QUESTION] == DESCRIBE:
+        return described(target.action_type)
+    if event[QUESTION] != ATTEMPT:
+        raise ValueError(f"no such question: {event[QUESTION]!r}")
+    try:
+        message = target.message_of(decode(event["message"], ExecutorMessage))
+    except Malformed as error:
+        return answered(Refused(error.reason))
+    except UnknownVersion:
+        return answered(Retry(detail="the function was built with an older Delayer, which cannot read this message"))
+    return answered(target.attempt(evolve(message, seconds_left=_seconds_left(context))))
 
 
-def as_answer(result: Result) -> dict[str, Any]:
-    """A result as JSON."""
-    match result:
-        case Done(detail):
-            return {"outcome": "done", "detail": detail}
-        case Retry(detail=detail, after_seconds=after):
-            return {"outcome": "retry", "detail": detail, "afterSeconds": after}
-        case Refused(detail):
-            return {"outcome": "refused", "detail": detail}
-    assert_never(result)
-
-
-def as_result(content: object) -> Result:
-    """The inverse. Raises ValueError for what is no answer."""
-    match content:
-        case {"outcome": "done", "detail": str(detail)}:
-            return Done(detail)
-        case {"outcome": "retry", "detail": str(detail), "afterSeconds": int(after)} if after >= 0:
-            return Retry(detail=detail, after_seconds=after)
-        case {"outcome": "retry", "detail": str(detail)}:
-            return Retry(detail=detail)
-        case {"outcome": "refused", "detail": str(detail)}:
-            return Refused(detail)
-    raise ValueError("what the function returned is no Done, Retry or Refused")
+def _seconds_left(context: object) -> float:
+    """By Lambda's context. Delayer waits no longer than for the longest attempt, whatever the function's timeout."""
+    remaining = getattr(context, "get_remaining_time_in_millis", None)
+    return LONGEST_ATTEMPT if remaining is None else min(max(remaining() / 1000 - MARGIN, 0.0), LONGEST_ATTEMPT)

@@ -6,9 +6,11 @@ from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.messaging.topic import MemoryTopic
 from delayer.fakes.runtime.clock import ManualClock
+from delayer.fakes.runtime.functions import MemoryFunctions
 from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.fakes.runtime.sequence import InOrder, Tokens
 from delayer.fakes.runtime.target import ScriptedTarget
+from delayer.fakes.tables.actions import MemoryActions
 from delayer.fakes.tables.control import MemoryControl
 from delayer.fakes.tables.journal import MemoryJournal, MemoryLiveCount, MemoryRateLimit
 from delayer.fakes.tables.ledger import MemoryLedger
@@ -20,8 +22,10 @@ from delayer.fakes.tables.trials import MemoryTrials
 __all__ = [
     "InOrder",
     "ManualClock",
+    "MemoryActions",
     "MemoryControl",
     "MemoryDeadLetterStore",
+    "MemoryFunctions",
     "MemoryJobs",
     "MemoryJournal",
     "MemoryLedger",

@@ -9,10 +9,6 @@ from delayer.core.schedule.messages import ExecutorMessage
 class Target(Protocol):
     """One action."""
 
-    def check(self, message: ExecutorMessage) -> None:
-        """Raises Malformed if no attempt can ever be made, as its action is none of this type."""
-        ...
-
     def __call__(self, message: ExecutorMessage) -> Result:
         """Makes one attempt. Does not raise for a failure of the target: that is a Retry or Refused."""
         ...

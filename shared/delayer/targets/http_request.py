@@ -1,9 +1,9 @@
-"""The action `http-request`."""
+"""How the action `http-request` reaches its target: safely, and no longer than it may."""
 
 import re
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from errno import errorcode
@@ -11,15 +11,13 @@ from functools import cache
 from http.client import HTTPConnection
 from threading import BoundedSemaphore, Thread, Timer
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
-import msgspec
 from attrs import field, frozen
 from urllib3.util import Url, parse_url
 
+from delayer.core.actions.message import Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.schedule.instants import format_instant
-from delayer.core.schedule.messages import ExecutorMessage
 from delayer.targets.http_answer import Answer, NotHttp, read_answer
 from delayer.targets.public_addresses import public_address
 
@@ -35,13 +33,32 @@ OF_THE_CONNECTION: Final = frozenset({"content-length", "transfer-encoding", "co
 CERTIFICATE: Final = {9: "is not valid yet", 10: "has expired", 62: "is for another name", 64: "is for another address"}
 
 
-class HttpRequest(msgspec.Struct):
-    """The fields of the action; bounds in openapi.yaml."""
+# What the API accepts as a URL, and as the name of a header.
+URL: Final = (
+    r"^https?://(\[(([0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}|([0-9A-Fa-f]{1,4}:){1,7}:"
+    r"|([0-9A-Fa-f]{1,4}:){1,6}(:[0-9A-Fa-f]{1,4}){1,1}|([0-9A-Fa-f]{1,4}:){1,5}(:[0-9A-Fa-f]{1,4}){1,2}"
+    r"|([0-9A-Fa-f]{1,4}:){1,4}(:[0-9A-Fa-f]{1,4}){1,3}|([0-9A-Fa-f]{1,4}:){1,3}(:[0-9A-Fa-f]{1,4}){1,4}"
+    r"|([0-9A-Fa-f]{1,4}:){1,2}(:[0-9A-Fa-f]{1,4}){1,5}|([0-9A-Fa-f]{1,4}:){1,1}(:[0-9A-Fa-f]{1,4}){1,6}"
+    r"|:(:[0-9A-Fa-f]{1,4}){1,7}|::"
+    r"|::([Ff]{4}:)?((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9]))\]"
+    r"|[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*\.?)"
+    r"(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?([/?#][!-~]*)?$"
+)
+HEADER_NAME: Final = (
+    r"^(?!(?i:host|content-length|transfer-encoding|connection|idempotency-key|delayer-.*)$)"
+    r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$"
+)
+
+
+@frozen(kw_only=True)
+class Request:
+    """What the client asked for."""
 
     url: str
-    method: str = "POST"
-    headers: dict[str, str] = {}
-    timeoutSeconds: int = 10  # noqa: N815 - the API's own spelling
+    method: str
+    headers: Mapping[str, str]
+    timeout: float  # seconds
+    idempotency_key: str = ""  # the same on every attempt; empty: the id of the schedule
 
 
 Resolve = Callable[[str, int], Iterable[str]]
@@ -58,7 +75,7 @@ class Forbidden(ValueError):
 
 @frozen(kw_only=True)
 class HttpTarget:
-    """Port Target.
+    """Makes requests.
 
     The name is resolved here, checked, and the connection made to that very address: a name that
     changes between check and use reaches nothing that was refused (ADR 0025).
@@ -68,18 +85,18 @@ class HttpTarget:
     resolve: Resolve = resolve
     _lookups: BoundedSemaphore = field(factory=lambda: BoundedSemaphore(LOOKUPS), init=False)
 
-    def __call__(self, message: ExecutorMessage) -> Result:
-        action = msgspec.json.decode(message.schedule.definition.action, type=HttpRequest)
-        deadline = monotonic() + action.timeoutSeconds
+    def send(self, request: Request, message: Message[Any]) -> Result:
+        """One attempt."""
+        deadline = monotonic() + request.timeout
         try:
-            url = _target_of(action)
-            headers = _headers(url, action, message)
+            url = _target_of(request)
+            headers = _headers(url, request, message)
         except Forbidden as error:
             return Refused(str(error))
         try:
             address = self._address(url, deadline)
             with _connected(url, address, deadline) as connection:
-                return _result(_request(connection, url, action.method, headers, message))
+                return _result(_answer(connection, url, request.method, headers, message.payload))
         except Forbidden as error:
             return Refused(str(error))
         except (NotHttp, OSError) as error:
@@ -124,13 +141,13 @@ class HttpTarget:
         return addresses
 
 
-def _target_of(action: HttpRequest) -> Url:
+def _target_of(request: Request) -> Url:
     """The URL in its parts. Raises Forbidden for what the API refuses, and an earlier version may have stored."""
     try:
-        url = parse_url(action.url)
+        url = parse_url(request.url)
     except ValueError as error:
         raise Forbidden("not a URL") from error
-    if not TOKEN.fullmatch(action.method):
+    if not TOKEN.fullmatch(request.method):
         raise Forbidden("not a method of HTTP")
     if url.scheme not in DEFAULT_PORTS or not url.host or url.port == 0:
         raise Forbidden("not an absolute http or https URL")
@@ -182,33 +199,30 @@ def tls_context() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _request(
-    connection: HTTPConnection, url: Url, method: str, headers: dict[str, str], message: ExecutorMessage
-) -> Answer:
-    """One request. Only the status and the headers of the answer are waited for."""
-    body = message.schedule.definition.payload.encode() if message.schedule.definition.payload else None
-    connection.request(method, url.request_uri, body=body, headers=headers)
+def _answer(connection: HTTPConnection, url: Url, method: str, headers: dict[str, str], payload: str) -> Answer:
+    """To one request. Only the status and the headers are waited for."""
+    connection.request(method, url.request_uri, body=payload.encode() or None, headers=headers)
     with connection.sock.makefile("rb") as stream:
         return read_answer(stream)
 
 
-def _headers(url: Url, action: HttpRequest, message: ExecutorMessage) -> dict[str, str]:
-    """The client's own, then ours. The schedule's id is the idempotency key: it is the same on every attempt.
+def _headers(url: Url, request: Request, message: Message[Any]) -> dict[str, str]:
+    """The client's own, then ours. The schedule's id is the idempotency key, if the request has no other.
 
     Raises Forbidden for a header that would be read as something else.
     """
     ours = {
         "Host": url.netloc or "",
-        "Idempotency-Key": message.schedule.id,
-        "Delayer-Schedule-Id": message.schedule.id,
-        "Delayer-Point-In-Time": format_instant(message.schedule.point_in_time),
+        "Idempotency-Key": request.idempotency_key or message.schedule_id,
+        "Delayer-Schedule-Id": message.schedule_id,
+        "Delayer-Point-In-Time": message.due,
         "Delayer-Attempt": str(message.attempt),
     }
-    for name, value in action.headers.items():
+    for name, value in request.headers.items():
         if not (TOKEN.fullmatch(name) and HEADER_VALUE.fullmatch(value)):
             raise Forbidden("a header with characters that HTTP does not allow")
     reserved = {name.lower() for name in ours} | OF_THE_CONNECTION
-    given = {name: value for name, value in action.headers.items() if name.lower() not in reserved}
+    given = {name: value for name, value in request.headers.items() if name.lower() not in reserved}
     named = {name.lower() for name in given}
     defaults = {"Content-Type": "application/json", "User-Agent": "Delayer"}
     return {**{name: value for name, value in defaults.items() if name.lower() not in named}, **given, **ours}

@@ -6,21 +6,24 @@ from typing import Protocol
 from delayer.core.api.quota import Limits
 from delayer.core.recovery.dead_letter import Contents
 from delayer.core.schedule.instants import Millis
+from delayer.ports.actions import Actions as ActionRows
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
+from delayer.ports.functions import Functions
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
 from delayer.ports.ledger import Ledger
 from delayer.ports.live_count import LiveCount
 from delayer.ports.observer import Observer
-from delayer.ports.queue import Queue
+from delayer.ports.queue import Queue, SendsMessages
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import ScheduleTable
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
+from delayer.use_cases.actions.registered import RegisteredActions
 
 
 class Settings(Protocol):
@@ -57,6 +60,14 @@ class Settings(Protocol):
     @property
     def suspects(self) -> str:
         """The name of the queue of suspects that this function consumes, too."""
+
+    @property
+    def stack_id(self) -> str:
+        """The ARN of Delayer's own stack."""
+
+    @property
+    def executor_remote(self) -> str:
+        """The name of the function that invokes those of other stacks."""
 
     @property
     def keep_for(self) -> Millis:
@@ -171,8 +182,20 @@ class Bundle(Protocol):
         """The queue of the action that an executor does."""
 
     @property
-    def executor_queues(self) -> Mapping[str, Queue]:
+    def action_rows(self) -> ActionRows:
+        """The rows of the registered action types."""
+
+    @property
+    def actions(self) -> RegisteredActions:
+        """The registered action types, as they are known."""
+
+    @property
+    def executor_queues(self) -> Mapping[str, SendsMessages]:
         """The queue of each action type."""
+
+    @property
+    def functions(self) -> Functions:
+        """Functions that are asked something, and answer."""
 
     @property
     def read_dead_letter(self) -> Callable[[bytes], Contents]:

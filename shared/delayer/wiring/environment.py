@@ -3,19 +3,19 @@
 Each is made on first use. The adapters, too, are imported by the part that makes them.
 """
 
-import os
 import secrets
-from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Collection
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
-from delayer.aws.runtime.clients import client, fail_fast_dynamodb
+from delayer.aws.runtime.clients import client, fail_fast_dynamodb, waiting_lambda
 from delayer.aws.runtime.environment import SystemClock, Threads, number, random_token, setting
 from delayer.aws.runtime.telemetry import Telemetry
 from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
 from delayer.core.schedule.instants import DAY, SECOND, Millis
 
 if TYPE_CHECKING:
+    from delayer.aws.deployment.actions import DynamoActions
     from delayer.aws.dynamodb.control import DynamoControl
     from delayer.aws.dynamodb.jobs import DynamoJobs
     from delayer.aws.dynamodb.journal import DynamoJournal
@@ -26,14 +26,23 @@ if TYPE_CHECKING:
     from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
     from delayer.aws.dynamodb.trials import DynamoTrials
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
+    from delayer.aws.messaging.functions import LambdaFunctions
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic
     from delayer.core.api.quota import Limits
     from delayer.core.recovery.dead_letter import Contents
     from delayer.ports.observer import Metric
+    from delayer.use_cases.actions.executor_queues import ExecutorQueues
+    from delayer.use_cases.actions.registered import RegisteredActions
 
-EXECUTOR_QUEUE: Final = "EXECUTOR_QUEUE_"
+
+@cache
+def queue_at(url: str) -> "SqsQueue":
+    """Made once for each queue."""
+    from delayer.aws.messaging.queue import SqsQueue
+
+    return SqsQueue(sqs=client("sqs"), url=url)
 
 
 class EnvironmentSettings:
@@ -76,6 +85,14 @@ class EnvironmentSettings:
     @property
     def suspects(self) -> str:
         return setting("SUSPECTS_QUEUE")
+
+    @property
+    def stack_id(self) -> str:
+        return setting("STACK_ID")
+
+    @property
+    def executor_remote(self) -> str:
+        return setting("EXECUTOR_REMOTE")
 
     @property
     def keep_for(self) -> Millis:
@@ -189,6 +206,18 @@ class Environment:
         dynamodb = fail_fast_dynamodb() if self.settings.max_live else client("dynamodb")
         return DynamoLiveCount(dynamodb=dynamodb, table=setting("JOURNAL_TABLE"))
 
+    @cached_property
+    def action_rows(self) -> "DynamoActions":
+        from delayer.aws.deployment.actions import DynamoActions
+
+        return DynamoActions(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+
+    @cached_property
+    def actions(self) -> "RegisteredActions":
+        from delayer.use_cases.actions.registered import RegisteredActions
+
+        return RegisteredActions(clock=self.clock, store=self.action_rows)
+
     # ------------------------------------------------------------ queues, the topic, the store
 
     @cached_property
@@ -208,18 +237,19 @@ class Environment:
         return self._queue("OWN_QUEUE")
 
     @cached_property
-    def executor_queues(self) -> "Mapping[str, SqsQueue]":
-        """EXECUTOR_QUEUE_HTTP_REQUEST is that of `http-request`."""
-        return {
-            name.removeprefix(EXECUTOR_QUEUE).lower().replace("_", "-"): self._queue(name)
-            for name in os.environ
-            if name.startswith(EXECUTOR_QUEUE)
-        }
+    def executor_queues(self) -> "ExecutorQueues":
+        from delayer.use_cases.actions.executor_queues import ExecutorQueues
+
+        return ExecutorQueues(actions=self.actions, remote=setting("REMOTE_QUEUE"), queue_at=queue_at)
 
     def _queue(self, variable: str) -> "SqsQueue":
-        from delayer.aws.messaging.queue import SqsQueue
+        return queue_at(setting(variable))
 
-        return SqsQueue(sqs=client("sqs"), url=setting(variable))
+    @cached_property
+    def functions(self) -> "LambdaFunctions":
+        from delayer.aws.messaging.functions import LambdaFunctions
+
+        return LambdaFunctions(lambda_=waiting_lambda())
 
     @cached_property
     def topic(self) -> "SnsTopic":

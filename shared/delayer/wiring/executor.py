@@ -1,10 +1,12 @@
 """The Lambda handler of an executor: everything but the target is the same for every action."""
 
+from collections.abc import Callable
 from typing import Final
 
 from delayer.aws.events.sqs import partial_failure, received_messages_of
 from delayer.aws.runtime.deadline import DEADLINE
 from delayer.aws.runtime.telemetry import Handler
+from delayer.core.schedule.messages import ExecutorMessage
 from delayer.ports.target import Target
 from delayer.wiring.environment import Environment
 from delayer.wiring.use_cases import execute, guard
@@ -14,12 +16,9 @@ from delayer.wiring.use_cases import execute, guard
 ATTEMPT: Final = 66
 
 
-def executor_handler(function: str, target: Target) -> Handler:
-    """`function` is the name of the Lambda without that of its stack, such as `executor-http-request`."""
-    return handler_of(Environment(function), target)
-
-
-def handler_of(ports: Environment, target: Target) -> Handler:
-    """The same, for a target that needs something of the bundle."""
-    use = guard(ports, execute(ports, target, lambda: DEADLINE.left() >= ATTEMPT))
+def handler_of(
+    ports: Environment, target: Target, check: Callable[[ExecutorMessage], None] = lambda _: None
+) -> Handler:
+    """Of the function whose bundle this is. `check` as in Execute."""
+    use = guard(ports, execute(ports, target, check, lambda: DEADLINE.left() >= ATTEMPT))
     return ports.observer.observed(lambda event, _: partial_failure(use(received_messages_of(event))))

@@ -6,9 +6,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from delayer.core.history.received import Event
+    from delayer.core.schedule.messages import ExecutorMessage
     from delayer.ports.journal import ReadsHistory
     from delayer.ports.queue import ReceivedMessage
     from delayer.ports.target import Target
+    from delayer.use_cases.actions.describe import Describe
+    from delayer.use_cases.actions.list_actions import ListActions
+    from delayer.use_cases.actions.register import Register
     from delayer.use_cases.api.accept import Accept
     from delayer.use_cases.api.cancel import Cancel
     from delayer.use_cases.api.cancel_group import BeginCancelGroup, CancelGroup, GetJob
@@ -56,6 +60,7 @@ def ids(ports: "Bundle") -> "Ids":
         randomness=ports.randomness,
         pick=ports.pick,
         shards=ports.settings.shards,
+        actions=ports.actions,
     )
 
 
@@ -103,6 +108,7 @@ def accept(ports: "Bundle") -> "Accept":
         registry=ports.registry,
         ids=ids(ports),
         quota=quota(ports),
+        actions=ports.actions,
         observer=ports.observer,
     )
 
@@ -119,6 +125,7 @@ def replace(ports: "Bundle") -> "Replace":
         journal=_fail_fast_journal(ports),
         ids=ids(ports),
         quota=quota(ports),
+        actions=ports.actions,
         observer=ports.observer,
     )
 
@@ -296,7 +303,12 @@ def relay(ports: "Bundle") -> "Relay":
     )
 
 
-def execute(ports: "Bundle", target: "Target", has_time: "Callable[[], bool]" = lambda: True) -> "Execute":
+def execute(
+    ports: "Bundle",
+    target: "Target",
+    check: "Callable[[ExecutorMessage], None]" = lambda _: None,
+    has_time: "Callable[[], bool]" = lambda: True,
+) -> "Execute":
     """The queue of an action."""
     from delayer.use_cases.firing.execute import Execute
 
@@ -309,8 +321,41 @@ def execute(ports: "Bundle", target: "Target", has_time: "Callable[[], bool]" = 
         observer=ports.observer,
         parallel=ports.parallel,
         new_fence=ports.new_token,
+        check=check,
         has_time=has_time,
     )
+
+
+# ------------------------------------------------------------ action types
+
+
+def register(ports: "Bundle") -> "Register":
+    """The custom resource of each action type."""
+    from delayer.core.actions.built_in import built_in
+    from delayer.use_cases.actions.describe import DescribedByRemote
+    from delayer.use_cases.actions.register import Register
+
+    return Register(
+        actions=ports.action_rows,
+        built_in=built_in(),
+        describe=DescribedByRemote(functions=ports.functions, remote=ports.settings.executor_remote),
+        observer=ports.observer,
+        own_stack=ports.settings.stack_id,
+    )
+
+
+def describe(ports: "Bundle") -> "Describe":
+    """What a function of another stack says."""
+    from delayer.use_cases.actions.describe import Describe
+
+    return Describe(functions=ports.functions)
+
+
+def list_actions(ports: "Bundle") -> "ListActions":
+    """GET of the action types."""
+    from delayer.use_cases.actions.list_actions import ListActions
+
+    return ListActions(actions=ports.actions)
 
 
 # ------------------------------------------------------------ recovery

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
+from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit
 from delayer.core.api.cancellation import Expired, MayBeRunning, TooLate
 from delayer.core.api.request import Invalid
@@ -140,7 +141,7 @@ class Actors:
         self.stack.watch.asked_names.add(_name_of(act))
 
         def use() -> Any:
-            request = admit(self._body(act), self.stack.kernel.now)
+            request = admit(self._body(act), self.stack.kernel.now, built_in())
             return self.stack.replace.by_name(request, OWNER, _name_of(act))
 
         self._ask(

@@ -19,9 +19,6 @@ class Target:
 
     stack: "Stack"
 
-    def check(self, message: ExecutorMessage) -> None:
-        """Whatever it is asked for, it can read."""
-
     def __call__(self, message: ExecutorMessage) -> Result:
         chance, kernel = self.stack.chance, self.stack.kernel
         label = f"target {message.attempt}"

@@ -9,11 +9,11 @@ import boto3
 import pytest
 from attrs import evolve
 from botocore.exceptions import ClientError
+from delayer.targets.sqs_send import SqsTarget
 from moto import mock_aws
 
 from delayer.aws.runtime.clients import AWS_ERRORS, client, error_code
 from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.targets.sqs_send import SqsTarget
 from tests.cfn import resources
 from tests.samples import NOW, OWNER, an_executor_message, an_id
 

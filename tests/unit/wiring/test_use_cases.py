@@ -16,7 +16,7 @@ from tests.cfn import ROOT
 from tests.cold_start import cold_start
 from tests.world import World
 
-IDS = {"clock", "control", "randomness", "pick", "settings.shards"}
+IDS = {"clock", "control", "randomness", "pick", "settings.shards", "actions"}
 QUOTA = {"clock", "observer", "settings.limits", "rate_limit", "fail_fast_live_count"}
 DEAD_LETTERS = {"clock", "observer", "ledger", "dead_letter_store", "source"}
 REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "schedules", "delayer_queue"} | {

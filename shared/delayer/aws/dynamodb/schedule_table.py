@@ -13,7 +13,7 @@ from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.definition import FIELDS, check_json, from_texts, given
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
-from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule import NO_TRAITS, Schedule, traits_from_text, traits_to_text
 from delayer.core.schedule.table_change import Heartbeat, Row
 from delayer.ports.schedule_table import Page
 from delayer.ports.unavailable import Unavailable
@@ -100,6 +100,7 @@ def to_item(schedule: Schedule) -> Item:
 
     Only the payload is always there: a record that has lost it must not fire without it.
     """
+    said = traits_to_text(schedule.traits)
     defined: Item = {name: {"S": value} for name, value in given(schedule.definition).items()}
     return {
         "bucket": {"S": schedule.address.bucket.key},
@@ -110,6 +111,7 @@ def to_item(schedule: Schedule) -> Item:
         "createdAt": {"N": str(schedule.created_at)},
         "expiresAt": {"N": str(schedule.expires_at // SECOND)},
         "payload": {"S": ""},
+        **({"traits": {"S": said}} if said else {}),
         **defined,
     }
 
@@ -137,6 +139,7 @@ def _schedule(item: StoredItem) -> Schedule:
         point_in_time=int(item["pointInTime"]["N"]),
         created_at=int(item["createdAt"]["N"]),
         definition=defined,
+        traits=traits_from_text(item["traits"]["S"]) if "traits" in item else NO_TRAITS,
     )
     for text in given(defined).values():
         if UNSENDABLE.search(text):

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from delayer.core.actions.registration import Registration, name_of
 from delayer.core.api.status import Status
 from delayer.core.history.events import Event
 from delayer.core.jobs.job import JobRow
@@ -53,6 +54,22 @@ def replaced(schedule: Schedule, previous: str) -> Response:
     """200, with the id that is live now."""
     body = {**shown_new(schedule.id, schedule.point_in_time), "replaces": previous}
     return response(200, body, {"Content-Location": f"/schedules/{schedule.id}"})
+
+
+def actions(registrations: Sequence[Registration]) -> Response:
+    """200, with the action types. Their schemas go out as they were registered."""
+    return response(200, {"actions": [_shown_action(one) for one in registrations]})
+
+
+def _shown_action(registration: Registration) -> Shown:
+    action = registration.action
+    body: Shown = {
+        "type": action.type,
+        "stack": name_of(registration.stack),
+        "schema": msgspec.Raw(action.schema.encode()),
+        "largestPayload": action.largest_payload,
+    }
+    return body | ({"payload": msgspec.Raw(action.payload.encode())} if action.payload else {})
 
 
 def shown_new(schedule_id: str, point_in_time: Millis) -> Shown:

@@ -11,7 +11,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from delayer.aws.runtime.bounded_calls import bounded
-from delayer.aws.runtime.sends import sent_once
+from delayer.aws.runtime.sends import SENDS, sent_once
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
 
-Service = Literal["dynamodb", "sqs", "sns", "s3", "lambda"]
+Service = Literal["dynamodb", "sqs", "sns", "s3", "lambda", "sts"]
 
 AWS_ERRORS: Final = (BotoCoreError, ClientError)
 
@@ -37,6 +37,7 @@ CONFIG: Final = Config(
 )
 # A function that is asked may be cold, and works for a while; asked twice, it would work twice.
 PATIENT: Final = CONFIG.merge(Config(read_timeout=20, retries={"mode": "standard", "total_max_attempts": 1}))
+WAITING: Final = PATIENT.merge(Config(read_timeout=30))  # for an attempt, which takes no longer
 FAIL_FAST: Final = CONFIG.merge(
     Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "total_max_attempts": 2})
 )
@@ -65,12 +66,17 @@ def fail_fast_dynamodb() -> "DynamoDBClient":
     return kept_client("dynamodb", os.environ.get("AWS_REGION"), FAIL_FAST)  # type: ignore[return-value] # its own service
 
 
+def waiting_lambda() -> "LambdaClient":
+    """For functions whose answer is the result of an attempt."""
+    return kept_client("lambda", os.environ.get("AWS_REGION"), WAITING)  # type: ignore[return-value] # its own service
+
+
 @lru_cache(maxsize=8)  # sqs-send makes one for each region it is asked for
 def kept_client(service: Service, region: str | None, config: Config) -> object:
     """Made once in each execution environment."""
     make: Callable[..., object] = boto3.client  # its stubs want the name of the service as a literal
     made = bounded(make(service, region_name=region, config=config))
-    return sent_once(made) if service == "sqs" else made
+    return sent_once(made, *SENDS) if service == "sqs" else made
 
 
 def error_code(error: Exception) -> str:

@@ -1,7 +1,7 @@
-"""A send to SQS is repeated only if it surely did not arrive (ADR 0084).
+"""A send is repeated only if it surely did not arrive (ADR 0084, 0089).
 
 botocore repeats a request whose answer was lost. For a message on its way through Delayer that would be a second
-message with the same fencing token.
+message with the same fencing token; for a target, a second hand-over that nobody counts.
 """
 
 import time
@@ -12,21 +12,22 @@ from typing import Any, Final
 from attrs import define, field
 from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError
 
-SENDS: Final = ("SendMessage", "SendMessageBatch")
+SENDS: Final = ("SendMessage", "SendMessageBatch")  # of SQS
 NO_CONNECTION: Final = (EndpointConnectionError, ConnectTimeoutError)
 THROTTLED: Final = frozenset({"RequestThrottled", "Throttling", "ThrottlingException"})  # said with a 5xx, too
-IDLE: Final = 10  # seconds that a connection to SQS may be unused; SQS closes it after a time that AWS does not name
+IDLE: Final = 10  # seconds that a connection may be unused; AWS closes it after a time that it does not name
 
 wall_clock: Final = time.time  # it goes on while Lambda has frozen the function
 
 
-def sent_once(sqs: Any) -> Any:
-    """The same client of SQS."""
-    fresh = _FreshConnections(client=sqs)
-    sqs.meta.events.register("request-created.sqs", fresh.before_request)
-    for operation in SENDS:
-        sqs.meta.events.register_first(f"needs-retry.sqs.{operation}", _stop_if_it_may_have_arrived)
-    return sqs
+def sent_once(client: Any, *operations: str) -> Any:
+    """The same client, whose `operations` send something."""
+    service = client.meta.service_model.service_id.hyphenize()
+    fresh = _FreshConnections(client=client)
+    client.meta.events.register(f"request-created.{service}", fresh.before_request)
+    for operation in operations:
+        client.meta.events.register_first(f"needs-retry.{service}.{operation}", _stop_if_it_may_have_arrived)
+    return client
 
 
 def _stop_if_it_may_have_arrived(
@@ -46,7 +47,7 @@ def _stop_if_it_may_have_arrived(
 class _FreshConnections:
     """Lets go of the connections after a pause.
 
-    A request on a connection that SQS has closed meanwhile fails in a way that could as well be a lost answer. So a
+    A request on a connection that AWS has closed meanwhile fails in a way that could as well be a lost answer. So a
     send could not be repeated, and its schedule would be late by a visibility timeout.
     """
 

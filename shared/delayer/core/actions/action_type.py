@@ -24,7 +24,7 @@ class ActionType:
 
     type: str
     schema: str  # JSON Schema of the action, as JSON text
-    fair_by: str = ""  # the field that names its target; with HOST before it, only the host of a URL counts
+    fair_by: str = ""  # the field that names its target; with `host:` before it, only the host of a URL counts
     payload: str = ""  # JSON Schema of the payload, as JSON text; empty: any payload, or none
     largest_payload: int = LARGEST_PAYLOAD  # bytes, as UTF-8
     internal: bool = False  # clients can neither see nor schedule it

@@ -6,29 +6,32 @@ it is small, refers to nothing, and its patterns cannot take long, whatever text
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from importlib import import_module
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
-from delayer.core.actions.action_type import ActionType
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+
+from delayer.core.actions import patterns
+from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType
+from delayer.core.firing.message_group import HOST
 
 TYPE: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 LONGEST_TYPE: Final = 40  # characters
 LARGEST: Final = 8_192  # bytes of JSON
-DEEPEST: Final = 8
+DEEPEST: Final = 24  # levels of JSON, schemas and examples alike
 LONGEST_MATCHED: Final = 2_048  # characters of a text that a pattern may be given
-MOST_REPEATS: Final = 2  # without an end, in one pattern: the time grows with the square of the text at most
+MOST_STEPS: Final = 128  # of one pattern, for each character of a text
+MOST_STEPS_IN_ALL: Final = 512  # of all patterns of a schema: a payload may be matched with each of them
 
 KEYWORDS: Final = frozenset({
     "type", "const", "enum", "anyOf", "properties", "required", "additionalProperties", "propertyNames", "items",
     "pattern", "minLength", "maxLength", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-    "multipleOf", "minItems", "maxItems", "minProperties", "maxProperties",
+    "minItems", "maxItems", "minProperties", "maxProperties",
     "title", "description", "default", "examples", "writeOnly", "x-allowed",
 })  # fmt: skip
 _OF_SCHEMAS: Final = ("additionalProperties", "items", "propertyNames")  # keywords whose value is a schema
-_ENDLESS: Final = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
-_FORBIDDEN: Final = frozenset({"GROUPREF", "GROUPREF_EXISTS", "ASSERT", "ASSERT_NOT"})
-_parser: Final[Any] = import_module("re._parser")  # the parser of Python's own patterns
 
 
 class Unsafe(ValueError):
@@ -38,96 +41,112 @@ class Unsafe(ValueError):
 def check(action: ActionType) -> None:
     """Raises Unsafe for what Delayer does not take from another stack."""
     if not TYPE.fullmatch(action.type) or len(action.type) > LONGEST_TYPE:
-        raise Unsafe(
-            f"a type has up to {LONGEST_TYPE} small letters and digits, with single hyphens between: {action.type!r}"
-        )
+        raise Unsafe(f"a type has up to {LONGEST_TYPE} small letters and digits, with single hyphens between")
     if action.internal:
         raise Unsafe("an action of another stack cannot be internal")
-    for name, text in (("schema", action.schema), ("payload", action.payload)):
-        if len(text.encode()) > LARGEST:
-            raise Unsafe(f"the {name} has {len(text.encode()):,} bytes; at most {LARGEST:,} are allowed")
-        if text:
-            _check_schema(_parsed(name, text), name, 0)
-    _check_shape(action)
+    if not 0 <= action.largest_payload <= LARGEST_PAYLOAD:
+        raise Unsafe(f"the largest payload is between 0 and {LARGEST_PAYLOAD:,} bytes")
+    schema = _checked("schema", action.schema)
+    _check_shape(action, schema)
+    if action.payload:
+        _checked("payload", action.payload)
+
+
+def _checked(name: str, text: str) -> Mapping[str, Any]:
+    """The schema in a text. Raises Unsafe."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > LARGEST:
+        raise Unsafe(f"the {name} has {size:,} bytes; at most {LARGEST:,} are allowed")
+    schema = _parsed(name, text)
+    if _is_too_deep(schema):
+        raise Unsafe(f"the {name} is nested more than {DEEPEST} levels deep")
+    if not isinstance(schema, Mapping):
+        raise Unsafe(f"the {name} is no JSON object")
+    schemas = [*_schemas_in(schema, name)]
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        where = ".".join([name, *(str(step) for step in error.absolute_path)])
+        raise Unsafe(f"{where} is no JSON Schema") from error
+    steps = sum(_steps(one, path) for path, one in schemas if "pattern" in one)
+    if steps > MOST_STEPS_IN_ALL:
+        raise Unsafe(f"all patterns of the {name} together could take too long")
+    return schema
 
 
 def _parsed(name: str, text: str) -> Any:
     try:
-        return json.loads(text)
+        text.encode()
+        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise Unsafe(f"the {name} is no JSON") from error
 
 
-def _check_shape(action: ActionType) -> None:
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(digits: str) -> float:
+    if (number := float(digits)) in (float("inf"), float("-inf")):
+        raise ValueError(f"{digits} is too large")
+    return number
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [*chain.from_iterable(_inner(one) for one in level)]
+    return bool(level)
+
+
+def _inner(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [*value.values()]
+    return value if isinstance(value, list) else []
+
+
+def _check_shape(action: ActionType, schema: Mapping[str, Any]) -> None:
     """It says of which type it is, and takes no fields that it does not name."""
-    schema = _parsed("schema", action.schema)
     fields = schema.get("properties", {})
     if fields.get("type") != {"const": action.type} or "type" not in schema.get("required", []):
         raise Unsafe(f'the schema requires a field "type" that is {action.type!r}')
     if schema.get("type") != "object" or schema.get("additionalProperties") is not False:
         raise Unsafe("the schema is that of an object without additional properties")
-    if action.fair_by and action.fair_by.rpartition(":")[2] not in fields:
-        raise Unsafe(f"the schema has no field {action.fair_by!r} to be fair by")
+    if action.fair_by and action.fair_by.removeprefix(HOST) not in fields:
+        raise Unsafe("the schema does not have the field to be fair by")
 
 
-def _check_schema(schema: Any, path: str, depth: int) -> None:
+def _schemas_in(schema: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """It, and all within it, each with its path. Raises Unsafe."""
     if isinstance(schema, bool):
         return
     if not isinstance(schema, Mapping):
         raise Unsafe(f"{path} is no schema")
-    if depth > DEEPEST:
-        raise Unsafe(f"{path} is nested more than {DEEPEST} deep")
     if unknown := sorted(set(schema) - KEYWORDS):
-        raise Unsafe(f"{path} has a keyword that is not allowed: {unknown[0]}")
-    if "pattern" in schema:
-        _check_pattern(schema, path)
-    for name, inner in _schemas_in(schema):
-        _check_schema(inner, f"{path}.{name}", depth + 1)
+        raise Unsafe(f"{path} has a keyword that is not allowed: {unknown[0][:40]}")
+    if not isinstance(schema.get("x-allowed", ""), str):
+        raise Unsafe(f"{path}.x-allowed is no text")
+    yield path, schema
+    fields, choices = schema.get("properties", {}), schema.get("anyOf", [])
+    if not isinstance(fields, Mapping) or not isinstance(choices, list):
+        raise Unsafe(f"{path} is no JSON Schema")
+    inner = [*fields.items(), *((f"anyOf[{number}]", one) for number, one in enumerate(choices))]
+    for name, one in [*inner, *((name, schema[name]) for name in _OF_SCHEMAS if name in schema)]:
+        yield from _schemas_in(one, f"{path}.{name[:40]}")
 
 
-def _schemas_in(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    fields = schema.get("properties", {})
-    if not isinstance(fields, Mapping) or not isinstance(schema.get("anyOf", []), list):
-        raise Unsafe("properties is no object, or anyOf no list")
-    yield from fields.items()
-    yield from ((f"anyOf[{number}]", one) for number, one in enumerate(schema.get("anyOf", [])))
-    yield from ((name, schema[name]) for name in _OF_SCHEMAS if name in schema)
-
-
-def _check_pattern(schema: Mapping[str, Any], path: str) -> None:
-    pattern, longest = schema["pattern"], schema.get("maxLength")
+def _steps(schema: Mapping[str, Any], path: str) -> int:
+    """How many steps its pattern may take for each character of a text. Raises Unsafe."""
+    longest = schema.get("maxLength")
     if not isinstance(longest, int) or longest > LONGEST_MATCHED:
         raise Unsafe(f"{path} has a pattern: it needs a maxLength of at most {LONGEST_MATCHED:,}, too")
-    if not isinstance(pattern, str) or not pattern.startswith("^"):
-        raise Unsafe(f"the pattern of {path} must begin with ^: otherwise it is tried at each character")
     try:
-        tree = _parser.parse(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise Unsafe(f"the pattern of {path} is none: {error}") from error
-    if _repeats(tree, path, inside=False) > MOST_REPEATS:
-        raise Unsafe(f"the pattern of {path} has more than {MOST_REPEATS} repeats without an end")
-
-
-def _repeats(tree: Iterable[Any], path: str, *, inside: bool) -> int:
-    """How many repeats of a pattern have no end, or a far one. Raises Unsafe for one within another."""
-    found = 0
-    for operation, argument in tree:
-        name = str(operation)
-        if name in _FORBIDDEN:
-            raise Unsafe(f"the pattern of {path} looks around, or refers to a group")
-        repeats = name in _ENDLESS and argument[1] > 1
-        if repeats and inside:
-            raise Unsafe(f"the pattern of {path} has a repeat within a repeat")
-        found += repeats and argument[1] > LONGEST_MATCHED // 8
-        for inner in _trees_in(argument):
-            found += _repeats(inner, path, inside=inside or bool(repeats))
-    return found
-
-
-def _trees_in(argument: Any) -> Iterator[Iterable[Any]]:
-    """The patterns within an operation of the parser: the only values of this class in it."""
-    if isinstance(argument, _parser.SubPattern):
-        yield argument
-    elif isinstance(argument, tuple | list):
-        for one in argument:
-            yield from _trees_in(one)
+        steps = patterns.most_steps(schema["pattern"], longest) // max(longest, 1)
+    except patterns.Unpredictable as error:
+        raise Unsafe(f"the pattern of {path} {error}") from error
+    if steps > MOST_STEPS:
+        raise Unsafe(
+            f"the pattern of {path} could take too long: let what follows a repeat begin with a character that the "
+            "repeat does not match, or make maxLength smaller"
+        )
+    return steps

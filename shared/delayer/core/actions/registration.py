@@ -6,15 +6,16 @@ the registrations of a type are a list: each has a token, a deletion takes out t
 is in force.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from attrs import frozen
 
-from delayer.core.actions.action_type import ActionType
+from delayer.core.actions.action_type import ActionType, encode
 
 MOST: Final = 8  # registrations of one type at a time; there is more than one only in the middle of a deployment
-MOST_FOREIGN: Final = 30  # types of other stacks: all registrations are one row, which has 400 KB at most
+MOST_FOREIGN: Final = 30  # types of other stacks
+MOST_BYTES: Final = 120_000  # of all that other stacks register: it is one row, of 400 KB at most, which many read
 
 
 @frozen(kw_only=True)
@@ -24,6 +25,7 @@ class Registration:
     action: ActionType
     stack: str  # the ARN of the stack that it belongs to
     token: str  # names this registration
+    resource: str = ""  # the name in the template of the resource that registered it
     queue: str = ""  # the URL of its executor's queue; empty: that of executor-remote
     function: str = ""  # the ARN of the function in another stack that executor-remote invokes
 
@@ -50,17 +52,36 @@ def decide_registration(
 
     `reserved` are the types of Delayer's own stack: no other may have them, registered or not. A type belongs to the
     stack that registered it first, until that stack has taken out all of its registrations.
+
+    A resource has one registration of a type. It keeps its place when the resource is updated, and so when the update
+    is rolled back; then what is in force is what was in force before.
     """
     if wanted.stack != own_stack and wanted.type in reserved:
         return Refused(f"the type {wanted.type!r} is one of Delayer's own: choose another")
     if current and current[-1].stack != wanted.stack:
         return Refused(f"the type {wanted.type!r} belongs to the stack {name_of(current[-1].stack)}")
-    return (*without(current, wanted.token), wanted)[-MOST:]
+    places = [at for at, one in enumerate(current) if _is_of(one, wanted)]
+    if not places:
+        return (*current, wanted)[-MOST:]
+    kept = [wanted if at == places[-1] else one for at, one in enumerate(current) if at not in places[:-1]]
+    return tuple(kept)
 
 
-def without(current: Sequence[Registration], token: str) -> Registrations:
-    """The list after a deletion. What is unknown was taken out before."""
-    return tuple(one for one in current if one.token != token)
+def _is_of(one: Registration, wanted: Registration) -> bool:
+    """Whether it is an earlier one of the same resource."""
+    return one.token == wanted.token or (one.resource == wanted.resource != "" and one.stack == wanted.stack)
+
+
+def without(current: Sequence[Registration], token: str, stack: str) -> Registrations:
+    """The list after a deletion by this stack. What is unknown was taken out before."""
+    return tuple(one for one in current if (one.token, one.stack) != (token, stack))
+
+
+def has_room(registered: Mapping[str, Registrations], own_stack: str) -> bool:
+    """Whether it is not too much, what other stacks have registered."""
+    others = [known for known in registered.values() if known[-1].stack != own_stack]
+    size = sum(len(encode(one.action)) for known in others for one in known)
+    return len(others) <= MOST_FOREIGN and size <= MOST_BYTES
 
 
 def name_of(stack: str) -> str:

@@ -12,7 +12,17 @@ from typing import Any, Final
 import msgspec
 from attrs import evolve
 
-from delayer.core.api.field_errors import ACTIONS, CHANGE, MAX_ERRORS, NAME, REQUEST, errors_of, field_path
+from delayer.core.actions.action_type import ActionType, parsed
+from delayer.core.api.field_errors import (
+    CHANGE,
+    MAX_ERRORS,
+    NAME,
+    REQUEST,
+    errors_of,
+    field_path,
+    shortened,
+    validator_of,
+)
 from delayer.core.api.json_body import check_depth, fields_of, parse
 from delayer.core.api.request import ChangeRequest, FieldError, Invalid, Request, TooLarge
 from delayer.core.masking.mask import masks_in
@@ -26,13 +36,13 @@ MAX_PAST: Final[Millis] = 60 * SECOND
 MAX_AHEAD: Final[Millis] = 10 * YEAR
 MAX_SECONDS: Final = 10**15  # of an epoch; larger numbers are refused before any arithmetic
 
-ACTION_TYPES: Final = tuple(sorted(ACTIONS))
+Actions = Mapping[str, ActionType]  # by type
 
 
-def admit(body: bytes, now: Millis) -> Request:
-    """The request in a body. Raises NotJson, TooLarge or Invalid."""
+def admit(body: bytes, now: Millis, actions: Actions) -> Request:
+    """The request in a body. `actions` are those that have an executor. Raises NotJson, TooLarge or Invalid."""
     document, payload = _document(body)
-    errors = _first_errors(_shape_errors(document))
+    errors = _first_errors(_shape_errors(document, payload, actions))
     point_in_time = _point_in_time(document, now, errors)
     if errors:
         raise Invalid(errors)
@@ -62,12 +72,12 @@ def _definition(document: Mapping[str, Any], payload: bytes | None) -> Definitio
     return from_texts(texts)
 
 
-def admit_named(body: bytes, name: str, now: Millis) -> Request:
+def admit_named(body: bytes, name: str, now: Millis, actions: Actions) -> Request:
     """The request in the body of a PUT by name. Raises as `admit`, and Invalid if the body has another name."""
     errors = [*errors_of(NAME, name, "name")]
     if errors:
         raise Invalid(errors)
-    request = admit(body, now)
+    request = admit(body, now, actions)
     if request.name not in ("", name):
         raise Invalid([FieldError(field="name", problem="not the name in the path", allowed=name)])
     return request
@@ -149,16 +159,46 @@ def _sendable(payload: bytes) -> str:
     return text
 
 
-def _shape_errors(document: Mapping[str, Any]) -> Iterable[FieldError]:
+def clients_types(actions: Actions) -> list[str]:
+    """The types that a client may schedule."""
+    return sorted(kind for kind, action in actions.items() if not action.internal)
+
+
+def check_payload(action: ActionType, payload: str) -> None:
+    """Raises Invalid for a payload that its target would never take. It is empty if there is none."""
+    if errors := [*_payload_errors(action, payload.encode("utf-8", "surrogatepass"))]:
+        raise Invalid(errors)
+
+
+def _payload_errors(action: ActionType, payload: bytes) -> Iterable[FieldError]:
+    if len(payload) > action.largest_payload:
+        allowed = f"at most {action.largest_payload:,} bytes for {action.type}"
+        yield FieldError(field="payload", problem=f"too large: {len(payload):,} bytes", allowed=allowed)
+    elif action.payload:
+        yield from errors_of(validator_of(action.payload), parse(payload or b"null"), "payload")
+
+
+def _shape_errors(document: Mapping[str, Any], payload: bytes | None, actions: Actions) -> Iterable[FieldError]:
     yield from errors_of(REQUEST, document)
     if ("pointInTime" in document) == ("delaySeconds" in document):
         yield _ONE_TIME
     action = document.get("action")
     kind = action.get("type") if isinstance(action, dict) else None
-    if isinstance(kind, str) and kind in ACTIONS:
-        yield from errors_of(ACTIONS[kind], action, "action")
-        for path in masks_in(action):
-            yield evolve(_MASKED, field=field_path("", path))
+    if isinstance(kind, str):
+        yield from _action_errors(kind, action, payload or b"", actions)
+
+
+def _action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> Iterable[FieldError]:
+    known = actions.get(kind)
+    if known is None or known.internal:
+        allowed = ", ".join(clients_types(actions))
+        yield FieldError(field="action.type", problem=f"not allowed: {shortened(json.dumps(kind))}", allowed=allowed)
+        return
+    errors = [*islice(errors_of(validator_of(known.schema), action, "action"), MAX_ERRORS)]
+    yield from errors
+    for path in [] if errors else masks_in(action, parsed(known.schema)):
+        yield evolve(_MASKED, field=field_path("", path))
+    yield from _payload_errors(known, payload)
 
 
 def _point_in_time(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Millis:

@@ -4,12 +4,14 @@ import json
 import re
 from collections.abc import Iterable
 from decimal import Decimal
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
+from delayer.core.actions.action_type import parsed
 from delayer.core.api.request import FieldError
 from delayer.core.masking.mask import masked_value
 
@@ -17,9 +19,14 @@ MAX_SHOWN: Final = 80  # characters of a value or a made-up name in an answer
 MAX_ERRORS: Final = 50  # a body can be wrong in thousands of places; nobody reads them all
 
 
-def _pattern(_validator: Any, pattern: str, text: Any, _schema: Any) -> Iterable[ValidationError]:
-    """In JSON Schema `$` is the end; in Python it also matches before a last line feed, which no field may have."""
-    if isinstance(text, str) and (text.endswith("\n") or not re.search(pattern, text)):
+def _pattern(_validator: Any, pattern: str, text: Any, schema: Any) -> Iterable[ValidationError]:
+    """In JSON Schema `$` is the end; in Python it also matches before a last line feed, which no field may have.
+
+    What is too long is refused for that: no pattern is tried on it, since that may take a while.
+    """
+    if not isinstance(text, str) or len(text) > schema.get("maxLength", len(text)):
+        return
+    if text.endswith("\n") or not re.search(pattern, text):
         yield ValidationError(f"{text!r} does not match {pattern!r}")
 
 
@@ -30,7 +37,12 @@ CHANGE: Final = _Validator(_CONTRACT["change"])
 LISTING: Final = _Validator(_CONTRACT["listing"])
 GROUP: Final = _Validator(_CONTRACT["group"])
 NAME: Final = _Validator(_CONTRACT["request"]["properties"]["name"])
-ACTIONS: Final = {kind: _Validator(schema) for kind, schema in _CONTRACT["actions"].items()}
+
+
+@lru_cache(maxsize=256)
+def validator_of(schema: str) -> Any:
+    """For the schema of a registered action, as JSON text."""
+    return _Validator(parsed(schema))
 
 
 def errors_of(schema: Any, document: Any, path: str = "") -> Iterable[FieldError]:
@@ -71,13 +83,16 @@ def _teach(error: ValidationError, prefix: str) -> Iterable[FieldError]:
 
 def field_path(path: str, name: str) -> str:
     """A field's path; a name that the client made up is cut short."""
-    name = name if len(name) <= MAX_SHOWN else name[: MAX_SHOWN - 3] + "..."
-    return f"{path}.{name}" if path else name
+    return f"{path}.{shortened(name)}" if path else shortened(name)
 
 
 def _shown(value: Any, error: ValidationError) -> str:
     """The value as the client wrote it, cut short; a secret is masked in an error, too (ADR 0067)."""
     names = [step for step in error.absolute_path if isinstance(step, str)]
     value = masked_value(names[-1] if names else "", value)
-    text = str(value) if isinstance(value, Decimal) else json.dumps(value, default=str)
+    return shortened(str(value) if isinstance(value, Decimal) else json.dumps(value, default=str))
+
+
+def shortened(text: str) -> str:
+    """What a client wrote, as it is shown in an answer."""
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."

@@ -35,7 +35,7 @@ class Original:
 
     def shown(self) -> "Original":
         """As it may be shown."""
-        definition = masked(self.schedule.definition)
+        definition = masked(self.schedule.definition, self.schedule.traits.secrets)
         if definition is self.schedule.definition:
             return self
         return evolve(self, schedule=evolve(self.schedule, definition=definition), is_masked=True)

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from delayer.core.history import cloud_events
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import Millis, format_instant
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.schedule_id import point_in_time_of
 
 
 class NotDone(Exception):
@@ -31,7 +31,7 @@ class Event:
     state: State  # of the schedule after the transition; a text, such as "dead-lettered"
     at: Millis  # of the transition, in milliseconds since 1970, UTC
     sequence: int  # 0 for `scheduled` and `enqueued`
-    point_in_time: Millis  # when it is due; other than in `scheduled`, its creation if it was overdue then
+    point_in_time: Millis  # when it is due
     attempt: int = 0  # the attempt that the event is about
     lateness: Millis | None = None  # of the first attempt, once that was made
     detail: str = ""  # the answer of the target, or the reason
@@ -68,7 +68,7 @@ def decode(text: str) -> Event:
         state=event.state,
         at=event.at,
         sequence=event.revision,
-        point_in_time=schedule.point_in_time if schedule else address_of(event.schedule_id).due,
+        point_in_time=schedule.point_in_time if schedule else point_in_time_of(event.schedule_id),
         attempt=event.attempt,
         lateness=event.lateness,
         detail=event.detail,

@@ -1,15 +1,13 @@
 """Nobody but the target sees the secrets of an action: what is shown is masked here first (ADR 0067).
 
 Secret is the value of a field or a header with a sensitive name, and of a URL what stands before its host and after
-its path. The schema of an action in `openapi.yaml` can say it for a field: `writeOnly: true` makes it secret,
-`writeOnly: false` shows it as it is.
+its path. The class of an action can say it for a field: `writeOnly: true` makes it secret, `writeOnly: false` shows it
+as it is. That is stored with each schedule, so that it needs no class to be shown.
 """
 
 import json
 import re
 from collections.abc import Collection, Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
 from attrs import evolve, field, frozen
@@ -37,27 +35,37 @@ _PAIRS: Final = (("name", "value"), ("Name", "Value"))  # how lists of headers a
 Schema = Mapping[str, Any]
 
 
-def masked(definition: Definition) -> Definition:
+def masked(definition: Definition, secrets: Schema | None = None) -> Definition:
     """The definition as it may be shown: the very same if it has no secret, or is masked already."""
-    action = masked_action(definition.action)
+    action = masked_action(definition.action, secrets)
     return definition if action == definition.action else evolve(definition, action=action)
 
 
-def masked_action(text: str) -> str:
-    """An action in JSON, as it may be shown."""
+def masked_action(text: str, secrets: Schema | None = None) -> str:
+    """An action in JSON, as it may be shown. `secrets` as in the traits of its schedule."""
     try:
         action = json.loads(text)
-        shown = _Masking().of(action, "", _schema_of(action))
+        shown = _Masking().of(action, "", secrets or {})
     except (ValueError, RecursionError):
         return json.dumps(MASK)
     return text if shown == action else _compact(shown)
 
 
-def masks_in(action: Any) -> list[str]:
+def masks_in(action: Any, schema: Schema | None = None) -> list[str]:
     """The paths at which a mask stands where a secret should: they were copied from what is shown."""
     masking = _Masking()
-    masking.of(action, "action", _schema_of(action))
+    masking.of(action, "action", schema or {})
     return masking.found
+
+
+def secrets_of(schema: Schema) -> dict[str, Any] | None:
+    """Of the schema of an action, what masking needs: only what leads to a `writeOnly`. None if there is none."""
+    found: dict[str, Any] = {"writeOnly": schema["writeOnly"]} if "writeOnly" in schema else {}
+    fields = {name: inner for name, one in schema.get("properties", {}).items() if (inner := secrets_of(one))}
+    found |= {"properties": fields} if fields else {}
+    items = schema.get("items")
+    found |= {"items": inner} if isinstance(items, Mapping) and (inner := secrets_of(items)) else {}
+    return found or None
 
 
 def masked_value(name: str, value: Any) -> Any:
@@ -126,18 +134,3 @@ def _without_secrets(url: re.Match[str]) -> str:
 
 def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
-
-
-def _schema_of(action: Any) -> Schema:
-    """The schema of the action's type; an empty one for a type of another version."""
-    kind = action.get("type") if isinstance(action, dict) else None
-    return schemas().get(kind, {}) if isinstance(kind, str) else {}
-
-
-@cache
-def schemas() -> Mapping[str, Schema]:
-    """The schema of each action, by its type."""
-    actions: Mapping[str, Schema] = json.loads(files("delayer.core.api").joinpath("contract.json").read_text())[
-        "actions"
-    ]
-    return actions

@@ -13,7 +13,7 @@ from attrs import frozen
 from delayer.core.schedule import definition
 from delayer.core.schedule.instants import Millis, Minute
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
-from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule import NO_TRAITS, Schedule, traits_from_text, traits_to_text
 from delayer.core.schedule.schedule_id import address_of
 
 VERSION: Final = 1
@@ -83,6 +83,7 @@ SCHEDULE: Final[_FieldDecoders] = {  # what of it is not part of its definition
     "point_in_time": _NUMBER,
     "created_at": _NUMBER,
 }
+TRAITS: Final = "traits"
 HEADS: Final[Mapping[type, _FieldDecoders]] = {  # what a message has besides its schedule
     DelayerMessage: {"nonce": _TEXT},
     ExecutorMessage: {"nonce": _TEXT, "fence": _TEXT, "attempt": _NUMBER},
@@ -112,7 +113,8 @@ def encode(message: DelayerMessage | ExecutorMessage | OutcomeMessage | SweepMes
 
 def _schedule_fields(schedule: Schedule) -> dict[str, Any]:
     own = {definition.wire_name(name): getattr(schedule, name) for name in SCHEDULE}
-    return own | definition.to_json(schedule.definition)
+    said = traits_to_text(schedule.traits)
+    return own | ({TRAITS: msgspec.Raw(said.encode())} if said else {}) | definition.to_json(schedule.definition)
 
 
 def decode(body: str, kind: type[Message]) -> Message:
@@ -124,7 +126,11 @@ def decode(body: str, kind: type[Message]) -> Message:
             raise UnknownVersion(f"a {kind.__name__} of version {version}; this code reads version {known}")
         if kind not in HEADS:
             return msgspec.json.decode(body, type=kind)
-        schedule = Schedule(**_read(values, SCHEDULE), definition=definition.from_json(values))
+        schedule = Schedule(
+            **_read(values, SCHEDULE),
+            definition=definition.from_json(values),
+            traits=traits_from_text(values[TRAITS]) if TRAITS in values else NO_TRAITS,
+        )
         _ = address_of(schedule.id)
         return kind(schedule=schedule, **_read(values, HEADS[kind]))  # type: ignore[call-arg] # by HEADS
     except (Malformed, UnknownVersion):

@@ -1,7 +1,8 @@
 """The schedule: what is to be done, and when."""
 
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 from attrs import field, frozen
 from attrs.validators import ge, instance_of, max_len, min_len
 
@@ -13,6 +14,44 @@ from delayer.core.schedule.schedule_id import address_of
 
 SYSTEM_OWNER: Final = "delayer:system"  # of the schedules that Delayer makes for itself; no client can be this owner
 
+Secrets = dict[str, Any]  # of a JSON Schema, only what leads to a `writeOnly`
+
+
+@frozen(kw_only=True)
+class Traits:
+    """What the registered type of its action said when it was created, for those that know no types.
+
+    It is stored with the schedule: what is shown of it, and whom it waits behind, must not depend on whether its type
+    can be looked up, or is still registered, years later (ADR 0088). Empty for a schedule of an older version.
+    """
+
+    fair_group: int | None = None  # which of the few message groups of its owner it is in
+    secrets: Secrets | None = None  # which fields of its action are secret, or are none, whatever their names are
+
+
+NO_TRAITS: Final = Traits()
+
+
+class _StoredTraits(msgspec.Struct, rename="camel", omit_defaults=True):
+    fair_group: int | None = None
+    secrets: dict[str, Any] | None = None
+
+
+_TRAITS: Final = msgspec.json.Decoder(_StoredTraits)
+
+
+def traits_to_text(traits: Traits) -> str:
+    """Traits as JSON; empty if there is nothing to say."""
+    if traits == NO_TRAITS:
+        return ""
+    return msgspec.json.encode(_StoredTraits(fair_group=traits.fair_group, secrets=traits.secrets)).decode()
+
+
+def traits_from_text(text: str | msgspec.Raw) -> Traits:
+    """The inverse. Raises msgspec's errors."""
+    stored = _TRAITS.decode(text)
+    return Traits(fair_group=stored.fair_group, secrets=stored.secrets)
+
 
 @frozen(kw_only=True)
 class Schedule:
@@ -23,6 +62,7 @@ class Schedule:
     point_in_time: Millis = field(validator=ge(0))  # the instant it is due, UTC
     created_at: Millis = field(validator=instance_of(int))  # when it was accepted
     definition: Definition = field(validator=instance_of(Definition))
+    traits: Traits = field(default=NO_TRAITS, validator=instance_of(Traits))
 
     @property
     def address(self) -> Address:

@@ -16,9 +16,6 @@ class ScriptedTarget:
     answers: list[Result] = Factory(list)
     reached: list[tuple[Millis, ExecutorMessage]] = Factory(list)
 
-    def check(self, message: ExecutorMessage) -> None:
-        pass
-
     def __call__(self, message: ExecutorMessage) -> Result:
         self.reached.append((self.clock.now(), message))
         return self.answers.pop(0) if self.answers else Done("ok")

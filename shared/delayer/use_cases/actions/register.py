@@ -1,18 +1,20 @@
 """Registers action types, and takes them out, as CloudFormation says (ADR 0088)."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from functools import partial
+from typing import Final, Protocol
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from delayer.core.actions import foreign
 from delayer.core.actions.action_type import ActionType
+from delayer.core.actions.command import Command, Impossible
 from delayer.core.actions.registration import (
-    MOST_FOREIGN,
     Refused,
     Registration,
     Registrations,
     decide_registration,
+    has_room,
     without,
 )
 from delayer.ports.actions import Actions
@@ -20,21 +22,6 @@ from delayer.ports.observer import Observer
 from delayer.ports.unavailable import Unavailable
 
 ROUNDS: Final = 10  # two deployments write the same type at a time only by mistake
-
-
-class Impossible(ValueError):
-    """The command fails; CloudFormation shows the text."""
-
-
-@frozen(kw_only=True)
-class Command:
-    """What CloudFormation asks of a custom resource."""
-
-    request: str  # Create, Update or Delete
-    request_id: str
-    stack: str  # the ARN of the stack that asks
-    physical_id: str = ""  # what an earlier answer named the resource; empty for Create
-    properties: Mapping[str, Any] = field(factory=dict)
 
 
 class Describes(Protocol):
@@ -58,18 +45,31 @@ class Register:
     def __call__(self, command: Command) -> str:
         """The physical id of the resource. Raises Impossible, or Unavailable."""
         if command.request == "Delete":
-            kind, _, token = command.physical_id.partition("/")
-            self._write(kind, lambda current: without(current, token))
-            self.observer.note("action taken out", type=kind, stack=command.stack)
+            self._take_out(command)
             return command.physical_id
         wanted = self._wanted(command)
         self._write(wanted.type, lambda current: self._decided(wanted, current))
         self.observer.note("action registered", type=wanted.type, stack=wanted.stack, function=wanted.function)
         return f"{wanted.type}/{wanted.token}"
 
+    def _take_out(self, command: Command) -> None:
+        """By the physical id. If CloudFormation had to make one up, since it got no answer to Create, by the resource.
+
+        Then there is no older registration of the resource: it was to be created.
+        """
+        kind, is_ours, token = command.physical_id.partition("/")
+        if is_ours:
+            self._write(kind, lambda current: without(current, token, command.stack))
+        else:
+            for kind, known in self.actions.actions().items():
+                for one in known:
+                    if (one.stack, one.resource) == (command.stack, command.resource):
+                        self._write(kind, partial(without, token=one.token, stack=one.stack))
+        self.observer.note("action taken out", resource=command.physical_id, stack=command.stack)
+
     def _wanted(self, command: Command) -> Registration:
         """An update of the same type keeps its token, and so its place; another type is another resource."""
-        kind, function = _text(command, "Type"), _text(command, "Function")
+        kind, function = command.text("Type"), command.text("Function")
         if not kind:
             raise Impossible("the property Type is missing")
         known, _, token = command.physical_id.partition("/")
@@ -77,9 +77,10 @@ class Register:
             action=self._described(kind, function, command.stack),
             stack=command.stack,
             token=token if known == kind and token else command.request_id,
+            resource=command.resource,
         )
         if command.stack == self.own_stack:
-            return evolve(registration, queue=_text(command, "Queue"))
+            return evolve(registration, queue=command.text("Queue"))
         return evolve(registration, function=function)
 
     def _described(self, kind: str, function: str, stack: str) -> ActionType:
@@ -99,15 +100,13 @@ class Register:
         return action
 
     def _decided(self, wanted: Registration, current: Registrations) -> Registrations:
-        if wanted.stack != self.own_stack and not current and self._foreign_types() >= MOST_FOREIGN:
-            raise Impossible(f"there are {MOST_FOREIGN} types of other stacks already, and there can be no more")
         decided = decide_registration(wanted, current, own_stack=self.own_stack, reserved=self.built_in)
         if isinstance(decided, Refused):
             raise Impossible(decided.reason)
+        after = {**self.actions.actions(), wanted.type: decided}
+        if wanted.stack != self.own_stack and not has_room(after, self.own_stack):
+            raise Impossible("other stacks have registered so much that there is no room for another type")
         return decided
-
-    def _foreign_types(self) -> int:
-        return sum(one[-1].stack != self.own_stack for one in self.actions.actions().values())
 
     def _write(self, kind: str, change: Callable[[Registrations], Registrations]) -> None:
         for _ in range(ROUNDS):
@@ -116,8 +115,3 @@ class Register:
             if changed == current or self.actions.write(kind, changed, current):
                 return
         raise Unavailable("others register the same type all the time")
-
-
-def _text(command: Command, name: str) -> str:
-    value = command.properties.get(name, "")
-    return value if isinstance(value, str) else ""

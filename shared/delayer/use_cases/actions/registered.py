@@ -5,6 +5,7 @@ from typing import Final
 
 from attrs import define, field
 
+from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.registration import Registration
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.ports.actions import ReadsActions
@@ -16,8 +17,8 @@ ASKED_AGAIN: Final[Millis] = SECOND  # for an unknown type; who makes up types c
 
 
 @define(kw_only=True)
-class RegisteredActions(Mapping[str, Registration]):
-    """By type, the registration in force.
+class RegisteredActions(Mapping[str, ActionType]):
+    """What the class in force says, by type.
 
     Raises Unavailable only if they were never read. What was read before goes on to be used: a type is taken out much
     more rarely than a read fails.
@@ -28,7 +29,11 @@ class RegisteredActions(Mapping[str, Registration]):
     _read: Mapping[str, Registration] | None = field(default=None, init=False)
     _read_at: Millis = field(default=0, init=False)
 
-    def __getitem__(self, kind: str) -> Registration:
+    def __getitem__(self, kind: str) -> ActionType:
+        return self.registration(kind).action
+
+    def registration(self, kind: str) -> Registration:
+        """The registration in force. Raises KeyError if there is none."""
         known = self._known()
         if kind not in known and self.clock.now() - self._read_at >= ASKED_AGAIN:
             known = self._read_anew()

@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
-from delayer.core.api.admission import admit
+from delayer.core.api.admission import Actions, admit
 from delayer.core.api.cancellation import NameTaken, is_over
 from delayer.core.api.request import Request
 from delayer.core.schedule.instants import DAY, Millis
@@ -53,6 +53,7 @@ class Accept:
     registry: RegistryOfAccept
     ids: Ids
     quota: Quota
+    actions: Actions
     observer: Observer
 
     def __call__(self, body: bytes, owner: str, key: str = "") -> Answer:
@@ -65,7 +66,7 @@ class Accept:
         earlier = self.registry.requested(owner, key) if key else None
         if earlier and (answer := self._repeated(earlier, digest)):
             return answer
-        request = admit(body, self.clock.now())
+        request = admit(body, self.clock.now(), self.actions)
         self.quota.make_room(owner)
         self.quota.spend(owner)
         if key or request.name or request.definition.group:

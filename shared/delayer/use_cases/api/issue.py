@@ -1,15 +1,17 @@
 """Issues ids, and recognises the genuine ones: what all calls of the API share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from attrs import define, field
 
+from delayer.core.actions.action_type import ActionType
+from delayer.core.actions.traits import traits_of
 from delayer.core.schedule.bucket import Shards, address_for
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis, minute_of
-from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule import NO_TRAITS, Schedule, Traits
 from delayer.core.schedule.schedule_id import RANDOM_BYTES, READ_AGAIN, IdKey, IdKeys, is_genuine, mint
 from delayer.ports.clock import Clock
 from delayer.ports.control import RaisesShards, ReadsIdKeys, ReadsShards
@@ -80,13 +82,14 @@ class Ids:
     randomness: Callable[[int], bytes]  # n secure random bytes
     pick: Callable[[int], int]  # a number below n
     shards: int  # how many shards this writer spreads over
+    actions: Mapping[str, ActionType]  # by type
     _raised: bool = field(default=False, init=False)
 
-    def issue(self, request: "Request", owner: str) -> Schedule:
-        """The schedule that a request asks for."""
-        return self.issue_for(request.point_in_time, request.definition, owner)
+    def issue(self, request: "Request", owner: str, old: Traits = NO_TRAITS) -> Schedule:
+        """The schedule that a request asks for. `old` are the traits of the one that it replaces."""
+        return self.issue_for(request.point_in_time, request.definition, owner, old)
 
-    def issue_for(self, point_in_time: Millis, definition: Definition, owner: str) -> Schedule:
+    def issue_for(self, point_in_time: Millis, definition: Definition, owner: str, old: Traits = NO_TRAITS) -> Schedule:
         """A new schedule with an id of its own, not stored yet. Raises Unavailable.
 
         Before the first one, this writer's shards are put into the control row, where sweepers read them (ADR 0010).
@@ -109,7 +112,16 @@ class Ids:
             point_in_time=point_in_time,
             created_at=now,
             definition=definition,
+            traits=self._traits(definition, old),
         )
+
+    def _traits(self, definition: Definition, old: Traits) -> Traits:
+        """By its type as it is registered now."""
+        try:
+            action = self.actions.get(definition.action_type)
+        except Unavailable:
+            return old
+        return traits_of(action, definition) if action else old
 
     def _raise_shards(self) -> None:
         """Read first: a thousand functions that start at once must not write to one item."""

@@ -4,6 +4,7 @@ from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
+from delayer.core.api.admission import Actions, check_payload
 from delayer.core.api.cancellation import (
     Expired,
     MayBeRunning,
@@ -77,6 +78,7 @@ class Replace:
     journal: ReadsHistory | None  # None: it is switched off
     ids: Ids
     quota: Quota
+    actions: Actions
     observer: Observer
 
     def by_name(
@@ -111,7 +113,7 @@ class Replace:
     ) -> Answer:
         """Another point in time, another payload, or both; what is None stays. `by` is the caller, if not the owner.
 
-        Raises OverQuota, Unavailable if AWS failed.
+        Raises Invalid for a payload that its action does not take, OverQuota, Unavailable if AWS failed.
         """
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
@@ -125,7 +127,7 @@ class Replace:
                 return old
             if old is None:
                 return self._without_record(schedule_id, owner, current, soon)
-            new = self.ids.issue(_changed(old, point_in_time, payload), owner)
+            new = self.ids.issue(self._changed(old, point_in_time, payload), owner, old.traits)
             verdict = decide_replace(schedule_id, owner, current, new.id, self.clock.now())
             if not isinstance(verdict, LedgerChange):
                 return verdict
@@ -133,6 +135,16 @@ class Replace:
             if self.registry.replace(transaction):
                 return self._replaced(transaction)
         raise Unavailable("others change this schedule all the time; try again")
+
+    def _changed(self, old: Schedule, point_in_time: Millis | None, payload: str | None) -> Request:
+        """What its target would never take is refused, as at creation."""
+        defined = old.definition
+        if payload is not None and (action := self.actions.get(defined.action_type)):
+            check_payload(action, payload)
+        return Request(
+            point_in_time=old.point_in_time if point_in_time is None else point_in_time,
+            definition=defined if payload is None else evolve(defined, payload=payload),
+        )
 
     def _taking_the_place_of(
         self, current: LedgerRow | None, schedule_id: str, new: Schedule, end: LedgerChange
@@ -198,11 +210,3 @@ class Replace:
 def in_place_of(transaction: ScheduleTransaction, end: LedgerChange) -> ScheduleTransaction:
     """With the end of the old schedule."""
     return evolve(transaction, delete=key_of(end.row.schedule_id), end=end)
-
-
-def _changed(old: Schedule, point_in_time: Millis | None, payload: str | None) -> Request:
-    defined = old.definition
-    return Request(
-        point_in_time=old.point_in_time if point_in_time is None else point_in_time,
-        definition=defined if payload is None else evolve(defined, payload=payload),
-    )

@@ -46,6 +46,7 @@ class Execute:
     observer: Observer
     parallel: Parallel
     new_fence: Callable[[], str]
+    check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
     has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
@@ -60,7 +61,7 @@ class Execute:
             message = decode_for_executor(received.body)
             if isinstance(message, OutcomeMessage):
                 return self._write_down(executing.made_of(message))
-            self.target.check(message)
+            self.check(message)
             return self._when_due(received, message)
         except Malformed as error:
             return self._dead_letter(received, error.reason, message)

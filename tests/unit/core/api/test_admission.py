@@ -12,13 +12,14 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import (
-    ACTION_TYPES,
     MAX_AHEAD,
     MAX_BODY_BYTES,
     MAX_PAST,
     admit,
     admit_batch,
+    clients_types,
 )
 from delayer.core.api.field_errors import MAX_ERRORS
 from delayer.core.api.json_body import MAX_DEPTH
@@ -104,7 +105,7 @@ GOOD = {
 @pytest.mark.parametrize("case", GOOD)
 def test_admitted(case: str) -> None:
     given_body, point_in_time = GOOD[case]
-    request = admit(given_body, NOW)
+    request = admit(given_body, NOW, built_in())
     assert request.point_in_time == point_in_time
     assert json.loads(request.definition.action) == json.loads(given_body)["action"]
     assert request.definition.action_type == json.loads(request.definition.action)["type"]
@@ -225,7 +226,7 @@ BAD: dict[str, tuple[bytes, list[str]]] = {
 def test_refused_with_each_wrong_field_named(case: str) -> None:
     given_body, fields = BAD[case]
     with pytest.raises(Invalid) as caught:
-        admit(given_body, NOW)
+        admit(given_body, NOW, built_in())
     errors = caught.value.errors
     assert sorted({error.field for error in errors}) == sorted(fields)
     assert all(error.problem for error in errors)
@@ -266,30 +267,30 @@ def test_there_are_enough_bad_bodies() -> None:
 )
 def test_what_is_no_json_object_is_refused_as_a_whole(given_body: bytes) -> None:
     with pytest.raises(NotJson, match=r"must be a JSON object in UTF-8: ."):
-        admit(given_body, NOW)
+        admit(given_body, NOW, built_in())
 
 
 def test_the_size_limit() -> None:
     empty = len(body(payload=""))
-    assert admit(body(payload="x" * (MAX_BODY_BYTES - empty)), NOW)
+    assert admit(body(payload="x" * (MAX_BODY_BYTES - empty)), NOW, built_in())
     with pytest.raises(TooLarge, match="262,145 bytes; at most 262,144"):
-        admit(body(payload="x" * (MAX_BODY_BYTES - empty + 1)), NOW)
+        admit(body(payload="x" * (MAX_BODY_BYTES - empty + 1)), NOW, built_in())
 
 
 def test_thousands_of_errors_are_cut_short() -> None:
     with pytest.raises(Invalid) as caught:
-        admit(body(**{f"x{at}": 1 for at in range(5000)}), NOW)
+        admit(body(**{f"x{at}": 1 for at in range(5000)}), NOW, built_in())
     assert len(caught.value.errors) == MAX_ERRORS
 
 
 def test_an_error_says_what_is_allowed() -> None:
     with pytest.raises(Invalid) as caught:
-        admit(http(method="TRACE"), NOW)
+        admit(http(method="TRACE"), NOW, built_in())
     assert caught.value.errors == (
         FieldError(field="action.method", problem='not allowed: "TRACE"', allowed="GET, POST, PUT, PATCH, DELETE"),
     )
     with pytest.raises(Invalid, match="1 wrong field") as caught:
-        admit(timed(NOW), NOW)
+        admit(timed(NOW), NOW, built_in())
     assert "milliseconds" in caught.value.errors[0].problem
     assert "2036-11-20T21:00:00.000Z" in caught.value.errors[0].allowed
 
@@ -301,14 +302,14 @@ json_values = st.recursive(
 )
 names = st.sampled_from(["pointInTime", "delaySeconds", "action", "payload"]) | st.text(max_size=5)
 action_names = st.sampled_from(["type", "url", "method", "headers", "timeoutSeconds", "maxAttempts", "queueUrl"])
-actions = st.dictionaries(action_names, json_values | st.sampled_from([*ACTION_TYPES, QUEUE, "http://a/"]))
+actions = st.dictionaries(action_names, json_values | st.sampled_from([*clients_types(built_in()), QUEUE, "http://a/"]))
 requests = st.dictionaries(names, json_values | actions)
 
 
 def admitted(given_body: bytes) -> Request | None:
     """Never anything but the three refusals."""
     try:
-        return admit(given_body, NOW)
+        return admit(given_body, NOW, built_in())
     except (NotJson, TooLarge, Invalid):
         return None
 
@@ -345,9 +346,9 @@ def test_the_depth_of_a_payload_is_judged_by_itself_in_a_batch_too() -> None:
     body_of = '{"delaySeconds": 1, "action": ACTION, "payload": VALUE}'
     fits, too_deep = (raw(body_of, "[" * depth + "]" * depth) for depth in (MAX_DEPTH, MAX_DEPTH + 1))
     one, other = admit_batch(b'{"schedules": [' + fits + b"," + too_deep + b"]}")
-    assert admit(one, NOW).definition.payload == "[" * MAX_DEPTH + "]" * MAX_DEPTH
+    assert admit(one, NOW, built_in()).definition.payload == "[" * MAX_DEPTH + "]" * MAX_DEPTH
     with pytest.raises(NotJson, match="nested more than 500 levels deep"):
-        admit(other, NOW)
+        admit(other, NOW, built_in())
 
 
 @pytest.mark.parametrize("level", ["[{0}]", '{{"a": {0}}}'])
@@ -380,7 +381,7 @@ def test_no_url_takes_long(pattern: str) -> None:
 
 def test_a_payload_that_grows_too_large_by_its_escapes_is_refused() -> None:
     with pytest.raises(TooLarge, match="escaped"):
-        admit(raw('{"payload": "VALUE", "delaySeconds": 1, "action": ACTION}', "\ufffe" * 80_000), NOW)
+        admit(raw('{"payload": "VALUE", "delaySeconds": 1, "action": ACTION}', "\ufffe" * 80_000), NOW, built_in())
 
 
 numbers = st.decimals(0, 10**8, allow_nan=False, allow_infinity=False, places=25)
@@ -390,7 +391,7 @@ numbers = st.decimals(0, 10**8, allow_nan=False, allow_infinity=False, places=25
 def test_no_number_is_early(seconds: Decimal) -> None:
     """In any notation; never rounded down, never up by a millisecond or more."""
     for text in (f"{seconds:f}", f"{seconds:E}"):
-        request = admit(raw('{"delaySeconds": VALUE, "action": ACTION}', text), NOW)
+        request = admit(raw('{"delaySeconds": VALUE, "action": ACTION}', text), NOW, built_in())
         assert 0 <= (request.point_in_time - NOW) - seconds * 1000 < 1
 
 
@@ -412,7 +413,7 @@ payloads = json_values.flatmap(
 @example("1e999999999")
 def test_the_payload_is_kept_byte_for_byte(text: str) -> None:
     """Order, doubled names, number forms, escapes and white space: not ours to change."""
-    request = admit(raw('{"payload" : VALUE , "delaySeconds": 1, "action": ACTION}', text), NOW)
+    request = admit(raw('{"payload" : VALUE , "delaySeconds": 1, "action": ACTION}', text), NOW, built_in())
     sendable = text.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
     assert request.definition.payload == sendable
     if sendable == text:
@@ -422,14 +423,14 @@ def test_the_payload_is_kept_byte_for_byte(text: str) -> None:
 def test_characters_that_sqs_refuses_are_escaped() -> None:
     """The one exception to byte for byte: the same JSON, in characters that SQS takes."""
     request = admit('{"payload": "a\ufffeb\uffff", "delaySeconds": 1, "action": ACTION}'.replace(
-        "ACTION", json.dumps(HTTP)).encode(), NOW)  # fmt: skip
+        "ACTION", json.dumps(HTTP)).encode(), NOW, built_in())  # fmt: skip
     assert request.definition.payload == '"a\\ufffeb\\uffff"'
     assert json.loads(request.definition.payload) == "a\ufffeb\uffff"
 
 
 def test_no_payload_is_not_the_payload_null() -> None:
-    assert admit(body(), NOW).definition.payload == ""
-    assert admit(body(payload=None), NOW).definition.payload == "null"
+    assert admit(body(), NOW, built_in()).definition.payload == ""
+    assert admit(body(payload=None), NOW, built_in()).definition.payload == "null"
 
 
 # ------------------------------------------------------------ the contract
@@ -447,7 +448,7 @@ def test_the_contract_is_that_of_openapi_yaml() -> None:
 
 def test_every_action_is_known() -> None:
     mapping = OPENAPI["components"]["schemas"]["ScheduleRequest"]["properties"]["action"]["discriminator"]["mapping"]
-    assert sorted(mapping) == list(ACTION_TYPES)
+    assert sorted(mapping) == clients_types(built_in())
 
 
 EXAMPLES = OPENAPI["paths"]["/schedules"]["post"]["requestBody"]["content"]["application/json"]["examples"]
@@ -456,7 +457,7 @@ EXAMPLES = OPENAPI["paths"]["/schedules"]["post"]["requestBody"]["content"]["app
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_examples_are_admitted(name: str) -> None:
     value = EXAMPLES[name]["value"]
-    request = admit(json.dumps(value).encode(), NOW - 1000)
+    request = admit(json.dumps(value).encode(), NOW - 1000, built_in())
     assert json.loads(request.definition.action) == value["action"]
     assert json.loads(request.definition.payload) == value["payload"]
 
@@ -464,7 +465,7 @@ def test_the_examples_are_admitted(name: str) -> None:
 @pytest.mark.parametrize("name", ["pointInTime", "delaySeconds"])
 def test_the_examples_of_each_field_are_admitted(name: str) -> None:
     for value in OPENAPI["components"]["schemas"]["ScheduleRequest"]["properties"][name]["examples"]:
-        assert admit(json.dumps({name: value, "action": HTTP}).encode(), NOW)
+        assert admit(json.dumps({name: value, "action": HTTP}).encode(), NOW, built_in())
 
 
 def test_the_limits_in_words_are_the_limits() -> None:
@@ -500,7 +501,7 @@ def test_the_limits_in_words_are_the_limits() -> None:
 def test_what_is_allowed_is_said_in_words(action: dict[str, Any], field: str, allowed: str) -> None:
     """Not as the regular expression that holds it."""
     with pytest.raises(Invalid) as raised:
-        admit(json.dumps({"delaySeconds": 1, "action": action}).encode(), NOW)
+        admit(json.dumps({"delaySeconds": 1, "action": action}).encode(), NOW, built_in())
     (error,) = raised.value.errors
     assert error.field == field
     assert allowed in error.allowed
@@ -509,12 +510,14 @@ def test_what_is_allowed_is_said_in_words(action: dict[str, Any], field: str, al
 def test_a_field_name_of_any_length_is_cut_short() -> None:
     """It would stand in the answer and in the log."""
     with pytest.raises(Invalid) as raised:
-        admit(json.dumps({"delaySeconds": 1, "action": {"type": "sqs-send", "x" * 100_000: 1}}).encode(), NOW)
+        admit(
+            json.dumps({"delaySeconds": 1, "action": {"type": "sqs-send", "x" * 100_000: 1}}).encode(), NOW, built_in()
+        )
     assert all(len(error.field) < 100 for error in raised.value.errors)
 
 
 def test_an_offset_of_more_than_a_day_is_refused_in_words() -> None:
     body = {"pointInTime": "2026-11-22T09:00:00+25:00", "action": {"type": "http-request", "url": "http://x"}}
     with pytest.raises(Invalid) as raised:
-        admit(json.dumps(body).encode(), NOW)
+        admit(json.dumps(body).encode(), NOW, built_in())
     assert [error.problem for error in raised.value.errors] == ["its offset is further than 23:59 from UTC"]

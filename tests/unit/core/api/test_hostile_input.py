@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import MAX_BODY_BYTES, admit, admit_batch, admit_change, admit_named
 from delayer.core.api.field_errors import MAX_ERRORS
 from delayer.core.api.json_body import MAX_DEPTH
@@ -39,11 +40,11 @@ def answers(body: bytes) -> list[Any]:
     """What each call with a body answers; for a batch, that of each of its items, too."""
     batch = refusal(admit_batch, body)
     return [
-        refusal(admit, body, NOW),
-        refusal(admit_named, body, "a-name", NOW),
+        refusal(admit, body, NOW, built_in()),
+        refusal(admit_named, body, "a-name", NOW, built_in()),
         refusal(admit_change, body, NOW),
         batch,
-        *([refusal(admit, one, NOW) for one in batch] if isinstance(batch, list) else []),
+        *([refusal(admit, one, NOW, built_in()) for one in batch] if isinstance(batch, list) else []),
     ]
 
 
@@ -86,7 +87,7 @@ def test_fifty_unknown_fields_and_no_time(document: Document) -> None:
     body = json.dumps({**unknown(MAX_ERRORS), **document}).encode()
     assert all(isinstance(one, Invalid) for one in answers(body))
     [in_a_batch] = admit_batch(b'{"schedules": [' + body + b"]}")
-    assert isinstance(refusal(admit, in_a_batch, NOW), Invalid)
+    assert isinstance(refusal(admit, in_a_batch, NOW, built_in()), Invalid)
 
 
 LEVELS = (MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, 900, 960, 9000, 60_000)
@@ -106,7 +107,7 @@ def test_what_can_just_be_read_can_be_shown() -> None:
     """Between the deepest value that the JSON parser reads and the deepest that can be shown, there was a 500."""
     for depth in range(850, 1000):
         body = b'{"delaySeconds": ' + b"[" * depth + b"]" * depth + b"}"
-        assert isinstance(refusal(admit, body, NOW), NotJson)
+        assert isinstance(refusal(admit, body, NOW, built_in()), NotJson)
 
 
 EXPONENTS = ("", "e9999999", "e-9999999", "e99999999999999999999", "E+400000000", "e-400000000")
@@ -129,7 +130,7 @@ def test_what_is_admitted_is_never_larger_than_a_body(character: str, ascii_only
     for length in (0, 90_000, 130_000, 180_000, 230_000):
         document = {"delaySeconds": 1, "action": HTTP, "tags": tags, "payload": "\ufffe" * (length // 3)}
         body = json.dumps(document, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
-        answer = refusal(admit, body, NOW)
+        answer = refusal(admit, body, NOW, built_in())
         if isinstance(answer, Request):
             assert sum(len(text.encode()) for text in given_of(answer.definition).values()) <= MAX_BODY_BYTES
             assert json.loads(answer.definition.tags) == tags

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit
 from delayer.core.api.request import Invalid
 from delayer.core.firing.canary import NEAR_AHEAD, Path, next_canary
@@ -48,6 +49,6 @@ def test_its_action_has_a_type_of_its_own() -> None:
 def test_no_client_can_schedule_one() -> None:
     """It would be counted as a canary: a stack that loses schedules would look well."""
     with pytest.raises(Invalid) as refused:
-        admit(b'{"delaySeconds": 1, "action": {"type": "canary", "path": "near"}}', 0)
+        admit(b'{"delaySeconds": 1, "action": {"type": "canary", "path": "near"}}', 0, built_in())
     [error] = refused.value.errors
     assert (error.field, error.allowed) == ("action.type", "http-request, sqs-send")

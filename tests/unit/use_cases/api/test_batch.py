@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit, admit_batch
 from delayer.core.api.json_body import keyed
 from delayer.core.api.request import NotJson
@@ -67,14 +68,14 @@ def test_the_key_is_taken_out_and_nothing_else_changes() -> None:
     text = body.replace("PAYLOAD", payload).replace("ACTION", json.dumps(ACTION))
     [one] = keyed([text.encode()])
     assert (one.key, one.errors) == ("k", ())
-    assert admit(one.body, START).definition.payload == payload
+    assert admit(one.body, START, built_in()).definition.payload == payload
 
 
 @pytest.mark.parametrize("body", [b"{}", b"[]", b"1", b"\xff", b'"idempotencyKey"', b'{"a": ', b"[" * 5000])
 def test_what_has_no_key_is_left_as_it_is(body: bytes) -> None:
     assert keyed([body])[0].body == body
     with pytest.raises((NotJson, ValueError)):
-        admit(keyed([body])[0].body, START)
+        admit(keyed([body])[0].body, START, built_in())
 
 
 @pytest.mark.parametrize("key", ["", "k" * 256, 1, {}, [], True], ids=str)

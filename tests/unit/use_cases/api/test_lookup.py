@@ -9,6 +9,7 @@ from delayer.core.history.events import Event, Original
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
 from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.schedule import NO_TRAITS
 from delayer.fakes import MemoryJournal
 from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
 from delayer.use_cases.api.lookup import Lookup
@@ -113,7 +114,7 @@ def test_a_history_is_answered_with_the_definition() -> None:
     world.update_journal()
     found = a_lookup(world).by_id(schedule.id, OWNER)
     assert isinstance(found, Status)
-    assert (found.state, found.original) == (State.EXECUTED, Original(schedule=schedule))
+    assert (found.state, found.original) == (State.EXECUTED, Original(schedule=evolve(schedule, traits=NO_TRAITS)))
     assert [event.type for event in found.history] == ["scheduled", "enqueued", "claimed", "executed"]
 
 

@@ -1,0 +1,24 @@
+"""The actions of other stacks: invokes their functions."""
+
+from typing import Any
+
+from delayer.core.actions.invocation import QUESTION
+from delayer.targets.remote import RemoteTarget
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
+from delayer.wiring.executor import handler_of
+
+ports = Environment("executor-remote")
+describe = use_cases.describe(ports)
+execute = handler_of(ports, RemoteTarget(registration=ports.actions.registration, functions=ports.functions))
+
+
+@ports.observer.observed
+def described(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    """What a function says of its action."""
+    return describe(event["function"])
+
+
+def handler(event: dict[str, Any], context: object) -> Any:
+    """One invocation: a batch of the queue, or a question of deploy-action-registrar."""
+    return described(event, context) if QUESTION in event else execute(event, context)

@@ -1,0 +1,1 @@
+"""What CloudFormation and the registered actions look like in AWS."""

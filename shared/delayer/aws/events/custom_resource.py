@@ -1,0 +1,101 @@
+"""The requests of CloudFormation to a custom resource, and the answers, which it waits for.
+
+An answer goes to a URL in the request. Without one, CloudFormation waits for as long as the resource says
+(ServiceTimeout; an hour if it says nothing), and then rolls back. So there is an answer whatever is raised.
+"""
+
+import json
+import urllib.request
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from delayer.core.actions.command import Command, Impossible
+from delayer.core.ledger.detail import detail_of
+from delayer.ports.observer import Observer
+from delayer.ports.unavailable import Unavailable
+
+SECONDS: Final = 4.0  # for one attempt to answer
+ATTEMPTS: Final = 2
+LOOPBACK: Final = ("localhost", "127.0.0.1")  # where the emulator takes an answer without TLS
+
+Put = Callable[[str, bytes], None]
+
+
+def settle(
+    event: Mapping[str, Any], do: Callable[[Command], str], observer: Observer, put: "Put | None" = None
+) -> None:
+    """Does what the request says, and answers it. `do` returns the physical id of the resource.
+
+    Raises if CloudFormation does not take the answer.
+    """
+    answer = {"Status": "SUCCESS", **_named(event)}
+    try:
+        answer["PhysicalResourceId"] = do(command_of(event))
+    except (Impossible, Unavailable) as error:
+        observer.warn("not registered", reason=str(error))
+        reason = str(error) if isinstance(error, Impossible) else "AWS did not do what was asked: try again"
+        answer |= {"Status": "FAILED", "Reason": detail_of(reason)}
+    except BaseException as error:  # noqa: BLE001 - SystemExit of a missing setting, too: CloudFormation waits
+        observer.warn("not registered", error=repr(error))
+        answer |= {
+            "Status": "FAILED",
+            "Reason": "a defect of Delayer; the log of its deploy-action-registrar says more",
+        }
+    _send(event["ResponseURL"], json.dumps(answer).encode(), put or _put, observer)
+
+
+def command_of(event: Mapping[str, Any]) -> Command:
+    """The command in a request. Raises Impossible."""
+    try:
+        request, physical_id = event["RequestType"], event.get("PhysicalResourceId", "")
+        if request not in ("Create", "Update", "Delete") or not isinstance(event["ResourceProperties"], Mapping):
+            raise Impossible("no request of CloudFormation")
+        return Command(
+            request=request,
+            request_id=str(event["RequestId"]),
+            stack=str(event["StackId"]),
+            resource=str(event["LogicalResourceId"]),
+            physical_id=str(physical_id),
+            properties=event["ResourceProperties"],
+        )
+    except KeyError as error:
+        raise Impossible("no request of CloudFormation") from error
+
+
+def _named(event: Mapping[str, Any]) -> dict[str, str]:
+    """What CloudFormation knows the answer by.
+
+    A resource that could not be created gets the name that it would have got. CloudFormation deletes it by this name.
+    """
+    properties = event.get("ResourceProperties", {})
+    kind = str(properties.get("Type", "")) if isinstance(properties, Mapping) else ""
+    request_id = str(event.get("RequestId", ""))
+    return {
+        "RequestId": request_id,
+        "StackId": str(event.get("StackId", "")),
+        "LogicalResourceId": str(event.get("LogicalResourceId", "")),
+        "PhysicalResourceId": str(event.get("PhysicalResourceId") or f"{detail_of(kind)}/{request_id}"),
+    }
+
+
+def _send(url: str, body: bytes, put: Put, observer: Observer) -> None:
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            put(url, body)
+        except OSError as error:
+            observer.warn("CloudFormation did not take the answer", error=type(error).__name__, attemptsLeft=left)
+            if not left:
+                raise
+        else:
+            return
+
+
+def _put(url: str, body: bytes) -> None:
+    """The URL is presigned, for a PUT without a content type."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and (parts.scheme, parts.hostname) not in {("http", name) for name in LOOPBACK}:
+        raise ValueError("CloudFormation takes answers by https")
+    request = urllib.request.Request(url, body, {"Content-Type": ""}, method="PUT")
+    with urllib.request.urlopen(request, timeout=SECONDS):
+        pass

@@ -1,0 +1,68 @@
+"""How executor-remote and a function in another stack speak to each other (ADR 0090): JSON, in both directions."""
+
+from typing import Any, Final, assert_never
+
+from delayer.core.actions import action_type
+from delayer.core.actions.action_type import ActionType
+from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
+from delayer.core.schedule.messages import ExecutorMessage, encode
+
+QUESTION: Final = "delayer"  # the field with the name of the question; nothing else that invokes a function has it
+DESCRIBE: Final = "describe"
+ATTEMPT: Final = "attempt"
+MOST_SECONDS: Final = 14 * 86_400  # that a target may ask for, until the next attempt
+
+
+def describe() -> dict[str, Any]:
+    """Asks what the class of the action says."""
+    return {QUESTION: DESCRIBE}
+
+
+def attempt(message: ExecutorMessage) -> dict[str, Any]:
+    """Asks for an attempt."""
+    return {QUESTION: ATTEMPT, "message": encode(message)}
+
+
+def described(action: ActionType) -> dict[str, Any]:
+    """The answer to DESCRIBE."""
+    return {"action": action_type.encode(action)}
+
+
+def as_action(content: object) -> ActionType:
+    """The inverse. Raises ValueError with a reason of ours."""
+    match content:
+        case {"action": str(text)}:
+            try:
+                return action_type.decode(text)
+            except UnknownVersion as error:
+                raise ValueError("the function was built with a newer Delayer: use the layer of this one") from error
+            except Malformed as error:
+                raise ValueError("what the function says of its action cannot be read") from error
+    raise ValueError("the function does not answer as an executor: its handler is not made by @executor")
+
+
+def answered(result: Result) -> dict[str, Any]:
+    """The answer to ATTEMPT."""
+    match result:
+        case Done(detail):
+            return {"outcome": "done", "detail": detail}
+        case Retry(detail=detail, after_seconds=after):
+            return {"outcome": "retry", "detail": detail, "afterSeconds": after}
+        case Refused(detail):
+            return {"outcome": "refused", "detail": detail}
+    assert_never(result)
+
+
+def as_result(content: object) -> Result:
+    """The inverse. Raises ValueError for what is no answer. A detail is made printable and short, whoever wrote it."""
+    match content:
+        case {"outcome": "done", "detail": str(detail)}:
+            return Done(detail)
+        case {"outcome": "retry", "detail": str(detail), "afterSeconds": int(after)} if after >= 0:
+            return Retry(detail=detail, after_seconds=min(int(after), MOST_SECONDS))
+        case {"outcome": "retry", "detail": str(detail), "afterSeconds": None}:
+            return Retry(detail=detail)
+        case {"outcome": "refused", "detail": str(detail)}:
+            return Refused(detail)
+    raise ValueError("what the function returned is no Done, Retry or Refused")

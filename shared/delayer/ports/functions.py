@@ -1,0 +1,16 @@
+"""Functions that are asked something, and wait for the answer."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+
+class NoAnswer(Exception):
+    """The function gave none. The text says why, in words of ours: nothing of the function's own text is in it."""
+
+
+class Functions(Protocol):
+    """Lambda."""
+
+    def ask(self, function: str, question: Mapping[str, Any]) -> object:
+        """The answer, as JSON. It is asked once, and may have done its work without an answer. Raises NoAnswer."""
+        ...
