@@ -317,14 +317,27 @@ def shown(widget: dict[str, Any]) -> list[Watched]:
 
 
 def searched(expression: str) -> list[Watched]:
-    """What a search finds: the name of each queue that begins like this."""
-    search = re.fullmatch(r"SEARCH\('\{AWS/SQS,QueueName\} MetricName=\"(\w+)\" \"(.+)\"', 'Maximum', 60\)", expression)
-    assert search, expression
+    """What a search finds: each queue whose name begins like this."""
+    found = re.search(r'MetricName="(\w+)" (?:QueueName=)?"?(\$\{AWS::StackName\}-[A-Za-z]+)', expression)
+    assert found, expression
+    name, begins = found.groups()
+    queues = [queue for queue, given in QUEUES.items() if name_of(queue, given).startswith(begins)]
+    if "SuspectsQueue" in expression:
+        queues = [queue for queue in queues if queue.endswith("SuspectsQueue") != ("NOT QueueName" in expression)]
     return [
-        Watched(namespace="AWS/SQS", name=search[1], dimension="QueueName", resource=queue, attribute="QueueName")
-        for queue, properties in QUEUES.items()
-        if str(properties.get("QueueName", {}).get("Fn::Sub", [""])[0]).startswith(f"{search[2]}-")
+        Watched(namespace="AWS/SQS", name=name, dimension="QueueName", resource=queue, attribute="QueueName")
+        for queue in queues
     ]
+
+
+def name_of(queue: str, given: dict[str, Any]) -> str:
+    """The name of a queue, as far as the template says it; CloudFormation makes one of the logical name."""
+    match given.get("QueueName"):
+        case {"Fn::Sub": [str(text), dict(constants)]}:
+            for name, constant in constants.items():
+                text = text.replace(f"${{{name}}}", str(constant))
+            return text
+    return f"${{AWS::StackName}}-{queue}"
 
 
 ALL_SHOWN: Final = [(widget["properties"]["title"], metric) for widget in widgets() for metric in shown(widget)]

@@ -647,7 +647,7 @@ def test_no_owner_reaches_the_stacks_own_queues() -> None:
     for queue, properties in QUEUES.items():
         assert queue.endswith("Queue"), "by this the code knows it, in the name of CloudFormation's and of ours"
         if queue in OF_SUBSCRIBERS:
-            name = f"${{AWS::StackName}}-{consumed()[queue]}-${{Id}}"
+            name = f"${{AWS::StackName}}-{consumed()[queue]}-${{Stack}}"
             assert properties["QueueName"]["Fn::Sub"][0] == name, "the pattern covers it"
         elif "QueueName" in properties:
             assert properties["QueueName"]["Fn::Sub"][0].startswith(f"${{AWS::StackName}}-{queue}-${{Id}}")
