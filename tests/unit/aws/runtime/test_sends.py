@@ -245,8 +245,14 @@ SENDS_OF: dict[str, tuple[str, str, dict[str, Any], Callable[[int, str], bytes]]
 @pytest.mark.parametrize("service", SENDS_OF)
 @pytest.mark.parametrize(
     ("given", "requests"),
-    [(SILENT, 1), (CLOSED, 1), ((500, "InternalFailure"), 1), ((503, "ServiceUnavailable"), 1)]
-    + [((400, "ThrottlingException"), 3), ((503, "Throttling"), 3)],
+    [
+        (SILENT, 1),
+        (CLOSED, 1),
+        ((500, "InternalFailure"), 1),
+        ((503, "ServiceUnavailable"), 1),
+        ((400, "ThrottlingException"), 3),
+        ((503, "Throttling"), 3),
+    ],
     ids=str,
 )
 def test_what_a_target_may_have_got_is_not_sent_again(
