@@ -22,6 +22,7 @@ SQS = Service(
     target="a queue",
     never=frozenset({"InvalidMessageContents", "InvalidParameterValue", "UnsupportedOperation"}),
     once=("SendMessage",),
+    regions="SQS_TARGET_REGIONS",
     keys="its KMS key must be in SqsTargetKeyArns, and must allow the executor",
 )
 

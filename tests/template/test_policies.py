@@ -58,6 +58,10 @@ TARGETS: Final[dict[str, set[Permission]]] = {
 LIMITS: Final = {
     "SqsTargetNamePattern": {"StringEquals": ["aws:RequestedRegion"]},
     "SqsTargetKeyArns": {"StringLike": ["kms:ViaService"]},
+    **{
+        f"{service}TargetNamePattern": {"StringEquals": ["aws:RequestedRegion"]}
+        for service in ("Sns", "Event", "Lambda", "Step")
+    },
 }
 CONSUMING: Final = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 STREAMING: Final = {f"dynamodb:{one}" for one in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")}

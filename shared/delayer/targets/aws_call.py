@@ -61,6 +61,7 @@ class Service:
     target: str  # what an owner reaches there
     never: frozenset[str] = frozenset()  # codes of errors that no later attempt mends
     once: tuple[str, ...] = ()  # operations that botocore must not repeat if they may have arrived
+    regions: str = "TARGET_REGIONS"  # the setting with the regions that may be reached
     keys: str = "its KMS key must allow the executor"
 
     def attempt(
@@ -105,7 +106,7 @@ class Service:
             return "a role that the stack does not allow"
         if place.account != (place_of(role_arn).account if role_arn else own):
             return f"{self.target} of another account" + (" than its role's" if role_arn else "")
-        if place.region not in (setting("TARGET_REGIONS") or setting("AWS_REGION")).split(","):
+        if place.region not in (setting(self.regions) or setting("AWS_REGION")).split(","):
             return f"{self.target} of a region that the stack does not allow: {place.region}"
         return f"{self.target} of Delayer itself" if is_own and place.account == own else ""
 

@@ -36,6 +36,7 @@ ENVIRONMENT = {
     "AWS_REGION": "eu-west-1",
     "STACK": "delayer",
     "TARGET_REGIONS": "eu-west-1,us-east-2",
+    "SQS_TARGET_REGIONS": "eu-west-1,us-east-2",
     "OWN_QUEUE": "https://sqs.eu-west-1.amazonaws.com/123456789012/cut-SqsSendQue-Gh12Ij34Kl56",
     "OWN_TOPICS": "arn:aws:sns:eu-west-1:123456789012:delayer-LifecycleTopic-Ab12Cd34Ef56",
     "TARGET_ROLE_ARNS": "",

@@ -60,8 +60,9 @@ def test_other_accounts_and_regions_are_refused(kind: str) -> None:
 
 @each_kind
 def test_without_a_list_of_regions_it_is_the_stacks_own_alone(kind: str) -> None:
-    assert isinstance(run(action_of(kind), Scripted(), TARGET_REGIONS=""), Done)
-    assert isinstance(run(action_of(kind, region="us-east-2"), Scripted(), TARGET_REGIONS=""), Refused)
+    none = {"TARGET_REGIONS": "", "SQS_TARGET_REGIONS": ""}
+    assert isinstance(run(action_of(kind), Scripted(), **none), Done)
+    assert isinstance(run(action_of(kind, region="us-east-2"), Scripted(), **none), Refused)
     assert isinstance(run(action_of(kind, region="us-east-2"), Scripted()), Done)
 
 
