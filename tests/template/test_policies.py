@@ -4,6 +4,7 @@ What the code does is the product of what its use cases declare to call and of w
 adapters behind it (ADR 0060).
 """
 
+import ast
 from typing import Final
 
 import pytest
@@ -16,6 +17,7 @@ from delayer.core.recovery.waiting import PREFIXES, WAITING
 from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryLedger, MemoryObserver
 from delayer.use_cases.recovery.dead_letter import DeadLetters, undeliverable
 from tests.cfn import (
+    ROOT,
     consumed,
     events,
     functions,
@@ -34,16 +36,32 @@ from tests.samples import NOW, a_claim, an_executor_message
 Permission = tuple[str, str]  # the name of a resource, an IAM action
 
 ADAPTERS: Final = {adapter.__name__ for adapter in PORTS}
-LOCAL: Final = {"SystemClock", "Threads", "Telemetry", "HttpTarget", "CanaryTarget"}  # what asks nothing of AWS
-# What each target asks of AWS. The name of a resource is that of the template, or of the parameter in its ARN.
+LOCAL: Final = {"SystemClock", "Threads", "Telemetry"}  # what asks nothing of AWS
+# What each action asks of AWS. The name of a resource is that of the template, or of the parameter in its ARN.
+ROLES: Final[set[Permission]] = {("TargetRoleArns", "sts:AssumeRole")}
 TARGETS: Final[dict[str, set[Permission]]] = {
-    "SqsTarget": {("SqsTargetNamePattern", "sqs:SendMessage")}
-    | {("SqsTargetKeyArns", action) for action in ("kms:GenerateDataKey", "kms:Decrypt")},
+    "canary": set(),
+    "http-request": set(),
+    "sqs-send": {("SqsTargetNamePattern", "sqs:SendMessage")}
+    | {("SqsTargetKeyArns", action) for action in ("kms:GenerateDataKey", "kms:Decrypt")}
+    | ROLES,
+    "sns-publish": {("SnsTargetNamePattern", "sns:Publish")} | ROLES,
+    "event-put": {("EventTargetNamePattern", action) for action in ("events:PutEvents", "events:DescribeEventBus")}
+    | ROLES,
+    "lambda-invoke": {("LambdaTargetNamePattern", "lambda:InvokeFunction")} | ROLES,
+    "step-start": {
+        ("StepTargetNamePattern", action) for action in ("states:StartExecution", "states:DescribeStateMachine")
+    }
+    | ROLES,
 }
 # Where such a resource is named by a pattern or by a parameter, what limits it further.
 LIMITS: Final = {
     "SqsTargetNamePattern": {"StringEquals": ["aws:RequestedRegion"]},
     "SqsTargetKeyArns": {"StringLike": ["kms:ViaService"]},
+    **{
+        f"{service}TargetNamePattern": {"StringEquals": ["aws:RequestedRegion"]}
+        for service in ("Sns", "Event", "Lambda", "Step")
+    },
 }
 CONSUMING: Final = {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"}
 STREAMING: Final = {f"dynamodb:{one}" for one in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")}
@@ -73,8 +91,8 @@ def of_port(port: Port) -> set[Permission]:
         return {(f"DeadLetterBucket/{prefix}/*", of_store(method)) for method, prefix in places}
     if port.held == "Ids":
         return set()  # what it asks for is listed under its own name
-    if port.held in TARGETS:
-        return TARGETS[port.held]
+    if port.held == "Executor":
+        return TARGETS[port.resources["kind"]]
     if port.held == "S3DeadLetterStore" and port.use_case in PREFIXES_OF:
         return of_prefixes(port)
     if port.held == "S3DeadLetterStore":
@@ -239,10 +257,20 @@ def test_the_places_are_those_that_the_code_uses(method: str) -> None:
 # ------------------------------------------------------------ the variables
 
 
+def read_at_attempts(function: str) -> set[str]:
+    """What an executor reads of its own: not at its start, since it is imported without any variable elsewhere."""
+    targets = [name for name in cold_start(function).modules if name.startswith("delayer.targets.")]
+    files = [ROOT / "shared" / f"{name.replace('.', '/')}.py" for name in targets]
+    if function.startswith("executor-"):
+        files.append(ROOT / f"functions/{function}/app.py")
+    calls = [node for path in files for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+    return {ast.literal_eval(call.args[0]) for call in calls if ast.unparse(call.func) == "setting"}
+
+
 @each_function
 def test_the_variables_are_those_that_the_code_reads(function: str) -> None:
     """Each of them, and none that nobody reads. AWS's SDK reads the name of the application."""
-    read = cold_start(function).read - set(shared_variables()) - {"AWS_REGION"}
+    read = (cold_start(function).read | read_at_attempts(function)) - set(shared_variables()) - {"AWS_REGION"}
     assert set(variables(function)) == read | {"AWS_SDK_UA_APP_ID"}
 
 

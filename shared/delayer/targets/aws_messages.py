@@ -20,6 +20,7 @@ QUEUE: Final = re.compile(
 )
 OWN_QUEUE: Final = re.compile(r"-[A-Za-z0-9]+Queue-[A-Za-z0-9]+(\.fifo)?")  # how a name goes on, behind the stack's
 GROUP: Final = r"^[!-~]{1,128}$"
+GROUPS: Final = {"x-allowed": "1 to 128 printable ASCII characters, without spaces"}
 
 
 def queue_of(url: str) -> Place | None:
