@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LARGEST_ANSWER: Final = 65_536  # bytes; what a function says of its action has 17,000 at most
 REASONS: Final = {
     "ResourceNotFoundException": "the function does not exist",
-    "AccessDeniedException": "the function does not allow it: it needs a permission for the role of executor-remote",
+    "AccessDeniedException": "the function has no permission for the role of executor-remote",
     "TooManyRequestsException": "the function is throttled",
     "RequestTooLargeException": "the message is too large for a function",
 }
