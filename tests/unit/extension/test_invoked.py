@@ -12,7 +12,7 @@ from delayer.extension.executor import Action, Message, Meta, Result, executor
 from tests.samples import an_executor_message
 
 
-class SlackPost(Action):
+class SlackPost(Action, frozen=True):
     """A message in a Slack channel."""
 
     channel: Annotated[str, Meta(pattern="^#[a-z]{1,80}$", max_length=81)]

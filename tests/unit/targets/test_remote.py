@@ -11,7 +11,7 @@ from delayer.core.actions.invocation import answered
 from delayer.core.actions.registration import Registration
 from delayer.core.firing.executing import Done, Result, Retry
 from delayer.core.schedule.messages import ExecutorMessage, decode
-from delayer.fakes import MemoryFunctions
+from delayer.fakes import MemoryFunction
 from delayer.targets.remote import NotRegistered, RemoteTarget
 from tests.samples import an_executor_message
 
@@ -23,12 +23,12 @@ REGISTRATIONS = {
 }
 
 
-def target_of(functions: MemoryFunctions) -> RemoteTarget:
-    return RemoteTarget(registration=REGISTRATIONS.__getitem__, functions=functions)
+def target_of(function: MemoryFunction) -> RemoteTarget:
+    return RemoteTarget(registration=REGISTRATIONS.__getitem__, function_at={ARN: function}.__getitem__)
 
 
 def result_of(content: object) -> Result:
-    return target_of(MemoryFunctions({ARN: lambda _: content}))(MESSAGE)
+    return target_of(MemoryFunction(lambda _: content))(MESSAGE)
 
 
 def test_the_function_gets_the_message_and_its_answer_is_the_outcome() -> None:
@@ -38,10 +38,10 @@ def test_the_function_gets_the_message_and_its_answer_is_the_outcome() -> None:
         read.append(decode(question["message"], ExecutorMessage))
         return answered(Retry(detail="busy", after_seconds=9))
 
-    functions = MemoryFunctions({ARN: function})
-    assert target_of(functions)(MESSAGE) == Retry(detail="busy", after_seconds=9)
+    asked = MemoryFunction(function)
+    assert target_of(asked)(MESSAGE) == Retry(detail="busy", after_seconds=9)
     assert read == [MESSAGE]
-    assert [name for name, _ in functions.asked] == [ARN], "asked once"
+    assert len(asked.asked) == 1
     assert result_of({"outcome": "done", "detail": "HTTP 200"}) == Done("HTTP 200")
 
 
@@ -54,7 +54,7 @@ def test_no_answer_is_a_failed_attempt_and_shows_no_text_of_the_function(content
 
 
 def test_neither_is_an_invocation_that_fails() -> None:
-    assert target_of(MemoryFunctions())(MESSAGE) == Retry(detail="the function does not exist")
+    assert target_of(MemoryFunction())(MESSAGE) == Retry(detail="the function does not exist")
 
 
 @pytest.mark.parametrize("kind", ["sms-send", "sqs-send"])
@@ -62,5 +62,5 @@ def test_a_type_that_no_other_stack_has_registered_waits(kind: str) -> None:
     """It is no failed attempt: a stack that is deployed again finds all that waited."""
     message = an_executor_message(action=json.dumps({"type": kind}))
     with pytest.raises(NotRegistered, match=kind):
-        target_of(MemoryFunctions()).check(message)
-    target_of(MemoryFunctions()).check(MESSAGE)
+        target_of(MemoryFunction()).check(message)
+    target_of(MemoryFunction()).check(MESSAGE)

@@ -38,7 +38,7 @@ def settle(
         observer.warn("not registered", reason=str(error))
         reason = str(error) if isinstance(error, Impossible) else "AWS did not do what was asked: try again"
         answer |= {"Status": "FAILED", "Reason": detail_of(reason)}
-    except BaseException as error:  # noqa: BLE001 - SystemExit of a missing setting, too: CloudFormation waits
+    except BaseException as error:  # noqa: BLE001 - whatever it is, CloudFormation waits for an answer
         observer.warn("not registered", error=repr(error))
         answer |= {"Status": "FAILED", "Reason": DEFECT}
     _send(event["ResponseURL"], json.dumps(answer).encode(), put or _put, observer)

@@ -27,12 +27,12 @@ REPORTS = "arn:aws:cloudformation:eu-west-1:123456789012:stack/reports/1a2b"
 OTHERS = "arn:aws:cloudformation:eu-west-1:123456789012:stack/others/2a3b"
 
 
-def an_action(kind: str = "slack-post", **more: object) -> ActionType:
+def an_action(kind: str = "slack-post", payload: str = "") -> ActionType:
     schema = (
         f'{{"type":"object","required":["type"],"additionalProperties":false,'
         f'"properties":{{"type":{{"const":"{kind}"}}}}}}'
     )
-    return evolve(ActionType(type=kind, schema=schema), **more)
+    return ActionType(type=kind, schema=schema, payload=payload)
 
 
 def a_registration(kind: str = "slack-post", stack: str = REPORTS, token: str = "1", **more: str) -> Registration:

@@ -1,4 +1,4 @@
-"""Functions, asked through Lambda."""
+"""A function, asked through Lambda."""
 
 import io
 import json
@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from delayer.aws.messaging.functions import LARGEST_ANSWER, LambdaFunctions
-from delayer.ports.functions import NoAnswer
+from delayer.aws.messaging.function import LARGEST_ANSWER, LambdaFunction
+from delayer.ports.function import NoAnswer
 from tests.clients import ERRORS, AnyClient, Failing
 
-ADAPTER = LambdaFunctions
+ADAPTER = LambdaFunction
 ARN = "arn:aws:lambda:eu-west-1:123456789012:function:slack"
 
 
@@ -29,7 +29,7 @@ class Answering(AnyClient):
 
 def test_it_is_asked_in_json_and_answers_in_json() -> None:
     client = Answering('{"é": [1]}'.encode())
-    assert LambdaFunctions(lambda_=client).ask(ARN, {"delayer": "describe", "text": "é\udc00"}) == {"é": [1]}
+    assert LambdaFunction(lambda_=client, function=ARN).ask({"delayer": "describe", "text": "é\udc00"}) == {"é": [1]}
     [asked] = client.asked
     assert asked["FunctionName"] == ARN
     assert json.loads(asked["Payload"]) == {"delayer": "describe", "text": "é\udc00"}
@@ -48,7 +48,7 @@ def test_it_is_asked_in_json_and_answers_in_json() -> None:
 )
 def test_no_answer_has_a_reason_of_ours(client: Answering, reason: str) -> None:
     with pytest.raises(NoAnswer, match=reason) as raised:
-        LambdaFunctions(lambda_=client).ask(ARN, {})
+        LambdaFunction(lambda_=client, function=ARN).ask({})
     assert "secret" not in str(raised.value)
 
 
@@ -71,5 +71,5 @@ def failed(code: str) -> ClientError:
 )
 def test_so_has_a_call_that_fails(error: Exception, reason: str) -> None:
     with pytest.raises(NoAnswer, match=reason) as raised:
-        LambdaFunctions(lambda_=Failing(error)).ask(ARN, {})
+        LambdaFunction(lambda_=Failing(error), function=ARN).ask({})
     assert "secret" not in str(raised.value)
