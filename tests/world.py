@@ -113,6 +113,7 @@ class WorldSettings:
     lead: Millis = LEAD
     keep_for: Millis = 90 * DAY
     event_source: str = "urn:delayer:test"
+    stack_id: str = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b"
     has_journal: bool = True
     has_canary: bool = False
     backlog_mark: int = 10_000

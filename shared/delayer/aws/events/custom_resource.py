@@ -19,6 +19,8 @@ SECONDS: Final = 4.0  # for one attempt to answer
 ATTEMPTS: Final = 2
 LOOPBACK: Final = ("localhost", "127.0.0.1")  # where the emulator takes an answer without TLS
 
+DEFECT: Final = "a defect of Delayer: the log of its function deploy-action-registrar says more"
+
 Put = Callable[[str, bytes], None]
 
 
@@ -36,12 +38,9 @@ def settle(
         observer.warn("not registered", reason=str(error))
         reason = str(error) if isinstance(error, Impossible) else "AWS did not do what was asked: try again"
         answer |= {"Status": "FAILED", "Reason": detail_of(reason)}
-    except BaseException as error:  # noqa: BLE001 - SystemExit of a missing setting, too: CloudFormation waits
+    except BaseException as error:  # noqa: BLE001 - whatever it is, CloudFormation waits for an answer
         observer.warn("not registered", error=repr(error))
-        answer |= {
-            "Status": "FAILED",
-            "Reason": "a defect of Delayer; the log of its deploy-action-registrar says more",
-        }
+        answer |= {"Status": "FAILED", "Reason": DEFECT}
     _send(event["ResponseURL"], json.dumps(answer).encode(), put or _put, observer)
 
 
