@@ -10,6 +10,7 @@ from ministack.core.responses import request_scope
 from ministack.services.cloudformation import engine
 
 from delayer.aws.messaging.queue import BATCH_BYTES
+from delayer.core.actions.built_in import built_in
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
 from delayer.use_cases.firing.relay import Relay
@@ -43,10 +44,8 @@ POLICIES = resources("AWS::IAM::Policy")
 ALARMS = resources("AWS::CloudWatch::Alarm")
 LOGS = resources("AWS::Logs::LogGroup")
 OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
-CLIENTS_ACTIONS = sorted(
-    OPENAPI["components"]["schemas"]["ScheduleRequest"]["properties"]["action"]["discriminator"]["mapping"]
-)
-ACTION_TYPES = [*CLIENTS_ACTIONS, "canary"]  # the last is Delayer's own, and no client may ask for it
+CLIENTS_ACTIONS = sorted(OPENAPI["components"]["schemas"]["Action"]["discriminator"]["mapping"])
+REGISTRATIONS = {one["Type"]: one for one in resources("Custom::DelayerAction").values()}
 FOURTEEN_DAYS = 1_209_600
 SCAN = "dynamodb:Scan"
 
@@ -122,21 +121,26 @@ def test_the_shared_variables_are_those_of_powertools() -> None:
     assert shared_variables()["POWERTOOLS_METRICS_NAMESPACE"] == "Delayer"
 
 
-@pytest.mark.parametrize("action", ACTION_TYPES)
+@pytest.mark.parametrize("action", sorted(built_in()))
 def test_each_action_has_an_executor_with_a_queue_of_its_own(action: str) -> None:
-    """What the API accepts, somebody does."""
-    queue = variables("delayer-relay")[f"EXECUTOR_QUEUE_{action.upper().replace('-', '_')}"]
-    function = f"executor-{action}"
+    """What is registered, somebody does; the relay may hand over to it."""
+    function, queue = f"executor-{action}", REGISTRATIONS[action]["Queue"]
     assert variables(function)["OWN_QUEUE"] == queue
     assert consumed()[logical(queue)] == function
+    may_send = [one for one in statements("delayer-relay") if "sqs:SendMessage" in listed(one["Action"])]
+    assert logical(queue) in {logical(resource) for one in may_send for resource in listed(one["Resource"])}
 
 
 def test_no_executor_without_an_action() -> None:
-    named = [name for name in FUNCTIONS if name.startswith("executor-")]
-    assert sorted(named) == sorted(f"executor-{action}" for action in ACTION_TYPES)
-    assert "canary" not in CLIENTS_ACTIONS
-    queues = [name for name in variables("delayer-relay") if name.startswith("EXECUTOR_QUEUE_")]
-    assert len(queues) == len(ACTION_TYPES)
+    named = {name.removeprefix("executor-") for name in FUNCTIONS if name.startswith("executor-")}
+    assert named == set(built_in()) == set(REGISTRATIONS)
+    assert sorted(kind for kind, one in built_in().items() if not one.internal) == CLIENTS_ACTIONS
+    assert {kind for kind, one in built_in().items() if one.internal} == {"canary", "remote"}
+
+
+def test_a_class_that_has_changed_is_registered_anew() -> None:
+    """CloudFormation updates what has changed: the layer has the classes, and each version has another name."""
+    assert all(one["Release"] == {"Ref": "DelayerLayer"} for one in REGISTRATIONS.values())
 
 
 @each_function
