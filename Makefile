@@ -15,7 +15,7 @@ BIN := .venv/bin
 INSTALLED := .venv/installed
 ENGINES := .engines/installed
 # A function's name holds the stack's, and Lambda takes 64 characters. CloudFormation would find out in the middle.
-LONGEST_STACK_NAME := 42
+LONGEST_STACK_NAME := 38
 CODE := shared local functions operate tests docs/hooks $(wildcard bench)
 PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-annotate --no-header

@@ -58,7 +58,12 @@ def shortened(value: Any) -> Any:
         return [shortened(item) for item in value]
     if not isinstance(value, dict):
         return value
-    match {name: shortened(item) for name, item in value.items()}:
+    return _shortened({name: shortened(item) for name, item in value.items()})
+
+
+def _shortened(function: dict[str, Any]) -> Any:
+    """What is in it is shortened."""
+    match function:
         case {"Fn::GetAtt": [str(resource), str(attribute)]}:
             return {"Fn::GetAtt": f"{resource}.{attribute}"}
         case {"Fn::Sub": [str(text), dict(constants)]} if all(isinstance(one, str) for one in constants.values()):
@@ -67,8 +72,11 @@ def shortened(value: Any) -> Any:
             return shortened({"Fn::Sub": text})
         case {"Fn::Sub": str(text)} if "${" not in text:
             return text
-        case other:
-            return other
+        case {"Fn::Split": [str(between), str(text)]}:
+            return text.split(between)
+        case {"Fn::Join": [str(between), list(texts)]} if all(isinstance(one, str) for one in texts):
+            return between.join(texts)
+    return function
 
 
 @cache
@@ -128,6 +136,11 @@ def folder_of(function: dict[str, Any]) -> str:
     """The folder of a function. One of a loop names it in its handler, because SAM cannot follow a path of a loop."""
     in_handler = str(function.get("Handler", "")).rpartition("/")[0]
     return in_handler or str(function["CodeUri"]).removeprefix("functions/").rstrip("/")
+
+
+def of_a_loop(function: str) -> bool:
+    """Whether a loop makes it. Its folder is in its handler then."""
+    return "Handler" in functions()[function]
 
 
 def logical_names() -> dict[str, str]:

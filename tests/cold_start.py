@@ -12,6 +12,7 @@ from attrs import frozen
 from tests.cfn import ROOT, expanded, shared_variables, variables
 
 RUNTIME = {"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}  # Lambda's own
+RUNTIME["AWS_LAMBDA_FUNCTION_NAME"] = "one"
 
 
 @frozen(kw_only=True)

@@ -47,6 +47,8 @@ def objects_of(module: object) -> Iterator[Any]:
             waiting += vars(one).values()
         elif is_use_case(one):
             waiting += [value for value, _ in fields_of(one)]
+        elif type(one).__module__.startswith("delayer.extension."):
+            waiting += vars(one).values()
 
 
 def is_use_case(one: object) -> bool:

@@ -198,8 +198,8 @@ def test_nothing_is_deleted_from_a_dead_letter_queue_before_it_has_rung_twice(qu
         return
     alarm = on_queue(queue)["ForgottenAlarm"]
     assert alarm["MetricName"] == "ApproximateAgeOfOldestMessage"
-    [source] = [QUEUES[name] for name, dead in dead_letter_queues().items() if dead == queue]
-    failing = source["VisibilityTimeout"] * source["RedrivePolicy"]["maxReceiveCount"]
+    sources = [QUEUES[name] for name, dead in dead_letter_queues().items() if dead == queue]
+    failing = max(source["VisibilityTimeout"] * source["RedrivePolicy"]["maxReceiveCount"] for source in sources)
     assert QUEUES[queue]["MessageRetentionPeriod"] - failing - alarm["Threshold"] >= 5 * 24 * 3600
 
 
@@ -300,9 +300,13 @@ def widgets() -> list[dict[str, Any]]:
 
 
 def shown(widget: dict[str, Any]) -> list[Watched]:
-    """The metrics of a widget."""
+    """The metrics of a widget, those of a search among them: it finds the queues of a loop by a part of their names."""
     found = []
-    for namespace, name, dimension, value, *_ in widget["properties"].get("metrics", []):
+    for row in widget["properties"].get("metrics", []):
+        if "expression" in row[0]:
+            found += searched(row[0]["expression"])
+            continue
+        namespace, name, dimension, value, *_ = row
         resource, _, attribute = re.fullmatch(r"\$\{([\w:]+)(\.)?(\w*)\}", value).groups()  # type: ignore[union-attr]
         found.append(
             Watched(
@@ -310,6 +314,30 @@ def shown(widget: dict[str, Any]) -> list[Watched]:
             )
         )
     return found
+
+
+def searched(expression: str) -> list[Watched]:
+    """What a search finds: each queue whose name begins like this."""
+    found = re.search(r'MetricName="(\w+)" (?:QueueName=)?"?(\$\{AWS::StackName\}-[A-Za-z]+)', expression)
+    assert found, expression
+    name, begins = found.groups()
+    queues = [queue for queue, given in QUEUES.items() if name_of(queue, given).startswith(begins)]
+    if "SuspectsQueue" in expression:
+        queues = [queue for queue in queues if queue.endswith("SuspectsQueue") != ("NOT QueueName" in expression)]
+    return [
+        Watched(namespace="AWS/SQS", name=name, dimension="QueueName", resource=queue, attribute="QueueName")
+        for queue in queues
+    ]
+
+
+def name_of(queue: str, given: dict[str, Any]) -> str:
+    """The name of a queue, as far as the template says it; CloudFormation makes one of the logical name."""
+    match given.get("QueueName"):
+        case {"Fn::Sub": [str(text), dict(constants)]}:
+            for name, constant in constants.items():
+                text = text.replace(f"${{{name}}}", str(constant))
+            return text
+    return f"${{AWS::StackName}}-{queue}"
 
 
 ALL_SHOWN: Final = [(widget["properties"]["title"], metric) for widget in widgets() for metric in shown(widget)]

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from attrs import frozen
 
-from tests.cfn import CODE, TEMPLATE, deployed, expanded, logical_names, written
+from tests.cfn import CODE, TEMPLATE, deployed, expanded, logical_names, of_a_loop, written
 
 BANNER = re.compile(r"  # -{8} (?P<title>.+)")
 FEATURE = re.compile(r"(?P<name>[a-z0-9*-]+): (?P<job>.+) \(ADR \d{4}(?:(?:, | to )\d{4})*\)")
@@ -23,6 +23,7 @@ ORDER = [
     "operator-id-key",
     "stream-lifecycle",
     "lifecycle-journal",
+    "subscriber-*",
 ]
 
 FUNCTION = {"AWS::Serverless::Function", "AWS::IAM::Role", "AWS::IAM::Policy", "AWS::Logs::LogGroup"} | {
@@ -31,7 +32,8 @@ FUNCTION = {"AWS::Serverless::Function", "AWS::IAM::Role", "AWS::IAM::Policy", "
 ROUTE = {"AWS::ApiGatewayV2::Route", "AWS::Lambda::Permission", "AWS::ApiGatewayV2::Integration"}
 QUEUE = {"AWS::SQS::Queue"}
 ALARM = {"AWS::CloudWatch::Alarm"}
-LONGER = {"executor-sqs-send": 46}  # it sends what its owners ask for, with the rights of the stack: these are limited
+LONGER = {"executor-sqs-send": 47}  # it sends what its owners ask for, with the rights of the stack: these are limited
+OF_LOOPS = {"executor-*", "subscriber-*"}
 
 
 @frozen(kw_only=True)
@@ -92,7 +94,7 @@ def _blocks(part: list[str]) -> Iterator[Block]:
         yield Block(name=name, kind=_kind(part), lines=tuple(part), copies=1)
         return
     _, collection, _ = written()["Resources"][name]
-    first = next(index for index, line in enumerate(part) if re.match(r"    - .*\$\{\w+\}\w*:$", line))
+    first = next(index for index, line in enumerate(part) if re.match(r"    - .*[$&]\{\w+\}\w*:$", line))
     around, bodies = part[:first], [part[first].replace("- ", "  ", 1), *part[first + 1 :]]
     for body in parts(bodies, 6):
         yield Block(name=body[0].strip(": "), kind=_kind(body), lines=(*around, *body), copies=len(collection))
@@ -108,13 +110,16 @@ def cost(of: list[Block]) -> float:
     return sum(len(block.lines) / block.copies for block in of)
 
 
-each_function = pytest.mark.parametrize("function", sorted(logical_names()))
+WRITTEN_OUT = [name for name in logical_names() if not of_a_loop(name)]
+each_function = pytest.mark.parametrize("function", sorted(WRITTEN_OUT))
 
 
 def test_each_function_has_a_banner_and_each_banner_a_function() -> None:
-    names = set(logical_names())
-    assert set(features()) - names == {"executor-*"}
-    assert names <= set(features())
+    """One of a loop has that of the loop, and one of its own if it needs more."""
+    assert set(features()) - set(logical_names()) == OF_LOOPS
+    assert set(WRITTEN_OUT) <= set(features())
+    for name in set(logical_names()) - set(WRITTEN_OUT):
+        assert f"{name.partition('-')[0]}-*" in OF_LOOPS
 
 
 def test_the_features_stand_in_the_order_of_the_flow() -> None:
@@ -139,7 +144,7 @@ def test_a_function_stands_with_its_policy_routes_and_alarms(function: str) -> N
 
 
 def test_a_queue_stands_with_the_function_that_receives_from_it() -> None:
-    for function in logical_names():
+    for function in WRITTEN_OUT:
         queues = {block.name for block in blocks(function) if block.kind in QUEUE}
         resource = expanded()["Resources"][logical_names()[function]]["Properties"]
         own = [event["Properties"]["Queue"] for event in resource.get("Events", {}).values() if event["Type"] == "SQS"]
@@ -148,7 +153,7 @@ def test_a_queue_stands_with_the_function_that_receives_from_it() -> None:
 
 
 def test_the_whole_is_short() -> None:
-    assert len(TEMPLATE.read_text().splitlines()) <= 1_820
+    assert len(TEMPLATE.read_text().splitlines()) <= 1_960
 
 
 @each_function
@@ -174,7 +179,8 @@ def test_a_route_is_short(function: str) -> None:
 @pytest.mark.parametrize("feature", sorted(features()))
 def test_a_queue_is_short(feature: str) -> None:
     """With its queue of suspects or dead-letter queue and its alarms; each queue says that it is kept, and whose."""
-    assert cost([block for block in blocks(feature) if block.of_a_queue]) <= 24
+    own = [block for block in blocks(feature) if block.of_a_queue]
+    assert cost(own) <= 24 or (feature in OF_LOOPS and sum(len(block.lines) for block in own) <= 36)
 
 
 @pytest.mark.parametrize("feature", sorted(features()))
@@ -182,7 +188,7 @@ def test_all_else_is_short(feature: str) -> None:
     """An alarm on a function or on a metric of ours, a subscription, the policy of a queue."""
     for block in blocks(feature):
         if not block.of_a_queue and block.kind not in FUNCTION | ROUTE:
-            assert cost([block]) <= 8
+            assert cost([block]) <= (12 if feature in OF_LOOPS else 8)
 
 
 def test_the_stack_stays_below_the_limit_of_cloudformation() -> None:
@@ -190,11 +196,14 @@ def test_the_stack_stays_below_the_limit_of_cloudformation() -> None:
     assert len(deployed()["Resources"]) < 450
 
 
-def test_no_loop_holds_code() -> None:
-    """A folder of code is packaged where it is written out."""
+def test_code_in_a_loop_is_one_archive_for_all() -> None:
+    """SAM cannot follow a path that a loop makes: the folder is in the handler."""
     for name, loop in written()["Resources"].items():
         if LOOP.fullmatch(name):
-            assert {resource["Type"] for resource in loop[2].values()} & set(CODE) == set()
+            for resource in loop[2].values():
+                if resource["Type"] in CODE:
+                    assert resource["Properties"]["CodeUri"] == "functions/"
+                    assert resource["Properties"]["Handler"]["Fn::Sub"].endswith(f"-${{{loop[0]}}}/app.handler")
 
 
 def test_the_lists_of_functions_are_those_of_the_table() -> None:

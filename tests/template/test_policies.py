@@ -77,6 +77,8 @@ PLACES: Final[dict[str, set[tuple[str, str]]]] = {
 # The parts of the store that use cases have of their own.
 PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {"Enqueue": (WAITING,), "BringBack": PREFIXES}
 
+IN_A_LOOP: Final = ("executor-", "subscriber-")
+
 each_function = pytest.mark.parametrize("function", sorted(functions()))
 
 
@@ -262,17 +264,26 @@ def read_at_attempts(function: str) -> set[str]:
     """What an executor reads of its own: not at its start, since it is imported without any variable elsewhere."""
     targets = [name for name in cold_start(function).modules if name.startswith("delayer.targets.")]
     files = [ROOT / "shared" / f"{name.replace('.', '/')}.py" for name in targets]
-    if function.startswith("executor-"):
-        files.append(ROOT / f"functions/{function}/app.py")
+    files.append(ROOT / f"functions/{function}/app.py")
     calls = [node for path in files for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
     return {ast.literal_eval(call.args[0]) for call in calls if ast.unparse(call.func) == "setting"}
 
 
 @each_function
 def test_the_variables_are_those_that_the_code_reads(function: str) -> None:
-    """Each of them, and none that nobody reads. AWS's SDK reads the name of the application."""
-    read = (cold_start(function).read | read_at_attempts(function)) - set(shared_variables()) - {"AWS_REGION"}
+    """Each of them, and none that nobody reads. AWS's SDK reads the name of the application.
+
+    What a loop makes has the variables of all that it makes.
+    """
+    kind = function.partition("-")[0] + "-"
+    together = {name for name in functions() if name.startswith(kind)} if kind in IN_A_LOOP else {function}
+    read = set().union(*map(read_by, together))
     assert set(variables(function)) == read | {"AWS_SDK_UA_APP_ID"}
+
+
+def read_by(function: str) -> set[str]:
+    """When it starts, and later."""
+    return {*cold_start(function).read, *read_at_attempts(function)} - set(shared_variables()) - {"AWS_REGION"}
 
 
 # ------------------------------------------------------------ the reader of the code

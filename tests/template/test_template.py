@@ -12,6 +12,8 @@ from ministack.services.cloudformation import engine
 from delayer.aws.messaging.queue import BATCH_BYTES
 from delayer.core.actions.built_in import built_in
 from delayer.core.firing.relaying import MAX_HOLD
+from delayer.core.history.cloud_events import PREFIX
+from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
 from delayer.use_cases.firing.relay import Relay
 from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
@@ -26,6 +28,7 @@ from tests.cfn import (
     listed,
     logical,
     logical_names,
+    of_a_loop,
     resource_name,
     resources,
     shared_variables,
@@ -68,7 +71,9 @@ def dead_letter_queues() -> dict[str, str]:
 WORKING = sorted(dead_letter_queues())
 SUSPECTS = sorted(name for name in QUEUES if name.endswith("SuspectsQueue"))
 DEAD = sorted(set(QUEUES) - set(WORKING) - set(SUSPECTS))
-HEALING = ["GroupQueue", "JournalQueue", "SweepQueue"]  # those that hold no schedules
+OF_SUBSCRIBERS = sorted(queue for queue, function in consumed().items() if function.startswith("subscriber-"))
+HEALING = ["GroupQueue", "JournalQueue", "SweepQueue", *OF_SUBSCRIBERS]  # those that hold no schedules
+SHARED = {"SubscribersDeadLetterQueue": OF_SUBSCRIBERS}  # dead-letter queues of several queues
 RENEWED = {"TaskDeadLetterQueue": 24 * 3600, "SweepDeadLetterQueue": 4 * 24 * 3600}  # seconds for which they keep
 
 # ------------------------------------------------------------ functions
@@ -82,10 +87,12 @@ def test_each_folder_is_a_function_and_each_function_a_folder() -> None:
 def test_names(function: str) -> None:
     """`<source>-<classifier>-<name>`, the same in AWS, in the folder and in the logs."""
     assert FUNCTIONS[function]["FunctionName"] == {"Fn::Sub": f"${{AWS::StackName}}-{function}"}
-    assert re.fullmatch(r"(api|stream|task|sweep|delayer|executor|job|operator|lifecycle)(-[a-z0-9]+)+", function)
+    sources = "api|stream|task|sweep|delayer|executor|job|operator|lifecycle|subscriber"
+    assert re.fullmatch(rf"({sources})(-[a-z0-9]+)+", function)
     assert variables(function)["AWS_SDK_UA_APP_ID"] == function
     assert cold_start(function).services == {function}
-    assert written()["Mappings"]["Functions"][logical_names()[function]]["Name"] == function
+    if not of_a_loop(function):
+        assert written()["Mappings"]["Functions"][logical_names()[function]]["Name"] == function
 
 
 @each_function
@@ -94,7 +101,9 @@ def test_runtime_and_architecture(function: str) -> None:
     assert common["Runtime"] == "python3.13"
     assert common["Architectures"] == ["arm64"]
     assert common["Layers"] == [{"Ref": "DelayerLayer"}]
-    assert not {"Runtime", "Architectures", "Layers", "Handler"} & set(FUNCTIONS[function])
+    assert not {"Runtime", "Architectures", "Layers"} & set(FUNCTIONS[function])
+    assert common["Handler"] == "app.handler"
+    assert FUNCTIONS[function].get("Handler", "app.handler") in ("app.handler", f"{function}/app.handler")
 
 
 @each_function
@@ -255,6 +264,48 @@ def test_lifecycle_events_are_off_the_firing_path() -> None:
     assert "Condition" not in expanded()["Resources"]["JournalTable"], "switching it off must not delete histories"
 
 
+@pytest.mark.parametrize("function", sorted(name for name in FUNCTIONS if name.startswith("subscriber-")))
+def test_a_subscriber_gets_each_event_that_it_asks_for_by_itself(function: str) -> None:
+    """Of all types, if it does not say of which. SNS drops, without a word, what no value of its filter matches."""
+    [queue] = [queue for queue, consumer in consumed().items() if consumer == function]
+    subscriptions = {
+        name: one
+        for name, one in resources("AWS::SNS::Subscription").items()
+        if f"{queue}.Arn" in json.dumps(one["Endpoint"])
+    }
+    [(name, subscription)] = subscriptions.items()
+    assert expanded()["Resources"][name]["Condition"] == "HasEvents"
+    assert subscription["RawMessageDelivery"] is True
+    assert logical(subscription["RedrivePolicy"]["deadLetterTargetArn"]) == "SubscribersDeadLetterQueue"
+    types = {f"{PREFIX}{one}" for one in EventType}
+    table = written()["Mappings"]["Subscribers"].get(function.removeprefix("subscriber-"), {})
+    assert set(subscription["FilterPolicy"]) == {"type"}
+    assert set(subscription["FilterPolicy"]["type"]) == set(table.get("Events", types))
+    assert set(subscription["FilterPolicy"]["type"]) <= types
+    [mapping] = [one for consumer, one in events("SQS") if consumer == function]
+    assert mapping["BatchSize"] == 1, "one that takes long, or the process along, holds up no other"
+    assert FUNCTIONS[function]["Timeout"] <= 60
+
+
+def test_a_subscription_waits_for_the_policy_of_its_queue() -> None:
+    """SNS gives up at once if it may not deliver. In a loop, a reference is the only way to say so."""
+    for name, subscription in expanded()["Resources"].items():
+        if subscription["Type"] == "AWS::SNS::Subscription" and subscription["Properties"]["Protocol"] == "sqs":
+            policy = name.replace("Subscription", "QueuePolicy")
+            endpoint = subscription["Properties"]["Endpoint"]
+            joined = {"Fn::Join": ["|", [{"Fn::GetAtt": f"{policy.removesuffix('Policy')}.Arn"}, {"Ref": policy}]]}
+            assert policy == subscription.get("DependsOn") or endpoint == {
+                "Fn::Select": [0, {"Fn::Split": ["|", joined]}]
+            }
+
+
+def test_a_subscriber_that_is_asked_for_all_types_gets_all() -> None:
+    """The default in the loop has each type that there is."""
+    loop = written()["Resources"]["Fn::ForEach::Subscribers"][2]["Subscriber&{Name}Subscription"]
+    _, _, _, default = loop["Properties"]["FilterPolicy"]["type"]["Fn::FindInMap"]
+    assert sorted(default["DefaultValue"]) == sorted(f"{PREFIX}{one}" for one in EventType)
+
+
 def test_the_minute_task() -> None:
     """A tick that was missed is not made up for: the next does the same."""
     schedules = dict(events("ScheduleV2"))
@@ -370,11 +421,11 @@ def test_the_longest_name_of_a_stack() -> None:
 @pytest.mark.parametrize("queue", WORKING)
 def test_what_comes_back_leaves_its_queue_for_one_of_its_own(queue: str) -> None:
     """Throttled deliveries count, too: what holds schedules is moved early, because there it is only handled alone."""
-    others = [dead for name, dead in dead_letter_queues().items() if name != queue]
-    assert dead_letter_queues()[queue] not in others
+    dead = dead_letter_queues()[queue]
+    assert sorted(name for name in WORKING if dead_letter_queues()[name] == dead) == SHARED.get(dead, [queue])
     assert queue in consumed()
     receives = QUEUES[queue]["RedrivePolicy"]["maxReceiveCount"]
-    assert receives == 3 if dead_letter_queues()[queue] in SUSPECTS else receives >= 10
+    assert receives == 3 if dead in SUSPECTS else receives >= 10
 
 
 def test_every_consumed_queue_works_or_is_a_dead_letter_queue() -> None:
@@ -436,6 +487,9 @@ def test_an_alarm_on_what_waits_among_suspects(queue: str) -> None:
 def test_a_dead_letter_queue_takes_messages_only_from_its_own_queue(queue: str) -> None:
     """By name: the two queues cannot refer to each other. The id of the stack makes the name one of its own."""
     policy = QUEUES[queue]["RedriveAllowPolicy"]
+    if queue in SHARED:
+        assert policy == {"redrivePermission": "allowAll"}, "by name, ten queues at most"
+        return
     assert policy["redrivePermission"] == "byQueue"
     [(arn, named)] = [one["Fn::Sub"] for one in policy["sourceQueueArns"]]
     source = queue.replace("DeadLetterQueue", "Queue")
@@ -536,12 +590,17 @@ def test_one_role_for_each_function() -> None:
 
 @pytest.mark.parametrize("policy", sorted(POLICIES))
 def test_a_policy_is_of_one_function_which_waits_for_it(policy: str) -> None:
-    """Lambda refuses to map a queue or a stream to a function whose role may not read it yet."""
+    """Lambda refuses to map a queue or a stream to a function whose role may not read it yet.
+
+    What a loop makes has a role that may.
+    """
     [role] = POLICIES[policy]["Roles"]
     [function] = [name for name in FUNCTIONS if FUNCTIONS[name]["Role"] == {"Fn::GetAtt": f"{logical(role)}.Arn"}]
     assert policy == f"{logical_names()[function]}Policy"
     assert POLICIES[policy]["PolicyName"] == function
-    assert expanded()["Resources"][logical_names()[function]]["DependsOn"] == policy
+    assert expanded()["Resources"][logical_names()[function]].get("DependsOn") == (
+        None if of_a_loop(function) else policy
+    )
 
 
 def test_a_mapping_that_a_loop_makes_names_its_function() -> None:
@@ -584,11 +643,17 @@ def test_no_owner_reaches_the_stacks_own_queues() -> None:
     [statement] = denied("executor-sqs-send")
     assert statement["Action"] == ["sqs:SendMessage"]
     assert "Condition" not in statement
-    assert {logical(one) for one in statement["Resource"]} == set(QUEUES) - {"SqsSendQueue"}
+    patterns = [one["Fn::Sub"] for one in statement["Resource"] if "Fn::Sub" in one]
+    assert patterns == ["arn:${AWS::Partition}:sqs:*:${AWS::AccountId}:${AWS::StackName}-subscriber-*"]
+    named = {logical(one) for one in statement["Resource"] if "Fn::Sub" not in one}
+    assert named | set(OF_SUBSCRIBERS) == set(QUEUES) - {"SqsSendQueue"}
     assert variables("executor-sqs-send")["STACK"] == {"Ref": "AWS::StackName"}
     for queue, properties in QUEUES.items():
         assert queue.endswith("Queue"), "by this the code knows it, in the name of CloudFormation's and of ours"
-        if "QueueName" in properties:
+        if queue in OF_SUBSCRIBERS:
+            name = f"${{AWS::StackName}}-{consumed()[queue]}-${{Stack}}"
+            assert properties["QueueName"]["Fn::Sub"][0] == name, "the pattern covers it"
+        elif "QueueName" in properties:
             assert properties["QueueName"]["Fn::Sub"][0].startswith(f"${{AWS::StackName}}-{queue}-${{Id}}")
     assert [function for function in FUNCTIONS if denied(function)] == ["executor-sqs-send"]
 

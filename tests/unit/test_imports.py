@@ -60,8 +60,8 @@ ROOMS: dict[str, set[str]] = {
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "ports", "aws/runtime"},
-    "wiring": {"core/schedule", "core/firing", "core/recovery", "core/api", "core/actions", "ports", "aws/runtime"}
-    | {"aws/dynamodb", "aws/deployment"}
+    "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
+    | {"aws/runtime", "aws/dynamodb", "aws/deployment"}
     | {
         "aws/messaging",
         "aws/events",
@@ -71,11 +71,14 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/history",
         "use_cases/api",
     },
-    "extension": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "wiring"},
+    "extension": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
+    | {"aws/runtime", "wiring"},
+    "extension/harness": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/api", "ports"}
+    | {"fakes/runtime", "wiring", "extension"},
     "targets": {"core/firing", "core/actions", "ports", "aws/runtime", "extension"},
 }
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
-    "core/firing",  # the two ways of a canary
+    "core/firing",  # the two ways of a canary; what came of a request
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }
@@ -190,7 +193,8 @@ def test_ports_use_cases_and_targets_use_few_libraries() -> None:
 
 def test_the_fakes_stay_out_of_the_lambdas() -> None:
     """They are for tests, those of others included."""
-    assert [room for room, others in ROOMS.items() if any(one.startswith("fakes") for one in others)] == ["fakes"]
+    users = [room for room, others in ROOMS.items() if any(one.startswith("fakes") for one in others)]
+    assert users == ["fakes", "extension/harness"]
     check(sorted(ROOT.glob("functions/*/app.py")), "delayer.fakes")
 
 

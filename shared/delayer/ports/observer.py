@@ -11,6 +11,7 @@ Count = Literal[
     "Cancelled",
     "Claimed",
     "DeadLettered",
+    "Delivered",
     "Dropped",
     "Enqueued",
     "Executed",
@@ -25,6 +26,7 @@ Count = Literal[
     "Swept",
     "Unannounced",
     "Uncounted",
+    "Undelivered",
     "Unexpected",
 ]
 Lateness = Literal["Lateness", "CanaryNearLateness", "CanaryFarLateness"]

@@ -58,6 +58,7 @@ class Request:
     method: str
     headers: Mapping[str, str]
     timeout: float  # seconds
+    idempotency_key: str = ""  # the same on every attempt; empty: the id of the schedule
 
 
 Resolve = Callable[[str, int], Iterable[str]]
@@ -206,13 +207,13 @@ def _answer(connection: HTTPConnection, url: Url, method: str, headers: dict[str
 
 
 def _headers(url: Url, request: Request, message: Message[Any]) -> dict[str, str]:
-    """The client's own, then ours. The schedule's id is the idempotency key: it is the same on every attempt.
+    """The client's own, then ours. The schedule's id is the idempotency key, if the request has no other.
 
     Raises Forbidden for a header that would be read as something else.
     """
     ours = {
         "Host": url.netloc or "",
-        "Idempotency-Key": message.schedule_id,
+        "Idempotency-Key": request.idempotency_key or message.schedule_id,
         "Delayer-Schedule-Id": message.schedule_id,
         "Delayer-Point-In-Time": message.due,
         "Delayer-Attempt": str(message.attempt),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from delayer.core.history.received import Event
     from delayer.core.schedule.messages import ExecutorMessage
     from delayer.ports.journal import ReadsHistory
     from delayer.ports.queue import ReceivedMessage
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.firing.sweep import Tick
     from delayer.use_cases.firing.sweep_bucket import SweepBuckets
     from delayer.use_cases.history.announce import Announce
+    from delayer.use_cases.history.deliver import Deliver
     from delayer.use_cases.history.write_journal import WriteJournal
     from delayer.use_cases.recovery.bring_back import BringBack
     from delayer.use_cases.recovery.bulk import Bulk
@@ -438,3 +440,10 @@ def write_journal(ports: "Bundle") -> "WriteJournal":
         observer=ports.observer,
         keep_for=ports.settings.keep_for,
     )
+
+
+def deliver(ports: "Bundle", read: "Callable[[Event], object]") -> "Deliver":
+    """The lifecycle events, for one subscriber."""
+    from delayer.use_cases.history.deliver import Deliver
+
+    return Deliver(read=read, observer=ports.observer)

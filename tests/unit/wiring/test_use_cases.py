@@ -53,6 +53,7 @@ PARTS: dict[str, set[str]] = {
     "bulk": {*REDRIVE, "parallel"},
     "keep_id_keys": {"clock", "observer", "control", "randomness"},
     "announce": {"topic", "observer", "settings.event_source"},
+    "deliver": {"observer"},
     "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},
 }
 FACTORIES: dict[str, Callable[..., Any]] = {
@@ -63,6 +64,7 @@ FACTORIES: dict[str, Callable[..., Any]] = {
 MORE: dict[str, list[Any]] = {
     "execute": [ScriptedTarget(World().clock)],
     "guard": [lambda batch: []],
+    "deliver": [lambda event: None],
 }  # what a factory takes beside its bundle
 
 

@@ -1,9 +1,9 @@
 """A condition may name the account and the region; a loop over names with hyphens refers to its own resources."""
 
 import importlib
+from importlib.util import find_spec, module_from_spec
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from ministack.core import responses
@@ -12,7 +12,6 @@ from ministack.core.responses import request_scope
 from local.emulator.patches.cloudformation import resolve_names_in_loops, resolve_pseudo_parameters
 
 engine: Any = importlib.import_module("ministack.services.cloudformation.engine")
-language_extensions: Any = importlib.import_module("ministack.services.cloudformation.language_extensions")
 TEMPLATE = {
     "Conditions": {
         "Own": {"Fn::Equals": [{"Ref": "Account"}, {"Ref": "AWS::AccountId"}]},
@@ -42,13 +41,17 @@ def reference_to(resource: str) -> dict[str, Any]:
     return {"Fn::Sub": [resource + "${Id}Queue", {"Id": without_hyphens}]}
 
 
-def looped(properties: dict[str, Any]) -> dict[str, Any]:
-    """What a loop over one name with two hyphens makes of it."""
-    module = SimpleNamespace(**vars(language_extensions))
-    resolve_names_in_loops(module)
+def looped(properties: dict[str, Any], *, is_corrected: bool = True) -> dict[str, Any]:
+    """What a loop over one name with two hyphens makes of it, by a copy of ministack's module."""
+    spec = find_spec("ministack.services.cloudformation.language_extensions")
+    assert spec
+    assert spec.loader
+    copy: Any = module_from_spec(spec)
+    spec.loader.exec_module(copy)
+    if is_corrected:
+        resolve_names_in_loops(copy)
     template = {"Resources": {"Fn::ForEach::All": ["Name", ["a-b-1"], {"Of&{Name}Queue": {"Properties": properties}}]}}
-    with patch.object(language_extensions, "_literal_sub", module._literal_sub):
-        found: dict[str, Any] = language_extensions.apply(template, {})["Resources"]
+    found: dict[str, Any] = copy.apply(template, {})["Resources"]
     return found
 
 
@@ -62,3 +65,8 @@ def test_what_a_loop_makes_is_found_by_its_name_without_hyphens() -> None:
 def test_what_only_the_stack_knows_is_still_refused_as_a_name() -> None:
     with pytest.raises(ValueError, match="Ref takes the name of a parameter or a resource"):
         looped({"Url": {"Ref": {"Fn::Sub": ["${Id}Queue", {"Id": {"Ref": "AWS::StackName"}}]}}})
+
+
+def test_without_the_correction_ministack_refuses_it() -> None:
+    with pytest.raises(ValueError, match="Ref takes the name of a parameter or a resource"):
+        looped({"Url": {"Ref": reference_to("Of")}}, is_corrected=False)

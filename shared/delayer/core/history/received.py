@@ -1,0 +1,88 @@
+"""A lifecycle event as a subscriber receives it (ADR 0091)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from attrs import field, frozen
+
+from delayer.core.history import cloud_events
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.schedule.instants import Millis, format_instant
+from delayer.core.schedule.schedule_id import point_in_time_of
+
+
+class NotDone(Exception):
+    """A subscriber raises it if the event must come again. Its text is logged: it is in the author's own words."""
+
+
+@frozen(kw_only=True)
+class Event:
+    """One transition of one schedule. What an event does not have is empty.
+
+    Events come at least once, and in any order. The same event has the same `id` each time. Of two events of one
+    schedule, the one with the higher `sequence` is the later one.
+    """
+
+    id: str  # the same if the event is delivered again: remember it where a second time would do harm
+    type: EventType  # a text, such as "failed"; docs/events.md has them all
+    schedule_id: str
+    owner: str  # whose schedule it is
+    state: State  # of the schedule after the transition; a text, such as "dead-lettered"
+    at: Millis  # of the transition, in milliseconds since 1970, UTC
+    sequence: int  # 0 for `scheduled` and `enqueued`
+    point_in_time: Millis  # when it is due
+    attempt: int = 0  # the attempt that the event is about
+    lateness: Millis | None = None  # of the first attempt, once that was made
+    detail: str = ""  # the answer of the target, or the reason
+    name: str = ""
+    replaced_by: str = ""  # the id of the schedule that took its place
+    by: str = ""  # who asked for it: a caller of the API, or an operator
+    group: str = ""  # `scheduled` only
+    tags: Mapping[str, Any] = field(factory=dict)  # `scheduled` only
+    action: Mapping[str, Any] = field(factory=dict)  # `scheduled` only; its secrets are masked
+    payload: str = ""  # `scheduled` only: JSON, as the client sent it; empty if it is too large for an event
+    cloud_event: Mapping[str, Any] = field(factory=dict)  # all of it, as it came
+
+    @property
+    def time(self) -> str:
+        """The time of the transition as a text, such as 2026-11-21T09:00:00.301Z."""
+        return format_instant(self.at)
+
+    @property
+    def due(self) -> str:
+        """The point in time as a text."""
+        return format_instant(self.point_in_time)
+
+
+def decode(text: str) -> Event:
+    """An event from the JSON in which it was published. Raises Malformed with the reason."""
+    event = cloud_events.decode(text)
+    schedule = event.original.schedule if event.original else None
+    definition = schedule.definition if schedule else None
+    return Event(
+        id=event.id,
+        type=event.type,
+        schedule_id=event.schedule_id,
+        owner=event.owner,
+        state=event.state,
+        at=event.at,
+        sequence=event.revision,
+        point_in_time=schedule.point_in_time if schedule else point_in_time_of(event.schedule_id),
+        attempt=event.attempt,
+        lateness=event.lateness,
+        detail=event.detail,
+        name=event.name,
+        replaced_by=event.replaced_by,
+        by=event.by,
+        group=definition.group if definition else "",
+        tags=_object(definition.tags if definition else ""),
+        action=_object(definition.action if definition else ""),
+        payload=definition.payload if definition else "",
+        cloud_event=msgspec.json.decode(text),
+    )
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    content = msgspec.json.decode(text) if text else {}
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,59 @@
+"""A reader of lifecycle events is one small function: this is what its author imports (docs/subscribers.md).
+
+@subscriber("big-spenders")
+def handler(event: Event) -> None:
+    if event.type == "scheduled" and event.payload.count("order") > 100:
+        ...
+
+The function is called with one event, and again two minutes later if it raises. It is called at least once for each
+event, and the events of one schedule may come in any order: `event.id` tells an event that came before, and the higher
+`event.sequence` is the later one.
+"""
+
+import os
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from delayer.core.history.received import Event, NotDone
+from delayer.core.ledger.lifecycle import EventType, State
+
+if TYPE_CHECKING:
+    from delayer.aws.runtime.telemetry import Handler
+    from delayer.wiring.environment import Environment
+
+__all__ = ["Event", "EventType", "NotDone", "State", "Subscriber", "subscriber"]
+
+IN_LAMBDA: Final = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda's own
+
+
+def subscriber(name: str) -> "Callable[[Callable[[Event], object]], Subscriber]":
+    """Makes a function a reader of lifecycle events. Its folder is `functions/subscriber-<name>`."""
+    return lambda read: Subscriber(name, read)
+
+
+class Subscriber:
+    """What Lambda calls, with a batch of the subscriber's queue."""
+
+    def __init__(self, name: str, read: Callable[[Event], object]) -> None:
+        self.name = name
+        self.read = read
+        if IN_LAMBDA in os.environ:
+            _ = self._of_queue  # at the cold start, which has more of a processor than a call
+
+    @cached_property
+    def ports(self) -> "Environment":
+        """What the function has at hand: logs, metrics, the clock."""
+        from delayer.wiring.environment import Environment
+
+        return Environment(f"subscriber-{self.name}")
+
+    @cached_property
+    def _of_queue(self) -> "Handler":
+        from delayer.wiring.subscriber import handler_of
+
+        return handler_of(self.ports, self.read)
+
+    def __call__(self, event: Any, context: object) -> Any:
+        """One invocation."""
+        return self._of_queue(event, context)
