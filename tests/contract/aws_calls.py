@@ -6,7 +6,7 @@ each of its writes.
 
 from typing import Final
 
-from delayer.aws.dynamodb.actions import DynamoActions
+from delayer.aws.deployment.actions import DynamoActions
 from delayer.aws.dynamodb.control import DynamoControl
 from delayer.aws.dynamodb.jobs import DynamoJobs
 from delayer.aws.dynamodb.journal import DynamoJournal

@@ -56,10 +56,11 @@ ROOMS: dict[str, set[str]] = {
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
     | {"aws/runtime", "aws/dynamodb/items"},
-    "aws/deployment": {"core/schedule", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
+    "aws/deployment": {"core/schedule", "core/ledger", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
-    "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "ports", "aws/runtime"},
+    "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
+    | {"aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/api", "core/actions", "ports", "aws/runtime"}
     | {"aws/dynamodb", "aws/deployment"}
     | {

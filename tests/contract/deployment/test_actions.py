@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.dynamodb.actions import KEY, DynamoActions
+from delayer.aws.deployment.actions import KEY, DynamoActions
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.registration import Registration
 from delayer.fakes import MemoryActions
