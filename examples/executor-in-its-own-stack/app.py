@@ -1,12 +1,8 @@
 """The action note-write: writes a note into the log of this function."""
 
-import logging
 from typing import Annotated
 
 from delayer.extension.executor import Action, Done, Message, Meta, Refused, Result, executor
-
-log = logging.getLogger("notes")
-log.setLevel(logging.INFO)
 
 
 class NoteWrite(Action, frozen=True):
@@ -20,5 +16,5 @@ def handler(message: Message[NoteWrite]) -> Result:
     """One attempt. `message.schedule_id` is the same at each: it tells whether the note is there already."""
     if not message.payload:
         return Refused("the note has no text: the payload is missing")
-    log.info("%s, %s: %s", message.schedule_id, message.action.topic, message.payload)
+    print(f"{message.schedule_id}, {message.action.topic}: {message.payload}")
     return Done("written")

@@ -2,9 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,13 +27,14 @@ class OtherStacks:
     def cloudformation(self) -> Any:
         return self.client.stack.client("cloudformation")
 
-    def create(self, name: str, template: Mapping[str, Any] | None = None) -> str:
-        """The status that it comes to. Without a template, that of the example."""
+    def create(self, name: str, kind: str = "note-write") -> str:
+        """The status that the stack of the example comes to, if it registers this type."""
         packaged = package(EXAMPLE / "template.yaml", CODE_BUCKET)
+        packaged.template["Resources"]["NoteWriteAction"]["Properties"]["Type"] = kind
         s3 = self.client.stack.client("s3")
         for key, archive in packaged.archives.items():
             s3.put_object(Bucket=CODE_BUCKET, Key=key, Body=archive)
-        body = json.dumps({**packaged.template, **(template or {})}, default=str)
+        body = json.dumps(packaged.template, default=str)
         self.cloudformation.create_stack(
             StackName=name, TemplateBody=body, Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
         )
@@ -109,6 +107,32 @@ def test_a_type_of_another_stack_from_its_deployment_to_its_deletion(client: Cli
     assert others.create("notes-again") == "CREATE_COMPLETE", others.reasons("notes-again")
     assert client.ledger_state(in_flight, "executed", seconds=300)["detail"] == {"S": "written"}
     assert others.delete("notes-again") == "DELETE_COMPLETE"
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("http-request", "is one of Delayer's own: choose another"),
+        ("other-note", "the function says that it does 'note-write', not 'other-note'"),
+    ],
+)
+def test_a_type_that_is_not_its_own_fails_the_deployment(
+    client: Client, others: OtherStacks, kind: str, reason: str
+) -> None:
+    """With the reason among the events of the other stack. What was registered stays as it was."""
+    before = listed(client)
+    assert others.create(f"bad-{kind}", kind) == "ROLLBACK_COMPLETE"
+    assert reason in others.reasons(f"bad-{kind}")
+    assert listed(client) == before
+
+
+def test_a_type_of_another_stack_cannot_be_taken(client: Client, others: OtherStacks) -> None:
+    assert others.create("first") == "CREATE_COMPLETE", others.reasons("first")
+    assert others.create("second") == "ROLLBACK_COMPLETE"
+    assert "the type 'note-write' belongs to the stack first" in others.reasons("second")
+    assert accepted(client, 3600 * SECOND)
+    assert listed(client)["note-write"] == "first"
+    assert others.delete("first") == "DELETE_COMPLETE"
 
 
 def notes(client: Client) -> str:
