@@ -43,12 +43,10 @@ def objects_of(module: object) -> Iterator[Any]:
         yield one
         if isinstance(one, FunctionType):
             waiting += [cell.cell_contents for cell in one.__closure__ or ()]
-        elif type(one).__name__ == "LambdaExecutor":
-            waiting += vars(one).values()
         elif is_use_case(one):
             waiting += [value for value, _ in fields_of(one)]
         elif type(one).__module__.startswith("delayer.extension."):
-            waiting += vars(one).values()
+            waiting += getattr(one, "__dict__", {}).values()
 
 
 def is_use_case(one: object) -> bool:
