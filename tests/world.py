@@ -12,6 +12,8 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from delayer.aws.messaging.dead_letter_reader import schedules_in
+from delayer.core.actions.built_in import built_in
+from delayer.core.actions.registration import Registration
 from delayer.core.api.quota import Limits
 from delayer.core.history.events import LifecycleRecord, of_record, of_row
 from delayer.core.ledger.row import LedgerRow
@@ -23,6 +25,7 @@ from delayer.core.schedule.table_change import RecordChange
 from delayer.fakes import (
     InOrder,
     ManualClock,
+    MemoryActions,
     MemoryControl,
     MemoryDeadLetterStore,
     MemoryJobs,
