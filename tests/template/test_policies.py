@@ -95,7 +95,7 @@ def of_port(port: Port) -> set[Permission]:
     if port.held == "Ids":
         return set()  # what it asks for is listed under its own name
     if port.held == "Executor":
-        return TARGETS[port.resources["kind"]]
+        return TARGETS.get(port.resources["kind"], set())
     if port.held == "S3DeadLetterStore" and port.use_case in PREFIXES_OF:
         return of_prefixes(port)
     if port.held == "S3DeadLetterStore":
