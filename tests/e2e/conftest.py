@@ -13,6 +13,7 @@ from tests.e2e.client import Client
 
 PARAMETERS = {"DelayerPeriod": "60"}
 EVERY_NAME = "*"  # so that nothing but the stack's own guards keeps sqs-send from its queues
+TARGET_ROLE = "arn:aws:iam::000000000000:role/delayer-target-role"
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +33,9 @@ def ticking(receiver: Receiver) -> Iterator[Client]:
 @pytest.fixture(scope="session")
 def client(receiver: Receiver) -> Iterator[Client]:
     """A stack whose minute task is switched off."""
-    with EmulatedStack(parameters={**PARAMETERS, "SqsTargetNamePattern": EVERY_NAME}) as stack:
+    with EmulatedStack(
+        parameters={**PARAMETERS, "SqsTargetNamePattern": EVERY_NAME, "TargetRoleArns": TARGET_ROLE}
+    ) as stack:
         client = Client(stack, receiver)
         client.switch_minute_task("DISABLED")
         yield client
