@@ -12,6 +12,7 @@ from local.stack.emulated_stack import EmulatedStack
 from tests.e2e.client import Client
 
 PARAMETERS = {"DelayerPeriod": "60"}
+FAILURES = "/failures"  # the path of the webhook that is told of schedules that failed
 EVERY_NAME = "*"  # so that nothing but the stack's own guards keeps sqs-send from its queues
 
 
@@ -32,7 +33,8 @@ def ticking(receiver: Receiver) -> Iterator[Client]:
 @pytest.fixture(scope="session")
 def client(receiver: Receiver) -> Iterator[Client]:
     """A stack whose minute task is switched off."""
-    with EmulatedStack(parameters={**PARAMETERS, "SqsTargetNamePattern": EVERY_NAME}) as stack:
+    own = {"SqsTargetNamePattern": EVERY_NAME, "FailedWebhookUrl": receiver.url + FAILURES}
+    with EmulatedStack(parameters={**PARAMETERS, **own}) as stack:
         client = Client(stack, receiver)
         client.switch_minute_task("DISABLED")
         yield client
