@@ -12,7 +12,7 @@ from local.stack.emulated_stack import EmulatedStack
 from tests.e2e.client import Client
 
 PARAMETERS = {"DelayerPeriod": "60"}
-FAILURES = "/failures"  # the path of the webhook that is told of schedules that failed
+FAILURES = "/failures"  # the path of the webhook for schedules that failed
 EVERY_NAME = "*"  # so that nothing but the stack's own guards keeps sqs-send from its queues
 
 

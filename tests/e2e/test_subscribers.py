@@ -1,4 +1,4 @@
-"""Readers of lifecycle events: the one that is shipped tells a webhook of schedules that failed."""
+"""Readers of lifecycle events: the one that is shipped calls a webhook for schedules that failed."""
 
 import json
 import time
@@ -30,7 +30,7 @@ def failing(client: Client, path: str, status: int = 404) -> str:
     return schedule_id
 
 
-def told(client: Client, schedule_id: str, count: int, seconds: float = 20) -> list[ReceivedRequest]:
+def calls_about(client: Client, schedule_id: str, count: int, seconds: float = 20) -> list[ReceivedRequest]:
     """The calls of the webhook about one schedule, once there are so many."""
     deadline = time.monotonic() + seconds
     while True:
@@ -41,11 +41,11 @@ def told(client: Client, schedule_id: str, count: int, seconds: float = 20) -> l
         time.sleep(0.05)
 
 
-def test_the_webhook_is_told_of_a_failure_once_and_of_nothing_else(client: Client) -> None:
+def test_the_webhook_gets_a_failure_once_and_nothing_else(client: Client) -> None:
     done = client.schedule("/not-failed", now())["scheduleId"]
     client.ledger_state(done, "executed")
     schedule_id = failing(client, "/refused-for-good")
-    [call] = told(client, schedule_id, 1)
+    [call] = calls_about(client, schedule_id, 1)
     event = json.loads(call.body)
     assert (event["type"], event["data"]["state"]) == ("delayer.schedule.failed", "failed")
     assert event["data"]["detail"] == "HTTP 404"
@@ -53,8 +53,8 @@ def test_the_webhook_is_told_of_a_failure_once_and_of_nothing_else(client: Clien
     assert call.headers["content-type"] == "application/cloudevents+json"
     client.history(schedule_id, "failed")
     last = failing(client, "/refused-later")
-    told(client, last, 1)
-    assert len(told(client, schedule_id, 1)) == 1
+    calls_about(client, last, 1)
+    assert len(calls_about(client, schedule_id, 1)) == 1
     kinds = {json.loads(one.body)["type"] for one in client.receiver.of(FAILURES)}
     assert kinds <= {"delayer.schedule.failed", "delayer.schedule.dead-lettered"}
 
@@ -63,12 +63,12 @@ def test_an_event_that_was_not_taken_comes_again(impatient: Client) -> None:
     receiver = impatient.receiver
     receiver.answer(FAILURES, 503)
     schedule_id = failing(impatient, "/refused-twice")
-    told(impatient, schedule_id, 2)
+    calls_about(impatient, schedule_id, 2)
     receiver.answer(FAILURES, 200)
     deadline = time.monotonic() + 20
-    while (calls := told(impatient, schedule_id, 2))[-1].status != 200:
+    while (calls := calls_about(impatient, schedule_id, 2))[-1].status != 200:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert len({json.loads(call.body)["id"] for call in calls}) == 1, "the same event"
     time.sleep(2 * VISIBILITY)
-    assert [call.status for call in told(impatient, schedule_id, 2)] == [*[503] * (len(calls) - 1), 200]
+    assert [call.status for call in calls_about(impatient, schedule_id, 2)] == [*[503] * (len(calls) - 1), 200]
