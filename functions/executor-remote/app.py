@@ -10,7 +10,7 @@ from delayer.wiring.executor import handler_of
 
 ports = Environment("executor-remote")
 describe = use_cases.describe(ports)
-execute = handler_of(ports, RemoteTarget(registration=ports.actions.registration, functions=ports.functions))
+execute = handler_of(ports, RemoteTarget(registration=ports.actions.registration, function_at=ports.function_at))
 
 
 @ports.observer.observed

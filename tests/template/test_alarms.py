@@ -317,13 +317,19 @@ def shown(widget: dict[str, Any]) -> list[Watched]:
 
 
 def searched(expression: str) -> list[Watched]:
-    """What a search finds: each queue whose name begins like this."""
-    found = re.search(r'MetricName="(\w+)" (?:QueueName=)?"?(\$\{AWS::StackName\}-[A-Za-z]+)', expression)
+    """What a search finds: each queue or function whose name begins like this, or the queues of suspects."""
+    found = re.search(r'MetricName="(\w+)" (\$\{AWS::StackName\}[A-Za-z -]+)', expression)
     assert found, expression
-    name, begins = found.groups()
-    queues = [queue for queue, given in QUEUES.items() if name_of(queue, given).startswith(begins)]
-    if "SuspectsQueue" in expression:
-        queues = [queue for queue in queues if queue.endswith("SuspectsQueue") != ("NOT QueueName" in expression)]
+    name, begins = found[1], found[2].strip()
+    if "{AWS/Lambda,FunctionName}" in expression:
+        names = {logical: f"${{AWS::StackName}}-{function}" for function, logical in logical_names().items()}
+        return [
+            Watched(namespace="AWS/Lambda", name=name, dimension="FunctionName", resource=one, attribute="Ref")
+            for one, called in names.items()
+            if called.startswith(begins)
+        ]
+    start, _, word = begins.partition(" ")
+    queues = [one for one, given in QUEUES.items() if name_of(one, given).startswith(start) and word in one]
     return [
         Watched(namespace="AWS/SQS", name=name, dimension="QueueName", resource=queue, attribute="QueueName")
         for queue in queues
