@@ -115,6 +115,12 @@ _ONE_TIME: Final = FieldError(
 )
 
 
+_RETRY: Final = FieldError(
+    field="action.maxAttempts",
+    problem="unknown field: use retry.maxAttempts",
+    allowed='"retry": {"maxAttempts": 1 to 100}, beside the action',
+)
+
 _MASKED: Final = FieldError(
     field="", problem="a mask in the place of a secret", allowed="the value itself: a lookup does not show it"
 )
@@ -156,9 +162,14 @@ def _shape_errors(document: Mapping[str, Any]) -> Iterable[FieldError]:
     action = document.get("action")
     kind = action.get("type") if isinstance(action, dict) else None
     if isinstance(kind, str) and kind in ACTIONS:
-        yield from errors_of(ACTIONS[kind], action, "action")
+        yield from map(_moved, errors_of(ACTIONS[kind], action, "action"))
         for path in masks_in(action):
             yield evolve(_MASKED, field=field_path("", path))
+
+
+def _moved(error: FieldError) -> FieldError:
+    """What was a field of the action once is known, and is said to be elsewhere."""
+    return _RETRY if error.field == _RETRY.field else error
 
 
 def _point_in_time(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Millis:
