@@ -54,7 +54,7 @@ def test_a_delay_that_takes_several_messages() -> None:
     for case, world in every_fault("execute", target_busy_for_long):
         raised = "ScriptedTarget" in case and "error" in case  # that answer has asked for no delay
         check_fired_once(case, world, reached_at_most=3 + raised)
-        assert max(message.attempt for _, message in world.target.reached) == 2 + raised, case
+        assert max(message.attempt for _, message in world.target.reached) <= 2 + raised, case
         first, *_, last = world.reached(world.accepted[0])
         assert raised or last - first >= 2000 * SECOND, case
 

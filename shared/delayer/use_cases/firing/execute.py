@@ -72,7 +72,7 @@ class Execute:
     def _go_on(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow | None) -> bool:
         match executing.decide_attempt(message, row):
             case executing.Attempt() | executing.Take() if row and (early := self._early(row)):
-                return self._wait_on(received, message, row, early)
+                return self.wait_on(received, message, row, early)
             case executing.Attempt() if row:
                 return self._attempt(message, row)
             case executing.Take() if row:
@@ -95,7 +95,7 @@ class Execute:
     def _early(self, row: LedgerRow) -> executing.Hold | executing.Hop | None:
         return executing.decide_early(row, self.clock.now())
 
-    def _wait_on(
+    def wait_on(
         self,
         received: ReceivedMessage,
         message: ExecutorMessage,
