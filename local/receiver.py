@@ -41,6 +41,7 @@ class Receiver:
         self.requests: list[ReceivedRequest] = []
         self.statuses: dict[str, int] = {}
         self.failures: dict[str, tuple[int, int]] = {}
+        self.delays: dict[str, int] = {}
         self.counts: dict[str, int] = defaultdict(int)
         self.changed = threading.Condition()
         self.server = Server(("127.0.0.1", port), handler_for(self))
@@ -64,6 +65,10 @@ class Receiver:
     def fail_first(self, path: str, times: int, status: int = 503) -> None:
         """Respond to the first requests for this path with an error, and to later ones as usual."""
         self.failures[path] = (times, status)
+
+    def ask_for_delay(self, path: str, seconds: int) -> None:
+        """Respond to the next request for this path with `Retry-After`."""
+        self.delays[path] = seconds
 
     def record(self, at_ms: int, method: str, path: str, headers: Mapping[str, str], body: bytes) -> int:
         """Record one request; the status of the response to it."""
@@ -121,10 +126,13 @@ def handler_for(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
                 self.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             else:
                 body = self.rfile.read(int(size))
-                self.respond(receiver.record(at_ms, self.command, self.path, headers, body))
+                status = receiver.record(at_ms, self.command, self.path, headers, body)
+                self.respond(status, receiver.delays.pop(self.path, None))
 
-        def respond(self, status: int) -> None:
+        def respond(self, status: int, delay: int | None = None) -> None:
             self.send_response(status)
+            if delay is not None:
+                self.send_header("Retry-After", str(delay))
             self.send_header("Content-Length", "0")
             self.end_headers()
 
