@@ -19,6 +19,7 @@ from attrs import frozen
 from local.web_pages import Doorkeeper, headers_by_name
 
 DOOR = Doorkeeper(own_pages=False, subdomains=False)
+NO_MORE: Mapping[str, str] = {}  # headers
 LARGEST_BODY = 1 << 20  # bytes; a schedule's payload is smaller
 
 
@@ -70,6 +71,11 @@ class Receiver:
         """Respond to the next request for this path with `Retry-After`."""
         self.delays[path] = seconds
 
+    def delay_for(self, path: str) -> Mapping[str, str]:
+        """The header that asks for it, once."""
+        delay = self.delays.pop(path, None)
+        return NO_MORE if delay is None else {"Retry-After": str(delay)}
+
     def record(self, at_ms: int, method: str, path: str, headers: Mapping[str, str], body: bytes) -> int:
         """Record one request; the status of the response to it."""
         with self.changed:
@@ -106,6 +112,13 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
 
+def send_headers(handler: BaseHTTPRequestHandler, headers: Mapping[str, str]) -> None:
+    """All headers of a response."""
+    for name, value in headers.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+
+
 def handler_for(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
     """The request handler that reports to this receiver."""
 
@@ -127,14 +140,11 @@ def handler_for(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
             else:
                 body = self.rfile.read(int(size))
                 status = receiver.record(at_ms, self.command, self.path, headers, body)
-                self.respond(status, receiver.delays.pop(self.path, None))
+                self.respond(status, receiver.delay_for(self.path))
 
-        def respond(self, status: int, delay: int | None = None) -> None:
+        def respond(self, status: int, headers: Mapping[str, str] = NO_MORE) -> None:
             self.send_response(status)
-            if delay is not None:
-                self.send_header("Retry-After", str(delay))
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            send_headers(self, {"Content-Length": "0", **headers})
 
         def refuse(self, status: int) -> None:
             """Respond, and close the connection: its body was not read."""

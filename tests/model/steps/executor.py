@@ -149,6 +149,7 @@ def _is_delayed(world: World, rules: Rules, message: ExecutorMessage | OutcomeMe
 
 
 def _begin_hop(world: World, rules: Rules, run: Executor, row: LedgerRow) -> World:
+    assert isinstance(run.message, ExecutorMessage)
     early = world.spend("hops") if world.budget.hops else world
     if not rules.hop_is_fresh:
         return _move(early, run, at="sending", following=same_token(run.message))

@@ -292,7 +292,7 @@ class Watch:
         return bool(last) and last[-1].at + delay * SECOND + SLACK > tries[0].at + policy.age
 
     def _check_retry(self, name: str, row: LedgerRow) -> None:
-        """An attempt was made, and the next one is planned: at the delay that was asked for or that follows, in time."""
+        """An attempt was made, and the next one is planned: after the right delay, and in time."""
         if row.schedule_id not in self.accepted:
             return
         policy, tries, attempt = policy_of(self.accepted[row.schedule_id]), self.tries[row.schedule_id], row.attempt - 1

@@ -57,6 +57,6 @@ def status_of(
 
 
 def next_attempt_at(row: LedgerRow, now: Millis) -> Millis:
-    """When the attempt may be made for which it waits; 0 if it waits for none: it is time, or its owner has stopped it."""
+    """When the attempt may be made for which it waits; 0 if it waits for none: it is time, or it was stopped."""
     waits = row.state is State.CLAIMED and not row.stopped_at and row.retry_at > now
     return row.retry_at if waits else 0

@@ -207,16 +207,15 @@ def decide_next(made: Made, result: Retry | Refused, policy: RetryPolicy, age_fr
     delay = retry_seconds(policy, schedule.id, attempt, result.after_seconds)
     following = attempted_at(made) + delay * SECOND
     if following - age_from > policy.max_age:
-        limit = f"maxAgeSeconds ({policy.max_age // SECOND})"
-        return GiveUp(f"gave up after {_attempts(attempt)}, as {limit} ends before the next one in {delay} s: {result.detail}")
+        return GiveUp(_too_late(attempt, f"maxAgeSeconds ({policy.max_age // SECOND}) ends", delay, result.detail))
     if following - schedule.address.due > STALE_AFTER:
-        late = "it would be more than 29 days late"
-        return GiveUp(f"gave up after {_attempts(attempt)}, as {late} at the next one in {delay} s: {result.detail}")
+        return GiveUp(_too_late(attempt, "29 days from its due time end", delay, result.detail))
     return TryAgain(delay)
 
 
-def _attempts(number: int) -> str:
-    return "1 attempt" if number == 1 else f"{number} attempts"
+def _too_late(attempt: int, what_ends: str, delay: int, detail: str) -> str:
+    attempts = "1 attempt" if attempt == 1 else f"{attempt} attempts"
+    return f"gave up after {attempts}, as {what_ends} before the next one in {delay} s: {detail}"
 
 
 def attempted_at(made: Made) -> Millis:

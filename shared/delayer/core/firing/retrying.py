@@ -1,4 +1,4 @@
-"""How often, how long and at which delays an attempt that failed is made again: the schedule's own policy (ADR 0087)."""
+"""How often, how long and at which delays an attempt is repeated: the schedule's own policy (ADR 0087)."""
 
 import hashlib
 from typing import Final

@@ -29,13 +29,13 @@ from delayer.core.firing.executing import (
     seconds_until,
 )
 from delayer.core.firing.relaying import MAX_HOLD
-from delayer.core.ledger.lifecycle import ENDS, State
 from delayer.core.firing.retrying import MAX_AGE_SECONDS, MAX_ATTEMPTS, RetryPolicy, retry_seconds
+from delayer.core.ledger.lifecycle import ENDS, State
 from delayer.core.ledger.outcome import contested, hopped, retried, taken
 from delayer.core.ledger.row import Arrival, LedgerRow, Refuse
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, YEAR, Millis
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS, STALE_AFTER
-from tests.samples import NOW, a_claim, an_executor_message, an_id
+from tests.samples import NOW, a_claim, an_executor_message
 
 attempts = st.integers(1, MAX_ATTEMPTS)
 
@@ -240,7 +240,7 @@ def test_retries_end(policy: RetryPolicy, attempt: int, late: Millis, age: Milli
             RetryPolicy(max_age=14 * DAY, first=86_400, longest=86_400),
             20 * DAY,
             9 * DAY,
-            "gave up after 2 attempts, as it would be more than 29 days late at the next one in 86400 s: HTTP 503",
+            "gave up after 2 attempts, as 29 days from its due time end before the next one in 86400 s: HTTP 503",
         ),
     ],
 )

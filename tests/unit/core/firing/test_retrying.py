@@ -95,7 +95,9 @@ def test_the_bounds_are_those_of_the_contract() -> None:
     assert policy_of(a_definition(given_whole)) == DEFAULT
 
 
-@pytest.mark.parametrize("text", ['{"maxAttempts": 7.0}', '{"backoff": {"factor": 1.25e0}}', '{"backoff": {"first": 9E1}}'])
+@pytest.mark.parametrize(
+    "text", ['{"maxAttempts": 7.0}', '{"backoff": {"factor": 1.25e0}}', '{"backoff": {"first": 9E1}}']
+)
 def test_whatever_is_admitted_can_be_read(text: str) -> None:
     """JSON has several ways to write a number."""
     body = f'{{"delaySeconds": 1, "action": {json.dumps(ACTION)}, "retry": {text}}}'

@@ -33,7 +33,7 @@ def test_the_margins_and_their_order() -> None:
     assert DAY < TTL_MARGIN < STALE_AFTER < ROW_LIFETIME
     assert TTL_MARGIN + 2 * DAY < STALE_AFTER, "TTL takes days"
     assert ROW_LIFETIME - STALE_AFTER >= DAY
-    assert ROW_LIFETIME > MAX_AGE_SECONDS * SECOND + 14 * DAY, "the longest delay, and then as long as SQS keeps a message"
+    assert ROW_LIFETIME > MAX_AGE_SECONDS * SECOND + 14 * DAY, "and then as long as SQS keeps it"
     assert MAX_DELAY_SECONDS * SECOND < NEARLY_DUE < MAX_AHEAD
     assert NEARLY_DUE == 30 * MINUTE
 

@@ -20,7 +20,7 @@ from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, deco
 from delayer.fakes.runtime.faults import failed
 from delayer.ports.ledger import Written
 from delayer.ports.queue import ReceivedMessage
-from tests.samples import ACTION, NOW, a_claim, an_executor_message, an_id
+from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.transitions import take_out
 from tests.world import World
 

@@ -1,4 +1,4 @@
-"""A schedule with a retry policy of its own: delays of hours, an age at which it is over, and nothing used up by waiting."""
+"""A schedule with a retry policy of its own: delays of hours, an age, and nothing that is used up by waiting."""
 
 import json
 
