@@ -261,7 +261,8 @@ class World:
             for run in self.executors
             if run.is_attempt and name_of(run.message) == name and run.message.attempt == message.attempt
         ]
-        if why and any(run.row and run.row.arrival is not Arrival.TAKEN and run.message != message for run in running):
+        others = [run for run in running if token_of(run.message) != token_of(message)]
+        if why and any(run.row and run.row.arrival is not Arrival.TAKEN for run in others):
             return self.allow(name, why)
         if message.fence in self.twice and any(run.message == message for run in running):
             return self.allow(name, DUPLICATE)
