@@ -49,6 +49,7 @@ from delayer.ports.queue import ReceivedMessage
 from delayer.ports.stream_consumer import Died
 from delayer.ports.target import Target
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.actions.registered import RegisteredActions
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.firing.enqueue import Sent
 from delayer.wiring import use_cases
@@ -113,6 +114,7 @@ class WorldSettings:
     lead: Millis = LEAD
     keep_for: Millis = 90 * DAY
     event_source: str = "urn:delayer:test"
+    stack_id: str = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b"
     has_journal: bool = True
     has_canary: bool = False
     backlog_mark: int = 10_000
@@ -178,6 +180,14 @@ class FunctionPorts:
         if name in LOCAL:
             return getattr(self.world, LOCAL[name])
         raise AttributeError(name)
+
+
+def registered_built_ins() -> MemoryActions:
+    """As the deployment of the stack registers them."""
+    stack = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/1"
+    return MemoryActions(
+        {kind: (Registration(action=action, stack=stack, token="first"),) for kind, action in built_in().items()}
+    )
 
 
 @define(kw_only=True, slots=False)
@@ -302,12 +312,15 @@ class World:
 
     # ------------------------------------------------------------ clients
 
-    def post(self, due: Millis, tries: int = 3, **action: object) -> Schedule | None:
+    def post(
+        self, due: Millis, tries: int = 3, retry: Mapping[str, object] | None = None, **action: object
+    ) -> Schedule | None:
         """POSTs, and again if the answer is 503; what was answered 201 is in `accepted`."""
         body = {
             "pointInTime": due / 1000,
             "action": {**ACTION, **action},
             "payload": {"due": due},
+            **({"retry": retry} if retry else {}),
         }
         for _ in range(tries):
             try:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 from delayer.aws.runtime.environment import setting
 from delayer.extension.executor import Action, Done, Message, Meta, Result, executor
 from delayer.targets.aws_call import LARGEST_PAYLOAD, RoleArn, Service, id_of, place_of
-from delayer.targets.aws_messages import GROUP, attributes_of, ordering
+from delayer.targets.aws_messages import GROUP, GROUPS, attributes_of, ordering
 
 if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
@@ -15,6 +15,8 @@ NAME = r"^(?!(?i:aws\.|amazon\.|delayer-|idempotency-key$))[A-Za-z0-9_-]([A-Za-z
 NAMES = {"x-allowed": "1 to 64 letters, digits and _ - . in between, not beginning with AWS., Amazon. or Delayer-"}
 VALUES = {"x-allowed": "1 to 256 printable ASCII characters"}
 ATTRIBUTES = "Attributes of the message, as texts: filters of subscriptions can ask for them."
+SUBJECT = "The subject of e-mails."
+SUBJECTS = {"x-allowed": "1 to 99 printable ASCII characters, of which the first is no space"}
 GROUP_ID = (
     "The message group, on a FIFO topic the schedule's own if none is given; on a standard topic for fair queues."
 )
@@ -37,9 +39,9 @@ class SnsPublish(Action):
     topic_arn: Annotated[
         str, Meta(pattern=TOPIC, max_length=320, extra_json_schema={"x-allowed": "the ARN of a topic"})
     ]
-    subject: Annotated[str, Meta(pattern="^[!-~][ -~]{0,98}$", description="The subject of e-mails.")] = ""
+    subject: Annotated[str, Meta(pattern="^[!-~][ -~]{0,98}$", description=SUBJECT, extra_json_schema=SUBJECTS)] = ""
     attributes: Annotated[dict[Name, Value], Meta(max_length=5, description=ATTRIBUTES)] = {}
-    message_group_id: Annotated[str, Meta(pattern=GROUP, description=GROUP_ID)] = ""
+    message_group_id: Annotated[str, Meta(pattern=GROUP, description=GROUP_ID, extra_json_schema=GROUPS)] = ""
     role_arn: RoleArn = ""
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from delayer.extension.executor import Action, Done, Message, Meta, Refused, Result, executor
 from delayer.targets.aws_call import RoleArn, Service, id_of
-from delayer.targets.aws_messages import GROUP, QUEUE_URL, attributes_of, is_own_queue, ordering, queue_of
+from delayer.targets.aws_messages import GROUP, GROUPS, QUEUE_URL, attributes_of, is_own_queue, ordering, queue_of
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -15,7 +15,6 @@ its name must match the pattern of the queues that the stack may send to, and it
 itself."""
 URLS = "https://sqs.<region>.amazonaws.com/<account>/<name>; on one machine http://localhost:<port>/<account>/<name>"
 GROUP_ID = "Required for a FIFO queue. On a standard queue it is the message group of a fair queue."
-GROUPS = {"x-allowed": "1 to 128 printable ASCII characters, without spaces"}
 
 SQS = Service(
     name="sqs",

@@ -4,6 +4,7 @@ import importlib
 from pathlib import Path
 from typing import cast
 
+from local.emulator.access.awaited_answers import AwaitedAnswers
 from local.emulator.access.issued_keys import IssuedKeys
 from local.emulator.access.signatures import Signatures
 from local.emulator.asgi import Application, Receive, Scope, Send
@@ -30,7 +31,7 @@ def application(aws_port: int, api_port: int, log_folder: Path, metering: bool, 
         emulator = Metering(emulator, meter, aws_port, stored_item)
     gateway = Gateway(emulator, prepare=lambda: start_functions(logs))
     exports = f".local/{api_port}/{EXPORTS}"
-    aws = AwsPort(emulator, gateway.open_api, Signatures(IssuedKeys(pair).secret_of), exports)
+    aws = AwsPort(emulator, gateway.open_api, Signatures(IssuedKeys(pair).secret_of), exports, AwaitedAnswers().awaits)
     return Ports(api_port, gateway, aws, emulator)
 
 

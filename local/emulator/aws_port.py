@@ -6,6 +6,7 @@ The emulator runs the code that is uploaded to it. Without a check, a web page i
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote
 
+from local.emulator.access.awaited_answers import LARGEST
 from local.emulator.access.claims import Received, Refused
 from local.emulator.access.refusals import refuse
 from local.emulator.access.signatures import Signatures
@@ -14,9 +15,6 @@ from local.web_pages import Doorkeeper
 
 DOOR = Doorkeeper(own_pages=False, subdomains=True)
 OPEN_API = "/_local/api"
-# Where the function of a custom resource reports, by an address that only this function was told; on AWS it is a
-# presigned URL.
-CALLBACK = "/_ministack/cfn-response/"
 
 
 class AwsPort:
@@ -28,10 +26,12 @@ class AwsPort:
         open_api: Callable[[Receive, Send], Awaitable[None]],
         signatures: Signatures,
         exports: str,
+        awaits: Callable[[str], bool],
     ) -> None:
         self.emulator = emulator
         self.open_api = open_api
         self.signatures = signatures
+        self.awaits = awaits  # the paths to which the function of a custom resource may send its answer now
         self.exports = exports  # the file with the pair of this run, for the message of a refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -39,10 +39,18 @@ class AwsPort:
         headers = headers_of(scope)
         if refusal := DOOR.refusal_of(headers):
             await refuse(send, headers, Refused("AccessDenied", refusal))
-        elif scope["method"] == "PUT" and scope["path"].startswith(CALLBACK):
-            await self.emulator(scope, receive, send)
+        elif scope["method"] == "PUT" and self.awaits(scope["path"]):
+            await self.serve_answer(scope, receive, send)
         else:
             await self.serve_signed(scope, receive, send)
+
+    async def serve_answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the answer of a custom resource, which has no signature: its function was given the address alone."""
+        body = await body_of(receive)
+        if len(body) > LARGEST:
+            await refuse(send, headers_of(scope), Refused("EntityTooLarge", f"An answer has {LARGEST} bytes at most."))
+        else:
+            await self.emulator(scope, replaying(body, receive), send)
 
     async def serve_signed(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request if its signature is right. The signature covers the body, so this is read first."""

@@ -6,6 +6,7 @@ each of its writes.
 
 from typing import Final
 
+from delayer.aws.deployment.actions import DynamoActions
 from delayer.aws.dynamodb.control import DynamoControl
 from delayer.aws.dynamodb.jobs import DynamoJobs
 from delayer.aws.dynamodb.journal import DynamoJournal
@@ -16,11 +17,14 @@ from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
+from delayer.aws.messaging.function import LambdaFunction
 from delayer.aws.messaging.queue import SqsQueue
 from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
 from delayer.aws.messaging.topic import SnsTopic
+from delayer.ports.actions import Actions
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
+from delayer.ports.function import Function
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
 from delayer.ports.ledger import Ledger
@@ -34,6 +38,7 @@ from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
 
 PORTS: Final[dict[type, type]] = {
+    DynamoActions: Actions,
     DynamoControl: Control,
     DynamoJobs: Jobs,
     DynamoJournal: Journal,
@@ -43,6 +48,7 @@ PORTS: Final[dict[type, type]] = {
     DynamoRegistry: Registry,
     DynamoScheduleTable: ScheduleTable,
     DynamoTrials: Trials,
+    LambdaFunction: Function,
     LambdaStreamConsumer: StreamConsumer,
     S3DeadLetterStore: DeadLetterStore,
     SnsTopic: Topic,
@@ -62,6 +68,8 @@ WRITE_MANY: Final = "dynamodb:BatchWriteItem"
 CREATES: Final = {(PUT, "schedules_table"), (PUT, "ledger_table"), (PUT, "registry_table")}
 
 CALLS: Final[dict[tuple[str, str], set[Call]]] = {
+    ("DynamoActions", "actions"): {(GET, "table")},
+    ("DynamoActions", "write"): {(GET, "table"), (UPDATE, "table")},
     ("DynamoControl", "shards"): {(GET, "table")},
     ("DynamoControl", "raise_shards"): {(UPDATE, "table"), (GET, "table")},
     ("DynamoControl", "id_keys"): {(GET, "table")},
@@ -100,6 +108,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoTrials", "finish"): {(DELETE, "table")},
     ("DynamoTrials", "note_pass"): {(UPDATE, "table")},
     ("DynamoTrials", "passed"): {(GET, "table")},
+    ("LambdaFunction", "ask"): {("lambda:InvokeFunction", "function")},
     ("LambdaStreamConsumer", "handle"): {("lambda:InvokeFunction", "function")},
     ("S3DeadLetterStore", "set_aside"): {("s3:PutObject", "bucket")},
     ("S3DeadLetterStore", "put"): {("s3:PutObject", "bucket")},
@@ -113,6 +122,8 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
 
 # The rows of the control table that each method touches: a policy names them.
 ROWS: Final[dict[str, set[str]]] = {
+    "actions": {"actions"},
+    "write": {"actions"},
     "shards": {"shards"},
     "raise_shards": {"shards"},
     "id_keys": {"id-key"},

@@ -15,7 +15,11 @@ from tests.contract.aws_calls import CALLS, PORTS, ROWS, Call
 CLIENTS: Final = ("dynamodb", "sqs", "sns", "s3", "lambda_")  # the fields of adapters that hold one
 RESOURCES: Final = ("TableName", "QueueUrl", "TopicArn", "Bucket", "FunctionName")  # the arguments that name one
 
-IN_CONTROL_TABLE: Final = ("DynamoControl", "DynamoTrials")  # the adapters whose rows are declared, too
+IN_CONTROL_TABLE: Final = (
+    "DynamoActions",
+    "DynamoControl",
+    "DynamoTrials",
+)  # the adapters whose rows are declared, too
 
 ACTIONS: Final = {
     "put_item": "dynamodb:PutItem",

@@ -36,6 +36,6 @@ def answer(target: "Executor[Any]", event: Mapping[str, Any], context: object) -
 
 
 def _seconds_left(context: object) -> float:
-    """By Lambda's context. Delayer waits no longer than for the longest attempt, whatever the function's timeout."""
+    """By Lambda's context, and no more than Delayer waits for."""
     remaining = getattr(context, "get_remaining_time_in_millis", None)
     return LONGEST_ATTEMPT if remaining is None else min(max(remaining() / 1000 - MARGIN, 0.0), LONGEST_ATTEMPT)

@@ -6,7 +6,7 @@ from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.messaging.topic import MemoryTopic
 from delayer.fakes.runtime.clock import ManualClock
-from delayer.fakes.runtime.functions import MemoryFunctions
+from delayer.fakes.runtime.function import MemoryFunction
 from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.fakes.runtime.sequence import InOrder, Tokens
 from delayer.fakes.runtime.target import ScriptedTarget
@@ -25,7 +25,7 @@ __all__ = [
     "MemoryActions",
     "MemoryControl",
     "MemoryDeadLetterStore",
-    "MemoryFunctions",
+    "MemoryFunction",
     "MemoryJobs",
     "MemoryJournal",
     "MemoryLedger",

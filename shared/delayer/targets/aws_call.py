@@ -1,7 +1,6 @@
 """What all actions share that call AWS for an owner: what they may reach, and what AWS's errors mean (ADR 0089)."""
 
 import json
-import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final
@@ -20,7 +19,7 @@ ID: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
 LONGEST_SESSION: Final = 64  # characters of the name of a session, for STS
 
 # What a target takes along of a schedule is at most this many bytes. With SNS and Step Functions, it counts.
-TAKEN_ALONG: Final = 6_144
+TAKEN_ALONG: Final = 8_192
 LARGEST_PAYLOAD: Final = 262_144 - TAKEN_ALONG
 
 RoleArn = Annotated[
@@ -62,7 +61,7 @@ class Service:
     target: str  # what an owner reaches there
     never: frozenset[str] = frozenset()  # codes of errors that no later attempt mends
     once: tuple[str, ...] = ()  # operations that botocore must not repeat if they may have arrived
-    regions: str = "TARGET_REGIONS"  # the variable with the regions that may be reached
+    regions: str = "TARGET_REGIONS"  # the setting with the regions that may be reached
     keys: str = "its KMS key must allow the executor"
 
     def attempt(
@@ -103,7 +102,7 @@ class Service:
 
     def _forbidden(self, place: Place, role_arn: str, is_own: bool) -> str:
         own = setting("ACCOUNT")
-        if role_arn and role_arn not in os.environ.get("TARGET_ROLE_ARNS", "").split(","):
+        if role_arn and role_arn not in setting("TARGET_ROLE_ARNS").split(","):
             return "a role that the stack does not allow"
         if place.account != (place_of(role_arn).account if role_arn else own):
             return f"{self.target} of another account" + (" than its role's" if role_arn else "")

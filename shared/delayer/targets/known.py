@@ -36,6 +36,11 @@ class Known:
             while len(self._until) > MOST:
                 self._until.popitem(last=False)
 
+    def forget(self) -> None:
+        """As in a new execution environment."""
+        with self._lock:
+            self._until.clear()
+
 
 KNOWN: Final = Known()
 

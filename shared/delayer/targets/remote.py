@@ -8,7 +8,7 @@ from delayer.core.actions.invocation import as_result, attempt
 from delayer.core.actions.registration import Registration
 from delayer.core.firing.executing import Result, Retry
 from delayer.core.schedule.messages import ExecutorMessage
-from delayer.ports.functions import Functions, NoAnswer
+from delayer.ports.function import Function, NoAnswer
 
 
 class NotRegistered(LookupError):
@@ -20,24 +20,24 @@ class RemoteTarget:
     """Port Target. `registration` gives the one in force of a type; KeyError if there is none."""
 
     registration: Callable[[str], Registration]
-    functions: Functions
+    function_at: Callable[[str], Function]  # by its ARN
 
     def check(self, message: ExecutorMessage) -> None:
         """Raises NotRegistered. Whether the action is one of the class, its function says."""
-        self._function_for(message)
+        self._arn_for(message)
 
     def __call__(self, message: ExecutorMessage) -> Result:
         try:
-            return as_result(self.functions.ask(self._function_for(message), attempt(message)))
+            return as_result(self.function_at(self._arn_for(message)).ask(attempt(message)))
         except (NoAnswer, ValueError) as error:
             return Retry(detail=str(error))
 
-    def _function_for(self, message: ExecutorMessage) -> str:
+    def _arn_for(self, message: ExecutorMessage) -> str:
         kind = message.schedule.definition.action_type
         try:
-            function = self.registration(kind).function
+            arn = self.registration(kind).function
         except KeyError:
-            function = ""
-        if not function:
+            arn = ""
+        if not arn:
             raise NotRegistered(f"no other stack has registered the type {kind!r}")
-        return function
+        return arn

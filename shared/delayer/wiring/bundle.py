@@ -10,7 +10,7 @@ from delayer.ports.actions import Actions as ActionRows
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
-from delayer.ports.functions import Functions
+from delayer.ports.function import Function
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
 from delayer.ports.ledger import Ledger
@@ -64,10 +64,6 @@ class Settings(Protocol):
     @property
     def stack_id(self) -> str:
         """The ARN of Delayer's own stack."""
-
-    @property
-    def executor_remote(self) -> str:
-        """The name of the function that invokes those of other stacks."""
 
     @property
     def keep_for(self) -> Millis:
@@ -194,8 +190,12 @@ class Bundle(Protocol):
         """The queue of each action type."""
 
     @property
-    def functions(self) -> Functions:
-        """Functions that are asked something, and answer."""
+    def function_at(self) -> Callable[[str], Function]:
+        """A function of another stack, by its ARN."""
+
+    @property
+    def executor_remote(self) -> Function:
+        """The function that invokes those of other stacks."""
 
     @property
     def read_dead_letter(self) -> Callable[[bytes], Contents]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
     from delayer.aws.dynamodb.trials import DynamoTrials
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
-    from delayer.aws.messaging.functions import LambdaFunctions
+    from delayer.aws.messaging.function import LambdaFunction
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic
@@ -89,10 +89,6 @@ class EnvironmentSettings:
     @property
     def stack_id(self) -> str:
         return setting("STACK_ID")
-
-    @property
-    def executor_remote(self) -> str:
-        return setting("EXECUTOR_REMOTE")
 
     @property
     def keep_for(self) -> Millis:
@@ -246,10 +242,15 @@ class Environment:
         return queue_at(setting(variable))
 
     @cached_property
-    def functions(self) -> "LambdaFunctions":
-        from delayer.aws.messaging.functions import LambdaFunctions
+    def function_at(self) -> "Callable[[str], LambdaFunction]":
+        from delayer.aws.messaging.function import LambdaFunction
 
-        return LambdaFunctions(lambda_=waiting_lambda())
+        lambda_ = waiting_lambda()
+        return lambda arn: LambdaFunction(lambda_=lambda_, function=arn)
+
+    @cached_property
+    def executor_remote(self) -> "LambdaFunction":
+        return self.function_at(setting("EXECUTOR_REMOTE"))
 
     @cached_property
     def topic(self) -> "SnsTopic":

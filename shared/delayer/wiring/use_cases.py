@@ -338,7 +338,7 @@ def register(ports: "Bundle") -> "Register":
     return Register(
         actions=ports.action_rows,
         built_in=built_in(),
-        describe=DescribedByRemote(functions=ports.functions, remote=ports.settings.executor_remote),
+        describe=DescribedByRemote(remote=ports.executor_remote),
         observer=ports.observer,
         own_stack=ports.settings.stack_id,
     )
@@ -348,7 +348,7 @@ def describe(ports: "Bundle") -> "Describe":
     """What a function of another stack says."""
     from delayer.use_cases.actions.describe import Describe
 
-    return Describe(functions=ports.functions)
+    return Describe(function_at=ports.function_at)
 
 
 def list_actions(ports: "Bundle") -> "ListActions":

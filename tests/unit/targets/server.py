@@ -6,7 +6,12 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from attrs import frozen
+
+from delayer.core.actions.message import Message
+from delayer.core.firing.executing import Result
 from delayer.core.schedule.messages import ExecutorMessage
+from delayer.targets.http_request import HttpTarget, Request, Resolve, resolve
 from tests.samples import NOW, an_executor_message
 
 Answer = Callable[["Handler"], None]
@@ -66,6 +71,35 @@ def message(server: Server | None = None, url: str = "", payload: str = '{"a": 1
     url = url or f"http://target.example:{server.server_port if server else 1}/hook?x=1"
     action = json.dumps({"type": "http-request", "url": url, **fields})
     return an_executor_message(NOW + 250, action=action, payload=payload, attempt=3)
+
+
+@frozen
+class Unchecked:
+    """The target without the class of its action: what an earlier version may have stored gets as far as this."""
+
+    http: HttpTarget
+
+    def __call__(self, message: ExecutorMessage) -> Result:
+        action, schedule = json.loads(message.schedule.definition.action), message.schedule
+        request = Request(
+            url=action["url"],
+            method=action.get("method", "POST"),
+            headers=action.get("headers", {}),
+            timeout=action.get("timeoutSeconds", 10),
+        )
+        attempt: Message[None] = Message(
+            action=None,
+            payload=schedule.definition.payload,
+            schedule_id=schedule.id,
+            owner=schedule.owner,
+            point_in_time=schedule.point_in_time,
+            attempt=message.attempt,
+        )
+        return self.http.send(request, attempt)
+
+
+def http_target(*, allow_private: bool, resolve: Resolve = resolve) -> Unchecked:
+    return Unchecked(HttpTarget(allow_private=allow_private, resolve=resolve))
 
 
 def to_this_machine(host: str, port: int) -> list[str]:

@@ -8,9 +8,8 @@ import pytest
 from attrs import Factory, define
 
 from delayer.core.firing.executing import Done, Refused, Result
-from delayer.targets.http_request import HttpTarget
 from tests.unit.targets.hostile import NAMES, addresses, locations, urls
-from tests.unit.targets.server import Server, message, raw, status
+from tests.unit.targets.server import Server, http_target, message, raw, status
 
 PUBLIC = "93.184.215.14"
 REDIRECTS = (300, 301, 302, 303, 305, 306, 307, 308, 399)
@@ -56,7 +55,7 @@ def system(host: str, port: int) -> list[str]:
 
 def attempt(url: str, answers: list[str] | None = None) -> Result:
     resolve = (lambda host, port: answers) if answers is not None else system
-    return HttpTarget(allow_private=False, resolve=resolve)(message(url=url))
+    return http_target(allow_private=False, resolve=resolve)(message(url=url))
 
 
 def test_the_tables_are_large() -> None:
@@ -125,7 +124,7 @@ def test_public_addresses_are_reached(sockets: Sockets, answer: str, address: st
 
 def test_a_name_that_changes_after_the_check_reaches_nothing_else(sockets: Sockets) -> None:
     answers = iter([[PUBLIC], ["127.0.0.1"], ["169.254.169.254"]])
-    HttpTarget(allow_private=False, resolve=lambda host, port: next(answers))(message(url="http://target.example/"))
+    http_target(allow_private=False, resolve=lambda host, port: next(answers))(message(url="http://target.example/"))
     assert sockets.reached == [(PUBLIC, 80)]
     assert next(answers) == ["127.0.0.1"], "it was asked once"
 

@@ -8,6 +8,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography import x509
@@ -17,11 +18,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.ledger.detail import MAX_DETAIL
-from delayer.targets.http_request import LOOKUPS, HttpTarget, tls_context
+from delayer.targets.http_request import LOOKUPS, tls_context
 from tests.samples import NOW, an_id
-from tests.unit.targets.server import Answer, Handler, Server, message, raw, status, to_this_machine
+from tests.unit.targets.apps import app_of
+from tests.unit.targets.server import Answer, Handler, Server, http_target, message, raw, status, to_this_machine
 
-target = HttpTarget(allow_private=True, resolve=to_this_machine)
+target = http_target(allow_private=True, resolve=to_this_machine)
 
 
 def test_what_is_sent(server: Server) -> None:
@@ -81,7 +83,16 @@ def test_redirects_are_not_followed(server: Server, code: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "seconds"), [("120", 120), ("0", 0), ("99999999999", 999999), ("soon", None), ("-1", None), ("1.5", None)]
+    ("value", "seconds"),
+    [
+        ("120", 120),
+        ("0", 0),
+        ("1209600", 1_209_600),
+        ("99999999999", 10**9),
+        ("soon", None),
+        ("-1", None),
+        ("1.5", None),
+    ],
 )
 @pytest.mark.parametrize("code", [429, 503])
 def test_retry_after_in_seconds(server: Server, code: int, value: str, seconds: int | None) -> None:
@@ -176,7 +187,7 @@ def test_a_name_is_resolved_once_and_its_address_pinned(server: Server) -> None:
         return ["127.0.0.1"] if len(asked) == 1 else ["192.0.2.1"]
 
     url = f"http://no-such-name.invalid:{server.server_port}/"
-    assert isinstance(HttpTarget(allow_private=True, resolve=resolve)(message(url=url)), Done)
+    assert isinstance(http_target(allow_private=True, resolve=resolve)(message(url=url)), Done)
     assert asked == [("no-such-name.invalid", server.server_port)]
     assert server.requests[0][2]["host"] == f"no-such-name.invalid:{server.server_port}"
 
@@ -185,12 +196,12 @@ def test_a_name_that_cannot_be_resolved_may_be_later() -> None:
     def fails(host: str, port: int) -> list[str]:
         raise socket.gaierror(-2, "Name or service not known")
 
-    result = HttpTarget(allow_private=True, resolve=fails)(message(url="http://no-such-name.invalid/"))
+    result = http_target(allow_private=True, resolve=fails)(message(url="http://no-such-name.invalid/"))
     assert result == Retry(detail="no answer from no-such-name.invalid: its name cannot be resolved")
 
 
 def test_a_name_without_addresses_may_have_some_later() -> None:
-    result = HttpTarget(allow_private=True, resolve=lambda host, port: [])(message(url="http://target.example/"))
+    result = http_target(allow_private=True, resolve=lambda host, port: [])(message(url="http://target.example/"))
     assert isinstance(result, Retry)
 
 
@@ -203,7 +214,7 @@ def test_a_slow_resolver_counts_against_the_time_of_the_attempt() -> None:
         return ["127.0.0.1"]
 
     began = time.monotonic()
-    result = HttpTarget(allow_private=True, resolve=slow)(message(url="http://target.example/", timeoutSeconds=1))
+    result = http_target(allow_private=True, resolve=slow)(message(url="http://target.example/", timeoutSeconds=1))
     took = time.monotonic() - began
     answered.set()
     assert result == Retry(detail="no answer from target.example in time")
@@ -219,7 +230,7 @@ def test_lookups_left_behind_are_limited_and_free_their_places_when_they_end() -
         _wait(answered)
         return []
 
-    limited = HttpTarget(allow_private=True, resolve=slow)
+    limited = http_target(allow_private=True, resolve=slow)
     attempt = message(url="http://target.example/", timeoutSeconds=0)
     for _ in range(LOOKUPS + 20):
         assert limited(attempt) == Retry(detail="no answer from target.example in time")
@@ -242,7 +253,7 @@ def test_lookups_left_behind_are_limited_and_free_their_places_when_they_end() -
 )
 def test_what_is_no_address_is_refused(url: str) -> None:
     """The API does not let it through; stored by an earlier version, it will still never be reached."""
-    result = HttpTarget(allow_private=False)(message(url=url))
+    result = http_target(allow_private=False)(message(url=url))
     assert isinstance(result, Refused)
     assert result.detail.startswith("not ")
 
@@ -361,7 +372,7 @@ def test_an_ipv6_literal(server: Server) -> None:
         return ["127.0.0.1"]
 
     url = f"http://[2001:db8::1]:{server.server_port}"
-    assert isinstance(HttpTarget(allow_private=True, resolve=resolve)(message(url=url)), Done)
+    assert isinstance(http_target(allow_private=True, resolve=resolve)(message(url=url)), Done)
     assert asked == ["2001:db8::1"]
     assert server.requests[0][2]["host"] == f"[2001:db8::1]:{server.server_port}"
     assert server.requests[0][1] == "/"
@@ -441,5 +452,41 @@ def test_default_ports() -> None:
         raise OSError("far enough")
 
     for scheme in ("http", "https"):
-        HttpTarget(allow_private=True, resolve=resolve)(message(url=f"{scheme}://target.example/"))
+        http_target(allow_private=True, resolve=resolve)(message(url=f"{scheme}://target.example/"))
     assert asked == [80, 443]
+
+
+def of_the_function(monkeypatch: pytest.MonkeyPatch, allow_private: str) -> Any:
+    """Port Target, as the function is deployed."""
+    app = app_of("http-request")
+    monkeypatch.setenv("ALLOW_PRIVATE_TARGETS", allow_private)
+    return app.handler.target
+
+
+def test_the_function_sends_what_its_class_says(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what it leaves out: POST, no headers, ten seconds."""
+    target = of_the_function(monkeypatch, "true")
+    url = f"http://127.0.0.1:{server.server_port}/hook"
+    headers = {"X-Team": "a"}
+    assert target(message(url=url, payload="[1.0]")) == Done("HTTP 204")
+    assert target(message(url=url, method="PUT", headers=headers, timeoutSeconds=5)) == Done("HTTP 204")
+    (first, _, _, body), (second, _, sent, _) = server.requests
+    assert (first, second, body, sent["x-team"]) == ("POST", "PUT", b"[1.0]", "a")
+
+
+def test_the_function_reaches_private_addresses_only_if_the_stack_allows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = of_the_function(monkeypatch, "false")(message(url="http://127.0.0.1:9/"))
+    assert result == Refused("not a public address, and the stack allows no other: 127.0.0.1")
+
+
+def test_the_time_that_a_client_asks_for_is_that_of_the_attempt(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = threading.Event()
+    server.reply = lambda handler: _wait(stopped)
+    began = time.monotonic()
+    url = f"http://127.0.0.1:{server.server_port}/"
+    result = of_the_function(monkeypatch, "true")(message(url=url, timeoutSeconds=1))
+    stopped.set()
+    assert isinstance(result, Retry)
+    assert 0.9 < time.monotonic() - began < 3

@@ -2,20 +2,20 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import boto3
 import pytest
-from attrs import evolve
 from botocore.exceptions import ClientError
-from delayer.targets.sqs_send import SqsTarget
 from moto import mock_aws
 
-from delayer.aws.runtime.clients import AWS_ERRORS, client, error_code
 from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.schedule.malformed import Malformed
 from tests.cfn import resources
 from tests.samples import NOW, OWNER, an_executor_message, an_id
+from tests.unit.targets.apps import reach
 
 
 @pytest.fixture
@@ -24,23 +24,13 @@ def sqs() -> Iterator[Any]:
         yield boto3.client("sqs", region_name="eu-west-1")
 
 
-TARGET = SqsTarget(
-    client_for=lambda region: client("sqs", region),
-    errors=AWS_ERRORS,
-    code_of=error_code,
-    account="123456789012",
-    region="eu-west-1",
-    regions=frozenset({"eu-west-1", "us-east-2"}),
-    stack="delayer",
-    own_queue="https://sqs.eu-west-1.amazonaws.com/123456789012/cut-SqsSendQue-Gh12Ij34Kl56",
-)
 HOST = "https://sqs.eu-west-1.amazonaws.com"
 
 
 def send(client_for: Any, url: str, payload: str = '{"order": 17}', **fields: Any) -> Result:
     action = json.dumps({"type": "sqs-send", "queueUrl": url, **fields})
-    target = evolve(TARGET, client_for=client_for)
-    return target(an_executor_message(NOW + 250, action=action, payload=payload, attempt=2))
+    message = an_executor_message(NOW + 250, action=action, payload=payload, attempt=2)
+    return reach("sqs-send", message, lambda service, region, **_: client_for(region))
 
 
 def received(sqs: Any, url: str) -> list[dict[str, Any]]:
@@ -162,23 +152,23 @@ FORBIDDEN = {
         "https://sqs.us-gov-west-1.amazonaws.com/123456789012/delayer-target-orders",
         "https://sqs.cn-north-1.amazonaws.com.cn/123456789012/delayer-target-orders",
     ],
-    "not the URL of a queue": [
-        "",
-        "delayer-target-orders",
-        "https://h/123456789012/q",
-        "https://vpce-1.sqs.eu-west-1.vpce.amazonaws.com/123456789012/q",
-        "https://sqs.eu-west-1.amazonaws.com.evil.example/123456789012/q",
-        "https://sqs.eu-west-1.amazonaws.com@evil.example/123456789012/q",
-        "https://sqs.eu-west-1.amazonaws.com:8443/123456789012/q",
-        f"{HOST}/123456789012/q/",
-        f"{HOST}/123456789012/q\n",
-        f"{HOST}/123456789012/q?x",
-        f"{HOST}/123456789012/../123456789012/q",
-        f"{HOST}/123456789012/delayer-DelayerQueue-Ab12Cd34Ef56%20",
-        f"{HOST}//123456789012/q",
-        "http://10.0.0.1:4566/123456789012/q",
-    ],
 }
+NO_QUEUES = [
+    "",
+    "delayer-target-orders",
+    "https://h/123456789012/q",
+    "https://vpce-1.sqs.eu-west-1.vpce.amazonaws.com/123456789012/q",
+    "https://sqs.eu-west-1.amazonaws.com.evil.example/123456789012/q",
+    "https://sqs.eu-west-1.amazonaws.com@evil.example/123456789012/q",
+    "https://sqs.eu-west-1.amazonaws.com:8443/123456789012/q",
+    f"{HOST}/123456789012/q/",
+    f"{HOST}/123456789012/q\n",
+    f"{HOST}/123456789012/q?x",
+    f"{HOST}/123456789012/../123456789012/q",
+    f"{HOST}/123456789012/delayer-DelayerQueue-Ab12Cd34Ef56%20",
+    f"{HOST}//123456789012/q",
+    "http://10.0.0.1:4566/123456789012/q",
+]
 
 
 @pytest.mark.parametrize("reason", FORBIDDEN)
@@ -189,6 +179,15 @@ def test_what_no_owner_may_reach_is_refused(reason: str) -> None:
     assert sent.sent == []
     assert {url: result for url, result in results.items() if not isinstance(result, Refused)} == {}
     assert all(result.detail.startswith(reason) for result in results.values())
+
+
+@pytest.mark.parametrize("url", NO_QUEUES)
+def test_what_is_no_queue_is_never_sent_to(url: str) -> None:
+    """The API refuses it. If it was stored all the same, it is a dead letter, or it fails: a class lets some pass."""
+    sent = Recorded()
+    with suppress(Malformed):
+        assert send(lambda region: sent, url) == Refused("not the URL of a queue")
+    assert sent.sent == []
 
 
 @pytest.mark.parametrize(

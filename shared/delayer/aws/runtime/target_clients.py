@@ -90,6 +90,11 @@ class Roles:
                 self._kept.popitem(last=False)
         return made
 
+    def forget(self) -> None:
+        """As in a new execution environment."""
+        with self._lock:
+            self._kept.clear()
+
 
 ROLES: Final = Roles()
 _making: Final = Lock()  # boto3 makes one client at a time

@@ -53,23 +53,17 @@ def decide_registration(
     `reserved` are the types of Delayer's own stack: no other may have them, registered or not. A type belongs to the
     stack that registered it first, until that stack has taken out all of its registrations.
 
-    A resource has one registration of a type. It keeps its place when the resource is updated, and so when the update
-    is rolled back; then what is in force is what was in force before.
+    An update keeps the place, so that a rollback leaves in force what was in force before. A resource has one
+    registration of a type: if it has got another token, its type was changed, and changed back.
     """
     if wanted.stack != own_stack and wanted.type in reserved:
         return Refused(f"the type {wanted.type!r} is one of Delayer's own: choose another")
     if current and current[-1].stack != wanted.stack:
         return Refused(f"the type {wanted.type!r} belongs to the stack {name_of(current[-1].stack)}")
-    places = [at for at, one in enumerate(current) if _is_of(one, wanted)]
-    if not places:
-        return (*current, wanted)[-MOST:]
-    kept = [wanted if at == places[-1] else one for at, one in enumerate(current) if at not in places[:-1]]
-    return tuple(kept)
-
-
-def _is_of(one: Registration, wanted: Registration) -> bool:
-    """Whether it is an earlier one of the same resource."""
-    return one.token == wanted.token or (one.resource == wanted.resource != "" and one.stack == wanted.stack)
+    if any(one.token == wanted.token for one in current):
+        return tuple(wanted if one.token == wanted.token else one for one in current)
+    others = [one for one in current if not wanted.resource or one.resource != wanted.resource]
+    return (*others, wanted)[-MOST:]
 
 
 def without(current: Sequence[Registration], token: str, stack: str) -> Registrations:

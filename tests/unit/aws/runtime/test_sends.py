@@ -12,9 +12,10 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from delayer.aws.messaging.queue import SqsQueue
-from delayer.aws.runtime import clients, sends
+from delayer.aws.runtime import clients, sends, target_clients
 from delayer.aws.runtime.clients import CONFIG, client, kept_client
 from delayer.aws.runtime.deadline import DEADLINE
+from delayer.aws.runtime.target_clients import kept_target_client, target_client
 from delayer.ports.queue import Outgoing
 from delayer.ports.unavailable import Unavailable
 from tests.deadlines.endpoints import Port
@@ -226,3 +227,45 @@ def test_a_connection_that_was_kept_too_long_is_not_used_for_a_send(
         now += sends.IDLE + 0.001
         assert queue.send(MESSAGE) == []
         assert (sqs.connections, sqs.requests) == (2, 3)
+
+
+def xml_refusal(status: int, code: str) -> bytes:
+    """As SNS writes it."""
+    body = f"<ErrorResponse><Error><Code>{code}</Code><Message>no</Message></Error></ErrorResponse>".encode()
+    return f"HTTP/1.1 {status} X\r\nContent-Type: text/xml\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+SENDS_OF: dict[str, tuple[str, str, dict[str, Any], Callable[[int, str], bytes]]] = {
+    "sns": ("Publish", "publish", {"TopicArn": "arn:aws:sns:eu-west-1:1:t", "Message": "x"}, xml_refusal),
+    "events": ("PutEvents", "put_events", {"Entries": [{"Source": "s", "DetailType": "d", "Detail": "{}"}]}, refusal),
+    "lambda": ("Invoke", "invoke", {"FunctionName": "f", "InvocationType": "Event"}, refusal),
+}
+
+
+@pytest.mark.parametrize("service", SENDS_OF)
+@pytest.mark.parametrize(
+    ("given", "requests"),
+    [
+        (SILENT, 1),
+        (CLOSED, 1),
+        ((500, "InternalFailure"), 1),
+        ((503, "ServiceUnavailable"), 1),
+        ((400, "ThrottlingException"), 3),
+        ((503, "Throttling"), 3),
+    ],
+    ids=str,
+)
+def test_what_a_target_may_have_got_is_not_sent_again(
+    service: str, given: Any, requests: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another attempt of the schedule is: that one is counted, and says its number."""
+    monkeypatch.setattr(target_clients, "CONFIG", QUICK)
+    kept_target_client.cache_clear()
+    operation, method, arguments, refuse = SENDS_OF[service]
+    with Scripted(answers=[given if isinstance(given, bytes) else refuse(*given)]) as endpoint:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint.url)
+        made = target_client(service, "eu-west-1", once=(operation,))
+        with pytest.raises((BotoCoreError, ClientError)):
+            getattr(made, method)(**arguments)
+    kept_target_client.cache_clear()
+    assert endpoint.requests == requests

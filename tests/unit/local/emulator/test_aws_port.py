@@ -1,12 +1,14 @@
 """The AWS port is for programs with a key of this run. The refusals are errors that AWS clients can read."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import botocore.session
 import pytest
 from botocore.parsers import create_parser
+from ministack.services.cloudformation import custom_resource
 
+from local.emulator.access.awaited_answers import CALLBACK, LARGEST, AwaitedAnswers
 from local.emulator.access.signatures import Signatures
 from local.emulator.application import Ports
 from local.emulator.asgi import Receive, Scope, Send, body_of, respond
@@ -33,7 +35,7 @@ def emulator() -> Recorded:
 
 @pytest.fixture
 def port(emulator: Recorded) -> AwsPort:
-    return AwsPort(emulator, open_api, Signatures(secret_of), ".local/8080/aws.env")
+    return AwsPort(emulator, open_api, Signatures(secret_of), ".local/8080/aws.env", AwaitedAnswers().awaits)
 
 
 def signed(method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Scope:
@@ -90,12 +92,77 @@ def test_a_web_page_is_refused_though_it_may_sign(port: AwsPort, emulator: Recor
     assert emulator.scopes == []
 
 
-def test_a_custom_resource_reports_without_a_signature(port: AwsPort, emulator: Recorded) -> None:
+@pytest.fixture
+def awaited() -> Iterator[str]:
+    """The path of an answer for which ministack's own CloudFormation waits."""
+    token = "41c9e0a2-5a0b-4b0c-9a43-7d8f3a5c1e77"
+    custom_resource.register_token(token)
+    yield CALLBACK + token
+    custom_resource.reset()
+
+
+def test_a_custom_resource_reports_without_a_signature(port: AwsPort, emulator: Recorded, awaited: str) -> None:
     """The address that it was given is its credential; on AWS it is a presigned one."""
-    path = "/_ministack/cfn-response/41c9"
-    assert ask(port, scope_of(AWS, path, "PUT"), b"{}").status == 200
-    assert ask(port, scope_of(AWS, path, "GET")).status == 403
-    assert ask(port, scope_of(AWS, path, "PUT", headers={"origin": "null"})).status == 403
+    assert ask(port, scope_of(AWS, awaited, "PUT"), b'{"Status": "SUCCESS"}').status == 200
+    assert emulator.bodies == [b'{"Status": "SUCCESS"}']
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "put"])
+def test_it_sends_a_put_and_nothing_else(port: AwsPort, emulator: Recorded, awaited: str, method: str) -> None:
+    assert ask(port, scope_of(AWS, awaited, method)).status == 403
+    assert emulator.scopes == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "null"},
+        {"origin": URL},
+        {"sec-fetch-site": "same-origin"},
+        {"sec-fetch-site": "cross-site"},
+        {"host": "evil.example:8081"},
+    ],
+    ids=str,
+)
+def test_no_page_reports_in_its_place(port: AwsPort, emulator: Recorded, awaited: str, headers: dict[str, str]) -> None:
+    assert ask(port, scope_of(AWS, awaited, "PUT", headers=headers), b"{}").status == 403
+    assert emulator.scopes == []
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda path: path[:-1],
+        lambda path: path + "/",
+        lambda path: path + "/../../reset",
+        lambda path: path.replace("cfn-response/", "cfn-response//"),
+        lambda path: path.replace("cfn-response", "cfn-signal"),
+        lambda path: path.upper(),
+        lambda path: path.removeprefix(CALLBACK),
+        lambda path: CALLBACK,
+        lambda path: "/" + path,
+        lambda path: "/_ministack/reset",
+    ],
+    ids=range(10),
+)
+def test_nor_does_it_report_anywhere_else(
+    port: AwsPort, emulator: Recorded, awaited: str, spoil: Callable[[str], str]
+) -> None:
+    assert ask(port, scope_of(AWS, spoil(awaited), "PUT"), b"{}").status == 403
+    assert emulator.scopes == []
+
+
+def test_it_reports_once_and_only_while_it_is_awaited(port: AwsPort, emulator: Recorded, awaited: str) -> None:
+    custom_resource.deliver_response(awaited.removeprefix(CALLBACK), {"Status": "SUCCESS"})
+    assert ask(port, scope_of(AWS, awaited, "PUT"), b'{"Status": "FAILED"}').status == 403
+    custom_resource.reset()
+    assert ask(port, scope_of(AWS, awaited, "PUT"), b"{}").status == 403
+    assert emulator.scopes == []
+
+
+def test_its_report_is_as_short_as_on_aws(port: AwsPort, emulator: Recorded, awaited: str) -> None:
+    assert ask(port, scope_of(AWS, awaited, "PUT"), b"a" * (LARGEST + 1)).status == 403
+    assert emulator.scopes == []
 
 
 def read_by_client(service: str, answer: Answer) -> Mapping[str, str]:

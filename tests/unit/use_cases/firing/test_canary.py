@@ -1,5 +1,6 @@
 """A canary in every tick: it takes the whole path, is measured apart from the users' schedules, and disturbs nobody."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,18 +10,21 @@ from delayer.core.firing.canary import Path
 from delayer.core.ledger.claim import Claim, decide_claim
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
+from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import SYSTEM_OWNER, Schedule
-from delayer.fakes import MemoryObserver, MemoryQueue
+from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue
 from delayer.fakes.runtime.faults import Crash
+from delayer.ports.clock import Clock
+from delayer.ports.observer import Observer
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.unavailable import Unavailable
-from delayer.targets.canary import CanaryTarget
 from delayer.use_cases.firing.canary import SendCanary
 from delayer.use_cases.firing.relay import first_attempt
 from delayer.wiring import use_cases
 from tests.samples import an_executor_message
+from tests.unit.targets.apps import app_of
 from tests.world import PERIOD, START, World
 
 
@@ -33,7 +37,7 @@ class CanaryWorld(World):
         super().build()
         self.canary_queue = MemoryQueue(clock=self.clock, name="canary", visibility=90 * SECOND)
         self.canary_observer = MemoryObserver()
-        target = CanaryTarget(now=self.clock.now, measure=self.canary_observer.measure_lateness)
+        target = canary_target(self.clock, self.canary_observer)
         self.execute_canary = evolve(
             use_cases.execute(self.ports("canary"), target), queue=self.canary_queue, observer=self.canary_observer
         )
@@ -47,6 +51,13 @@ class CanaryWorld(World):
         """All that were stored."""
         rows = [change.row for change in self.table.stream if change.kind == "INSERT"]
         return [row for row in rows if isinstance(row, Schedule) and row.owner == SYSTEM_OWNER]
+
+
+def canary_target(clock: Clock, observer: Observer) -> Any:
+    """Port Target: the function of the action, with these at hand."""
+    app = app_of("canary")
+    app.handler.ports = SimpleNamespace(clock=clock, observer=observer)
+    return app.handler.target
 
 
 def test_each_tick_sends_one_and_each_arrives_on_time() -> None:
@@ -147,7 +158,7 @@ def test_switched_off_there_is_none() -> None:
     assert [change for change in world.table.stream if isinstance(change.row, Schedule)] == []
 
 
-def test_a_message_of_no_known_path_is_a_failed_attempt() -> None:
+def test_a_message_of_no_known_path_is_dead_lettered() -> None:
     """Such as one of a later version: nothing is measured for it."""
     world = CanaryWorld()
     world.send_canary()
@@ -160,14 +171,20 @@ def test_a_message_of_no_known_path_is_a_failed_attempt() -> None:
     world.clock.sleep_until(odd.point_in_time)
     handed_over = encode(first_attempt(message, "fence"))
     assert world.execute_canary([ReceivedMessage(message_id="1", body=handed_over)]) == []
-    assert (world.canary_observer.canaries, world.canary_observer.counts["Retried"]) == ([], 1)
+    assert world.canary_observer.canaries == []
+    row = world.row(odd)
+    assert row
+    assert row.state is State.DEAD_LETTERED
+    [body] = world.store.objects.values()
+    letter = decode_dead_letter(body)
+    assert letter.reason.startswith("not an action canary as this version knows it: Invalid enum value 'round'")
 
 
 def test_the_paths_are_measured_apart() -> None:
-    measured: list[tuple[Any, int]] = []
-    target = CanaryTarget(now=lambda: START + 7, measure=lambda lateness, metric: measured.append((metric, lateness)))
+    clock, observer = ManualClock(START + 7), MemoryObserver()
+    target = canary_target(clock, observer)
     for path in Path:
         message = an_executor_message()
         definition = evolve(message.schedule.definition, action=f'{{"type":"canary","path":"{path}"}}')
         target(evolve(message, schedule=evolve(message.schedule, point_in_time=START, definition=definition)))
-    assert measured == [("CanaryNearLateness", 7), ("CanaryFarLateness", 7)]
+    assert observer.canaries == [("CanaryNearLateness", 7), ("CanaryFarLateness", 7)]

@@ -19,15 +19,18 @@ SECONDS: Final = 4.0  # for one attempt to answer
 ATTEMPTS: Final = 2
 LOOPBACK: Final = ("localhost", "127.0.0.1")  # where the emulator takes an answer without TLS
 
+DEFECT: Final = "a defect of Delayer: the log of its function deploy-action-registrar says more"
+
 Put = Callable[[str, bytes], None]
 
 
 def settle(
     event: Mapping[str, Any], do: Callable[[Command], str], observer: Observer, put: "Put | None" = None
-) -> None:
+) -> dict[str, str]:
     """Does what the request says, and answers it. `do` returns the physical id of the resource.
 
-    Raises if CloudFormation does not take the answer.
+    Returns the answer, for an operator who invokes the function by hand: such a request has no URL. Raises if
+    CloudFormation does not take it.
     """
     answer = {"Status": "SUCCESS", **_named(event)}
     try:
@@ -36,13 +39,12 @@ def settle(
         observer.warn("not registered", reason=str(error))
         reason = str(error) if isinstance(error, Impossible) else "AWS did not do what was asked: try again"
         answer |= {"Status": "FAILED", "Reason": detail_of(reason)}
-    except BaseException as error:  # noqa: BLE001 - SystemExit of a missing setting, too: CloudFormation waits
+    except BaseException as error:  # noqa: BLE001 - whatever it is, CloudFormation waits for an answer
         observer.warn("not registered", error=repr(error))
-        answer |= {
-            "Status": "FAILED",
-            "Reason": "a defect of Delayer; the log of its deploy-action-registrar says more",
-        }
-    _send(event["ResponseURL"], json.dumps(answer).encode(), put or _put, observer)
+        answer |= {"Status": "FAILED", "Reason": DEFECT}
+    if "ResponseURL" in event:
+        _send(event["ResponseURL"], json.dumps(answer).encode(), put or _put, observer)
+    return answer
 
 
 def command_of(event: Mapping[str, Any]) -> Command:

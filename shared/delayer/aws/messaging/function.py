@@ -1,4 +1,4 @@
-"""Functions, asked through Lambda."""
+"""A function, asked through Lambda."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from attrs import frozen
 from botocore.exceptions import ReadTimeoutError
 
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
-from delayer.ports.functions import NoAnswer
+from delayer.ports.function import NoAnswer
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
@@ -16,21 +16,22 @@ if TYPE_CHECKING:
 LARGEST_ANSWER: Final = 65_536  # bytes; what a function says of its action has 17,000 at most
 REASONS: Final = {
     "ResourceNotFoundException": "the function does not exist",
-    "AccessDeniedException": "the function does not allow it: it needs a permission for the role of executor-remote",
+    "AccessDeniedException": "the function has no permission for the role of executor-remote",
     "TooManyRequestsException": "the function is throttled",
     "RequestTooLargeException": "the message is too large for a function",
 }
 
 
 @frozen(kw_only=True)
-class LambdaFunctions:
-    """Port Functions. `function` may be a name or an ARN."""
+class LambdaFunction:
+    """Port Function."""
 
     lambda_: "LambdaClient"  # that waits long enough, and asks once
+    function: str  # its name or ARN
 
-    def ask(self, function: str, question: Mapping[str, Any]) -> object:
+    def ask(self, question: Mapping[str, Any]) -> object:
         try:
-            answer = self.lambda_.invoke(FunctionName=function, Payload=_encoded(question))
+            answer = self.lambda_.invoke(FunctionName=self.function, Payload=_encoded(question))
             content = answer["Payload"].read(LARGEST_ANSWER + 1)
         except ReadTimeoutError as error:
             raise NoAnswer("the function did not answer in time") from error

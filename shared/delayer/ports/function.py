@@ -1,4 +1,4 @@
-"""Functions that are asked something, and wait for the answer."""
+"""A function that is asked something, and answers."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -8,9 +8,9 @@ class NoAnswer(Exception):
     """The function gave none. The text says why, in words of ours: nothing of the function's own text is in it."""
 
 
-class Functions(Protocol):
-    """Lambda."""
+class Function(Protocol):
+    """A function of Lambda."""
 
-    def ask(self, function: str, question: Mapping[str, Any]) -> object:
+    def ask(self, question: Mapping[str, Any]) -> object:
         """The answer, as JSON. It is asked once, and may have done its work without an answer. Raises NoAnswer."""
         ...

@@ -1,0 +1,19 @@
+"""Each test begins without what an earlier one has found or assumed."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from delayer.aws.runtime import target_clients
+from delayer.targets import known
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    known.KNOWN.forget()
+    target_clients.ROLES.forget()
+    target_clients.kept_target_client.cache_clear()
+    yield
+    target_clients.kept_target_client.cache_clear()

@@ -1,0 +1,66 @@
+"""executor-remote: the outcome of an attempt that another stack's function makes."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from delayer.core.actions.action_type import ActionType
+from delayer.core.actions.invocation import answered
+from delayer.core.actions.registration import Registration
+from delayer.core.firing.executing import Done, Result, Retry
+from delayer.core.schedule.messages import ExecutorMessage, decode
+from delayer.fakes import MemoryFunction
+from delayer.targets.remote import NotRegistered, RemoteTarget
+from tests.samples import an_executor_message
+
+ARN = "arn:aws:lambda:eu-west-1:123456789012:function:slack"
+MESSAGE = an_executor_message(action='{"type": "slack-post", "channel": "#ops"}', payload='{"é": 1.50}')
+REGISTRATIONS = {
+    kind: Registration(action=ActionType(type=kind, schema="{}"), stack="s", token="1", function=function)
+    for kind, function in {"slack-post": ARN, "sqs-send": ""}.items()
+}
+
+
+def target_of(function: MemoryFunction) -> RemoteTarget:
+    return RemoteTarget(registration=REGISTRATIONS.__getitem__, function_at={ARN: function}.__getitem__)
+
+
+def result_of(content: object) -> Result:
+    return target_of(MemoryFunction(lambda _: content))(MESSAGE)
+
+
+def test_the_function_gets_the_message_and_its_answer_is_the_outcome() -> None:
+    read: list[ExecutorMessage] = []
+
+    def function(question: Mapping[str, Any]) -> object:
+        read.append(decode(question["message"], ExecutorMessage))
+        return answered(Retry(detail="busy", after_seconds=9))
+
+    asked = MemoryFunction(function)
+    assert target_of(asked)(MESSAGE) == Retry(detail="busy", after_seconds=9)
+    assert read == [MESSAGE]
+    assert len(asked.asked) == 1
+    assert result_of({"outcome": "done", "detail": "HTTP 200"}) == Done("HTTP 200")
+
+
+@pytest.mark.parametrize(
+    "content", [None, {"outcome": "maybe"}, "<secret>", {"errorMessage": "<secret>"}], ids=json.dumps
+)
+def test_no_answer_is_a_failed_attempt_and_shows_no_text_of_the_function(content: object) -> None:
+    result = result_of(content)
+    assert result == Retry(detail="what the function returned is no Done, Retry or Refused")
+
+
+def test_neither_is_an_invocation_that_fails() -> None:
+    assert target_of(MemoryFunction())(MESSAGE) == Retry(detail="the function does not exist")
+
+
+@pytest.mark.parametrize("kind", ["sms-send", "sqs-send"])
+def test_a_type_that_no_other_stack_has_registered_waits(kind: str) -> None:
+    """It is no failed attempt: a stack that is deployed again finds all that waited."""
+    message = an_executor_message(action=json.dumps({"type": kind}))
+    with pytest.raises(NotRegistered, match=kind):
+        target_of(MemoryFunction()).check(message)
+    target_of(MemoryFunction()).check(MESSAGE)
