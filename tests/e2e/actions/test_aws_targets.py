@@ -240,7 +240,7 @@ def a_machine(client: Client, name: str, kind: str) -> str:
         name=name,
         definition=json.dumps(MACHINE),
         roleArn=a_role(client, f"{name}-role", "states.amazonaws.com"),
-        type=kind,  # type: ignore[arg-type] # a literal
+        type=kind,
     )
     return str(made["stateMachineArn"])
 
