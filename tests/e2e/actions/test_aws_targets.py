@@ -14,7 +14,6 @@ from tests.e2e.client import Client, now
 from tests.e2e.conftest import TARGET_ROLE
 
 ANONYMOUS = "anonymous"
-TRUST = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole"}]}
 MACHINE = {"StartAt": "Pass", "States": {"Pass": {"Type": "Pass", "End": True}}}
 
 
@@ -35,12 +34,16 @@ def until(found: Callable[[], Any], seconds: float = 15) -> Any:
     return thing
 
 
+SENDERS = ["sns.amazonaws.com", "events.amazonaws.com"]
+MAY_SEND = {"Effect": "Allow", "Principal": {"Service": SENDERS}, "Action": "sqs:SendMessage", "Resource": "*"}
+
+
 def a_queue(client: Client, name: str) -> tuple[str, str]:
-    """Its URL and its ARN."""
+    """Its URL and its ARN. Topics and rules may send to it."""
     sqs = client.stack.client("sqs")
-    url = sqs.create_queue(QueueName=name, Attributes={"FifoQueue": "true"} if name.endswith(".fifo") else {})[
-        "QueueUrl"
-    ]
+    attributes = {"Policy": json.dumps({"Version": "2012-10-17", "Statement": [MAY_SEND]})}
+    fifo = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
+    url = sqs.create_queue(QueueName=name, Attributes={**attributes, **fifo})["QueueUrl"]
     return url, sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
 
 
@@ -67,11 +70,11 @@ def a_topic(client: Client, name: str) -> tuple[str, str]:
     return topic, url
 
 
-def a_role(client: Client, name: str, service: str, allowed: Mapping[str, Any] | None = None) -> str:
-    iam = client.stack.client("iam")
-    trust = json.dumps({**TRUST, "Statement": [{**TRUST["Statement"][0], "Principal": {"Service": service}}]})  # type: ignore[dict-item]
-    arn: str = iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"]
-    return arn
+def a_role(client: Client, name: str, trusted: Mapping[str, Any]) -> str:
+    """Its ARN."""
+    statement = {"Effect": "Allow", "Action": "sts:AssumeRole", **trusted}
+    trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    return str(client.stack.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"])
 
 
 # ------------------------------------------------------------ sns-publish
@@ -115,15 +118,11 @@ def test_a_topic_beyond_the_pattern_is_not_reached(client: Client) -> None:
 def test_a_role_reaches_what_the_stack_may_not(client: Client) -> None:
     """It trusts the owner alone."""
     topic, url = a_topic(client, "theirs")
-    iam = client.stack.client("iam")
     name = TARGET_ROLE.rpartition("/")[2]
-    trust = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"AWS": "*"}}
-    theirs = {**trust, "Condition": {"StringEquals": {"sts:ExternalId": ANONYMOUS}}}
-    iam.create_role(
-        RoleName=name, AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [theirs]})
-    )
+    only = {"StringEquals": {"sts:ExternalId": ANONYMOUS}}
+    assert a_role(client, name, {"Principal": {"AWS": "*"}, "Condition": only}) == TARGET_ROLE
     allowed = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sns:Publish", "Resource": topic}]}
-    iam.put_role_policy(RoleName=name, PolicyName="publish", PolicyDocument=json.dumps(allowed))
+    client.stack.client("iam").put_role_policy(RoleName=name, PolicyName="publish", PolicyDocument=json.dumps(allowed))
     schedule = post(client, {"type": "sns-publish", "topicArn": topic, "roleArn": TARGET_ROLE}, {"a": 1})
     assert json.loads(received(client, url)["Body"]) == {"a": 1}
     client.ledger_state(schedule, "executed")
@@ -189,7 +188,7 @@ def a_function(client: Client, name: str, body: str) -> str:
         FunctionName=name,
         Runtime="python3.13",
         Handler="app.handler",
-        Role=a_role(client, f"{name}-role", "lambda.amazonaws.com"),
+        Role=a_role(client, f"{name}-role", {"Principal": {"Service": "lambda.amazonaws.com"}}),
         Code={"ZipFile": code.getvalue()},
     )
     return str(made["FunctionArn"])
@@ -239,7 +238,7 @@ def a_machine(client: Client, name: str, kind: str) -> str:
     made = client.stack.client("stepfunctions").create_state_machine(
         name=name,
         definition=json.dumps(MACHINE),
-        roleArn=a_role(client, f"{name}-role", "states.amazonaws.com"),
+        roleArn=a_role(client, f"{name}-role", {"Principal": {"Service": "states.amazonaws.com"}}),
         type=kind,  # type: ignore[arg-type] # a literal
     )
     return str(made["stateMachineArn"])
