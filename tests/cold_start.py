@@ -49,6 +49,8 @@ def value_of(setting: Any) -> str:
             return name.partition(".")[0]
         case {"Fn::Sub": str(text)}:
             return text
+        case {"Fn::Join": [str(between), list(parts)]}:
+            return between.join(value_of(part) for part in parts)
         case {"Fn::If": [str(), _, otherwise]}:
             return value_of(otherwise)
     assert isinstance(setting, str), setting

@@ -78,17 +78,9 @@ ROOMS: dict[str, set[str]] = {
     | {"fakes/runtime", "wiring", "extension"},
     "targets": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "extension"},
 }
-FUNCTIONS_IMPORT = {
-    "core/actions",
-    "wiring",
-    "extension",
-    "targets",
-    "core/api",
-    "aws/http",
-    "aws/deployment",
-    "aws/events",
-    "aws/runtime",
-} | {
+FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
+    "aws/deployment",  # the answer to CloudFormation
+    "core/actions",  # the questions to a function
     "core/firing",  # the two ways of a canary; what came of a request
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
@@ -244,6 +236,7 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
     "api-schedule-list",
     "api-batch-post",
     "api-group-delete",
+    "deploy-action-registrar",  # a schema
 }
 
 

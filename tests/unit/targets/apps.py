@@ -11,7 +11,7 @@ from delayer.core.firing.executing import Result
 from delayer.core.schedule.messages import ExecutorMessage
 from tests.cfn import ROOT
 
-KINDS = sorted(path.parent.name.removeprefix("executor-") for path in ROOT.glob("functions/executor-*/app.py"))
+KINDS = ["canary", "event-put", "http-request", "lambda-invoke", "sns-publish", "sqs-send", "step-start"]  # built in
 
 
 def app_of(kind: str) -> ModuleType:

@@ -140,7 +140,7 @@ def test_a_secret_is_in_no_repr() -> None:
 
 
 @pytest.fixture
-def _made_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def made_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
     kept_target_client.cache_clear()
@@ -156,7 +156,7 @@ def signed_with(client: Any) -> tuple[str, str]:
     return key[0].partition("/")[0] if key else "", token[0]
 
 
-@pytest.mark.usefixtures("_made_here")
+@pytest.mark.usefixtures("made_here")
 def test_a_client_has_the_credentials_of_its_role_and_of_no_other() -> None:
     one, other = (Credentials(access_key=key, secret_key="s", token=f"of {key}", expires=0) for key in ("one", "other"))
     clients = [target_client("sns", "eu-west-1", role=role) for role in (one, other, None, one)]
@@ -165,7 +165,7 @@ def test_a_client_has_the_credentials_of_its_role_and_of_no_other() -> None:
     assert clients[0] is clients[3]
 
 
-@pytest.mark.usefixtures("_made_here")
+@pytest.mark.usefixtures("made_here")
 def test_a_client_that_waits_calls_once() -> None:
     config = target_client("lambda", "us-east-2", once=("Invoke",), seconds=25).meta.config
     assert (config.read_timeout, config.retries["total_max_attempts"], config.region_name) == (25, 1, "us-east-2")
@@ -173,7 +173,7 @@ def test_a_client_that_waits_calls_once() -> None:
     assert (other.read_timeout, other.retries["total_max_attempts"]) == (2, 3)
 
 
-@pytest.mark.usefixtures("_made_here")
+@pytest.mark.usefixtures("made_here")
 def test_what_a_role_needs_leaves_time_for_the_attempt() -> None:
     """An attempt has 30 seconds: STS, and 25 for a function; or STS, a question about the target, and the call."""
     sts = target_clients.sts_client().meta.config

@@ -35,7 +35,7 @@ ENVELOPE = {"scheduleId": an_id(NOW + 250), "owner": OWNER, "pointInTime": "2026
 
 
 @pytest.fixture
-def _aws() -> Iterator[None]:
+def aws() -> Iterator[None]:
     with mock_aws():
         yield
 
@@ -70,7 +70,7 @@ def subscribed(name: str) -> tuple[str, str]:
     return topic, url
 
 
-@pytest.mark.usefixtures("_aws")
+@pytest.mark.usefixtures("aws")
 def test_a_message_to_a_topic() -> None:
     """With all its attributes as many as a queue takes that is subscribed for the raw message."""
     topic, url = subscribed("delayer-target-orders")
@@ -84,7 +84,7 @@ def test_a_message_to_a_topic() -> None:
     assert len(attributes) == 10
 
 
-@pytest.mark.usefixtures("_aws")
+@pytest.mark.usefixtures("aws")
 def test_a_fifo_topic_sees_a_repeated_attempt_once() -> None:
     topic, url = subscribed("delayer-target-orders.fifo")
     for _ in range(2):
@@ -133,7 +133,7 @@ def test_an_event_on_a_bus() -> None:
     }
 
 
-@pytest.mark.usefixtures("_aws")
+@pytest.mark.usefixtures("aws")
 def test_an_event_for_a_bus_that_is_missing_is_not_lost() -> None:
     """EventBridge would take it, and drop it."""
     action = action_of("event-put")
@@ -236,7 +236,7 @@ def a_machine(kind: str) -> str:
     return arn
 
 
-@pytest.mark.usefixtures("_aws")
+@pytest.mark.usefixtures("aws")
 def test_an_execution_is_named_by_its_schedule() -> None:
     arn = a_machine("STANDARD")
     assert attempt({"type": "step-start", "stateMachineArn": arn}) == Done("started")
@@ -248,7 +248,7 @@ def test_an_execution_is_named_by_its_schedule() -> None:
     assert PAYLOAD in found["input"], "byte for byte"
 
 
-@pytest.mark.usefixtures("_aws")
+@pytest.mark.usefixtures("aws")
 def test_a_repeat_starts_nothing_else() -> None:
     arn = a_machine("STANDARD")
     results = [attempt({"type": "step-start", "stateMachineArn": arn}) for _ in range(2)]
@@ -262,7 +262,7 @@ def test_one_that_exists_counts_as_done() -> None:
     assert run(action_of("step-start"), Scripted({"start_execution": error})) == Done("started before")
 
 
-@pytest.mark.usefixtures("_aws")
+@pytest.mark.usefixtures("aws")
 def test_an_express_state_machine_is_refused() -> None:
     arn = a_machine("EXPRESS")
     result = attempt({"type": "step-start", "stateMachineArn": arn})

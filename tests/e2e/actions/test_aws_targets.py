@@ -1,0 +1,276 @@
+"""The actions that call AWS, each under the role of its own executor."""
+
+import io
+import json
+import time
+import zipfile
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from delayer.core.schedule.instants import SECOND, format_instant
+from tests.e2e.client import Client, now
+from tests.e2e.conftest import TARGET_ROLE
+
+ANONYMOUS = "anonymous"
+TRUST = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole"}]}
+MACHINE = {"StartAt": "Pass", "States": {"Pass": {"Type": "Pass", "End": True}}}
+
+
+def post(client: Client, action: Mapping[str, Any], payload: object = None) -> str:
+    """The id of a schedule that is due in a second."""
+    due = format_instant(now() + SECOND)
+    status, _, content = client.post({"pointInTime": due, "action": action, "payload": payload})
+    assert status == 201, content
+    return str(content["scheduleId"])
+
+
+def until(found: Callable[[], Any], seconds: float = 15) -> Any:
+    """What is found, once there is something."""
+    deadline = time.monotonic() + seconds
+    while not (thing := found()):
+        assert time.monotonic() < deadline, "it did not come"
+        time.sleep(0.05)
+    return thing
+
+
+def a_queue(client: Client, name: str) -> tuple[str, str]:
+    """Its URL and its ARN."""
+    sqs = client.stack.client("sqs")
+    url = sqs.create_queue(QueueName=name, Attributes={"FifoQueue": "true"} if name.endswith(".fifo") else {})[
+        "QueueUrl"
+    ]
+    return url, sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+
+
+def received(client: Client, url: str) -> dict[str, Any]:
+    """The one message."""
+    sqs = client.stack.client("sqs")
+
+    def messages() -> list[Any]:
+        answer = sqs.receive_message(
+            QueueUrl=url, WaitTimeSeconds=1, AttributeNames=["All"], MessageAttributeNames=["All"]
+        )
+        return list(answer.get("Messages", []))
+
+    [message] = until(messages)
+    return dict(message)
+
+
+def a_topic(client: Client, name: str) -> tuple[str, str]:
+    """A topic, and a queue that gets what is published."""
+    sns = client.stack.client("sns")
+    topic = sns.create_topic(Name=name, Attributes={"FifoTopic": "true"} if name.endswith(".fifo") else {})["TopicArn"]
+    url, arn = a_queue(client, f"of-{name}")
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn, Attributes={"RawMessageDelivery": "true"})
+    return topic, url
+
+
+def a_role(client: Client, name: str, service: str, allowed: Mapping[str, Any] | None = None) -> str:
+    iam = client.stack.client("iam")
+    trust = json.dumps({**TRUST, "Statement": [{**TRUST["Statement"][0], "Principal": {"Service": service}}]})  # type: ignore[dict-item]
+    arn: str = iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"]
+    return arn
+
+
+# ------------------------------------------------------------ sns-publish
+
+
+def test_a_message_to_a_topic(client: Client) -> None:
+    topic, url = a_topic(client, "delayer-target-news")
+    schedule = post(client, {"type": "sns-publish", "topicArn": topic, "attributes": {"kind": "due"}}, {"a": 1})
+    message = received(client, url)
+    assert json.loads(message["Body"]) == {"a": 1}
+    attributes = {name: one["StringValue"] for name, one in message["MessageAttributes"].items()}
+    assert (attributes["kind"], attributes["Delayer-Owner"]) == ("due", ANONYMOUS)
+    assert attributes["Idempotency-Key"] == attributes["Delayer-Schedule-Id"] == schedule
+    assert client.ledger_state(schedule, "executed")["detail"]["S"].startswith("message ")
+
+
+def test_a_message_to_a_fifo_topic(client: Client) -> None:
+    topic, url = a_topic(client, "delayer-target-news.fifo")
+    schedule = post(client, {"type": "sns-publish", "topicArn": topic, "messageGroupId": "g"})
+    message = received(client, url)
+    assert message["Attributes"]["MessageGroupId"] == "g"
+    assert message["Attributes"]["MessageDeduplicationId"] == schedule
+
+
+def test_the_stacks_own_topic_is_no_target(client: Client) -> None:
+    schedule = post(client, {"type": "sns-publish", "topicArn": client.stack.outputs["LifecycleTopic"]})
+    assert client.ledger_state(schedule, "failed")["detail"]["S"] == "a topic of Delayer itself"
+
+
+def test_a_topic_beyond_the_pattern_is_not_reached(client: Client) -> None:
+    """By the role of the executor. It is tried again: somebody may correct the pattern."""
+    topic, url = a_topic(client, "private-news")
+    schedule = post(client, {"type": "sns-publish", "topicArn": topic}, {"a": 1})
+    row = until(lambda: (row := client.ledger_row(schedule)).get("detail") and row)
+    assert row["state"] == {"S": "claimed"}
+    assert row["detail"]["S"].startswith("SNS: ")
+    answer = client.stack.client("sqs").receive_message(QueueUrl=url)
+    assert not answer.get("Messages")
+
+
+def test_a_role_reaches_what_the_stack_may_not(client: Client) -> None:
+    """It trusts the owner alone."""
+    topic, url = a_topic(client, "theirs")
+    iam = client.stack.client("iam")
+    name = TARGET_ROLE.rpartition("/")[2]
+    trust = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"AWS": "*"}}
+    theirs = {**trust, "Condition": {"StringEquals": {"sts:ExternalId": ANONYMOUS}}}
+    iam.create_role(
+        RoleName=name, AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [theirs]})
+    )
+    allowed = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sns:Publish", "Resource": topic}]}
+    iam.put_role_policy(RoleName=name, PolicyName="publish", PolicyDocument=json.dumps(allowed))
+    schedule = post(client, {"type": "sns-publish", "topicArn": topic, "roleArn": TARGET_ROLE}, {"a": 1})
+    assert json.loads(received(client, url)["Body"]) == {"a": 1}
+    client.ledger_state(schedule, "executed")
+
+
+def test_a_role_that_the_stack_does_not_name_is_refused(client: Client) -> None:
+    topic = "arn:aws:sns:us-east-1:111111111111:theirs"
+    role = "arn:aws:iam::111111111111:role/theirs"
+    schedule = post(client, {"type": "sns-publish", "topicArn": topic, "roleArn": role})
+    assert client.ledger_state(schedule, "failed")["detail"]["S"] == "a role that the stack does not allow"
+
+
+# ------------------------------------------------------------ event-put
+
+
+def test_an_event_on_a_bus(client: Client) -> None:
+    events = client.stack.client("events")
+    bus = events.create_event_bus(Name="delayer-target-bus")["EventBusArn"]
+    url, arn = a_queue(client, "of-the-bus")
+    events.put_rule(Name="all", EventBusName="delayer-target-bus", EventPattern='{"source": ["com.example.orders"]}')
+    events.put_targets(Rule="all", EventBusName="delayer-target-bus", Targets=[{"Id": "queue", "Arn": arn}])
+    action = {"type": "event-put", "eventBusArn": bus, "source": "com.example.orders", "detailType": "Order due"}
+    schedule = post(client, action, {"order": 17})
+    event = json.loads(received(client, url)["Body"])
+    assert (event["source"], event["detail-type"], event["detail"]) == (
+        "com.example.orders",
+        "Order due",
+        {"order": 17},
+    )
+    assert {f"Delayer-Schedule-Id:{schedule}", f"Delayer-Owner:{ANONYMOUS}"} <= set(event["resources"])
+    assert client.ledger_state(schedule, "executed")["detail"]["S"].startswith("event ")
+
+
+def test_an_event_whose_bus_is_missing_waits_for_it(client: Client) -> None:
+    events = client.stack.client("events")
+    arn = events.create_event_bus(Name="delayer-target-late")["EventBusArn"]
+    events.delete_event_bus(Name="delayer-target-late")
+    schedule = post(client, {"type": "event-put", "eventBusArn": arn, "source": "s", "detailType": "d"}, {})
+    until(lambda: client.ledger_row(schedule).get("detail"))
+    events.create_event_bus(Name="delayer-target-late")
+    client.ledger_state(schedule, "executed", seconds=20)
+
+
+@pytest.mark.parametrize("payload", [None, [], "text", 17])
+def test_an_event_without_an_object_is_refused_at_once(client: Client, payload: object) -> None:
+    bus = "arn:aws:events:us-east-1:000000000000:event-bus/delayer-target-bus"
+    action = {"type": "event-put", "eventBusArn": bus, "source": "s", "detailType": "d"}
+    status, _, problem = client.post({"delaySeconds": 1, "action": action, "payload": payload})
+    assert status == 422
+    assert [error["field"] for error in problem["errors"]] == ["payload"]
+
+
+# ------------------------------------------------------------ lambda-invoke
+
+
+def a_function(client: Client, name: str, body: str) -> str:
+    """The ARN of a function with this body."""
+    code = io.BytesIO()
+    with zipfile.ZipFile(code, "w") as archive:
+        lines = "\n".join(f"    {line}" for line in body.splitlines())
+        archive.writestr("app.py", f"import json, urllib.request\n\n\ndef handler(event, context):\n{lines}\n")
+    made = client.stack.client("lambda").create_function(
+        FunctionName=name,
+        Runtime="python3.13",
+        Handler="app.handler",
+        Role=a_role(client, f"{name}-role", "lambda.amazonaws.com"),
+        Code={"ZipFile": code.getvalue()},
+    )
+    return str(made["FunctionArn"])
+
+
+def telling(client: Client, path: str) -> str:
+    """A body that tells the receiver what the function was given."""
+    url = client.receiver.url + path
+    return f"urllib.request.urlopen(urllib.request.Request({url!r}, json.dumps(event).encode(), method='POST')).read()"
+
+
+@pytest.mark.parametrize("more", [{}, {"invocationType": "RequestResponse"}])
+def test_a_function_is_invoked(client: Client, more: dict[str, str]) -> None:
+    kind = more.get("invocationType", "Event")
+    arn = a_function(client, f"delayer-target-{kind}", telling(client, f"/invoked-{kind}"))
+    schedule = post(client, {"type": "lambda-invoke", "functionArn": arn, **more}, {"order": 17})
+    [request] = client.arrivals(f"/invoked-{kind}")
+    event = json.loads(request.body)
+    assert event["payload"] == {"order": 17}
+    assert (event["delayer"]["scheduleId"], event["delayer"]["owner"]) == (schedule, ANONYMOUS)
+    detail = client.ledger_state(schedule, "executed")["detail"]["S"]
+    assert detail == ("the function returned" if more else "accepted by Lambda")
+
+
+def test_a_function_that_fails_while_it_is_waited_for_is_called_again(client: Client) -> None:
+    """By the schedule: each call is an attempt of its own."""
+    tell = telling(client, "/failing")
+    arn = a_function(client, "delayer-target-failing", f"{tell}\nraise ValueError('secret')")
+    post(client, {"type": "lambda-invoke", "functionArn": arn, "invocationType": "RequestResponse"})
+    assert len(client.arrivals("/failing", count=2)) == 2
+
+
+def test_the_stacks_own_functions_are_no_targets(client: Client) -> None:
+    functions = client.stack.client("lambda").get_paginator("list_functions").paginate()
+    names = {one["FunctionName"]: one["FunctionArn"] for page in functions for one in page["Functions"]}
+    own = [arn for name, arn in names.items() if name.startswith("delayer-") and "target" not in name]
+    assert len(own) >= 20
+    for arn in own[:3]:
+        schedule = post(client, {"type": "lambda-invoke", "functionArn": arn})
+        assert client.ledger_state(schedule, "failed")["detail"]["S"] == "a function of Delayer itself"
+
+
+# ------------------------------------------------------------ step-start
+
+
+def a_machine(client: Client, name: str, kind: str) -> str:
+    made = client.stack.client("stepfunctions").create_state_machine(
+        name=name,
+        definition=json.dumps(MACHINE),
+        roleArn=a_role(client, f"{name}-role", "states.amazonaws.com"),
+        type=kind,  # type: ignore[arg-type] # a literal
+    )
+    return str(made["stateMachineArn"])
+
+
+def test_an_execution_is_started_once(client: Client) -> None:
+    """Its name is the schedule's id: what an attempt repeats is there already."""
+    arn = a_machine(client, "delayer-target-machine", "STANDARD")
+    schedule = post(client, {"type": "step-start", "stateMachineArn": arn}, {"order": 17})
+    assert client.ledger_state(schedule, "executed")["detail"]["S"] == "started"
+    states = client.stack.client("stepfunctions")
+    [execution] = states.list_executions(stateMachineArn=arn)["executions"]
+    assert execution["name"] == schedule
+    found = json.loads(states.describe_execution(executionArn=execution["executionArn"])["input"])
+    assert (found["payload"], found["delayer"]["owner"]) == ({"order": 17}, ANONYMOUS)
+
+
+def test_an_express_state_machine_is_refused(client: Client) -> None:
+    arn = a_machine(client, "delayer-target-express", "EXPRESS")
+    schedule = post(client, {"type": "step-start", "stateMachineArn": arn})
+    detail = client.ledger_state(schedule, "failed")["detail"]["S"]
+    assert detail == "an Express state machine: AWS would start it again at each attempt"
+
+
+@pytest.mark.parametrize("kind", ["sns-publish", "step-start"])
+def test_a_payload_that_its_target_cannot_take_is_refused_at_once(client: Client, kind: str) -> None:
+    arns = {
+        "sns-publish": {"topicArn": "arn:aws:sns:us-east-1:000000000000:delayer-target-news"},
+        "step-start": {"stateMachineArn": "arn:aws:states:us-east-1:000000000000:stateMachine:delayer-target-x"},
+    }
+    payload = "x" * 254_000
+    status, _, problem = client.post({"delaySeconds": 1, "action": {"type": kind, **arns[kind]}, "payload": payload})
+    assert status == 422, problem
+    assert [error["field"] for error in problem["errors"]] == ["payload"]
