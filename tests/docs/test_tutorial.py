@@ -93,7 +93,7 @@ class Copy:
 
     def _wait_for(self, text: str, process: subprocess.Popen[bytes]) -> None:
         assert text
-        until = time.monotonic() + 100
+        until = time.monotonic() + 110
         while text not in (shown := (self.root / "shown.txt").read_text()):
             assert process.poll() is None, shown
             assert time.monotonic() < until, f"not shown: {text}\n{shown}"
@@ -112,24 +112,28 @@ def three_free_ports() -> int:
         return first
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Copy:
-    root = tmp_path / "delayer"
-    shutil.copytree(ROOT, root, ignore=NOT_COPIED, symlinks=True)
-    assert (ROOT / ".venv/installed").exists(), "made by `make test`"
-    (root / ".venv").symlink_to((ROOT / ".venv").resolve())
-    os.utime(root / "requirements-dev.txt", (0, 0))  # so that nothing is installed
-    return Copy(root, three_free_ports())
+class Performance:
+    """A tutorial in a copy of its own. What it starts is ended as by Ctrl-C."""
+
+    def __init__(self, root: Path) -> None:
+        shutil.copytree(ROOT, root, ignore=NOT_COPIED, symlinks=True)
+        assert (ROOT / ".venv/installed").exists(), "made by `make test`"
+        (root / ".venv").symlink_to((ROOT / ".venv").resolve())
+        os.utime(root / "requirements-dev.txt", (0, 0))  # so that nothing is installed
+        self.copy = Copy(root, three_free_ports())
+        self.running: list[subprocess.Popen[bytes]] = []
+
+    def end(self) -> None:
+        for process in self.running:
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(timeout=30)
 
 
-@pytest.fixture
-def running() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """What a tutorial starts, ended as by Ctrl-C."""
-    started: list[subprocess.Popen[bytes]] = []
-    yield started
-    for process in started:
-        os.killpg(process.pid, signal.SIGINT)
-        process.wait(timeout=30)
+@pytest.fixture(scope="module", params=list(TUTORIALS))
+def performance(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Performance]:
+    made = Performance(tmp_path_factory.mktemp("tutorial") / "delayer")
+    yield made
+    made.end()
 
 
 def test_blocks_are_found_with_their_files() -> None:
@@ -147,7 +151,15 @@ def test_a_tutorial_shows_all_that_it_needs(page: str) -> None:
     assert steps(page)[-1].language == ("text" if page == "extending.md" else "sh")
 
 
-@pytest.mark.parametrize("page", TUTORIALS)
-def test_a_tutorial_does_what_it_says(page: str, copy: Copy, running: list[subprocess.Popen[bytes]]) -> None:
-    for step in steps(page):
-        copy.perform(step, running)
+STEPS = [
+    pytest.param(page, number, step, id=f"{page}-{number}")
+    for page in TUTORIALS
+    for number, step in enumerate(steps(page))
+    if step.title or step.language in ("sh", "text")
+]
+
+
+@pytest.mark.parametrize(("performance", "number", "step"), STEPS, indirect=["performance"])
+def test_a_step_does_what_the_page_says(performance: Performance, number: int, step: Step) -> None:
+    """One after the other; each needs those before it."""
+    performance.copy.perform(step, performance.running)
