@@ -4,11 +4,10 @@ import re
 
 import pytest
 
-from tests.cfn import ROOT, functions, resources
+from tests.cfn import ROOT, entry_of, functions, resources
 
 TEXT = (ROOT / "docs/runbook.md").read_text()
-OF_A_LOOP = re.compile(r"^(Executor|Subscriber)[a-z0-9]+(?=[A-Z])")  # those of all executors have one entry together
-ALARMS = sorted({OF_A_LOOP.sub(r"\1", alarm) for alarm in resources("AWS::CloudWatch::Alarm")})
+ALARMS = sorted({entry_of(alarm) for alarm in resources("AWS::CloudWatch::Alarm")})
 
 
 def entries() -> dict[tuple[str, ...], str]:

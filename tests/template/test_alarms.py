@@ -12,7 +12,7 @@ from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.ports.observer import Lateness, Metric
 from delayer.targets.canary import LATENESS
-from tests.cfn import consumed, deployed, expanded, functions, logical_names, resources
+from tests.cfn import consumed, deployed, entry_of, expanded, functions, logical_names, resources
 from tests.template.test_template import DEAD, QUEUES, RENEWED, WORKING, dead_letter_queues
 from tests.world import START, World
 
@@ -138,7 +138,7 @@ def test_it_notifies_the_topic_and_names_its_entry_in_the_runbook(alarm: str) ->
     assert ALARMS[alarm]["OKActions"] == [{"Ref": "AlarmTopic"}]
     meaning, _, entry = ALARMS[alarm]["AlarmDescription"].partition(" Runbook: ")
     assert len(meaning) > 20
-    assert entry == f"{alarm}."
+    assert entry == f"{entry_of(alarm)}."
 
 
 @each_alarm
