@@ -14,8 +14,13 @@ from tests.e2e.client import Client, now
 from tests.e2e.conftest import TARGET_ROLE
 
 ANONYMOUS = "anonymous"
-TRUST = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole"}]}
 MACHINE = {"StartAt": "Pass", "States": {"Pass": {"Type": "Pass", "End": True}}}
+
+
+def aws(client: Client, service: str) -> Any:
+    """A client, of services without stubs, too."""
+    make: Any = client.stack.client
+    return make(service)
 
 
 def post(client: Client, action: Mapping[str, Any], payload: object = None) -> str:
@@ -35,18 +40,22 @@ def until(found: Callable[[], Any], seconds: float = 15) -> Any:
     return thing
 
 
+SENDERS = ["sns.amazonaws.com", "events.amazonaws.com"]
+MAY_SEND = {"Effect": "Allow", "Principal": {"Service": SENDERS}, "Action": "sqs:SendMessage", "Resource": "*"}
+
+
 def a_queue(client: Client, name: str) -> tuple[str, str]:
-    """Its URL and its ARN."""
-    sqs = client.stack.client("sqs")
-    url = sqs.create_queue(QueueName=name, Attributes={"FifoQueue": "true"} if name.endswith(".fifo") else {})[
-        "QueueUrl"
-    ]
+    """Its URL and its ARN. Topics and rules may send to it."""
+    sqs = aws(client, "sqs")
+    attributes = {"Policy": json.dumps({"Version": "2012-10-17", "Statement": [MAY_SEND]})}
+    fifo = {"FifoQueue": "true"} if name.endswith(".fifo") else {}
+    url = sqs.create_queue(QueueName=name, Attributes={**attributes, **fifo})["QueueUrl"]
     return url, sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
 
 
 def received(client: Client, url: str) -> dict[str, Any]:
     """The one message."""
-    sqs = client.stack.client("sqs")
+    sqs = aws(client, "sqs")
 
     def messages() -> list[Any]:
         answer = sqs.receive_message(
@@ -60,18 +69,18 @@ def received(client: Client, url: str) -> dict[str, Any]:
 
 def a_topic(client: Client, name: str) -> tuple[str, str]:
     """A topic, and a queue that gets what is published."""
-    sns = client.stack.client("sns")
+    sns = aws(client, "sns")
     topic = sns.create_topic(Name=name, Attributes={"FifoTopic": "true"} if name.endswith(".fifo") else {})["TopicArn"]
     url, arn = a_queue(client, f"of-{name}")
     sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn, Attributes={"RawMessageDelivery": "true"})
     return topic, url
 
 
-def a_role(client: Client, name: str, service: str, allowed: Mapping[str, Any] | None = None) -> str:
-    iam = client.stack.client("iam")
-    trust = json.dumps({**TRUST, "Statement": [{**TRUST["Statement"][0], "Principal": {"Service": service}}]})  # type: ignore[dict-item]
-    arn: str = iam.create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"]
-    return arn
+def a_role(client: Client, name: str, trusted: Mapping[str, Any]) -> str:
+    """Its ARN."""
+    statement = {"Effect": "Allow", "Action": "sts:AssumeRole", **trusted}
+    trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    return str(aws(client, "iam").create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]["Arn"])
 
 
 # ------------------------------------------------------------ sns-publish
@@ -108,22 +117,18 @@ def test_a_topic_beyond_the_pattern_is_not_reached(client: Client) -> None:
     row = until(lambda: (row := client.ledger_row(schedule)).get("detail") and row)
     assert row["state"] == {"S": "claimed"}
     assert row["detail"]["S"].startswith("SNS: ")
-    answer = client.stack.client("sqs").receive_message(QueueUrl=url)
+    answer = aws(client, "sqs").receive_message(QueueUrl=url)
     assert not answer.get("Messages")
 
 
 def test_a_role_reaches_what_the_stack_may_not(client: Client) -> None:
     """It trusts the owner alone."""
     topic, url = a_topic(client, "theirs")
-    iam = client.stack.client("iam")
     name = TARGET_ROLE.rpartition("/")[2]
-    trust = {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"AWS": "*"}}
-    theirs = {**trust, "Condition": {"StringEquals": {"sts:ExternalId": ANONYMOUS}}}
-    iam.create_role(
-        RoleName=name, AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [theirs]})
-    )
+    only = {"StringEquals": {"sts:ExternalId": ANONYMOUS}}
+    assert a_role(client, name, {"Principal": {"AWS": "*"}, "Condition": only}) == TARGET_ROLE
     allowed = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sns:Publish", "Resource": topic}]}
-    iam.put_role_policy(RoleName=name, PolicyName="publish", PolicyDocument=json.dumps(allowed))
+    aws(client, "iam").put_role_policy(RoleName=name, PolicyName="publish", PolicyDocument=json.dumps(allowed))
     schedule = post(client, {"type": "sns-publish", "topicArn": topic, "roleArn": TARGET_ROLE}, {"a": 1})
     assert json.loads(received(client, url)["Body"]) == {"a": 1}
     client.ledger_state(schedule, "executed")
@@ -140,7 +145,7 @@ def test_a_role_that_the_stack_does_not_name_is_refused(client: Client) -> None:
 
 
 def test_an_event_on_a_bus(client: Client) -> None:
-    events = client.stack.client("events")
+    events = aws(client, "events")
     bus = events.create_event_bus(Name="delayer-target-bus")["EventBusArn"]
     url, arn = a_queue(client, "of-the-bus")
     events.put_rule(Name="all", EventBusName="delayer-target-bus", EventPattern='{"source": ["com.example.orders"]}')
@@ -158,7 +163,7 @@ def test_an_event_on_a_bus(client: Client) -> None:
 
 
 def test_an_event_whose_bus_is_missing_waits_for_it(client: Client) -> None:
-    events = client.stack.client("events")
+    events = aws(client, "events")
     arn = events.create_event_bus(Name="delayer-target-late")["EventBusArn"]
     events.delete_event_bus(Name="delayer-target-late")
     schedule = post(client, {"type": "event-put", "eventBusArn": arn, "source": "s", "detailType": "d"}, {})
@@ -185,11 +190,11 @@ def a_function(client: Client, name: str, body: str) -> str:
     with zipfile.ZipFile(code, "w") as archive:
         lines = "\n".join(f"    {line}" for line in body.splitlines())
         archive.writestr("app.py", f"import json, urllib.request\n\n\ndef handler(event, context):\n{lines}\n")
-    made = client.stack.client("lambda").create_function(
+    made = aws(client, "lambda").create_function(
         FunctionName=name,
         Runtime="python3.13",
         Handler="app.handler",
-        Role=a_role(client, f"{name}-role", "lambda.amazonaws.com"),
+        Role=a_role(client, f"{name}-role", {"Principal": {"Service": "lambda.amazonaws.com"}}),
         Code={"ZipFile": code.getvalue()},
     )
     return str(made["FunctionArn"])
@@ -223,7 +228,7 @@ def test_a_function_that_fails_while_it_is_waited_for_is_called_again(client: Cl
 
 
 def test_the_stacks_own_functions_are_no_targets(client: Client) -> None:
-    functions = client.stack.client("lambda").get_paginator("list_functions").paginate()
+    functions = aws(client, "lambda").get_paginator("list_functions").paginate()
     names = {one["FunctionName"]: one["FunctionArn"] for page in functions for one in page["Functions"]}
     own = [arn for name, arn in names.items() if name.startswith("delayer-") and "target" not in name]
     assert len(own) >= 20
@@ -236,11 +241,11 @@ def test_the_stacks_own_functions_are_no_targets(client: Client) -> None:
 
 
 def a_machine(client: Client, name: str, kind: str) -> str:
-    made = client.stack.client("stepfunctions").create_state_machine(
+    made = aws(client, "stepfunctions").create_state_machine(
         name=name,
         definition=json.dumps(MACHINE),
-        roleArn=a_role(client, f"{name}-role", "states.amazonaws.com"),
-        type=kind,  # type: ignore[arg-type] # a literal
+        roleArn=a_role(client, f"{name}-role", {"Principal": {"Service": "states.amazonaws.com"}}),
+        type=kind,
     )
     return str(made["stateMachineArn"])
 
@@ -250,7 +255,7 @@ def test_an_execution_is_started_once(client: Client) -> None:
     arn = a_machine(client, "delayer-target-machine", "STANDARD")
     schedule = post(client, {"type": "step-start", "stateMachineArn": arn}, {"order": 17})
     assert client.ledger_state(schedule, "executed")["detail"]["S"] == "started"
-    states = client.stack.client("stepfunctions")
+    states = aws(client, "stepfunctions")
     [execution] = states.list_executions(stateMachineArn=arn)["executions"]
     assert execution["name"] == schedule
     found = json.loads(states.describe_execution(executionArn=execution["executionArn"])["input"])

@@ -50,7 +50,7 @@ def settle(
 def command_of(event: Mapping[str, Any]) -> Command:
     """The command in a request. Raises Impossible."""
     try:
-        request, physical_id = event["RequestType"], event.get("PhysicalResourceId", "")
+        request, physical_id = event["RequestType"], event.get("PhysicalResourceId") or ""
         if request not in ("Create", "Update", "Delete") or not isinstance(event["ResourceProperties"], Mapping):
             raise Impossible("no request of CloudFormation")
         return Command(

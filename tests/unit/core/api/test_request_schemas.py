@@ -36,14 +36,14 @@ def becomes_a_union_of_classes(schema: dict[str, Any]) -> bool:
     """Of references to objects that are told apart by a constant in one required property."""
     by = schema.get("discriminator", {}).get("propertyName")
     members = {one["$ref"]: referred(one) for one in schema.get("oneOf", []) if set(one) == {"$ref"}}
-    told_apart = [
+    distinct = [
         reference
         for kind, reference in schema.get("discriminator", {}).get("mapping", {}).items()
         if members.get(reference, {}).get("properties", {}).get(by) == {"const": kind}
         and by in members[reference]["required"]
         and becomes_a_class(members[reference])
     ]
-    return bool(members) and told_apart == list(members) and len(members) == len(schema["oneOf"])
+    return bool(members) and distinct == list(members) and len(members) == len(schema["oneOf"])
 
 
 @pytest.mark.parametrize("operation", sorted(BODIES))

@@ -8,6 +8,7 @@ from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit
 from delayer.core.api.field_errors import REQUEST
 from delayer.core.firing.retrying import (
@@ -101,7 +102,7 @@ def test_the_bounds_are_those_of_the_contract() -> None:
 def test_whatever_is_admitted_can_be_read(text: str) -> None:
     """JSON has several ways to write a number."""
     body = f'{{"delaySeconds": 1, "action": {json.dumps(ACTION)}, "retry": {text}}}'
-    assert policy_of(admit(body.encode(), NOW).definition) != DEFAULT
+    assert policy_of(admit(body.encode(), NOW, built_in()).definition) != DEFAULT
 
 
 # ------------------------------------------------------------ the delays

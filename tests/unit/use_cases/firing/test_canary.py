@@ -39,7 +39,10 @@ class CanaryWorld(World):
         self.canary_observer = MemoryObserver()
         target = canary_target(self.clock, self.canary_observer)
         self.execute_canary = evolve(
-            use_cases.execute(self.ports("canary"), target), queue=self.canary_queue, observer=self.canary_observer
+            use_cases.execute(self.ports("canary"), target),
+            queue=self.canary_queue,
+            observer=self.canary_observer,
+            check=target.check,
         )
         self.relay = evolve(self.relay, executor_queues={**self.relay.executor_queues, "canary": self.canary_queue})
         self.send_canary = use_cases.send_canary(self.ports("tick"))
