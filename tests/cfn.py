@@ -187,9 +187,7 @@ def _statements(function: str) -> list[dict[str, Any]]:
     """With what a parameter adds."""
     role = logical(functions()[function]["Role"])
     attached = [
-        policy
-        for policy in resources("AWS::IAM::Policy").values()
-        if [logical(one) for one in policy["Roles"]] == [role]
+        policy for policy in resources("AWS::IAM::Policy").values() if role in [logical(one) for one in policy["Roles"]]
     ]
     policies = [*resources("AWS::IAM::Role")[role]["Policies"], *attached]
     found = [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]

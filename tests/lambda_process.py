@@ -43,11 +43,9 @@ def objects_of(module: object) -> Iterator[Any]:
         yield one
         if isinstance(one, FunctionType):
             waiting += [cell.cell_contents for cell in one.__closure__ or ()]
-        elif type(one).__name__ == "LambdaExecutor":
-            waiting += vars(one).values()
         elif is_use_case(one):
             waiting += [value for value, _ in fields_of(one)]
-        elif type(one).__module__.startswith("delayer.extension."):
+        elif type(one).__module__.startswith("delayer.extension.") and hasattr(one, "__dict__"):
             waiting += vars(one).values()
 
 
