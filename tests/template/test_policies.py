@@ -287,7 +287,7 @@ def test_the_variables_are_those_that_the_code_reads(function: str) -> None:
 
 
 def read_by(function: str) -> set[str]:
-    read = cold_start(function).read | read_at_attempts(function)
+    read = read_at_attempts(function) | cold_start(function).read
     return read - set(shared_variables()) - {"AWS_REGION"}
 
 
