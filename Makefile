@@ -3,6 +3,8 @@
 PORT ?= 8080
 DELAYER_PERIOD ?=
 PARAMETERS ?=
+NAME ?=
+FORCE ?=
 STACK ?= delayer
 FROM ?=
 TO ?=
@@ -26,12 +28,12 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract deploy \
-	verify restore move-queues dead-letters lock clean
+.PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract new-executor \
+	rm-executor new-subscriber rm-subscriber deploy verify restore move-queues dead-letters lock clean
 
 help: ## list the targets
 	@echo "make <target>:"
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
 local: $(INSTALLED) ## run the whole stack here (PORT=8080 DELAYER_PERIOD=840 PARAMETERS="Shards=2 LogLevel=DEBUG")
 	@$(BIN)/python -m local --port $(PORT) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
@@ -72,8 +74,15 @@ model: $(INSTALLED) ## search every interleaving of one schedule, then remove ea
 record: $(INSTALLED) ## write down what the simulation and the model find (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.proofs $(ARGS)
 
-contract: $(INSTALLED) ## write the request schemas of openapi.yaml into the layer
+contract: $(INSTALLED) ## write openapi.yaml and the layer's schemas anew, from the classes of the actions
 	@$(BIN)/python shared/contract.py
+
+new-executor new-subscriber rm-executor rm-subscriber: $(INSTALLED)
+	@$(BIN)/python -m local.scaffold $@ --name="$(NAME)" --longest-stack-name $(LONGEST_STACK_NAME) $(if $(FORCE),--force)
+new-executor: ## add an action: a folder, a test, a name in the template (NAME=slack-post)
+rm-executor: ## take an action out again (NAME=slack-post; FORCE=1 also deletes what git cannot bring back)
+new-subscriber: ## add a reader of lifecycle events (NAME=big-spenders)
+rm-subscriber: ## take a reader of lifecycle events out again (NAME=big-spenders; FORCE=1)
 
 move-queues: $(INSTALLED) ## move what waits in a deleted stack's queues (FROM=old TO=new ARGS=--dry-run)
 	@PYTHONPATH=shared $(BIN)/python -m operate.move_queues --from "$(FROM)" --to "$(TO)" $(ARGS)

@@ -19,6 +19,7 @@ from attrs import frozen
 from local.web_pages import Doorkeeper, headers_by_name
 
 DOOR = Doorkeeper(own_pages=False, subdomains=False)
+NO_MORE: Mapping[str, str] = {}  # headers
 LARGEST_BODY = 1 << 20  # bytes; a schedule's payload is smaller
 
 
@@ -41,6 +42,7 @@ class Receiver:
         self.requests: list[ReceivedRequest] = []
         self.statuses: dict[str, int] = {}
         self.failures: dict[str, tuple[int, int]] = {}
+        self.delays: dict[str, int] = {}
         self.counts: dict[str, int] = defaultdict(int)
         self.changed = threading.Condition()
         self.server = Server(("127.0.0.1", port), handler_for(self))
@@ -64,6 +66,15 @@ class Receiver:
     def fail_first(self, path: str, times: int, status: int = 503) -> None:
         """Respond to the first requests for this path with an error, and to later ones as usual."""
         self.failures[path] = (times, status)
+
+    def ask_for_delay(self, path: str, seconds: int) -> None:
+        """Respond to the next request for this path with `Retry-After`."""
+        self.delays[path] = seconds
+
+    def delay_for(self, path: str) -> Mapping[str, str]:
+        """The header that asks for it, once."""
+        delay = self.delays.pop(path, None)
+        return NO_MORE if delay is None else {"Retry-After": str(delay)}
 
     def record(self, at_ms: int, method: str, path: str, headers: Mapping[str, str], body: bytes) -> int:
         """Record one request; the status of the response to it."""
@@ -101,6 +112,13 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
 
+def send_headers(handler: BaseHTTPRequestHandler, headers: Mapping[str, str]) -> None:
+    """All headers of a response."""
+    for name, value in headers.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+
+
 def handler_for(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
     """The request handler that reports to this receiver."""
 
@@ -121,12 +139,12 @@ def handler_for(receiver: Receiver) -> type[BaseHTTPRequestHandler]:
                 self.refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             else:
                 body = self.rfile.read(int(size))
-                self.respond(receiver.record(at_ms, self.command, self.path, headers, body))
+                status = receiver.record(at_ms, self.command, self.path, headers, body)
+                self.respond(status, receiver.delay_for(self.path))
 
-        def respond(self, status: int) -> None:
+        def respond(self, status: int, headers: Mapping[str, str] = NO_MORE) -> None:
             self.send_response(status)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            send_headers(self, {"Content-Length": "0", **headers})
 
         def refuse(self, status: int) -> None:
             """Respond, and close the connection: its body was not read."""

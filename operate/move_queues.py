@@ -1,8 +1,10 @@
 """Moves what waits in the queues of a deleted stack into the queues of another one.
 
-`python -m operate.move_queues --from old --to new [--dry-run]`, or `make move-queues FROM=old TO=new`. boto3's own
-variables and files say which account and region. A message is sent, and then deleted: after a crash in between it is
-there twice, with one nonce, and the ledger lets one through. So the command can be repeated.
+`python -m operate.move_queues --from old --to new [--dry-run]`, or `make move-queues FROM=old TO=new`. With the same
+stack twice, it moves what waits in the queues that the stack has left behind, such as those of an executor that was
+taken out of it. boto3's own variables and files say which account and region. A message is sent, and then deleted:
+after a crash in between it is there twice, with one nonce, and the ledger lets one through. So the command can be
+repeated.
 """
 
 import argparse
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 TAG: Final = "delayer:queue"  # its value: the name of the stack, a slash, the logical name of the queue
+EXECUTOR: Final = "executor-"  # with which the name of an executor's queue begins, and that of its suspects
+UNKNOWN_TYPES: Final = "executor-remote"  # there, a schedule of an unknown type waits and becomes a dead letter
+SUBSCRIBER: Final = "Subscriber"  # with which the name of a subscriber's queue begins; it has copies of events only
 PREFIX: Final = 16  # characters of the stack's name with which a queue begins; CloudFormation may cut off the others
 QUIET: Final = 60  # seconds without a message until a queue counts as empty: SQS counts with a delay
 PAUSE: Final = 2  # seconds between two looks
@@ -59,7 +64,7 @@ class Waiting:
 class Pair:
     """A queue of the old stack, and the queue of the new one that takes its messages."""
 
-    name: str  # logical, such as DelayerQueue
+    name: str  # as in the tag, such as DelayerQueue or executor-http-request
     source: str  # URL
     target: SqsQueue
 
@@ -70,6 +75,7 @@ class MoveQueues:
 
     sqs: "SQSClient"
     pairs: Sequence[Pair]
+    unread: Sequence[str] = ()  # queues of subscribers that are no more: nobody wants their events
     say: Callable[[str], object] = print
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
@@ -136,43 +142,75 @@ def _again(message: "MessageTypeDef") -> Outgoing:
 
 def queues_of(sqs: "SQSClient", stack: str) -> dict[str, str]:
     """The URLs of a stack's queues by their logical names; of a deleted stack, of those that were kept."""
+    return dict(tagged(sqs, stack))
+
+
+def tagged(sqs: "SQSClient", stack: str) -> list[tuple[str, str]]:
+    """The name and the URL of each queue that was ever made for this stack and is still there."""
     pages = sqs.get_paginator("list_queues").paginate(QueueNamePrefix=stack[:PREFIX])
     urls = [url for page in pages for url in page.get("QueueUrls", [])]
     tags = {url: sqs.list_queue_tags(QueueUrl=url).get("Tags", {}).get(TAG, "") for url in urls}
-    return {tag.partition("/")[2]: url for url, tag in tags.items() if tag.partition("/")[0] == stack}
+    return [(tag.partition("/")[2], url) for url, tag in tags.items() if tag.partition("/")[0] == stack]
 
 
-def pairs_of(sqs: "SQSClient", old: Mapping[str, str], new: Mapping[str, str]) -> list[Pair]:
-    """Raises Impossible if a queue has no counterpart."""
-    missing = sorted(old.keys() - new.keys())
+def in_use(cloudformation: Any, stack: str) -> set[str]:
+    """The names of the queues that the stack has now: it has left others behind."""
+    pages = cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack)
+    found = [one for page in pages for one in page["StackResourceSummaries"]]
+    return {_name_of(one["PhysicalResourceId"]) for one in found if one["ResourceType"] == "AWS::SQS::Queue"}
+
+
+def _name_of(url: str) -> str:
+    return url.rpartition("/")[2]
+
+
+def pairs_of(sqs: "SQSClient", old: Sequence[tuple[str, str]], new: Mapping[str, str]) -> list[Pair]:
+    """Raises Impossible if a queue has no counterpart. That of an executor which is no more has executor-remote's."""
+    targets = {name: _counterpart(name, new) for name, _ in old}
+    missing = sorted(name for name, url in targets.items() if not url)
     if missing:
         raise Impossible(f"The new stack has no queue for {', '.join(missing)}. Nothing was moved.")
-    return [Pair(name=name, source=old[name], target=SqsQueue(sqs=sqs, url=new[name])) for name in sorted(old)]
+    return [Pair(name=name, source=url, target=SqsQueue(sqs=sqs, url=targets[name])) for name, url in sorted(old)]
 
 
-def exists(cloudformation: Any, stack: str) -> bool:
-    """Whether there is a stack of this name that is not deleted."""
+def _counterpart(name: str, new: Mapping[str, str]) -> str:
+    return new.get(name) or (new.get(UNKNOWN_TYPES, "") if name.startswith(EXECUTOR) else "")
+
+
+def status_of(cloudformation: Any, stack: str) -> str:
+    """Empty if there is no stack of this name that is not deleted."""
     try:
         [found] = cloudformation.describe_stacks(StackName=stack)["Stacks"]
     except ClientError as error:
         if error.response["Error"]["Code"] == "ValidationError":
-            return False
+            return ""
         raise
-    return bool(found["StackStatus"] != "DELETE_COMPLETE")
+    return str(found["StackStatus"]).replace("DELETE_COMPLETE", "")
 
 
 def prepared(sqs: "SQSClient", cloudformation: Any, old: str, new: str) -> MoveQueues:
     """Raises Impossible."""
-    if not old or not new or old == new:
+    if not old or not new:
         raise Impossible("Give two stacks: make move-queues FROM=old TO=new")
-    if exists(cloudformation, old):
+    if old != new and status_of(cloudformation, old):
         raise Impossible(f"The stack {old} still exists, and its functions work on its queues. Delete it first.")
-    if not exists(cloudformation, new):
+    status = status_of(cloudformation, new)
+    if not status:
         raise Impossible(f"There is no stack {new}.")
-    sources = queues_of(sqs, old)
+    if status.endswith("IN_PROGRESS"):
+        raise Impossible(f"The stack {new} is being changed ({status}). Wait until that is over.")
+    used = in_use(cloudformation, new)
+    of_new = tagged(sqs, new)
+    current = [one for one in of_new if _name_of(one[1]) in used]
+    kept = [one for one in of_new if one not in current]
+    sources = kept if old == new else tagged(sqs, old)
+    targets = dict(current) if old == new else dict([*kept, *current])  # of two of one name, the one that is in use
     if not sources:
-        raise Impossible(f"There is no queue of a stack {old} in this account and region.")
-    return MoveQueues(sqs=sqs, pairs=pairs_of(sqs, sources, queues_of(sqs, new)))
+        which = f"that the stack {new} has left behind" if old == new else f"of a stack {old}"
+        raise Impossible(f"There is no queue {which} in this account and region.")
+    unread = [name for name, _ in sources if name.startswith(SUBSCRIBER) and name not in targets]
+    pairs = pairs_of(sqs, [one for one in sources if one[0] not in unread], targets)
+    return MoveQueues(sqs=sqs, pairs=pairs, unread=unread)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -184,10 +222,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         move = prepared(boto3.client("sqs"), boto3.client("cloudformation"), given.old, given.new)
+        for name in move.unread:
+            print(f"{name} stays as it is: there is no such subscriber any more, and it has copies of events only.")
         if given.dry_run:
             move.preview()
             return 0
-        print(f"{move()} messages were moved. The queues of {given.old} are empty and can be deleted:")
+        print(f"{move()} messages were moved. These queues of {given.old} are empty and can be deleted:")
         for pair in move.pairs:
             print(f"  aws sqs delete-queue --queue-url {pair.source}")
     except (Impossible, BotoCoreError, ClientError) as error:

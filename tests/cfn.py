@@ -126,6 +126,17 @@ def resources(kind: str) -> dict[str, dict[str, Any]]:
     }
 
 
+@cache
+def entry_of(alarm: str) -> str:
+    """Its entry in the runbook. What a loop makes for each of its names has one: without the name."""
+    for loop in written()["Resources"].values():
+        for key in loop[2] if isinstance(loop, list) else ():
+            begins, hole, ends = re.sub(r"&\{\w+\}", "&", key).partition("&")
+            if hole and alarm in {begins + name.replace("-", "") + ends for name in loop[1]}:
+                return begins + ends
+    return alarm
+
+
 def functions() -> dict[str, dict[str, Any]]:
     """The functions by their folder, `api-schedule-post`."""
     found = resources("AWS::Serverless::Function").values()

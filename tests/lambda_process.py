@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from types import FunctionType, UnionType
+from types import FunctionType, MethodType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 
@@ -43,10 +43,14 @@ def objects_of(module: object) -> Iterator[Any]:
         yield one
         if isinstance(one, FunctionType):
             waiting += [cell.cell_contents for cell in one.__closure__ or ()]
-        elif is_use_case(one):
+        elif isinstance(one, MethodType):
+            waiting.append(one.__self__)
+        elif is_use_case(one) or (
+            hasattr(type(one), "__attrs_attrs__") and type(one).__module__.startswith("delayer.targets.")
+        ):
             waiting += [value for value, _ in fields_of(one)]
-        elif type(one).__module__.startswith("delayer.extension.") and hasattr(one, "__dict__"):
-            waiting += vars(one).values()
+        elif type(one).__module__.startswith("delayer.extension."):
+            waiting += getattr(one, "__dict__", {}).values()
 
 
 def is_use_case(one: object) -> bool:

@@ -312,12 +312,15 @@ class World:
 
     # ------------------------------------------------------------ clients
 
-    def post(self, due: Millis, tries: int = 3, **action: object) -> Schedule | None:
+    def post(
+        self, due: Millis, tries: int = 3, retry: Mapping[str, object] | None = None, **action: object
+    ) -> Schedule | None:
         """POSTs, and again if the answer is 503; what was answered 201 is in `accepted`."""
         body = {
             "pointInTime": due / 1000,
             "action": {**ACTION, **action},
             "payload": {"due": due},
+            **({"retry": retry} if retry else {}),
         }
         for _ in range(tries):
             try:

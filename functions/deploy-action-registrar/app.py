@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.events.custom_resource import settle
+from delayer.aws.deployment.custom_resource import settle
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
@@ -11,6 +11,6 @@ register = use_cases.register(ports)
 
 
 @ports.observer.observed
-def handler(event: dict[str, Any], _context: object) -> None:
+def handler(event: dict[str, Any], _context: object) -> dict[str, str]:
     """One invocation."""
-    settle(event, register, ports.observer)
+    return settle(event, register, ports.observer)

@@ -9,8 +9,9 @@ from delayer.wiring.environment import Environment
 from delayer.wiring.executor import handler_of
 
 ports = Environment("executor-remote")
+actions = ports.actions
 describe = use_cases.describe(ports)
-execute = handler_of(ports, RemoteTarget(registration=ports.actions.registration, function_at=ports.function_at))
+execute = handler_of(ports, RemoteTarget(registration=actions.registration, function_at=ports.function_at))
 
 
 @ports.observer.observed

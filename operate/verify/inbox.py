@@ -55,7 +55,7 @@ class Inbox:
 
     def action(self) -> dict[str, Any]:
         """The action of a schedule that is to arrive here."""
-        return {"type": "sqs-send", "queueUrl": self.url, "maxAttempts": 3}
+        return {"type": "sqs-send", "queueUrl": self.url}
 
     def arrivals(self) -> dict[str, list[Millis]]:
         """When each schedule has arrived, in order."""

@@ -49,18 +49,19 @@ class Session:
         """The delayer period."""
         return int(self.setting("DelayerPeriod", "840")) * SECOND
 
-    def body(self, due: Millis, action: dict[str, Any], number: int = 0) -> dict[str, Any]:
+    def body(self, due: Millis, action: dict[str, Any], number: int = 0, attempts: int = 3) -> dict[str, Any]:
         """A schedule to be POSTed."""
         return {
             "pointInTime": format_instant(due),
             "action": action,
             "payload": {"verify": self.run, "number": number},
+            "retry": {"maxAttempts": attempts},
         }
 
-    def schedule(self, due: Millis, action: dict[str, Any]) -> str:
+    def schedule(self, due: Millis, action: dict[str, Any], attempts: int = 3) -> str:
         """POST one; its id. Errors: Unexpected, NoAnswer."""
         key = f"verify-{self.run}-{secrets.token_hex(4)}"
-        answer = self.api.post("/schedules", self.body(due, action), key)
+        answer = self.api.post("/schedules", self.body(due, action, attempts=attempts), key)
         if answer.status != HTTPStatus.CREATED:
             raise Unexpected(f"POST /schedules was answered {answer.why()}")
         return self.accepted(answer.content)

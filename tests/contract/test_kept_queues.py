@@ -23,15 +23,15 @@ def aws(request: pytest.FixtureRequest, engines: Any) -> Aws:
     return lambda service: engines.client(request.param, service)
 
 
-def queues_alone() -> str:
+def queues_alone(names: tuple[str, ...] = QUEUES) -> str:
     """As they are in the template."""
-    return json.dumps({"Resources": {name: expanded()["Resources"][name] for name in QUEUES}})
+    return json.dumps({"Resources": {name: expanded()["Resources"][name] for name in names}})
 
 
-def a_stack(aws: Aws, name: str) -> dict[str, str]:
+def a_stack(aws: Aws, name: str, queues: tuple[str, ...] = QUEUES) -> dict[str, str]:
     """Its queues."""
     cloudformation = aws("cloudformation")
-    cloudformation.create_stack(StackName=name, TemplateBody=queues_alone())
+    cloudformation.create_stack(StackName=name, TemplateBody=queues_alone(queues))
     cloudformation.get_waiter("stack_create_complete").wait(StackName=name)
     return queues_of(aws("sqs"), name)
 
@@ -44,12 +44,32 @@ def test_what_waits_outlives_its_stack(aws: Aws) -> None:
     cloudformation.delete_stack(StackName="old")
     cloudformation.get_waiter("stack_delete_complete").wait(StackName="old")
     assert queues_of(sqs, "old") == old
+    assert moved(aws, "old", "new") == 1
+    received = sqs.receive_message(QueueUrl=new["DelayerQueue"])["Messages"]
+    assert [one["Body"] for one in received] == ["waits"]
+
+
+def moved(aws: Aws, old: str, new: str) -> int:
+    """How many messages, by a clock that the command's pauses move."""
     began, slept = time.monotonic(), [0.0]
 
     def sleep(seconds: float) -> None:
         slept[0] += seconds
 
-    move = prepared(sqs, cloudformation, "old", "new")
-    assert evolve(move, sleep=sleep, now=lambda: began + slept[0])() == 1
-    received = sqs.receive_message(QueueUrl=new["DelayerQueue"])["Messages"]
-    assert [one["Body"] for one in received] == ["waits"]
+    move = prepared(aws("sqs"), aws("cloudformation"), old, new)
+    return evolve(move, sleep=sleep, now=lambda: began + slept[0])()
+
+
+def test_what_was_claimed_outlives_its_executor(aws: Aws) -> None:
+    """It goes to executor-remote, for which its type is unknown."""
+    remote = ("ExecutorremoteQueue", "ExecutorremoteSuspectsQueue")
+    both = (*remote, "ExecutorsqssendQueue", "ExecutorsqssendSuspectsQueue")
+    before = a_stack(aws, "running", both)
+    sqs, cloudformation = aws("sqs"), aws("cloudformation")
+    SqsQueue(sqs=sqs, url=before["executor-sqs-send"]).send([Outgoing(body="claimed")])
+    SqsQueue(sqs=sqs, url=before["executor-sqs-send-suspects"]).send([Outgoing(body="a suspect")])
+    cloudformation.update_stack(StackName="running", TemplateBody=queues_alone(remote))
+    cloudformation.get_waiter("stack_update_complete").wait(StackName="running", WaiterConfig={"Delay": 1})
+    assert moved(aws, "running", "running") == 2
+    received = sqs.receive_message(QueueUrl=before["executor-remote"], MaxNumberOfMessages=10)["Messages"]
+    assert sorted(one["Body"] for one in received) == ["a suspect", "claimed"]

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from tests.cfn import ROOT, functions, resources
+from tests.cfn import ROOT, entry_of, functions, resources
 
 TEXT = (ROOT / "docs/runbook.md").read_text()
-ALARMS = sorted(resources("AWS::CloudWatch::Alarm"))
+ALARMS = sorted({entry_of(alarm) for alarm in resources("AWS::CloudWatch::Alarm")})
 
 
 def entries() -> dict[tuple[str, ...], str]:
@@ -44,4 +44,5 @@ def test_what_it_names_is_there() -> None:
         "operator-",
         "lifecycle-",
     )
-    assert {one for one in named if one.startswith(prefixes)} <= set(functions())
+    functions_and_kinds = {*functions(), "executor-*", "subscriber-*"}
+    assert {one for one in named if one.startswith(prefixes)} <= functions_and_kinds

@@ -74,6 +74,16 @@ class Client:
             assert time.monotonic() < deadline, f"{schedule_id} is {row.get('state')}, not {wanted}"
             time.sleep(0.05)
 
+    def waiting_for(self, schedule_id: str, attempt: int, seconds: float = 10) -> dict[str, Any]:
+        """The schedule, once it waits for this attempt."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = self.call("GET", f"/schedules/{schedule_id}")[2]
+            if found.get("attempt") == attempt and "nextAttemptAt" in found:
+                return found
+            assert time.monotonic() < deadline, found
+            time.sleep(0.05)
+
     def job_done(self, job_id: str, seconds: float = 30) -> dict[str, Any]:
         """The job, once it is done."""
         deadline = time.monotonic() + seconds

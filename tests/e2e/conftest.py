@@ -12,6 +12,7 @@ from local.stack.emulated_stack import EmulatedStack
 from tests.e2e.client import Client
 
 PARAMETERS = {"DelayerPeriod": "60"}
+FAILURES = "/failures"  # the path of the webhook for schedules that failed
 EVERY_NAME = "*"  # so that nothing but the stack's own guards keeps sqs-send from its queues
 TARGET_ROLE = "arn:aws:iam::000000000000:role/delayer-target-role"
 
@@ -33,9 +34,9 @@ def ticking(receiver: Receiver) -> Iterator[Client]:
 @pytest.fixture(scope="session")
 def client(receiver: Receiver) -> Iterator[Client]:
     """A stack whose minute task is switched off."""
-    with EmulatedStack(
-        parameters={**PARAMETERS, "SqsTargetNamePattern": EVERY_NAME, "TargetRoleArns": TARGET_ROLE}
-    ) as stack:
+    own = {"SqsTargetNamePattern": EVERY_NAME, "TargetRoleArns": TARGET_ROLE}
+    own["FailedWebhookUrl"] = receiver.url + FAILURES
+    with EmulatedStack(parameters={**PARAMETERS, **own}) as stack:
         client = Client(stack, receiver)
         client.switch_minute_task("DISABLED")
         yield client

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.instants import SECOND, parse_instant
 from tests.cfn import ROOT
 from tests.e2e.client import Client, lateness, now
 
@@ -39,6 +39,45 @@ def test_a_target_that_is_down_at_first(client: Client) -> None:
     assert {request.headers["idempotency-key"] for request in requests} == {posted["scheduleId"]}
     assert [request.headers["delayer-attempt"] for request in requests] == ["1", "2", "3"]
     client.ledger_state(posted["scheduleId"], "executed")
+
+
+def test_a_policy_of_its_own_and_when_the_next_attempt_is(client: Client) -> None:
+    """First the delay that the target asks for, then one of its own, which is made to last longer than its message.
+
+    So a second message waits on for the third attempt, as in a delay of hours; that is no attempt.
+    """
+    client.receiver.fail_first("/patient", 2)
+    client.receiver.ask_for_delay("/patient", 3)
+    action = {"type": "http-request", "url": client.receiver.url + "/patient"}
+    retry = {"maxAttempts": 3, "maxAgeSeconds": 60, "backoff": {"first": 5, "factor": 1, "max": 5}}
+    status, _, posted = client.post({"delaySeconds": 0, "action": action, "retry": retry})
+    assert status == 201, posted
+    schedule_id = posted["scheduleId"]
+    [first] = client.arrivals("/patient")
+    shown = client.waiting_for(schedule_id, attempt=2)
+    asked = parse_instant(shown["nextAttemptAt"]) - first.at_ms
+    assert 3 * SECOND <= asked < 4 * SECOND
+    _, second = client.arrivals("/patient", count=2)
+    assert second.at_ms - first.at_ms >= asked
+    shown = client.waiting_for(schedule_id, attempt=3)
+    assert 3 * SECOND <= parse_instant(shown["nextAttemptAt"]) - second.at_ms <= 6 * SECOND
+    later = parse_instant(shown["nextAttemptAt"]) + 5 * SECOND
+    client.stack.client("dynamodb").update_item(
+        TableName=client.stack.outputs["LedgerTable"],
+        Key={"scheduleId": {"S": schedule_id}},
+        UpdateExpression="SET retryAt = :later",
+        ExpressionAttributeValues={":later": {"N": str(later)}},
+    )
+    *_, third = client.arrivals("/patient", seconds=25, count=3)
+    assert third.at_ms >= later
+    assert third.headers["delayer-attempt"] == "3"
+    history = client.history(schedule_id, "executed")
+    assert [one["event"] for one in history[-4:]] == ["claimed", "attempt-failed", "attempt-failed", "executed"]
+    assert ["nextAttemptAt" in one for one in history[-4:]] == [False, True, True, False]
+    shown = client.call("GET", f"/schedules/{schedule_id}")[2]
+    assert shown["retry"] == retry
+    assert "nextAttemptAt" not in shown
+    assert int(client.ledger_row(schedule_id)["revision"]["N"]) == 5, "claim, two retries, a hop, and the outcome"
 
 
 def test_a_target_that_refuses_fails_and_can_be_redriven(client: Client) -> None:
@@ -86,8 +125,8 @@ def test_many_are_redriven_with_one_command(client: Client) -> None:
 
 
 def test_a_target_that_nobody_listens_to(client: Client) -> None:
-    action = {"type": "http-request", "url": "http://127.0.0.1:9/nobody", "maxAttempts": 2}
-    _, _, posted = client.post({"delaySeconds": 0, "action": action})
+    action = {"type": "http-request", "url": "http://127.0.0.1:9/nobody"}
+    _, _, posted = client.post({"delaySeconds": 0, "action": action, "retry": {"maxAttempts": 2}})
     row = client.ledger_state(posted["scheduleId"], "failed", seconds=15)
     assert row["detail"]["S"].startswith("gave up after 2 attempts: no answer from 127.0.0.1:9")
 

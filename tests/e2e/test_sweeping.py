@@ -75,7 +75,7 @@ def test_a_canary_arrives(ticking: Client) -> None:
         line["CanaryNearLateness"] for line in _lines(ticking, "executor-canary") if "CanaryNearLateness" in line
     ]
     assert lateness, "nothing would be known of it"
-    cloudwatch: Any = ticking.stack.client("cloudwatch")  # type: ignore[call-overload]
+    cloudwatch: Any = ticking.stack.client("cloudwatch")
     metrics = cloudwatch.list_metrics(Namespace="Delayer", MetricName="CanaryNearLateness")
     assert [metric["Dimensions"] for metric in metrics["Metrics"]] == [[{"Name": "service", "Value": "delayer"}]]
 

@@ -22,6 +22,13 @@ def target_down_at_first(world: World) -> None:
     world.run_until(START + HOUR)
 
 
+def target_busy_for_long(world: World) -> None:
+    """It asks for a delay of which SQS can make only a part, then it works."""
+    world.target.answers = [Retry(detail="HTTP 503", after_seconds=2000)]
+    world.post(START + 2 * SECOND)
+    world.run_until(START + 3 * HOUR)
+
+
 def target_refuses(world: World) -> None:
     """It gives up at once."""
     world.target.answers = [Refused("HTTP 404")] * 9

@@ -14,6 +14,7 @@ from tests.faults.scenarios import (
     check_fired_once,
     check_sound,
     soon_and_later,
+    target_busy_for_long,
     target_down_at_first,
     target_refuses,
 )
@@ -46,6 +47,24 @@ def test_a_target_that_is_down_at_first() -> None:
 def test_a_target_that_is_down_at_first_every_batch_twice() -> None:
     world = spoiled("execute", target_down_at_first, FaultPlan(), duplicated=True)
     check_fired_once("duplicated", world, reached_at_most=3)
+
+
+def test_a_delay_that_takes_several_messages() -> None:
+    """However the executor dies between them, one goes on to the attempt, at its time, and it is the second."""
+    for case, world in every_fault("execute", target_busy_for_long):
+        raised = "ScriptedTarget" in case and "error" in case  # that answer has asked for no delay
+        check_fired_once(case, world, reached_at_most=3 + raised)
+        assert max(message.attempt for _, message in world.target.reached) <= 2 + raised, case
+        first = max((at for at, message in world.target.reached if message.attempt == 1), default=0)
+        later = [at for at, message in world.target.reached if message.attempt == 2]
+        assert raised or all(at - first >= 2000 * SECOND for at in later), case
+
+
+def test_a_delay_that_takes_several_messages_every_batch_twice() -> None:
+    """Of two that go on, the first ends the other: they do not become more and more."""
+    world = spoiled("execute", target_busy_for_long, FaultPlan(), duplicated=True)
+    check_fired_once("duplicated", world, reached_at_most=2)
+    assert world.http_queue.sent <= 12
 
 
 def test_retries_back_off() -> None:
@@ -83,7 +102,7 @@ def test_a_target_that_raises_takes_no_neighbour_along() -> None:
     def scenario(world: World) -> None:
         world.execute = evolve(world.execute, target=_raising_for(world))
         world.post(START + MINUTE)
-        world.post(START + MINUTE, maxAttempts=3)
+        world.post(START + MINUTE, retry={"maxAttempts": 3})
         world.post(START + MINUTE)
         world.run_until(START + HOUR)
 
@@ -96,7 +115,7 @@ def test_a_target_that_raises_takes_no_neighbour_along() -> None:
 
 def _raising_for(world: World) -> Target:
     def reach(message: ExecutorMessage) -> Result:
-        if "maxAttempts" in message.schedule.definition.action:
+        if message.schedule.definition.retry:
             raise OverflowError("a date in the year 99999")
         return world.target(message)
 

@@ -8,6 +8,7 @@ from delayer.core.api import cancellation
 from delayer.core.firing import executing, relaying
 from delayer.core.ledger.claim import Claim, Verdict, decide_claim
 from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.outcome import hopped
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater
 from delayer.core.recovery.disposition import Disposition, decide_disposition
 from delayer.core.recovery.redriving import Refusal, decide_redrive
@@ -15,7 +16,7 @@ from delayer.core.schedule.instants import Millis
 from tests.model.configurations import SMALL, WHOLE
 from tests.model.rules import REAL, Rules
 from tests.model.search import Searched, search
-from tests.model.state import Budget
+from tests.model.state import Budget, token_of
 
 
 @frozen(kw_only=True)
@@ -100,6 +101,18 @@ def _claims_taken(claim: Claim, seen: LedgerRow | None) -> Verdict:
 
 def _blind_to_contested(row: LedgerRow | None, nonce: str, fence: str) -> Disposition:
     return decide_disposition(evolve(row, arrival=Arrival.UNKNOWN) if row else None, nonce, fence)
+
+
+def _by_token(message: Any, row: LedgerRow | None) -> Any:
+    return executing.decide_attempt(evolve(message, fence=token_of(message)), row)
+
+
+def _attempts_early(row: LedgerRow, now: Millis) -> Any:
+    return None
+
+
+def _hops_in_secret(row: LedgerRow, fence: str, now: Millis, after: str) -> LedgerRow:
+    return evolve(hopped(row, fence, now, after), retry_of=row.retry_of)
 
 
 def _no_stop(message: Any, row: LedgerRow | None) -> Any:
@@ -246,6 +259,30 @@ GUARDS: Final = (
         what="one of several messages for a retry is discarded when it is given up",
         without=evolve(REAL, disposition=_blind_to_contested),
         budget=evolve(WHOLE["executor's message twice, target fails"], given_up=1),
+    ),
+    Guard(
+        name="too-early-for-its-attempt",
+        what="a message whose attempt is to be made later makes it when it comes",
+        without=evolve(REAL, early=_attempts_early),
+        budget=SMALL["long delay, crash"],
+    ),
+    Guard(
+        name="fresh-token-of-a-hop",
+        what="a message that is early is sent once more with the same token",
+        without=evolve(REAL, hop_is_fresh=False, attempt=_by_token),
+        budget=evolve(SMALL["long delay, a send unanswered"], hops=1),
+    ),
+    Guard(
+        name="hop-written-before-sent",
+        what="a message that is early is sent once more with a token of which the ledger does not know",
+        without=evolve(REAL, hop_is_written=False),
+        budget=SMALL["long delay, crash"],
+    ),
+    Guard(
+        name="repair-of-a-hop",
+        what="the row does not name the message that sends the one that waits on",
+        without=evolve(REAL, hopped=_hops_in_secret),
+        budget=SMALL["long delay, crash"],
     ),
     Guard(
         name="outcome-is-carried",

@@ -7,7 +7,7 @@ from attrs import frozen
 from delayer.core.api import cancellation
 from delayer.core.firing import executing, relaying
 from delayer.core.ledger.claim import Claim, Verdict, decide_claim
-from delayer.core.ledger.outcome import may_end
+from delayer.core.ledger.outcome import hopped, may_end
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.recovery.disposition import Disposition, decide_disposition
 from delayer.core.recovery.redriving import Refusal, decide_redrive
@@ -21,8 +21,10 @@ class Rules:
     relay: Callable[..., object] = relaying.decide
     wait: Callable[..., executing.Hold | executing.TooEarly | None] = executing.decide_wait
     attempt: Callable[..., object] = executing.decide_attempt
+    early: Callable[..., executing.Hold | executing.Hop | None] = executing.decide_early
     disposition: Callable[..., Disposition] = decide_disposition
     may_end: Callable[..., bool] = may_end
+    hopped: Callable[..., LedgerRow] = hopped
     cancel: Callable[..., object] = cancellation.decide_cancel
     replace: Callable[..., object] = cancellation.decide_replace
     stop: Callable[..., object] = cancellation.decide_stop
@@ -30,6 +32,8 @@ class Rules:
     hold_first: bool = True  # the claim comes after the hold
     body_first: bool = True  # the body is stored before the ledger says so
     fresh_token: bool = True  # a retry that is not known to be sent is sent again with a token of its own
+    hop_is_fresh: bool = True  # a message that is early is sent once more with a token of its own
+    hop_is_written: bool = True  # and that token is in the ledger before
     contests: bool = True  # and the ledger says before that there are several
     takes: bool = True  # the first of several to arrive says so in the ledger
     carries: bool = True  # an outcome that cannot be written is carried by a message

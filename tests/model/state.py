@@ -29,6 +29,7 @@ INSTANTS: Final = (  # where time stops, from the due time
     2 * VISIBILITY + ATTEMPT_OVER,  # no attempt from before an end is under way
     31 * DAY,  # its ledger row has expired
 )
+RETRY_AT: Final[Millis] = DUE + 2 * VISIBILITY  # of an attempt that waits for longer than SQS can delay
 LONG_AFTER: Final = INSTANTS.index(2 * VISIBILITY)  # what still waits then may wait until it is given up
 AT_REST: Final = INSTANTS.index(2 * VISIBILITY + ATTEMPT_OVER)
 AFTER_ALL: Final[Millis] = DUE + 100 * DAY
@@ -95,7 +96,7 @@ class Executor:
     """A run of an executor with one message; see use_cases/firing/execute.py."""
 
     message: ExecutorMessage | OutcomeMessage
-    at: str  # received, taking, attempting, ending, contesting, sending, carrying, settling
+    at: str  # received, taking, hopping, attempting, ending, contesting, sending, carrying, settling
     until: Millis  # the last instant before its timeout
     row: LedgerRow | None = None  # what it read
     wanted: LedgerRow | None = None  # what it is about to write
@@ -138,6 +139,7 @@ class Budget:
     deliveries: int = 1  # a message of the executor's queue delivered twice
     refusals: int = 1  # attempts that the target does not accept
     unanswered: int = 1  # sends to SQS that are reported as not sent: they arrived, or they did not
+    hops: int = 0  # times that a message comes before its attempt may be made, as SQS cannot delay it for longer
     unwritten: int = 1  # writes of an outcome that the ledger does not answer: it wrote them, or it did not
     given_up: int = 1  # a relay or an executor gives up a suspect
     redrives: int = 1
@@ -174,6 +176,16 @@ def label_of(message: Message) -> str:
         case OutcomeMessage():
             return f"the outcome '{message.outcome}' of {message.fence}"
     return message.fence
+
+
+def same_token(message: ExecutorMessage) -> ExecutorMessage:
+    """Another message with the same fencing token. No function sends one: only a guard that is taken out lets it."""
+    return evolve(message, fence=f"{message.fence}'")
+
+
+def token_of(message: ExecutorMessage | OutcomeMessage) -> str:
+    """Its fencing token, without what tells it from another message with the same one."""
+    return message.fence.rstrip("'")
 
 
 @frozen(kw_only=True, cache_hash=True)
@@ -249,7 +261,8 @@ class World:
             for run in self.executors
             if run.is_attempt and name_of(run.message) == name and run.message.attempt == message.attempt
         ]
-        if why and any(run.row and run.row.arrival is not Arrival.TAKEN and run.message != message for run in running):
+        others = [run for run in running if token_of(run.message) != token_of(message)]
+        if why and any(run.row and run.row.arrival is not Arrival.TAKEN for run in others):
             return self.allow(name, why)
         if message.fence in self.twice and any(run.message == message for run in running):
             return self.allow(name, DUPLICATE)
@@ -299,6 +312,5 @@ def _plain(row: LedgerRow) -> LedgerRow:
         claimed_at=min(row.claimed_at, 1),
         stopped_at=min(row.stopped_at, 1),
         lateness=0,
-        retry_at=0,
         detail="",
     )

@@ -7,12 +7,12 @@ from typing import Any, Final, get_args
 import pytest
 from attrs import frozen
 
-from delayer.core.firing.executing import MAX_RETRY_SECONDS, Refused, Retry
+from delayer.core.firing.executing import Refused, Retry
 from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.ports.observer import Lateness, Metric
 from delayer.targets.canary import LATENESS
-from tests.cfn import consumed, deployed, expanded, functions, logical_names, resources
+from tests.cfn import consumed, deployed, entry_of, expanded, functions, logical_names, resources
 from tests.template.test_template import DEAD, QUEUES, RENEWED, WORKING, dead_letter_queues
 from tests.world import START, World
 
@@ -138,7 +138,7 @@ def test_it_notifies_the_topic_and_names_its_entry_in_the_runbook(alarm: str) ->
     assert ALARMS[alarm]["OKActions"] == [{"Ref": "AlarmTopic"}]
     meaning, _, entry = ALARMS[alarm]["AlarmDescription"].partition(" Runbook: ")
     assert len(meaning) > 20
-    assert entry == f"{alarm}."
+    assert entry == f"{entry_of(alarm)}."
 
 
 @each_alarm
@@ -221,7 +221,6 @@ def test_a_queue_of_schedules_rings_if_they_wait_or_come_back(queue: str) -> Non
     found = on_queue(queue)
     assert {"OldAlarm", "DeepAlarm", "ReturnedAlarm"} <= set(found)
     assert found["OldAlarm"]["Threshold"] > MAX_DELAY_SECONDS + 60, "a delay may be part of the age"
-    assert found["OldAlarm"]["Threshold"] > MAX_RETRY_SECONDS + 60
     mark = BACKLOG_PER_RELAY * expanded()["Parameters"]["RelayConcurrency"]["Default"]
     assert found["DeepAlarm"]["Threshold"] < mark, "it rings before the sweep leaves what is not urgent"
 
@@ -317,13 +316,19 @@ def shown(widget: dict[str, Any]) -> list[Watched]:
 
 
 def searched(expression: str) -> list[Watched]:
-    """What a search finds: each queue whose name begins like this."""
-    found = re.search(r'MetricName="(\w+)" (?:QueueName=)?"?(\$\{AWS::StackName\}-[A-Za-z]+)', expression)
+    """What a search finds: each queue or function whose name begins like this, or the queues of suspects."""
+    found = re.search(r'MetricName="(\w+)" (\$\{AWS::StackName\}[A-Za-z -]+)', expression)
     assert found, expression
-    name, begins = found.groups()
-    queues = [queue for queue, given in QUEUES.items() if name_of(queue, given).startswith(begins)]
-    if "SuspectsQueue" in expression:
-        queues = [queue for queue in queues if queue.endswith("SuspectsQueue") != ("NOT QueueName" in expression)]
+    name, begins = found[1], found[2].strip()
+    if "{AWS/Lambda,FunctionName}" in expression:
+        names = {logical: f"${{AWS::StackName}}-{function}" for function, logical in logical_names().items()}
+        return [
+            Watched(namespace="AWS/Lambda", name=name, dimension="FunctionName", resource=one, attribute="Ref")
+            for one, called in names.items()
+            if called.startswith(begins)
+        ]
+    start, _, word = begins.partition(" ")
+    queues = [one for one, given in QUEUES.items() if name_of(one, given).startswith(start) and word in one]
     return [
         Watched(namespace="AWS/SQS", name=name, dimension="QueueName", resource=queue, attribute="QueueName")
         for queue in queues

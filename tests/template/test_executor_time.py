@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-import yaml
 from attrs import evolve
 
 from delayer.aws.runtime.clients import CONFIG
 from delayer.aws.runtime.deadline import MARGIN, MOST_MARGIN
+from delayer.core.actions.message import LONGEST_ATTEMPT
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.ledger.outcome import stopped
@@ -18,16 +18,11 @@ from delayer.core.schedule.messages import ExecutorMessage, encode
 from delayer.ports.queue import ReceivedMessage
 from delayer.use_cases.recovery.dead_letter import DeadLetters
 from delayer.wiring.executor import ATTEMPT
-from tests.cfn import ROOT, functions, resources
+from tests.cfn import consumed, functions, resources
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.world import SUSPECTS, World
 
-OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
-EXECUTORS = {
-    "executor-http-request": "HttpRequestQueue",
-    "executor-sqs-send": "SqsSendQueue",
-    "executor-canary": "CanaryQueue",
-}
+EXECUTORS = sorted(name for name in functions() if name.startswith("executor-"))
 ENDINGS: dict[str, Result] = {
     "executed": Done("HTTP 204"),
     "tried again": Retry(detail="HTTP 503"),
@@ -42,13 +37,6 @@ def longest_call(config: Any) -> float:
     pauses = sum(2**pause for pause in range(attempts - 1))
     seconds: float = attempts * (config.connect_timeout + config.read_timeout) + pauses
     return seconds
-
-
-def longest_attempt(executor: str) -> float:
-    """Seconds that the target may take: what a client may ask for, or a call of AWS."""
-    action = OPENAPI["components"]["schemas"]["HttpRequestAction"]
-    asked: float = action["properties"]["timeoutSeconds"]["maximum"]
-    return {"executor-http-request": asked, "executor-sqs-send": longest_call(CONFIG), "executor-canary": 0}[executor]
 
 
 class Counted:
@@ -114,14 +102,13 @@ def test_the_calls_are_counted() -> None:
     assert outcome_of(ENDINGS["failed"], has_twin=True) == ["put", "write", "write"]
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
-def test_an_attempt_that_begins_has_time_for_its_worst_case(executor: str) -> None:
+def test_an_attempt_that_begins_has_time_for_its_worst_case() -> None:
     """It lasts as long as it may, and every call of AWS after it succeeds at the last moment.
 
     If the function were ended in between, an attempt that was made would be made again, and nine neighbours with it.
     """
     calls = max(len(outcome_of(ending, has_twin)) for ending in ENDINGS.values() for has_twin in (False, True))
-    assert longest_attempt(executor) + calls * longest_call(CONFIG) <= ATTEMPT
+    assert LONGEST_ATTEMPT + calls * longest_call(CONFIG) <= ATTEMPT
 
 
 @pytest.mark.parametrize("executor", EXECUTORS)
@@ -133,8 +120,5 @@ def test_an_executor_has_time_for_attempts(executor: str) -> None:
     """
     timeout = functions()[executor]["Timeout"]
     assert timeout - min(timeout * MARGIN, MOST_MARGIN) >= MAX_HOLD / SECOND + longest_call(CONFIG) + ATTEMPT
-    assert resources("AWS::SQS::Queue")[EXECUTORS[executor]]["VisibilityTimeout"] > timeout
-
-
-def test_every_executor_is_here() -> None:
-    assert sorted(EXECUTORS) == sorted(name for name in functions() if name.startswith("executor-"))
+    for queue, function in consumed().items():
+        assert function != executor or resources("AWS::SQS::Queue")[queue]["VisibilityTimeout"] > timeout

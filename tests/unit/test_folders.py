@@ -9,8 +9,6 @@ from tests.cfn import ROOT
 AT_MOST = 9
 EXCEPT = {
     "shared/delayer/ports",  # one file for each port
-    "shared/delayer/aws/dynamodb",  # one for each adapter
-    "tests/contract/dynamodb",
 }
 
 

@@ -22,8 +22,8 @@ def refused(session: Session) -> Finding:
     """A private address is not reached: the schedule fails, at its time and without a second attempt."""
     promise = "refused: a private target is not reached"
     may_be_tried = session.setting("AllowPrivateTargets", "false") == "true"
-    action = {"type": "http-request", "url": PRIVATE, "maxAttempts": 1 if may_be_tried else 3}
-    schedule_id = session.schedule(now() + AHEAD, action)
+    action = {"type": "http-request", "url": PRIVATE}
+    schedule_id = session.schedule(now() + AHEAD, action, attempts=1 if may_be_tried else 3)
     shown = session.wait_for_state(schedule_id, "failed", FAILED_WITHIN)
     if shown.get("state") != "failed":
         return broken(promise, f"it is {shown.get('state')}: {shown.get('detail', '')}")
@@ -42,7 +42,7 @@ def refused(session: Session) -> Finding:
 def redriven(session: Session, late_queue: Inbox) -> Finding:
     """Its queue is missing: it fails, and its body is stored. Then the queue is made, and the redrive fires it once."""
     promise = "redrive: what failed is stored, and fires by command"
-    schedule_id = session.schedule(now() + AHEAD, missing_queue(session, late_queue.name))
+    schedule_id = session.schedule(now() + AHEAD, missing_queue(session, late_queue.name), attempts=2)
     shown = session.wait_for_state(schedule_id, "failed", FAILED_WITHIN)
     session.bill.retries += 1
     if shown.get("state") != "failed":
@@ -69,7 +69,7 @@ def redriven(session: Session, late_queue: Inbox) -> Finding:
 def missing_queue(session: Session, name: str) -> dict[str, Any]:
     """The action: a queue beside the one of the run, which is not made yet."""
     assert session.inbox is not None
-    return {"type": "sqs-send", "queueUrl": session.inbox.url.rpartition("/")[0] + f"/{name}", "maxAttempts": 2}
+    return {"type": "sqs-send", "queueUrl": session.inbox.url.rpartition("/")[0] + f"/{name}"}
 
 
 def stored(session: Session, schedule_id: str) -> str | None:

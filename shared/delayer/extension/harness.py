@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import Factory, frozen
+from attrs import frozen
 
 from delayer.core.api.admission import admit
 from delayer.core.api.request import Invalid
@@ -41,7 +41,18 @@ from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.ports.queue import ReceivedMessage
 from delayer.wiring.use_cases import deliver as deliver_events
 
-__all__ = ["Answer", "FakeTarget", "NotAccepted", "Received", "clock_at", "deliver", "event", "handler_in", "run"]
+__all__ = [
+    "Answer",
+    "FakeTarget",
+    "MemoryObserver",
+    "NotAccepted",
+    "Received",
+    "clock_at",
+    "deliver",
+    "event",
+    "handler_in",
+    "run",
+]
 
 OWNER: Final = "arn:aws:iam::123456789012:user/somebody"
 TIME: Final = "2026-11-21T09:00:00Z"
@@ -58,7 +69,7 @@ class HarnessPorts:
     """What a function finds as `handler.ports`: a clock that stands still, and logs and metrics in memory."""
 
     clock: ManualClock
-    observer: MemoryObserver = Factory(MemoryObserver)
+    observer: MemoryObserver
 
 
 def handler_in(folder: Path | str) -> Any:
@@ -85,15 +96,16 @@ def run(
     attempt: int = 1,
     owner: str = OWNER,
     clock: ManualClock | None = None,
+    observer: MemoryObserver | None = None,
 ) -> Result:
     """One attempt of a schedule that is due now: what the function returns. What it raises is raised.
 
     `action` are the fields of the action, without its type, as a client would send them. Raises NotAccepted if the API
-    would refuse them or the payload.
+    would refuse them or the payload. `observer` gets the logs and the metrics.
     """
     at = clock or clock_at()
     schedule = _schedule(at, owner, _definition(handler, {} if action is None else action, payload, at))
-    with _ports(handler, HarnessPorts(clock=at)):
+    with _ports(handler, HarnessPorts(clock=at, observer=observer or MemoryObserver())):
         return handler.target(ExecutorMessage(schedule=schedule, nonce="n", fence="f", attempt=attempt))
 
 
@@ -178,13 +190,15 @@ def event(
     return received.decode(cloud_events.encode(published))
 
 
-def deliver(handler: Subscriber, *events: Event, clock: ManualClock | None = None) -> list[Event]:
+def deliver(
+    handler: Subscriber, *events: Event, clock: ManualClock | None = None, observer: MemoryObserver | None = None
+) -> list[Event]:
     """Delivers these events, in one batch: those that would come again, because the function raised.
 
     What it raised is written to stderr, which pytest shows with a test that fails. Deliver an event twice to see that a
     second time does no harm.
     """
-    ports: Any = HarnessPorts(clock=clock or clock_at())
+    ports: Any = HarnessPorts(clock=clock or clock_at(), observer=observer or MemoryObserver())
     batch = [
         ReceivedMessage(message_id=str(number), body=json.dumps(one.cloud_event)) for number, one in enumerate(events)
     ]

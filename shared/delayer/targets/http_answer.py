@@ -10,6 +10,7 @@ from attrs import frozen
 MAX_HEAD: Final = 65_536  # bytes of status lines and headers together; a target that sends more says nothing
 STATUS: Final = re.compile(rb"HTTP/1\.[0-9] +([1-9][0-9]{2})(?: [^\r\n]*)?\r?\n")
 RETRY_AFTER: Final = re.compile(rb"retry-after:[ \t]*([^\r\n]{0,64}?)[ \t]*\r?\n", re.IGNORECASE)
+LONGEST: Final = 10**9  # seconds; longer than any policy lets a schedule wait
 SWITCHING: Final = 101  # the only interim status that nothing follows
 
 
@@ -70,8 +71,8 @@ def _retry_after_in(stream: BinaryIO, left: int) -> int | None:
 def seconds_of(retry_after: str) -> int | None:
     """Seconds, from either form that RFC 9110 allows; None for anything else."""
     if retry_after.isdecimal() and retry_after.isascii():
-        return int(retry_after[:6])
+        return min(int(retry_after), LONGEST)
     try:
-        return max(int(parsedate_to_datetime(retry_after).timestamp() - time()), 0)
+        return min(max(int(parsedate_to_datetime(retry_after).timestamp() - time()), 0), LONGEST)
     except (TypeError, ValueError, OverflowError, IndexError):
         return None

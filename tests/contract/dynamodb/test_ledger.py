@@ -14,7 +14,7 @@ from delayer.aws.dynamodb.ledger import DynamoLedger, from_item, to_item
 from delayer.aws.runtime.environment import Threads
 from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended, retried
+from delayer.core.ledger.outcome import ended, hopped, retried
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.redriving import redriven
 from delayer.core.schedule.instants import DAY, SECOND
@@ -48,13 +48,17 @@ def write(ledger: Ledger, row: LedgerRow, over: LedgerRow | None = None) -> Writ
     return result
 
 
+WAITING = hopped(evolve(SAMPLE, retry_at=NOW + DAY, age_from=NOW - DAY), "fence-3", NOW, after="fence-2")
+
+
 def test_there_is_no_row_at_first(ledger: Ledger) -> None:
     assert ledger.read(an_id()) is None
 
 
-def test_what_is_written_is_read(ledger: Ledger) -> None:
-    assert write(ledger, SAMPLE) == Written()
-    assert ledger.read(SAMPLE.schedule_id) == SAMPLE
+@pytest.mark.parametrize("row", [SAMPLE, WAITING], ids=["a retry", "one that waits for long"])
+def test_what_is_written_is_read(ledger: Ledger, row: LedgerRow) -> None:
+    assert write(ledger, row) == Written()
+    assert ledger.read(row.schedule_id) == row
     assert ledger.read(an_id(NOW + 1)) is None
 
 

@@ -6,6 +6,7 @@ from delayer.core.firing.executing import (
     Attempt,
     Done,
     Hold,
+    Hop,
     Made,
     Orphan,
     Refused,
@@ -32,6 +33,7 @@ from tests.model.state import (
     OLD,
     OVERTAKEN,
     PLANNED,
+    RETRY_AT,
     TWIN,
     UNCARRIED,
     Executor,
@@ -42,6 +44,8 @@ from tests.model.state import (
     label_of,
     last_before,
     name_of,
+    same_token,
+    token_of,
 )
 
 Step = tuple[str, World]
@@ -50,6 +54,8 @@ Step = tuple[str, World]
 def steps(world: World, rules: Rules) -> Iterator[Step]:
     """Whatever may happen next to a message of the executor's queue."""
     for message in in_order(world.open):
+        if _is_delayed(world, rules, message):
+            continue  # by SQS
         run = Executor(message=message, at="received", until=last_before(world.time + EXECUTOR_TIMEOUT))
         yield (
             f"an executor receives {label_of(message)}",
@@ -70,7 +76,7 @@ def _next(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
             yield from _receive(world, rules, run)
         case "attempting":
             yield from _answers(_attempt(world, run), run)
-        case "taking" | "contesting" | "ending":
+        case "taking" | "hopping" | "contesting" | "ending":
             yield from _compare_and_set(world, rules, run)
         case "sending":
             yield from _send(world, run)
@@ -82,7 +88,7 @@ def _next(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
 
 def _compare_and_set(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
     """If the current row is not the one that was read, it decides again."""
-    write = {"taking": _take, "contesting": _contest, "ending": _write}[run.at]
+    write = {"taking": _take, "hopping": _hop, "contesting": _contest, "ending": _write}[run.at]
     yield from write(world, rules, run)
 
 
@@ -104,6 +110,8 @@ def _receive(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
 
 def _decide(world: World, rules: Rules, run: Executor, row: LedgerRow | None) -> World:
     decision = rules.attempt(run.message, row)
+    if row and isinstance(decision, Attempt | Take) and isinstance(rules.early(row, world.time), Hop):
+        return _begin_hop(world, rules, run, row)
     if isinstance(decision, Take) and rules.takes:
         return _move(world, run, at="taking", row=row)
     match decision:
@@ -125,9 +133,42 @@ def _take(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
     name, label = name_of(run.message), label_of(run.message)
     current = world.row(name)
     if current and run.row and current.revision == run.row.revision:
-        row = taken(run.row, run.message.fence)
+        row = taken(run.row, token_of(run.message))
         why = TWIN if row.retry_of else OVERTAKEN
         yield f"{label} takes the attempt", _begin(world, run, row, why).with_row(name, row)
+    else:
+        yield f"{label} finds another row", _decide(world, rules, run, current)
+
+
+def _is_delayed(world: World, rules: Rules, message: ExecutorMessage | OutcomeMessage) -> bool:
+    """Whether SQS keeps it until its attempt may be made. As often as the budget allows, it comes before."""
+    row = world.row(name_of(message))
+    if isinstance(message, OutcomeMessage) or not row or row.retry_at <= world.time or world.budget.hops:
+        return False
+    return message.attempt == row.attempt
+
+
+def _begin_hop(world: World, rules: Rules, run: Executor, row: LedgerRow) -> World:
+    assert isinstance(run.message, ExecutorMessage)
+    early = world.spend("hops") if world.budget.hops else world
+    if not rules.hop_is_fresh:
+        return _move(early, run, at="sending", following=same_token(run.message))
+    if not rules.hop_is_written:
+        return _resend(early, run, row)
+    wanted = rules.hopped(row, f"d{row.revision + 1}", world.time, after=run.message.fence)
+    return _move(early, run, at="hopping", row=row, wanted=wanted)
+
+
+def _hop(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
+    """Too early for its attempt: another message waits on, with a token of its own, of which the ledger knows."""
+    assert run.row is not None
+    assert run.wanted is not None
+    name, label = name_of(run.message), label_of(run.message)
+    current = world.row(name)
+    if current and current.revision == run.row.revision:
+        following = _next_attempt(run, run.wanted)
+        after = _move(world, run, at="sending", row=None, wanted=None, following=following)
+        yield f"{label} is too early for its attempt", after.with_row(name, run.wanted)
     else:
         yield f"{label} finds another row", _decide(world, rules, run, current)
 
@@ -141,8 +182,10 @@ def _checked(world: World, run: Executor, row: LedgerRow | None) -> World:
     """What it read must let it attempt."""
     if row is None or row.ended:
         return evolve(world, broken="an attempt is begun though the ledger says that it has ended")
-    if not row.admits(run.message.fence, run.message.attempt):
+    if not row.admits(token_of(run.message), run.message.attempt):
         return evolve(world, broken="an attempt is begun though the ledger says that it was overtaken")
+    if row.retry_at > world.time:
+        return evolve(world, broken="an attempt is begun before its delay is over")
     if world.stopped and name_of(run.message) == OLD:
         return evolve(world, broken="an attempt is begun after it was stopped")
     return world
@@ -186,7 +229,8 @@ def _record(world: World, run: Executor, row: LedgerRow, result: Result, unwritt
                 wanted = ended(row, State.FAILED, now)
                 world = evolve(world, letters=world.letters | {_failed_body(run)})
             case Retry():
-                wanted = retried(row, f"d{row.revision + 1}", now, after=run.message.fence)
+                later = RETRY_AT if world.budget.hops and now < RETRY_AT else 0
+                wanted = retried(row, f"d{row.revision + 1}", now, after=token_of(run.message), retry_at=later)
                 following = _next_attempt(run, wanted)
     except IllegalTransition:
         return evolve(world, broken="an outcome is written that the lifecycle does not allow")
@@ -246,7 +290,7 @@ def _written(world: World, run: Executor, current: LedgerRow) -> World:
     assert run.wanted is not None
     name = name_of(run.message)
     is_own = current.nonce == run.message.nonce and (
-        current.admits(run.message.fence, run.message.attempt) or run.wanted.state is State.EXECUTED
+        current.admits(token_of(run.message), run.message.attempt) or run.wanted.state is State.EXECUTED
     )
     after = world.with_row(name, run.wanted)
     if not is_own:

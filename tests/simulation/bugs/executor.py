@@ -2,9 +2,13 @@
 
 from typing import Any
 
-from delayer.core.firing import executing
+from attrs import evolve
+
+from delayer.core.firing import executing, retrying
 from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.outcome import hopped
 from delayer.core.ledger.row import LedgerRow, Refuse
+from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.use_cases.firing import execute
 from delayer.use_cases.recovery import dead_letter
 from tests.simulation.bugs.bug import Bug, never
@@ -12,6 +16,7 @@ from tests.simulation.oracle.invariant import Invariant
 from tests.simulation.oracle.watched import WatchedLedger
 
 _decide_attempt = executing.decide_attempt
+_retry_seconds = retrying.retry_seconds
 _send = execute.Execute.send
 _reach = execute.Execute.reach
 
@@ -40,8 +45,28 @@ def _fail_without_body(self: Any, message: Any, row: LedgerRow, reason: str) -> 
     return True
 
 
-def _gives_up_at_once(message: Any, result: Any, max_attempts: int) -> Any:
+def _gives_up_at_once(made: Any, result: Any, policy: Any, age_from: Any) -> Any:
     return executing.GiveUp(result.detail)
+
+
+def _hops_with_its_old_token(row: LedgerRow, fence: str, now: Any, after: str) -> LedgerRow:
+    return evolve(hopped(row, fence, now, after), fence=after)
+
+
+def _hop_is_an_attempt(row: LedgerRow, fence: str, now: Any, after: str) -> LedgerRow:
+    return evolve(hopped(row, fence, now, after), attempt=row.attempt + 1)
+
+
+def _hops_in_secret(row: LedgerRow, fence: str, now: Any, after: str) -> LedgerRow:
+    return evolve(hopped(row, fence, now, after), retry_of=row.retry_of)
+
+
+def _age_from_the_point_in_time(made: Any, row: LedgerRow) -> Any:
+    return made.message.schedule.point_in_time
+
+
+def _at_most_a_quarter_of_an_hour(*policy_and_attempt: Any) -> int:
+    return min(_retry_seconds(*policy_and_attempt), MAX_DELAY_SECONDS)
 
 
 def _last_token_only(message: Any, row: LedgerRow | None) -> Any:
@@ -129,6 +154,49 @@ BUGS = (
         what="the first of several messages makes the attempt, and the ledger does not say so",
         breaks=Invariant.ONCE,
         swaps=((executing, "decide_attempt", _take_without_a_note),),
+    ),
+    Bug(
+        name="early-attempt",
+        what="a message whose attempt is hours away makes it after the 15 minutes that SQS can delay",
+        breaks=Invariant.RETRIES,
+        swaps=((executing, "decide_early", never),),
+    ),
+    Bug(
+        name="early-message-waits",
+        what="a message that is too early for its attempt is left in its queue",
+        breaks=Invariant.HARMLESS,
+        swaps=((execute.Execute, "wait_on", never),),
+    ),
+    Bug(
+        name="hop-with-its-old-token",
+        what="a message that is too early for its attempt is sent once more with the same token",
+        breaks=Invariant.ONCE,
+        swaps=((execute, "hopped", _hops_with_its_old_token),),
+    ),
+    Bug(
+        name="hop-without-a-trace",
+        what="the row does not name the message that sends the one that waits on",
+        breaks=Invariant.NOTHING_LOST,
+        swaps=((execute, "hopped", _hops_in_secret),),
+    ),
+    Bug(
+        name="hop-is-an-attempt",
+        what="each message of a long delay counts as an attempt",
+        breaks=Invariant.RETRIES,
+        swaps=((execute, "hopped", _hop_is_an_attempt),),
+    ),
+    Bug(
+        name="age-from-the-point-in-time",
+        what="the age counts from the point in time, so that an outage uses it up",
+        breaks=Invariant.ONE_END,
+        swaps=((executing, "age_from", _age_from_the_point_in_time),),
+    ),
+    Bug(
+        name="delay-cut-short",
+        what="no delay is longer than what SQS can delay",
+        breaks=Invariant.RETRIES,
+        whose="Delayer, before ADR 0087",
+        swaps=((executing, "retry_seconds", _at_most_a_quarter_of_an_hour),),
     ),
     Bug(
         name="outcome-not-carried",

@@ -89,6 +89,7 @@ class Network:
     log: Callable[[str, str], None]  # who, what; for the story
     on_fault: Callable[[Invocation], None]
     on_twin: Callable[[Invocation], None]  # one message became two
+    on_send: Callable[[Sequence[Any]], None]  # what a function gives to a queue, whatever becomes of it
     deploys: Sequence[Deploy] = ()
     calls: int = field(default=0, init=False)
 
@@ -120,6 +121,8 @@ class Network:
         self.calls += 1
         self.kernel.wait_until(self.kernel.now + self.chance.whole(f"{label} takes", 1, 12))
         method = name.rpartition(".")[2]
+        if method == "send":
+            self.on_send(arguments[0])
         if self.fails(service):
             self._hit(invocation, f"{name}: {service} is down", method, undone=True)
             return failed(method, arguments)

@@ -13,6 +13,7 @@ class Invariant(StrEnum):
     CANCEL_TRUTH = "3 cancel tells the truth"
     ONCE = "4 handed over once"
     COST = "5 cost follows what is due"
+    RETRIES = "attempts follow the retry policy"
     HARMLESS = "6 one bad record harms only itself"
     ONE_END = "exactly one end"
     NOTHING_WAITS = "nothing waits at the end"

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from delayer.core.api.cancellation import is_live
 from delayer.core.history import events as history
@@ -19,6 +19,7 @@ from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of, key_of, point_in_time_of
 from delayer.core.schedule.table_change import RecordChange
+from delayer.ports.queue import Outgoing
 from tests.simulation.engine.kernel import Invocation, current
 from tests.simulation.oracle.invariant import ALLOWED, Broken, Invariant
 from tests.simulation.system.bodies import body_of
@@ -27,10 +28,50 @@ from tests.world import LEAD
 if TYPE_CHECKING:
     from tests.simulation.system.stack import Stack
 
+SLACK: Millis = 5 * SECOND  # between what a function and this eye take for the instant of an attempt
 LATE: Millis = 2 * SECOND  # more than everything takes when nothing goes wrong
 LATE_BY_A_KILLER: Millis = 10 * MINUTE  # more than it takes to separate its neighbours from it
 REPEATING = frozenset({"delayer-relay", "executor-http-request"})
 STORED = frozenset({State.DEAD_LETTERED, State.FAILED})
+
+
+@define(eq=False)
+class Try:
+    """One attempt, as far as it got."""
+
+    attempt: int
+    at: Millis
+    asked: int | None = None  # the delay that the target asked for
+
+
+@frozen
+class Policy:
+    """The retry policy of a schedule, read once more and by hand."""
+
+    attempts: int
+    age: Millis
+    first: int
+    factor: float
+    longest: int
+
+    def delay_after(self, attempt: int) -> float:
+        """Before it is spread, in seconds."""
+        return min(self.first * self.factor ** (attempt - 1), self.longest)
+
+    def allows(self, delay: float, attempt: int, asked: int | None) -> bool:
+        """Whether the next attempt may be made after so many seconds."""
+        if asked is not None:
+            return delay == max(asked, 1)
+        whole = self.delay_after(attempt)
+        return max(1, whole * 3 / 4 - 1) <= delay <= max(1, whole + 1)
+
+
+def policy_of(schedule: Schedule) -> Policy:
+    """What its client wants."""
+    retry = json.loads(schedule.definition.retry)
+    backoff = {"first": 1, "factor": 4, "max": 900, **retry.get("backoff", {})}
+    age = retry.get("maxAgeSeconds", 86_400) * SECOND
+    return Policy(retry["maxAttempts"], age, backoff["first"], backoff["factor"], backoff["max"])
 
 
 @define(eq=False)
@@ -46,6 +87,8 @@ class Watch:
     handed: dict[str, set[str]] = field(factory=lambda: defaultdict(set))  # first deliveries in the executor's queue
     reaches: Counter[str] = field(factory=Counter)  # how often the target was reached
     retries: Counter[str] = field(factory=Counter)  # how often it did not take it
+    tries: dict[str, list[Try]] = field(factory=lambda: defaultdict(list))  # attempts begun since its last redrive
+    tokens: set[str] = field(factory=set)  # of all messages that were to be sent to the executor
     refused_for_good: set[str] = field(factory=set)  # by the target
     asked: set[str] = field(factory=set)  # a client has asked to cancel or replace them
     asked_names: set[str] = field(factory=set)  # which they have asked to create or replace
@@ -112,6 +155,8 @@ class Watch:
             self.fail(Invariant.ONCE, f"{name} is attempted, though its row says {row.state if row else 'nothing'}")
         elif row.fence != message.fence:
             self.fail(Invariant.ONCE, f"{name} is attempted by a message that was overtaken")
+        elif row.retry_at > self.stack.kernel.now + current().invocation.skew and row.arrival is not Arrival.TAKEN:
+            self.fail(Invariant.RETRIES, f"attempt {message.attempt} of {name} is made before its delay is over")
 
     def _check_same(self, name: str, message: ExecutorMessage) -> None:
         """It is what the client was told to have."""
@@ -131,11 +176,34 @@ class Watch:
         if schedule.definition.payload != payload:
             self.fail(Invariant.AS_ASKED, f"{name} does not have the payload that its client sent")
 
-    def turned_down(self, message: ExecutorMessage, *, for_good: bool) -> None:
+    def tried(self, message: ExecutorMessage) -> None:
+        """An attempt begins. It may not get as far as the target."""
+        self.tries[message.schedule.id].append(Try(message.attempt, self.stack.kernel.now))
+
+    def turned_down(self, message: ExecutorMessage, *, for_good: bool, asked: int | None) -> None:
         """The target did not take it; one more attempt may follow, unless it refused."""
         self.retries[message.schedule.id] += 1
+        for one in self.tries[message.schedule.id][::-1]:
+            if one.attempt == message.attempt and one.asked is None:
+                one.asked = asked
+                break
         if for_good:
             self.refused_for_good.add(message.schedule.id)
+
+    def sending(self, messages: Sequence[Outgoing]) -> None:
+        """A function is about to send: each message to the executor has a fencing token of its own."""
+        for message in map(body_of, (one.body for one in messages)):
+            if not message.fence or message.outcome:
+                continue
+            if message.fence in self.tokens:
+                self.fail(Invariant.ONCE, f"two messages of {self.name(message.id)} are sent with one fencing token")
+            self.tokens.add(message.fence)
+
+    def suspected(self, body: str) -> None:
+        """It came back three times."""
+        schedule_id = body_of(body).id
+        if self.stack.weather.is_fair and schedule_id and not self.killers:
+            self.fail(Invariant.HARMLESS, f"{self.name(schedule_id)} becomes a suspect, in a story without faults")
 
     def sent_to_executor(self, body: str) -> None:
         """A message is in the executor's queue."""
@@ -165,6 +233,9 @@ class Watch:
             self.had_ended.add(new.schedule_id)
         if old and old.ended and new.state is State.SCHEDULED:
             self.excuses[new.schedule_id] += 1 + old.attempt
+            self.tries.pop(new.schedule_id, None)
+        if old and new.state is old.state is State.CLAIMED and new.attempt > old.attempt:
+            self._check_retry(name, new)
         self._check_cause(name, new)
         self.check_bodies()
 
@@ -200,7 +271,7 @@ class Watch:
         taken = self.reaches[schedule_id] - self.retries[schedule_id]
         missing = {
             State.EXECUTED: taken < 1,
-            State.FAILED: schedule_id not in self.refused_for_good and row.attempt < self._tries(row),
+            State.FAILED: schedule_id not in self.refused_for_good and not self._is_over(row),
             State.CANCELLED: schedule_id not in self.asked,
             State.REPLACED: schedule_id not in self.asked and row.name not in self.asked_names,
             State.DROPPED: schedule_id not in self.discarded,
@@ -209,10 +280,31 @@ class Watch:
         if schedule_id in self.accepted and missing.get(row.state):
             self.fail(Invariant.ONE_END, f"{name} is {row.state}, for no reason")
 
-    def _tries(self, row: LedgerRow) -> int:
-        """How many attempts its client wants."""
-        schedule = self.accepted.get(row.schedule_id)
-        return int(json.loads(schedule.definition.action)["maxAttempts"]) if schedule else 0
+    def _is_over(self, row: LedgerRow) -> bool:
+        """Its attempts are used up, or the next one would come too long after the first."""
+        if row.schedule_id not in self.accepted:
+            return True
+        policy, tries = policy_of(self.accepted[row.schedule_id]), self.tries[row.schedule_id]
+        if row.attempt >= policy.attempts:
+            return True
+        last = [one for one in tries if one.attempt == row.attempt]
+        delay = max([policy.delay_after(row.attempt), *(one.asked or 0 for one in last)])
+        return bool(last) and last[-1].at + delay * SECOND + SLACK > tries[0].at + policy.age
+
+    def _check_retry(self, name: str, row: LedgerRow) -> None:
+        """An attempt was made, and the next one is planned: after the right delay, and in time."""
+        if row.schedule_id not in self.accepted:
+            return
+        policy, tries, attempt = policy_of(self.accepted[row.schedule_id]), self.tries[row.schedule_id], row.attempt - 1
+        delay, made = (row.retry_at - row.at) / SECOND, [one for one in tries if one.attempt == attempt]
+        if not made:
+            self.fail(Invariant.RETRIES, f"attempt {attempt} of {name} is counted, and was not made")
+            return
+        if not any(policy.allows(delay, attempt, one.asked) for one in made):
+            self.fail(Invariant.RETRIES, f"attempt {row.attempt} of {name} is planned after {delay:.0f} s")
+        first = max([one.at for one in tries if one.attempt == 1], default=made[0].at)
+        if made[0].at + delay * SECOND > first + policy.age + SLACK:
+            self.fail(Invariant.RETRIES, f"attempt {row.attempt} of {name} is planned beyond its age")
 
     def check_names(self) -> None:
         """One live schedule of a name."""

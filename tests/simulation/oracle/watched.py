@@ -12,6 +12,7 @@ from delayer.core.recovery.dead_letter import DeadLetter
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.fakes import MemoryDeadLetterStore, MemoryLedger, MemoryQueue, MemoryScheduleTable
+from delayer.fakes.messaging.queue import Message
 from delayer.ports.ledger import WriteResult
 from delayer.ports.schedule_table import Page
 from tests.simulation.engine.kernel import Thread, current
@@ -84,6 +85,10 @@ class WatchedQueue(MemoryQueue):
         if self.name == "http":
             self.watch.sent_to_executor(body)
         self.watch.stack.aws.wake_queue(self, visible_at)
+
+    def take(self, message: Message) -> None:
+        super().take(message)
+        self.watch.suspected(message.body)
 
     def visible(self) -> int:
         greedy = self.name == "delayer" and self.watch.stack.weather.greedy

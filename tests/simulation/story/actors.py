@@ -78,8 +78,12 @@ class Actors:
         self.stack.start(function, use, answered)
 
     def _body(self, act: Act) -> bytes:
-        action = {**ACTION, "maxAttempts": act.attempts}
-        return json.dumps({"pointInTime": act.due / 1000, "action": action, "payload": act.subject}).encode()
+        retry: dict[str, Any] = {"maxAttempts": act.attempts}
+        if patience := act.patience:
+            backoff = {"first": patience.first, "factor": patience.factor, "max": patience.longest}
+            retry |= {"maxAgeSeconds": patience.age, "backoff": backoff}
+        body = {"pointInTime": act.due / 1000, "action": ACTION, "payload": act.subject, "retry": retry}
+        return json.dumps(body).encode()
 
     def _post(self, act: Act) -> None:
         self._ask("accept", lambda: self.stack.accept(self._body(act), OWNER), lambda one: self._was_accepted(act, one))

@@ -9,6 +9,7 @@ from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.remote import Deploy, Fault, Harm, Outage, Service
 from tests.world import LEAD, PERIOD, START
 
+PATIENT = 0.25  # of the stories have retry policies with long delays, and as many targets that ask for delays
 HORIZON: Millis = START + 40 * MINUTE  # by then all has been posted, and the weather has done its worst
 
 
@@ -26,6 +27,16 @@ class Do(StrEnum):
     NOISE = "send a message that nobody can read"
 
 
+@frozen(kw_only=True)
+class Patience:
+    """A retry policy with long delays."""
+
+    first: int  # seconds
+    factor: float
+    longest: int  # seconds
+    age: int  # seconds
+
+
 @frozen
 class Act:
     """One thing that somebody does."""
@@ -35,6 +46,7 @@ class Act:
     subject: int  # the number of the schedule it is about
     due: Millis = 0  # for what it creates
     attempts: int = 3
+    patience: Patience | None = None  # for what it creates; None: all but the attempts is left out
 
 
 @frozen(kw_only=True)
@@ -50,6 +62,7 @@ class Weather:
     throttled: float = 0  # how likely Lambda throttles a queue so often that its messages come to the dead-letter queue
     ticks: float = 0  # how likely a tick is skipped, doubled or late
     target: float = 0  # how likely the target does not take it
+    asks: float = 0  # how likely it then asks for a delay
     operator: float = 0.9  # how likely what is dead-lettered is redriven, else it is discarded
     shards: int = 2
     page: int = 500
@@ -84,10 +97,12 @@ def weather_of(chance: Chance) -> Weather:
     def maybe(label: str, chances: float, value: float) -> float:
         return value if chance.part(f"weather {label}") < chances else 0
 
+    asks = 0.5 if chance.part("weather patient") < PATIENT else 0
     if chance.part("weather fair") < 0.15:
         alone = chance.part("weather fair and alone") < 0.6
         return Weather(
             target=maybe("target", 0.5, 0.1),
+            asks=asks,
             shards=chance.one_of("weather shards", (1, 2)),
             alone=alone,
             killers=_killers(chance) if alone else (),
@@ -95,7 +110,7 @@ def weather_of(chance: Chance) -> Weather:
         )
     faults = tuple(fault for fault in Fault if chance.part(f"weather {fault}") < 0.5) or (Fault.AFTER,)
     if chance.part("weather alone") < 0.5:
-        return _alone(chance, faults)
+        return _alone(chance, faults, asks)
     return Weather(
         rate=maybe("faults", 0.6, chance.one_of("weather rate", (0.01, 0.03, 0.1))),
         faults=faults,
@@ -106,6 +121,7 @@ def weather_of(chance: Chance) -> Weather:
         throttled=maybe("throttled", 0.35, 0.4),
         ticks=maybe("ticks", 0.3, 0.3),
         target=maybe("target", 0.5, chance.one_of("weather how bad a target", (0.1, 0.5))),
+        asks=asks,
         shards=chance.one_of("weather shards", (1, 1, 2, 3)),
         page=chance.one_of("weather page", (500, 500, 1)),
         asleep=chance.surprise("weather asleep", 0.03),
@@ -114,7 +130,7 @@ def weather_of(chance: Chance) -> Weather:
     )
 
 
-def _alone(chance: Chance, faults: tuple[Fault, ...]) -> Weather:
+def _alone(chance: Chance, faults: tuple[Fault, ...], asks: float) -> Weather:
     """Long outages of one service or of two, throttling, bad deploys, killers: and nobody who looks after it."""
     return Weather(
         alone=True,
@@ -126,6 +142,7 @@ def _alone(chance: Chance, faults: tuple[Fault, ...]) -> Weather:
         throttled=chance.one_of("weather throttled", (0, 0.4)),
         ticks=chance.one_of("weather ticks", (0, 0, 0.3)),
         target=chance.one_of("weather how bad a target", (0, 0.3)),
+        asks=asks,
         shards=chance.one_of("weather shards", (1, 2)),
         page=chance.one_of("weather page", (500, 500, 1)),
         deploys=_deploys(chance),
@@ -181,13 +198,15 @@ def acts_of(chance: Chance) -> list[Act]:
     """A few schedules, and what people do to them, around their firing above all."""
     acts: list[Act] = []
     together = chance.part("all at one time") < 0.3
+    patient = chance.part("patient acts") < PATIENT
     for subject in range(chance.whole("schedules", 1, 5)):
         label = f"schedule {subject}"
         at = START + chance.whole(f"{label} posted", 0, 5 * MINUTE)
         due = acts[0].due if together and acts else _due(chance, label, at)
         named = chance.part(f"{label} named") < 0.25
         attempts = chance.whole(f"{label} attempts", 1, 6)
-        acts.append(Act(at, Do.NAME if named else Do.POST, subject, due, attempts))
+        patience = _patience(chance, label) if patient else None
+        acts.append(Act(at, Do.NAME if named else Do.POST, subject, due, attempts, patience))
         for number in range(chance.one_of(f"{label} acts", (0, 0, 1, 1, 2, 3))):
             acts.append(_act(chance, f"{label} act {number}", subject, named, at, due))
     if chance.part("garbage") < 0.15:
@@ -195,6 +214,17 @@ def acts_of(chance: Chance) -> list[Act]:
     if chance.part("noise") < 0.15:
         acts.append(Act(START + chance.whole("noise at", 0, 20 * MINUTE), Do.NOISE, -1))
     return sorted(acts, key=lambda act: act.at)
+
+
+def _patience(chance: Chance, label: str) -> Patience:
+    """From minutes to hours; the age may be over before the attempts are."""
+    first = chance.one_of(f"{label} first delay", (1, 300, 1200, 2 * 3600, 6 * 3600))
+    return Patience(
+        first=first,
+        factor=chance.one_of(f"{label} factor", (1, 1.5, 4)),
+        longest=max(first, chance.one_of(f"{label} longest delay", (900, 3 * 3600, 12 * 3600))),
+        age=chance.one_of(f"{label} age", (60, 1800, 8 * 3600, 86_400, 172_800)),
+    )
 
 
 def _due(chance: Chance, label: str, at: Millis) -> Millis:

@@ -9,6 +9,7 @@ class _Body(msgspec.Struct):
     id: str = ""
     attempt: int = 0
     fence: str = ""
+    outcome: str = ""  # of an attempt that was made, if it is carried
 
 
 @lru_cache(maxsize=8192)

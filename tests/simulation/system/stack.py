@@ -12,11 +12,13 @@ from attrs import define, evolve, field, fields, frozen
 
 from delayer.aws.messaging.dead_letter_reader import schedules_in
 from delayer.core.api.request import Invalid
+from delayer.core.firing.executing import Result
 from delayer.core.history.events import Event, of_record
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.waiting import PREFIXES
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.fakes import MemoryJournal, MemoryQueue, MemoryRegistry, MemoryScheduleTable
@@ -26,6 +28,7 @@ from delayer.ports.clock import Clock, Parallel
 from delayer.ports.journal import JournalEntry
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.stream_consumer import Died
+from delayer.ports.target import Target as Reaches
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.firing.enqueue import Enqueue, Sent
 from delayer.use_cases.recovery.redrive import Impossible
@@ -153,6 +156,7 @@ class Stack(World):
             self.log,
             self.watch.disturbed,
             self.watch.twinned,
+            self.watch.sending,
             self.weather.deploys,
         )
         self._numbers = 0
@@ -236,6 +240,15 @@ class Stack(World):
         )
 
     # ------------------------------------------------------------ what functions die of, and bad deploys
+
+    def target_for(self, function: str) -> Reaches:
+        reach = super().target_for(function)
+
+        def counted(message: ExecutorMessage) -> Result:
+            self.watch.tried(message)
+            return reach(message)
+
+        return counted
 
     def relay_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         self.check_alive("relay", [body_of(one.body).id for one in batch])

@@ -32,10 +32,17 @@ class Target:
                 "target", f"does not take attempt {message.attempt} of {self.stack.watch.name(message.schedule.id)}"
             )
             kind = chance.part(f"{label} how")
-            self.stack.watch.turned_down(message, for_good=kind < 0.15)
+            asked = self._asks(label) if kind >= 0.3 else None
+            self.stack.watch.turned_down(message, for_good=kind < 0.15, asked=asked)
             if kind < 0.15:
                 return Refused("HTTP 404")
             if kind < 0.3:
                 raise OverflowError("a defect of the executor")
-            return Retry(detail="HTTP 503")
+            return Retry(detail="HTTP 503", after_seconds=asked)
         return Done("HTTP 200")
+
+    def _asks(self, label: str) -> int | None:
+        """`Retry-After`, of seconds or of hours."""
+        if self.stack.chance.part(f"{label} asks") >= self.stack.weather.asks:
+            return None
+        return self.stack.chance.one_of(f"{label} asks for", (0, 30, 901, 2700, 2 * 3600, 6 * 3600))

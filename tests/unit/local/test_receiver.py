@@ -34,6 +34,20 @@ def test_the_first_requests_fail_as_set_up() -> None:
         assert len(receiver.of("/flaky")) == 3
 
 
+def test_one_response_asks_for_a_delay() -> None:
+    with Receiver() as receiver:
+        receiver.ask_for_delay("/busy", 7)
+        connection = http.client.HTTPConnection("127.0.0.1", receiver.server.server_port)
+        asked = []
+        for _ in range(2):
+            connection.request("GET", "/busy")
+            response = connection.getresponse()
+            response.read()
+            asked.append(response.getheader("Retry-After"))
+        connection.close()
+    assert asked == ["7", None]
+
+
 def test_waiting_ends_with_a_timeout() -> None:
     with Receiver() as receiver, pytest.raises(TimeoutError, match="0 of 1 requests"):
         receiver.wait_for(1, seconds=0.05)

@@ -1,5 +1,6 @@
 """What waits in the queues of a deleted stack goes on in another one."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -143,7 +144,8 @@ def test_a_preview_changes_nothing(sqs: Any, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        ("new", "new", "Give two stacks"),
+        ("", "", "Give two stacks"),
+        ("new", "new", "no queue that the stack new has left behind"),
         ("", "new", "Give two stacks"),
         ("running", "new", "still exists"),
         ("old", "nowhere", "There is no stack nowhere"),
@@ -156,6 +158,82 @@ def test_what_cannot_be_is_refused(sqs: Any, capsys: pytest.CaptureFixture[str],
     a_queue(sqs, "old", "SuspectsQueue").send([Outgoing(body="a")])
     assert main(["--from", old, "--to", new]) == 1
     assert why in capsys.readouterr().err
+
+
+# ------------------------------------------------------------ of executors and subscribers that are no more
+
+
+@pytest.fixture
+def running(sqs: Any) -> dict[str, str]:
+    """A stack with two executors, and its queues."""
+    names = ("DelayerQueue", "executor-remote", "executor-remote-suspects", "executor-sqs-send")
+    queue = {"Type": "AWS::SQS::Queue"}
+    made = {
+        f"Queue{number}": {**queue, "Properties": {"Tags": [{"Key": TAG, "Value": f"running/{name}"}]}}
+        for number, name in enumerate(names)
+    }
+    cloudformation = boto3.client("cloudformation")
+    cloudformation.create_stack(StackName="running", TemplateBody=json.dumps({"Resources": made}))
+    found = queues_of(sqs, "running")
+    assert sorted(found) == sorted(names)
+    return found
+
+
+def test_what_an_executor_left_behind_goes_to_executor_remote(
+    sqs: Any, moment: time_machine.Traveller, running: dict[str, str]
+) -> None:
+    """There its type is unknown: it waits, and becomes a dead letter that says so."""
+    for name in ("executor-slack-post", "executor-slack-post-suspects"):
+        a_queue(sqs, "running", name).send([Outgoing(body=name)])
+    SqsQueue(sqs=sqs, url=running["DelayerQueue"]).send([Outgoing(body="in use")])
+    made = prepared(sqs, boto3.client("cloudformation"), "running", "running")
+    assert evolve(made, sleep=moment.shift, now=time.time)() == 2
+    remote = SqsQueue(sqs=sqs, url=running["executor-remote"])
+    assert bodies(remote) == ["executor-slack-post", "executor-slack-post-suspects"]
+    assert bodies(SqsQueue(sqs=sqs, url=running["DelayerQueue"])) == ["in use"]
+
+
+def test_what_it_left_behind_goes_to_its_new_queue_if_it_is_there_again(
+    sqs: Any, moment: time_machine.Traveller, running: dict[str, str]
+) -> None:
+    """From a deleted stack as well: a queue that is in use is the target, not one of the same name that is not."""
+    a_queue(sqs, "running", "executor-sqs-send").send([Outgoing(body="left behind")])
+    a_queue(sqs, "old", "executor-sqs-send").send([Outgoing(body="of the deleted stack")])
+    for old in ("old", "running"):
+        made = prepared(sqs, boto3.client("cloudformation"), old, "running")
+        assert evolve(made, sleep=moment.shift, now=time.time)() == 1
+    assert bodies(SqsQueue(sqs=sqs, url=running["executor-sqs-send"])) == ["left behind", "of the deleted stack"]
+
+
+def test_an_executor_of_the_old_stack_that_the_new_one_lacks(
+    sqs: Any, moment: time_machine.Traveller, running: dict[str, str]
+) -> None:
+    a_queue(sqs, "old", "executor-slack-post").send([Outgoing(body="claimed", message_group="target")])
+    made = prepared(sqs, boto3.client("cloudformation"), "old", "running")
+    assert evolve(made, sleep=moment.shift, now=time.time)() == 1
+    assert bodies(SqsQueue(sqs=sqs, url=running["executor-remote"])) == ["claimed"]
+
+
+def test_events_of_a_subscriber_that_is_no_more_stay(
+    sqs: Any, running: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = a_queue(sqs, "running", "SubscriberbigspendersQueue")
+    kept.send([Outgoing(body="an event")])
+    assert main(["--from", "running", "--to", "running", "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith("SubscriberbigspendersQueue stays as it is: ")
+    assert bodies(kept) == ["an event"]
+
+
+def test_a_stack_that_is_being_changed_is_left_alone(sqs: Any, running: dict[str, str]) -> None:
+    """Which of its queues are in use is not decided yet."""
+    cloudformation = boto3.client("cloudformation")
+
+    def changing(**asked: Any) -> Any:
+        answer = cloudformation.describe_stacks(**asked)
+        return {"Stacks": [{**answer["Stacks"][0], "StackStatus": "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"}]}
+
+    with pytest.raises(Impossible, match="is being changed"):
+        prepared(sqs, Wrapped(cloudformation, describe_stacks=changing), "running", "running")
 
 
 def test_a_queue_is_known_by_its_tag(sqs: Any) -> None:

@@ -88,6 +88,8 @@ def shown(status: Status) -> Shown:
         body["overdue"] = True
     if status.row:
         body |= {name: value for name, value in shown_row(status.row).items() if name != "state"}
+    if status.next_attempt_at:
+        body["nextAttemptAt"] = format_instant(status.next_attempt_at)
     if status.original:
         original = status.original.shown()
         schedule = original.schedule
@@ -109,6 +111,7 @@ def shown_event(event: Event) -> Shown:
             "state": event.state,
             "attempt": event.attempt or None,
             "latenessMs": event.lateness,
+            "nextAttemptAt": format_instant(event.next_attempt_at) if event.next_attempt_at else None,
             "detail": event.detail,
             "replacedBy": event.replaced_by,
             "by": event.by,

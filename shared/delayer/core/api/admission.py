@@ -125,6 +125,12 @@ _ONE_TIME: Final = FieldError(
 )
 
 
+_RETRY: Final = FieldError(
+    field="action.maxAttempts",
+    problem="unknown field: use retry.maxAttempts",
+    allowed='"retry": {"maxAttempts": 1 to 100}, beside the action',
+)
+
 _MASKED: Final = FieldError(
     field="", problem="a mask in the place of a secret", allowed="the value itself: a lookup does not show it"
 )
@@ -194,11 +200,16 @@ def _action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> 
         allowed = ", ".join(clients_types(actions))
         yield FieldError(field="action.type", problem=f"not allowed: {shortened(json.dumps(kind))}", allowed=allowed)
         return
-    errors = [*islice(errors_of(validator_of(known.schema), action, "action"), MAX_ERRORS)]
+    errors = [*islice(map(_moved, errors_of(validator_of(known.schema), action, "action")), MAX_ERRORS)]
     yield from errors
     for path in [] if errors else masks_in(action, parsed(known.schema)):
         yield evolve(_MASKED, field=field_path("", path))
     yield from _payload_errors(known, payload)
+
+
+def _moved(error: FieldError) -> FieldError:
+    """What was a field of the action once is known, and is said to be elsewhere."""
+    return _RETRY if error.field == _RETRY.field else error
 
 
 def _point_in_time(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Millis:

@@ -13,7 +13,7 @@ from jsonschema.exceptions import ValidationError
 
 from delayer.core.actions.action_type import parsed
 from delayer.core.api.request import FieldError
-from delayer.core.masking.mask import masked_value
+from delayer.core.masking.mask import MASK, masked_value
 
 MAX_SHOWN: Final = 80  # characters of a value or a made-up name in an answer
 MAX_ERRORS: Final = 50  # a body can be wrong in thousands of places; nobody reads them all
@@ -59,14 +59,14 @@ def _teach(error: ValidationError, prefix: str) -> Iterable[FieldError]:
     instance: Any = error.instance
     match error.validator:
         case "required":
-            missing = next(name for name in rule if f"'{name}'" in error.message.split(" is ")[0])
+            missing = next(name for name in rule if error.message == f"{name!r} is a required property")
             yield FieldError(field=field_path(path, missing), problem="missing", allowed="required")
         case "additionalProperties" if rule is False:
-            known = sorted(schema["properties"])
+            known = sorted(schema.get("properties", {}))
             for name in sorted(set(instance) - set(known)):
                 yield FieldError(field=field_path(path, name), problem="unknown field", allowed=", ".join(known))
         case "enum" | "const":
-            allowed = ", ".join(rule) if isinstance(rule, list) else str(rule)
+            allowed = ", ".join(map(str, rule)) if isinstance(rule, list) else str(rule)
             yield FieldError(field=path, problem=f"not allowed: {_shown(instance, error)}", allowed=allowed)
         case "type":
             allowed = " or ".join(rule) if isinstance(rule, list) else rule
@@ -77,7 +77,9 @@ def _teach(error: ValidationError, prefix: str) -> Iterable[FieldError]:
             yield FieldError(field=name, problem=f"not allowed: {_shown(instance, error)}", allowed=allowed)
         case rule_name:
             yield FieldError(
-                field=path, problem=f"out of bounds: {_shown(instance, error)}", allowed=f"{rule_name} {rule}"
+                field=path,
+                problem=f"out of bounds: {_shown(instance, error)}",
+                allowed=shortened(f"{rule_name} {rule}") if rule_name else "nothing",
             )
 
 
@@ -89,7 +91,8 @@ def field_path(path: str, name: str) -> str:
 def _shown(value: Any, error: ValidationError) -> str:
     """The value as the client wrote it, cut short; a secret is masked in an error, too (ADR 0067)."""
     names = [step for step in error.absolute_path if isinstance(step, str)]
-    value = masked_value(names[-1] if names else "", value)
+    is_secret = isinstance(error.schema, dict) and error.schema.get("writeOnly") is True
+    value = MASK if is_secret else masked_value(names[-1] if names else "", value)
     return shortened(str(value) if isinstance(value, Decimal) else json.dumps(value, default=str))
 
 

@@ -21,6 +21,7 @@ class Status:
     original: Original | None = None  # while it is in the table; afterwards, if the journal has it
     row: LedgerRow | None = None  # if there is one
     overdue: bool = False  # it waits, and its point in time has passed
+    next_attempt_at: Millis = 0  # while it waits for an attempt after one that failed
     history: tuple[Event, ...] = ()  # as far as the journal has come
 
 
@@ -33,7 +34,14 @@ def status_of(
     """
     original = Original(schedule=record) if record else original_in(history)
     if row and row.state is not State.SCHEDULED:
-        return Status(schedule_id=schedule_id, state=row.state, row=row, original=original, history=history)
+        return Status(
+            schedule_id=schedule_id,
+            state=row.state,
+            row=row,
+            original=original,
+            next_attempt_at=next_attempt_at(row, now),
+            history=history,
+        )
     is_old = row is None and record is None and now - address_of(schedule_id).due > STALE_AFTER
     remembered = fold(history) if is_old else None
     if is_old and remembered not in ENDS:
@@ -46,3 +54,9 @@ def status_of(
         overdue=now > point_in_time_of(schedule_id) and not is_old,
         history=history,
     )
+
+
+def next_attempt_at(row: LedgerRow, now: Millis) -> Millis:
+    """When the attempt may be made for which it waits; 0 if it waits for none: it is time, or it was stopped."""
+    waits = row.state is State.CLAIMED and not row.stopped_at and row.retry_at > now
+    return row.retry_at if waits else 0

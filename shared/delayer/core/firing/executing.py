@@ -1,21 +1,19 @@
 """What an executor does: attempt it, try again later, or give up (ADR 0020)."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import Final
 
 from attrs import field, frozen
 
 from delayer.core.firing.relaying import MAX_HOLD
+from delayer.core.firing.retrying import RetryPolicy, retry_seconds
 from delayer.core.ledger.detail import detail_of
 from delayer.core.ledger.row import Arrival, LedgerRow, Refuse, RetryLater
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.margins import MAX_DELAY_SECONDS, STALE_AFTER
 from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage
 
-DEFAULT_ATTEMPTS: Final = 10
-MAX_ATTEMPTS: Final = 20
-MAX_RETRY_SECONDS: Final = 900  # what SQS can delay
 CARRIED_SECONDS: Final = 5  # until an outcome that could not be written is tried again the first time
 
 
@@ -29,6 +27,11 @@ class Hold:
 @frozen
 class TooEarly:
     """Far too early, which happens only if a clock is wrong: it stays in its queue, and comes again."""
+
+
+@frozen
+class Hop:
+    """It is too early for this attempt: SQS delays no message for longer than 15 minutes, so another one waits on."""
 
 
 @frozen
@@ -179,31 +182,58 @@ def decide_attempt(
     return Refuse("overtaken by another message")
 
 
-def decide_next(message: ExecutorMessage, result: Retry | Refused, max_attempts: int) -> TryAgain | GiveUp:
-    """What follows an attempt that the target did not accept."""
+def decide_early(row: LedgerRow, now: Millis) -> Hold | Hop | None:
+    """What a message does that may make the next attempt: None if it is time for it.
+
+    What was taken was in time by the clock of its executor, and is not put off again.
+    """
+    early = row.retry_at - now
+    if early <= 0 or row.arrival is Arrival.TAKEN:
+        return None
+    return Hold(row.retry_at) if early <= MAX_HOLD else Hop()
+
+
+def decide_next(made: Made, result: Retry | Refused, policy: RetryPolicy, age_from: Millis) -> TryAgain | GiveUp:
+    """What follows an attempt that the target did not accept. `age_from` is when its first attempt was made.
+
+    Its age is that of the instant at which the attempt was made: an outage that keeps the outcome from being written
+    uses up nothing. Nor is the age looked at before an attempt that was planned once.
+    """
     if isinstance(result, Refused):
         return GiveUp(result.detail)
-    if message.attempt >= max_attempts:
-        return GiveUp(f"gave up after {message.attempt} attempts: {result.detail}")
-    return TryAgain(retry_seconds(message.schedule.id, message.attempt, result.after_seconds))
+    schedule, attempt = made.message.schedule, made.message.attempt
+    if attempt >= policy.max_attempts:
+        return GiveUp(f"gave up after {attempt} attempts: {result.detail}")
+    delay = retry_seconds(policy, schedule.id, attempt, result.after_seconds)
+    following = attempted_at(made) + delay * SECOND
+    if following - age_from > policy.max_age:
+        return GiveUp(_too_late(attempt, f"maxAgeSeconds ({policy.max_age // SECOND}) ends", delay, result.detail))
+    if following - schedule.address.due > STALE_AFTER:
+        return GiveUp(_too_late(attempt, "29 days from its due time end", delay, result.detail))
+    return TryAgain(delay)
+
+
+def _too_late(attempt: int, what_ends: str, delay: int, detail: str) -> str:
+    attempts = "1 attempt" if attempt == 1 else f"{attempt} attempts"
+    return f"gave up after {attempts}, as {what_ends} before the next one in {delay} s: {detail}"
+
+
+def attempted_at(made: Made) -> Millis:
+    """When it was made."""
+    return made.message.schedule.point_in_time + made.lateness
+
+
+def age_from(made: Made, row: LedgerRow) -> Millis:
+    """From when on the age of its schedule counts: the instant of its first attempt.
+
+    A row of an older version does not have it, but the lateness of that attempt.
+    """
+    return row.age_from or made.message.schedule.point_in_time + row.lateness
 
 
 def seconds_until(retry_at: Millis, now: Millis) -> int:
     """What is left of the delay of a retry, rounded up, and within what SQS can delay."""
-    return min(max(-(-(retry_at - now) // SECOND), 0), MAX_RETRY_SECONDS)
-
-
-def retry_seconds(schedule_id: str, attempt: int, wished: int | None = None) -> int:
-    """Seconds until the attempt after `attempt`: 1, 4, 16, 64, 256, then 900, up to a quarter less by id.
-
-    The spread keeps schedules that failed together from coming back together. If the target asked for a delay
-    (`Retry-After`), that one is used, up to what SQS can delay.
-    """
-    if wished is not None:
-        return min(max(wished, 1), MAX_RETRY_SECONDS)
-    whole: int = min(4 ** (attempt - 1), MAX_RETRY_SECONDS)
-    spread = hashlib.sha256(f"{schedule_id}#{attempt}".encode()).digest()[0] / 1024
-    return max(round(whole * (1 - spread)), 1)
+    return min(max(-(-(retry_at - now) // SECOND), 0), MAX_DELAY_SECONDS)
 
 
 def lateness(message: ExecutorMessage, now: Millis) -> Millis:

@@ -7,6 +7,7 @@ from attrs import frozen
 
 from delayer.core.firing.enqueueing import delay_seconds
 from delayer.core.firing.misfire import Drop, decide_misfire
+from delayer.core.firing.retrying import policy_of
 from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
@@ -50,7 +51,7 @@ def decide(message: DelayerMessage, now: Millis, action_types: Container[str]) -
     """What to do with one message. `action_types` are those that have an executor.
 
     What could not be handed over is not claimed: a cancel would be answered that it will be. Raises Malformed if the
-    rule for lateness cannot be read, or if the queue of its action could not take it.
+    rule for lateness or the retry policy cannot be read, or if the queue of its action could not take it.
     """
     if now - message.schedule.address.due > STALE_AFTER:
         return Stale()
@@ -60,6 +61,7 @@ def decide(message: DelayerMessage, now: Millis, action_types: Container[str]) -
         return Resend(delay_seconds(message.schedule.point_in_time, now))
     if (size := bytes_of_largest(message)) > MAX_BYTES:
         raise Malformed(f"too large for the queue of its action: {size:,} bytes")
+    _ = policy_of(message.schedule.definition)
     if message.schedule.definition.action_type not in action_types:
         return Wait(f"no executor for the action {message.schedule.definition.action_type!r}")
     return Hold()

@@ -54,6 +54,7 @@ class Event:
     revision: int = FROM_THE_TABLE  # of the ledger row
     attempt: int = 0  # the attempt that it is about; 0 if there was none
     lateness: Millis | None = None  # of the first attempt, once that was made
+    next_attempt_at: Millis = 0  # with `attempt-failed`
     detail: str = ""  # the target's answer, or the reason
     name: str = ""
     replaced_by: str = ""
@@ -130,6 +131,7 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
         revision=new.revision,
         attempt=_attempt_of(kind, new),
         lateness=new.lateness if new.was_attempted else None,
+        next_attempt_at=new.retry_at if kind is EventType.ATTEMPT_FAILED else 0,
         detail="" if kind is EventType.STOP_REQUESTED else new.detail,
         name=new.name,
         replaced_by=new.replaced_by,
@@ -153,7 +155,9 @@ def _type_of(old: LedgerRow | None, new: LedgerRow) -> EventType | None:
         return EventType(new.state)
     if new.attempt > old.attempt:
         return EventType.ATTEMPT_FAILED
-    return EventType.STOP_REQUESTED if new.stopped_at > old.stopped_at else EventType.CLAIMED_AGAIN
+    if new.stopped_at > old.stopped_at:
+        return EventType.STOP_REQUESTED
+    return EventType.CLAIMED_AGAIN if new.lease_until > old.lease_until else None  # else a note about its messages
 
 
 def _is_same_redrive(old: LedgerRow | None, new: LedgerRow) -> bool:

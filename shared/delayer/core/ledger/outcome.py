@@ -3,6 +3,7 @@
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import Arrival, LedgerRow, amended, following, new_row
 from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.margins import ROW_LIFETIME
 
 
 def ended(row: LedgerRow, state: State, now: Millis, detail: str = "") -> LedgerRow:
@@ -33,6 +34,16 @@ def retried(
         arrival=Arrival.UNKNOWN,
         detail=detail,
     )
+
+
+def hopped(row: LedgerRow, fence: str, now: Millis, after: str) -> LedgerRow:
+    """The row before a message that is too early for its attempt is sent once more: the same attempt, at the same time.
+
+    `fence` names the message that waits on, and `after` the one that sends it. All others for this attempt are
+    overtaken from now on, so that what was sent twice does not become more and more (ADR 0087).
+    """
+    kept_until = max(row.expires_at, now + ROW_LIFETIME)
+    return amended(row, fence=fence, retry_of=after, arrival=Arrival.UNKNOWN, expires_at=kept_until)
 
 
 def contested(row: LedgerRow) -> LedgerRow:

@@ -41,8 +41,9 @@ class LedgerRow:
     claimed_at: Millis = 0
     attempt: int = 0  # the attempt that is under way or is to be made next; 1 at the claim
     fence: str = ""  # fencing token: names the message that may make this attempt; unless it is contested, the only one
-    retry_of: str = ""  # the fencing token whose failure led to this attempt; empty for the first
+    retry_of: str = ""  # the fencing token of the message that sent the one for this attempt; empty for the first
     retry_at: Millis = 0  # when that attempt may be made; 0 for the first
+    age_from: Millis = 0  # from when on the age of its retry policy counts: its first attempt; 0 until that has failed
     arrival: Arrival = Arrival.UNKNOWN  # of the message for this attempt
     detail: str = field(default="", converter=detail_of)  # to be read by people: the answer, or why it ended
     name: str = ""  # under which its owner may replace it; a named schedule has a row from the start

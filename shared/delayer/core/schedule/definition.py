@@ -42,6 +42,9 @@ class Definition:
     tags: str = field(
         default="", validator=instance_of(str), metadata=JSON
     )  # the client's own; nothing here reads them
+    retry: str = field(
+        default="", validator=instance_of(str), metadata=JSON
+    )  # how its attempts are repeated, see `retrying`
 
     @property
     def action_type(self) -> str:

@@ -4,13 +4,12 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-import msgspec
 from attrs import evolve, frozen
 
-from delayer.core.firing import executing
+from delayer.core.firing import executing, retrying
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import contested, ended, may_end, retried, taken
+from delayer.core.ledger.outcome import contested, ended, hopped, may_end, retried, taken
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.malformed import Malformed
@@ -22,12 +21,6 @@ from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
 from delayer.ports.target import Target
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.dead_letter import StoresFailed, TakesDeadLetters, undeliverable
-
-
-class _Limits(msgspec.Struct):
-    """The field that every action has for its retries."""
-
-    maxAttempts: int = executing.DEFAULT_ATTEMPTS  # noqa: N815 - the API's own spelling
 
 
 class DeadLettersOfExecute(TakesDeadLetters, StoresFailed, Protocol):
@@ -80,6 +73,8 @@ class Execute:
 
     def _go_on(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow | None) -> bool:
         match executing.decide_attempt(message, row):
+            case executing.Attempt() | executing.Take() if row and (early := self._early(row)):
+                return self.wait_on(received, message, row, early)
             case executing.Attempt() if row:
                 return self._attempt(message, row)
             case executing.Take() if row:
@@ -98,6 +93,32 @@ class Execute:
                 return False
             case _:
                 return self._dead_letter(received, "the ledger has no claim for it", message)
+
+    def _early(self, row: LedgerRow) -> executing.Hold | executing.Hop | None:
+        return executing.decide_early(row, self.clock.now())
+
+    def wait_on(
+        self,
+        received: ReceivedMessage,
+        message: ExecutorMessage,
+        row: LedgerRow,
+        early: executing.Hold | executing.Hop,
+    ) -> bool:
+        """A long delay takes several messages, one after the other; none of them is an attempt (ADR 0087).
+
+        The ledger first, with a token of its own for the one that waits on: after a crash before its send, and if
+        nobody knows whether it was sent, this one comes back and finds its token in `retry_of`.
+        """
+        if isinstance(early, executing.Hold):
+            self.clock.sleep_until(early.until)
+            return self._go_on(received, message, self.ledger.read(message.schedule.id))
+        following = hopped(row, self.new_fence(), self.clock.now(), after=message.fence)
+        current = self._write(row, following)
+        if current is not None:
+            return self._go_on(received, message, current)
+        delay = executing.seconds_until(row.retry_at, self.clock.now())
+        self.observer.note("too early for its attempt, sent again", message.schedule.id, delaySeconds=delay)
+        return self.send(evolve(message, fence=following.fence), delay)
 
     def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
         if not self.has_time():
@@ -120,7 +141,9 @@ class Execute:
             row = evolve(row, lateness=made.lateness)
         if isinstance(made.result, executing.Done):
             return self._executed(message, row, made.result, made.lateness)
-        match executing.decide_next(message, made.result, _max_attempts(message)):
+        row = evolve(row, age_from=executing.age_from(made, row))
+        policy = retrying.policy_of(message.schedule.definition)
+        match executing.decide_next(made, made.result, policy, row.age_from):
             case executing.TryAgain(delay):
                 return self._try_again(message, row, delay, made.result.detail)
             case executing.GiveUp(reason):
@@ -182,7 +205,7 @@ class Execute:
         following = retried(row, self.new_fence(), now, detail, retry_at=now + delay * SECOND, after=message.fence)
         current = self._write(row, following)
         if current is not None:
-            current = evolve(current, lateness=row.lateness, detail=detail)
+            current = evolve(current, lateness=row.lateness, age_from=row.age_from, detail=detail)
             if isinstance(executing.decide_attempt(message, current), executing.Attempt | executing.Take):
                 return self._try_again(message, current, delay, detail)  # still its own: contested meanwhile
             return self._overtaken(message, current)
@@ -190,7 +213,8 @@ class Execute:
         self.observer.note(
             "attempt failed", message.schedule.id, attempt=message.attempt, retrySeconds=delay, detail=detail
         )
-        return self.send(evolve(message, attempt=following.attempt, fence=following.fence), delay)
+        first_part = executing.seconds_until(following.retry_at, now)
+        return self.send(evolve(message, attempt=following.attempt, fence=following.fence), first_part)
 
     def _overtaken(self, message: ExecutorMessage, current: LedgerRow) -> bool:
         """Another copy of this message was faster, whatever became of this attempt. The current row decides."""
@@ -275,8 +299,3 @@ class Execute:
             self.observer.warn("not dead-lettered", message.schedule.id if message else "", error=repr(error))
             return False
         return True
-
-
-def _max_attempts(message: ExecutorMessage) -> int:
-    limits = msgspec.json.decode(message.schedule.definition.action, type=_Limits)
-    return min(limits.maxAttempts, executing.MAX_ATTEMPTS)

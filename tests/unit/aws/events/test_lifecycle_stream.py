@@ -164,7 +164,7 @@ def test_a_claim_is_answered() -> None:
 CHANGES: list[tuple[str, LedgerRow | None, LedgerRow, EventType, int]] = [
     ("INSERT", None, ended_unclaimed(an_id(), OWNER, State.CANCELLED, NOW, ""), EventType.CANCELLED, 1),
     ("MODIFY", named(an_id(), OWNER, "n", NOW - HOUR), a_claim(revision=2, name="n"), EventType.CLAIMED, 2),
-    ("MODIFY", a_claim(), a_claim(revision=2, nonce="n1"), EventType.CLAIMED_AGAIN, 2),
+    ("MODIFY", a_claim(), a_claim(revision=2, lease_until=NOW + HOUR), EventType.CLAIMED_AGAIN, 2),
     ("MODIFY", a_claim(), retried(a_claim(), "d2", NOW, "HTTP 503"), EventType.ATTEMPT_FAILED, 2),
     ("MODIFY", a_claim(), stopped(a_claim(), NOW), EventType.STOP_REQUESTED, 2),
     ("MODIFY", a_claim(), ended(a_claim(), State.EXECUTED, NOW, "HTTP 204"), EventType.EXECUTED, 2),

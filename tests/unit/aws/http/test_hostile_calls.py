@@ -25,6 +25,7 @@ CALLS = {
     "api-schedule-list": ("/schedules", "get"),
     "api-group-delete": ("/schedules", "delete"),
     "api-job-get": ("/jobs/{id}", "get"),
+    "api-action-list": ("/actions", "get"),
 }
 WORLD = world_of_handlers()
 HANDLERS = {function: handler_of(WORLD, function) for function in CALLS}

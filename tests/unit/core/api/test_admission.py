@@ -58,6 +58,7 @@ def raw(text: str, value: str = "") -> bytes:
     return text.replace("ACTION", json.dumps(HTTP)).replace("VALUE", value).encode()
 
 
+RETRY = {"maxAttempts": 100, "maxAgeSeconds": 1_209_600, "backoff": {"first": 86_400, "factor": 10, "max": 1_209_600}}
 GOOD = {
     "a delay": (body(), NOW + 90_000),
     "no delay": (body(delaySeconds=0), NOW),
@@ -75,7 +76,7 @@ GOOD = {
     "a minute ago": (timed(format_instant(NOW - MAX_PAST)), NOW - MAX_PAST),
     "in ten years": (timed(format_instant(NOW + MAX_AHEAD)), NOW + MAX_AHEAD),
     "all fields of http-request": (
-        http(method="PUT", headers={"X-One": "1\t2 ~", "accept": ""}, timeoutSeconds=30, maxAttempts=20),
+        http(method="PUT", headers={"X-One": "1\t2 ~", "accept": ""}, timeoutSeconds=30),
         NOW + 90_000,
     ),
     "a URL with everything": (http(url="https://a.example-1_x:65535/a/b;c?d=e&f=%20#g"), NOW + 90_000),
@@ -85,7 +86,10 @@ GOOD = {
     "a URL of an IPv4 address": (http(url="http://10.0.0.1:8080"), NOW + 90_000),
     "a URL of a name only": (http(url="http://localhost"), NOW + 90_000),
     "a standard queue": (sqs(), NOW + 90_000),
-    "a FIFO queue": (sqs(queueUrl=QUEUE + ".fifo", messageGroupId="order-17", maxAttempts=1), NOW + 90_000),
+    "a FIFO queue": (sqs(queueUrl=QUEUE + ".fifo", messageGroupId="order-17"), NOW + 90_000),
+    "a retry policy": (body(retry=RETRY), NOW + 90_000),
+    "a part of a retry policy": (body(retry={"backoff": {"factor": 1.5}}), NOW + 90_000),
+    "a retry policy that is empty": (body(retry={}), NOW + 90_000),
     "a local queue": (sqs(queueUrl="http://127.0.0.1:4566/000000000000/q"), NOW + 90_000),
     "a delay next to an exponent of twenty digits": (
         raw('{"delaySeconds": 90, "action": ACTION, "payload": 1e99999999999999999999}'),
@@ -207,8 +211,23 @@ BAD: dict[str, tuple[bytes, list[str]]] = {
     "a timeout too long": (http(timeoutSeconds=31), ["action.timeoutSeconds"]),
     "a timeout with a fraction": (http(timeoutSeconds=1.5), ["action.timeoutSeconds"]),
     "a timeout that is true": (http(timeoutSeconds=True), ["action.timeoutSeconds"]),
-    "no attempts": (http(maxAttempts=0), ["action.maxAttempts"]),
-    "too many attempts": (sqs(maxAttempts=21), ["action.maxAttempts"]),
+    "attempts of the action": (http(maxAttempts=3), ["action.maxAttempts"]),
+    "attempts of the other action": (sqs(maxAttempts="x"), ["action.maxAttempts"]),
+    "a retry policy that is a number": (body(retry=3), ["retry"]),
+    "no attempts": (body(retry={"maxAttempts": 0}), ["retry.maxAttempts"]),
+    "too many attempts": (body(retry={"maxAttempts": 101}), ["retry.maxAttempts"]),
+    "half an attempt": (body(retry={"maxAttempts": 1.5}), ["retry.maxAttempts"]),
+    "no age": (body(retry={"maxAgeSeconds": 0}), ["retry.maxAgeSeconds"]),
+    "an age of more than 14 days": (body(retry={"maxAgeSeconds": 1_209_601}), ["retry.maxAgeSeconds"]),
+    "an unknown field of a retry policy": (body(retry={"attempts": 3}), ["retry.attempts"]),
+    "a backoff that is a number": (body(retry={"backoff": 5}), ["retry.backoff"]),
+    "no first delay": (body(retry={"backoff": {"first": 0}}), ["retry.backoff.first"]),
+    "a first delay of more than a day": (body(retry={"backoff": {"first": 86_401}}), ["retry.backoff.first"]),
+    "a first delay with a fraction": (body(retry={"backoff": {"first": 1.5}}), ["retry.backoff.first"]),
+    "a factor below one": (body(retry={"backoff": {"factor": 0.99}}), ["retry.backoff.factor"]),
+    "a factor above ten": (body(retry={"backoff": {"factor": 10.01}}), ["retry.backoff.factor"]),
+    "a longest delay of more than 14 days": (body(retry={"backoff": {"max": 1_209_601}}), ["retry.backoff.max"]),
+    "an unknown field of a backoff": (body(retry={"backoff": {"min": 1}}), ["retry.backoff.min"]),
     "no queue": (body(action={"type": "sqs-send"}), ["action.queueUrl"]),
     "a queue by its name": (sqs(queueUrl="orders"), ["action.queueUrl"]),
     "a queue with a line feed": (sqs(queueUrl=QUEUE + "\n"), ["action.queueUrl"]),
@@ -277,6 +296,21 @@ def test_the_size_limit() -> None:
         admit(body(payload="x" * (MAX_BODY_BYTES - empty + 1)), NOW, built_in())
 
 
+def test_attempts_of_the_action_are_refused_with_where_they_belong() -> None:
+    """They were there before schedules had a retry policy."""
+    with pytest.raises(Invalid) as caught:
+        admit(http(maxAttempts=3), NOW, built_in())
+    [error] = caught.value.errors
+    assert "retry.maxAttempts" in error.problem
+    assert "unknown field" in error.problem
+    assert "beside the action" in error.allowed
+
+
+def test_a_retry_policy_is_kept_as_it_was_sent() -> None:
+    assert json.loads(admit(body(retry=RETRY), NOW, built_in()).definition.retry) == RETRY
+    assert admit(body(retry={}), NOW, built_in()).definition.retry == ""
+
+
 def test_thousands_of_errors_are_cut_short() -> None:
     with pytest.raises(Invalid) as caught:
         admit(body(**{f"x{at}": 1 for at in range(5000)}), NOW, built_in())
@@ -300,10 +334,11 @@ json_values = st.recursive(
     lambda children: st.lists(children) | st.dictionaries(st.text(), children),
     max_leaves=8,
 )
-names = st.sampled_from(["pointInTime", "delaySeconds", "action", "payload"]) | st.text(max_size=5)
+names = st.sampled_from(["pointInTime", "delaySeconds", "action", "payload", "retry"]) | st.text(max_size=5)
 action_names = st.sampled_from(["type", "url", "method", "headers", "timeoutSeconds", "maxAttempts", "queueUrl"])
 actions = st.dictionaries(action_names, json_values | st.sampled_from([*clients_types(built_in()), QUEUE, "http://a/"]))
-requests = st.dictionaries(names, json_values | actions)
+retries = st.dictionaries(st.sampled_from(["maxAttempts", "maxAgeSeconds", "backoff"]), json_values)
+requests = st.dictionaries(names, json_values | actions | retries)
 
 
 def admitted(given_body: bytes) -> Request | None:

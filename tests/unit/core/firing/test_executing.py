@@ -1,19 +1,16 @@
 """What an executor decides: never early, each attempt by one message only, retries that end."""
 
-from itertools import pairwise
-
 import pytest
 from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from delayer.core.firing.executing import (
-    DEFAULT_ATTEMPTS,
-    MAX_ATTEMPTS,
-    MAX_RETRY_SECONDS,
     Attempt,
     GiveUp,
     Hold,
+    Hop,
+    Made,
     Orphan,
     Refused,
     Retry,
@@ -22,20 +19,24 @@ from delayer.core.firing.executing import (
     Take,
     TooEarly,
     TryAgain,
+    age_from,
+    attempted_at,
     decide_attempt,
+    decide_early,
     decide_next,
     decide_wait,
     lateness,
-    retry_seconds,
+    seconds_until,
 )
 from delayer.core.firing.relaying import MAX_HOLD
+from delayer.core.firing.retrying import MAX_AGE_SECONDS, MAX_ATTEMPTS, RetryPolicy, retry_seconds
 from delayer.core.ledger.lifecycle import ENDS, State
-from delayer.core.ledger.outcome import contested, retried, taken
+from delayer.core.ledger.outcome import contested, hopped, retried, taken
 from delayer.core.ledger.row import Arrival, LedgerRow, Refuse
-from delayer.core.schedule.instants import DAY, MINUTE, SECOND, YEAR, Millis
-from tests.samples import NOW, a_claim, an_executor_message, an_id
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, YEAR, Millis
+from delayer.core.schedule.margins import MAX_DELAY_SECONDS, STALE_AFTER
+from tests.samples import NOW, a_claim, an_executor_message
 
-ids = st.integers(0, YEAR).map(lambda at: an_id(NOW + at))
 attempts = st.integers(1, MAX_ATTEMPTS)
 
 
@@ -146,62 +147,138 @@ def test_each_attempt_belongs_to_one_fencing_token(failures: int) -> None:
     assert row.attempt == messages[-1].attempt == failures + 1
 
 
-@given(ids, attempts)
-def test_the_wait_grows_to_what_sqs_can_delay(schedule_id: str, attempt: int) -> None:
-    whole = min(4 ** (attempt - 1), MAX_RETRY_SECONDS)
-    seconds = retry_seconds(schedule_id, attempt)
-    assert max(1, whole * 3 // 4) <= seconds <= whole
-    assert seconds == retry_seconds(schedule_id, attempt), "the same for a message that repeats its send"
+# ------------------------------------------------------------ delays that take several messages
 
 
-@given(ids)
-def test_no_wait_is_shorter_than_the_one_before(schedule_id: str) -> None:
-    waits = [retry_seconds(schedule_id, attempt) for attempt in range(1, MAX_ATTEMPTS + 1)]
-    growing = waits[:6]  # 1 … 900; from there on it is only spread
-    assert all(one < other for one, other in pairwise(growing))
-    assert all(wait >= MAX_RETRY_SECONDS * 3 // 4 for wait in waits[5:])
+@given(st.integers(-DAY, 14 * DAY))
+@example(0)
+@example(1)
+@example(MAX_HOLD)
+@example(MAX_HOLD + 1)
+def test_no_attempt_is_made_before_its_delay_is_over(left: Millis) -> None:
+    """A little early: it is held. Earlier: another message waits on, for as long as SQS can delay it."""
+    match decide_early(a_claim(retry_at=NOW + left), NOW):
+        case None:
+            assert left <= 0
+        case Hold(until):
+            assert until == NOW + left
+            assert 0 < left <= MAX_HOLD
+        case Hop():
+            assert left > MAX_HOLD
+            assert min(left, MAX_DELAY_SECONDS * SECOND) <= seconds_until(NOW + left, NOW) * SECOND < left + SECOND
 
 
-def test_what_failed_together_does_not_come_back_together() -> None:
-    waits = {retry_seconds(an_id(NOW + at), 6) for at in range(200)}
-    assert len(waits) > 50
+def test_a_first_attempt_has_no_delay_and_what_was_taken_is_not_put_off() -> None:
+    """It was in time by the clock of its executor, which may have made it."""
+    assert decide_early(a_claim(), NOW) is None
+    assert decide_early(a_claim(retry_at=NOW + HOUR, arrival=Arrival.TAKEN), NOW) is None
 
 
-@given(ids, attempts, st.integers(-DAY, DAY))
-def test_the_delay_that_a_target_asks_for_is_kept_up_to_what_sqs_can_delay(
-    schedule_id: str, attempt: int, wish: int
-) -> None:
-    assert retry_seconds(schedule_id, attempt, wish) == min(max(wish, 1), MAX_RETRY_SECONDS)
+def test_a_hop_is_no_attempt_and_belongs_to_one_message() -> None:
+    """Whoever died before the send sends another; of those, too, the first that arrives goes on."""
+    row = hopped(retried(a_claim(), "d2", NOW, retry_at=NOW + DAY), "d3", NOW, after="d2")
+    early, following = an_executor_message(fence="d2", attempt=2), an_executor_message(fence="d3", attempt=2)
+    assert (row.attempt, row.retry_at, row.at) == (2, NOW + DAY, NOW)
+    assert decide_attempt(following, row) == Attempt()
+    assert decide_attempt(early, row) == SendNext()
+    assert isinstance(decide_attempt(an_executor_message(), row), Refuse), "the one whose attempt has failed"
+    again = contested(row)
+    assert decide_attempt(early, again) == decide_attempt(following, again) == Take()
+    assert decide_attempt(early, evolve(again, stopped_at=NOW)) == Stop(), "and not only when its attempt is due"
+    after = hopped(again, "d5", NOW, after="d4")
+    assert isinstance(decide_attempt(early, after), Refuse)
+    assert isinstance(decide_attempt(following, after), Refuse)
 
 
-@given(attempts, st.integers(1, MAX_ATTEMPTS))
-def test_retries_end(attempt: int, max_attempts: int) -> None:
+# ------------------------------------------------------------ what follows an attempt that failed
+
+policies = st.builds(
+    RetryPolicy,
+    max_attempts=attempts,
+    max_age=st.integers(1, MAX_AGE_SECONDS).map(lambda seconds: seconds * SECOND),
+    first=st.integers(1, 86_400),
+    factor=st.floats(1, 10),
+    longest=st.integers(1, MAX_AGE_SECONDS),
+)
+asked_for = st.none() | st.integers(0, 20 * DAY // SECOND)
+
+
+def a_failure(attempt: int = 1, late: Millis = 0) -> Made:
     message = evolve(an_executor_message(), attempt=attempt)
-    decision = decide_next(message, Retry(detail="HTTP 503"), max_attempts)
-    if attempt < max_attempts:
-        assert decision == TryAgain(retry_seconds(message.schedule.id, attempt))
+    return Made(message=message, result=Retry(detail="HTTP 503"), lateness=late)
+
+
+@given(policies, attempts, st.integers(0, 29 * DAY), st.integers(0, 14 * DAY), asked_for)
+def test_retries_end(policy: RetryPolicy, attempt: int, late: Millis, age: Millis, asked: int | None) -> None:
+    """By their number, or when the next one would be too late; nothing else ends them."""
+    made = a_failure(attempt, late + age)
+    decision = decide_next(made, Retry(detail="HTTP 503", after_seconds=asked), policy, NOW + late)
+    delay = retry_seconds(policy, made.message.schedule.id, attempt, asked)
+    in_time = age + delay * SECOND <= policy.max_age and late + age + delay * SECOND <= STALE_AFTER
+    if attempt < policy.max_attempts and in_time:
+        assert decision == TryAgain(delay)
     else:
         assert isinstance(decision, GiveUp)
         assert "HTTP 503" in decision.reason
-        assert str(attempt) in decision.reason
+        assert f"gave up after {attempt} attempt" in decision.reason
+        assert "maxAgeSeconds" in decision.reason or "29 days" in decision.reason or attempt >= policy.max_attempts
+
+
+@pytest.mark.parametrize(
+    ("attempt", "policy", "late", "age", "reason"),
+    [
+        (10, RetryPolicy(), 0, 0, "gave up after 10 attempts: HTTP 503"),
+        (
+            1,
+            RetryPolicy(max_age=HOUR, first=3601, longest=3601),
+            0,
+            0,
+            "gave up after 1 attempt, as maxAgeSeconds (3600) ends before the next one in 3601 s: HTTP 503",
+        ),
+        (
+            2,
+            RetryPolicy(max_age=14 * DAY, first=86_400, longest=86_400),
+            20 * DAY,
+            9 * DAY,
+            "gave up after 2 attempts, as 29 days from its due time end before the next one in 86400 s: HTTP 503",
+        ),
+    ],
+)
+def test_the_reason_says_which_limit_it_was(
+    attempt: int, policy: RetryPolicy, late: Millis, age: Millis, reason: str
+) -> None:
+    asked = Retry(detail="HTTP 503", after_seconds=policy.longest)
+    assert decide_next(a_failure(attempt, late + age), asked, policy, NOW + late) == GiveUp(reason)
+
+
+@given(st.integers(0, 29 * DAY - HOUR))
+def test_however_late_the_first_attempt_is_its_age_begins_with_it(late: Millis) -> None:
+    """After an outage nothing has expired: the age does not count from the point in time."""
+    made = a_failure(late=late)
+    row = a_claim(lateness=late)
+    assert attempted_at(made) == age_from(made, row) == NOW + late
+    assert isinstance(decide_next(made, Retry(detail="x"), RetryPolicy(max_age=MINUTE), NOW + late), TryAgain)
+
+
+def test_the_age_goes_on_counting_from_the_first_attempt() -> None:
+    """Rows of an older version do not say when that was; its lateness does."""
+    made = a_failure(attempt=3, late=2 * HOUR)
+    assert age_from(made, a_claim(age_from=NOW + 5, lateness=7)) == NOW + 5
+    assert age_from(made, a_claim(lateness=7)) == NOW + 7
 
 
 @given(attempts)
 def test_a_refusal_is_final(attempt: int) -> None:
-    message = evolve(an_executor_message(), attempt=attempt)
-    assert decide_next(message, Refused("HTTP 404"), MAX_ATTEMPTS) == GiveUp("HTTP 404")
+    assert decide_next(a_failure(attempt), Refused("HTTP 404"), RetryPolicy(), NOW) == GiveUp("HTTP 404")
 
 
-def test_the_delay_that_a_target_asks_for_is_passed_on() -> None:
-    asked = Retry(detail="HTTP 429", after_seconds=77)
-    assert decide_next(an_executor_message(), asked, DEFAULT_ATTEMPTS) == TryAgain(77)
+@pytest.mark.parametrize("asked", [77, 7200])
+def test_the_delay_that_a_target_asks_for_is_passed_on(asked: int) -> None:
+    """Also one of hours."""
+    decision = decide_next(a_failure(), Retry(detail="HTTP 429", after_seconds=asked), RetryPolicy(), NOW)
+    assert decision == TryAgain(asked)
 
 
 @given(st.integers(0, YEAR))
 def test_lateness(late: Millis) -> None:
     assert lateness(an_executor_message(NOW), NOW + late) == late
-
-
-def test_default_retries_last_more_than_an_hour() -> None:
-    waits = [retry_seconds(an_id(), attempt) for attempt in range(1, DEFAULT_ATTEMPTS)]
-    assert sum(waits) > 45 * MINUTE // SECOND

@@ -1,5 +1,6 @@
 """Lifecycle events: each transition has one, and in whatever order they come, they lead to the same state."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from delayer.core.history.events import Event, Original, expiry_of, fold, of_record, of_row, original_in
 from delayer.core.ledger.claim import Claim, decide_claim
 from delayer.core.ledger.lifecycle import TRANSITIONS, EventType, State, Transition
-from delayer.core.ledger.outcome import ended, ended_unclaimed, retried, stopped
+from delayer.core.ledger.outcome import contested, ended, ended_unclaimed, hopped, retried, stopped, taken
 from delayer.core.ledger.row import LedgerChange, LedgerRow, named
 from delayer.core.recovery.redriving import redriven, settled
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
@@ -164,7 +165,7 @@ def test_every_transition_has_its_event(transition: Transition) -> None:
 def test_the_attempt_that_failed_is_the_one_that_is_reported() -> None:
     life = Life(row=a_claim(), state=State.CLAIMED)
     assert life.row
-    life.write(evolve(retried(life.row, "d2", NOW, "HTTP 500"), lateness=12))
+    life.write(evolve(retried(life.row, "d2", NOW, "HTTP 500", retry_at=NOW + HOUR), lateness=12))
     life.write(ended(life.row, State.EXECUTED, NOW + SECOND, "HTTP 204"))
     failed, executed = life.events[-2:]
     assert (failed.type, failed.attempt, failed.lateness, failed.detail) == (
@@ -174,6 +175,7 @@ def test_the_attempt_that_failed_is_the_one_that_is_reported() -> None:
         "HTTP 500",
     )
     assert (executed.attempt, executed.lateness, executed.detail) == (2, 12, "HTTP 204")
+    assert (failed.next_attempt_at, executed.next_attempt_at) == (NOW + HOUR, 0)
 
 
 def test_a_stop_is_reported_when_it_was_asked_for() -> None:
@@ -215,6 +217,17 @@ def test_bookkeeping_is_no_event() -> None:
     back = redriven(a_schedule().id, OWNER, a_claim(state=State.DEAD_LETTERED), "", NOW)
     assert of_row(back, settled(back), "c") is None
     assert of_record(Kind.MODIFY, a_schedule(), "c", NOW) is None
+
+
+@pytest.mark.parametrize(
+    "note",
+    [contested, lambda row: taken(row, "d3"), lambda row: hopped(row, "d3", NOW + HOUR, after="d2")],
+    ids=["contested", "taken", "hopped"],
+)
+def test_a_note_about_the_messages_of_an_attempt_is_no_event(note: Callable[[LedgerRow], LedgerRow]) -> None:
+    """It is claimed as before; in a delay of days there would be an event every fifteen minutes."""
+    row = retried(a_claim(), "d2", NOW)
+    assert of_row(row, note(row), "c") is None
 
 
 def test_a_redrive_after_another_is_reported() -> None:

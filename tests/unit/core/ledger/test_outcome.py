@@ -1,12 +1,16 @@
 """How a schedule ends, or goes on to its next attempt: only by the table, and nothing that is known gets lost."""
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.core.ledger.detail import detail_of
 from delayer.core.ledger.lifecycle import ENDS, EventType, IllegalTransition, State
-from delayer.core.ledger.outcome import ended, ended_unclaimed, may_end, retried
+from delayer.core.ledger.outcome import contested, ended, ended_unclaimed, hopped, may_end, retried
+from delayer.core.ledger.row import Arrival
+from delayer.core.schedule.instants import DAY
+from delayer.core.schedule.margins import ROW_LIFETIME
 from tests.samples import NOW, OWNER, a_claim, an_executor_message, an_id
 from tests.transitions import is_allowed
 
@@ -33,6 +37,18 @@ def test_a_retry_passes_the_attempt_on() -> None:
     row = retried(a_claim(), "d2", NOW + 1)
     assert (row.attempt, row.fence, row.retry_of, row.revision) == (2, "d2", "d1", 2)
     assert row.state is State.CLAIMED
+
+
+def test_a_hop_changes_the_message_and_nothing_else() -> None:
+    """But the row lives on for as long as after any other write: the attempt may be days away."""
+    waiting = evolve(retried(a_claim(), "d2", NOW + 1, "HTTP 503", retry_at=NOW + 9 * DAY), age_from=NOW, stopped_at=3)
+    row = hopped(contested(waiting), "d4", NOW + DAY, after="d3")
+    assert (row.fence, row.retry_of, row.arrival) == ("d4", "d3", Arrival.UNKNOWN)
+    assert row.expires_at == NOW + DAY + ROW_LIFETIME
+    same = evolve(row, fence="d2", retry_of="d1", revision=waiting.revision, expires_at=waiting.expires_at)
+    assert same == waiting
+    later = evolve(waiting, expires_at=NOW + 90 * DAY)
+    assert hopped(later, "d3", NOW, after="d2").expires_at == NOW + 90 * DAY
 
 
 def test_an_end_without_a_claim() -> None:

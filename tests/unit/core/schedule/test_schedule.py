@@ -6,6 +6,7 @@ import pytest
 from attrs import evolve
 
 from delayer.core.api.admission import MAX_AHEAD, MAX_PAST
+from delayer.core.firing.retrying import MAX_AGE_SECONDS
 from delayer.core.schedule.bucket import Address
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.core.schedule.malformed import Malformed
@@ -32,6 +33,7 @@ def test_the_margins_and_their_order() -> None:
     assert DAY < TTL_MARGIN < STALE_AFTER < ROW_LIFETIME
     assert TTL_MARGIN + 2 * DAY < STALE_AFTER, "TTL takes days"
     assert ROW_LIFETIME - STALE_AFTER >= DAY
+    assert ROW_LIFETIME > MAX_AGE_SECONDS * SECOND + 14 * DAY, "and then as long as SQS keeps it"
     assert MAX_DELAY_SECONDS * SECOND < NEARLY_DUE < MAX_AHEAD
     assert NEARLY_DUE == 30 * MINUTE
 

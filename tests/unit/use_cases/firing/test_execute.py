@@ -20,7 +20,7 @@ from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, deco
 from delayer.fakes.runtime.faults import failed
 from delayer.ports.ledger import Written
 from delayer.ports.queue import ReceivedMessage
-from tests.samples import ACTION, NOW, a_claim, an_executor_message, an_id
+from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.transitions import take_out
 from tests.world import World
 
@@ -120,10 +120,10 @@ def test_a_message_whose_attempt_failed_is_not_attempted_again() -> None:
 @pytest.mark.parametrize(("max_attempts", "attempts"), [(1, 1), (3, 3), (None, 10)])
 def test_after_the_last_attempt_the_schedule_fails_and_is_counted(max_attempts: int | None, attempts: int) -> None:
     """The body is stored under failed/, the ledger says why, the metric Failed raises the alarm."""
-    action = ACTION if max_attempts is None else {**ACTION, "maxAttempts": max_attempts}
+    retry = "" if max_attempts is None else json.dumps({"maxAttempts": max_attempts})
     world = after_a_claim(*[Retry(detail="HTTP 503")] * 20)
     world.http_queue.send([])
-    waiting = delivered(an_executor_message(action=json.dumps(action)))
+    waiting = delivered(an_executor_message(retry=retry))
     while waiting:
         world.http_queue.settle(waiting, world.execute(waiting))
         world.clock.move(1000 * SECOND)

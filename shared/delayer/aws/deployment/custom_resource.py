@@ -26,10 +26,11 @@ Put = Callable[[str, bytes], None]
 
 def settle(
     event: Mapping[str, Any], do: Callable[[Command], str], observer: Observer, put: "Put | None" = None
-) -> None:
+) -> dict[str, str]:
     """Does what the request says, and answers it. `do` returns the physical id of the resource.
 
-    Raises if CloudFormation does not take the answer.
+    Returns the answer, for an operator who invokes the function by hand: such a request has no URL. Raises if
+    CloudFormation does not take it.
     """
     answer = {"Status": "SUCCESS", **_named(event)}
     try:
@@ -41,13 +42,15 @@ def settle(
     except BaseException as error:  # noqa: BLE001 - whatever it is, CloudFormation waits for an answer
         observer.warn("not registered", error=repr(error))
         answer |= {"Status": "FAILED", "Reason": DEFECT}
-    _send(event["ResponseURL"], json.dumps(answer).encode(), put or _put, observer)
+    if "ResponseURL" in event:
+        _send(event["ResponseURL"], json.dumps(answer).encode(), put or _put, observer)
+    return answer
 
 
 def command_of(event: Mapping[str, Any]) -> Command:
     """The command in a request. Raises Impossible."""
     try:
-        request, physical_id = event["RequestType"], event.get("PhysicalResourceId", "")
+        request, physical_id = event["RequestType"], event.get("PhysicalResourceId") or ""
         if request not in ("Create", "Update", "Delete") or not isinstance(event["ResourceProperties"], Mapping):
             raise Impossible("no request of CloudFormation")
         return Command(

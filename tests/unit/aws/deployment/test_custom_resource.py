@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attrs import define, field
 
-from delayer.aws.events.custom_resource import settle
+from delayer.aws.deployment.custom_resource import settle
 from delayer.core.actions.command import Command, Impossible
 from delayer.fakes import MemoryObserver
 from delayer.ports.unavailable import Unavailable
@@ -115,6 +115,13 @@ def test_whatever_the_request_is_there_is_an_answer(spoiled: dict[str, Any]) -> 
     assert len(json.dumps(answer)) < 4_096, "CloudFormation takes no more"
     without_properties = {name: value for name, value in EVENT.items() if name != "ResourceProperties"}
     assert answer_to(without_properties, raising(Impossible("no")))["Status"] == "FAILED"
+
+
+def test_an_operator_reads_the_answer_himself() -> None:
+    """By hand, to take out what a forced deletion of a stack has left."""
+    by_hand = {name: value for name, value in EVENT.items() if name != "ResponseURL"}
+    answer = settle(by_hand, lambda _: "slack-post/r-1", MemoryObserver(), Answers(refused=9).put)
+    assert answer == {"Status": "SUCCESS", "PhysicalResourceId": "slack-post/r-1", **OURS}
 
 
 def test_an_answer_that_is_not_taken_is_sent_again() -> None:

@@ -1,0 +1,79 @@
+"""The two kinds of functions that a team adds, and the rules of their names."""
+
+import keyword
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+FUNCTION_NAME: Final = 64  # characters, of Lambda's names; one is `<stack>-<kind>-<name>`
+NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+class Refused(Exception):
+    """The command cannot be carried out; the text says why, and what to do."""
+
+
+@frozen(kw_only=True)
+class Kind:
+    """Executors, or subscribers."""
+
+    word: str  # the folder of one is functions/<word>-<name>
+    loop: str  # in template.yaml; its list has the names of them all
+    last: tuple[str, ...] = ()  # names that are Delayer's own; they stand at the end of the list
+    imported: tuple[str, ...] = ()  # names of Python that a class of the same name would hide
+
+    def folder(self, root: Path, name: str) -> Path:
+        """Of the function."""
+        return root / "functions" / f"{self.word}-{name}"
+
+    def test(self, root: Path, name: str) -> Path:
+        """Of the function."""
+        return root / "tests/functions" / f"test_{self.word}_{name.replace('-', '_')}.py"
+
+    def check(self, name: str, known: Collection[str], longest_stack: int) -> None:
+        """Raises Refused if there can be no new one of this name."""
+        if not name:
+            raise Refused(f"Give a name: make new-{self.word} NAME=slack-post")
+        if not NAME.fullmatch(name):
+            raise Refused(
+                f"{name!r} cannot be a name. Use lower-case letters and digits, with single hyphens between the words, "
+                "and a letter first: slack-post"
+            )
+        if name in self.last:
+            raise Refused(f"{name} is Delayer's own {self.word}. Choose another name.")
+        if name in known:
+            raise Refused(f"There is already {self.word}-{name}, in functions/{self.word}-{name}.")
+        if alike := [one for one in known if _joined(one) == _joined(name)]:
+            raise Refused(
+                f"{name} differs from {alike[0]} in its hyphens alone, and the names of resources have none. "
+                "Choose another name."
+            )
+        longest = FUNCTION_NAME - longest_stack - len(f"-{self.word}-")
+        if len(name) > longest:
+            raise Refused(
+                f"{name} has {len(name)} characters, and {longest} are the most: the function's name holds the name of "
+                f"the stack, {longest_stack} characters at most, and Lambda takes {FUNCTION_NAME}."
+            )
+        if class_name(name) in self.imported or keyword.iskeyword(class_name(name)):
+            raise Refused(f"{class_name(name)} has a meaning in the code already. Choose a name of two words.")
+
+
+def _joined(name: str) -> str:
+    return name.replace("-", "")
+
+
+def class_name(name: str) -> str:
+    """`slack-post` is SlackPost."""
+    return "".join(word.capitalize() for word in name.split("-"))
+
+
+EXECUTOR: Final = Kind(
+    word="executor",
+    loop="Fn::ForEach::Executors",
+    last=("remote", "canary"),
+    imported=("Action", "Done", "Message", "Result"),
+)
+SUBSCRIBER: Final = Kind(word="subscriber", loop="Fn::ForEach::Subscribers")

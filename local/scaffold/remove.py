@@ -1,0 +1,66 @@
+"""Takes an executor or a subscriber out again."""
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from local.scaffold.add import FILES, write_contract
+from local.scaffold.kind import EXECUTOR, Kind, Refused
+from local.scaffold.name_list import found_in
+
+TEXTS = (".py", ".md", ".yaml", ".yml")
+
+
+def remove(root: Path, kind: Kind, name: str, *, force: bool, say: Callable[[str], object] = print) -> None:
+    """Raises Refused, and has then changed nothing. What git could not bring back is deleted by force only."""
+    template = root / "template.yaml"
+    listed = found_in(template.read_text(), kind)
+    own = [one for one in listed.names if one not in kind.last]
+    if name not in own:
+        raise Refused(f"There is no {kind.word} {name!r} to take out. There are: {', '.join(own) or 'none'}.")
+    paths = [path for path in (kind.folder(root, name), kind.test(root, name)) if path.exists()]
+    lost = [] if force else list(_not_in_git(root, paths))
+    if lost:
+        raise Refused(f"git could not bring these back: {', '.join(lost)}. Commit them, or add FORCE=1.")
+    for path in paths:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        say(f"Removed {path.relative_to(root)}.")
+    template.write_text(listed.lacking(name).text)
+    say(f"Took {name} out of the list of {kind.loop} in template.yaml.")
+    if kind is EXECUTOR:
+        write_contract(root)
+    for place in mentions(root, kind, name):
+        say(f"It is still named in {place}.")
+    say((FILES / kind.word / "removed.txt").read_text().replace("NAME", name).rstrip())
+
+
+def _not_in_git(root: Path, paths: list[Path]) -> Iterator[str]:
+    """What is not committed as it is; all of it where there is no git."""
+    names = [str(path.relative_to(root)) for path in paths]
+    git = shutil.which("git")
+    if not git or not names:
+        yield from names
+        return
+    asked = [git, "status", "--porcelain", "--untracked-files=all", "--", *names]
+    answer = subprocess.run(asked, cwd=root, capture_output=True, text=True, check=False)
+    if answer.returncode:
+        yield from names
+    else:
+        yield from (line[3:] for line in answer.stdout.splitlines())
+
+
+def mentions(root: Path, kind: Kind, name: str) -> Iterator[str]:
+    """Places that name it by its folder or by its resources, such as a policy that somebody wrote behind the loop."""
+    wanted = (f"{kind.word}-{name}", f"{kind.word.capitalize()}{name.replace('-', '')}")
+    folders = ("docs", "tests", "shared", "functions", "local", "bench", "operate")
+    inside = [path for folder in folders for path in sorted((root / folder).rglob("*"))]
+    for path in [root / "template.yaml", root / "README.md", *inside]:
+        if path.suffix in TEXTS and path.is_file():
+            numbers = [
+                str(at)
+                for at, line in enumerate(path.read_text().splitlines(), 1)
+                if any(one in line for one in wanted)
+            ]
+            if numbers:
+                yield f"{path.relative_to(root)}, line {', '.join(numbers)}"

@@ -1,0 +1,128 @@
+"""The tutorials are performed: each file and each command of the page, in a copy, until the action fires."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+
+from local.stack.ports import free_ports
+from tests.cfn import ROOT
+
+BLOCK = re.compile(
+    r'^(?P<fence>`{3,})(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^(?P=fence)$',
+    re.MULTILINE | re.DOTALL,
+)
+NOT_COPIED = shutil.ignore_patterns(
+    ".git", ".venv", ".engines", ".local", ".schemathesis", ".hypothesis", ".pytest_cache", "__pycache__", "site"
+)
+PORTS = 3  # of `make local`: the API, the AWS endpoint and the receiver
+TUTORIALS = ["extending.md"]
+
+
+@frozen
+class Step:
+    """A block of the page, with the file that it is written into, if it is a file."""
+
+    language: str
+    title: str
+    text: str
+
+
+def steps(page: str) -> list[Step]:
+    """Of the section `A tutorial`, in their order."""
+    section = (ROOT / "docs" / page).read_text().split("\n## A tutorial\n")[1].split("\n## ")[0]
+    return [Step(found["language"], found["title"] or "", found["text"]) for found in BLOCK.finditer(section)]
+
+
+@frozen
+class Copy:
+    """The project in another folder, with this .venv, and free ports in the place of those of the page."""
+
+    root: Path
+    port: int
+
+    def perform(self, step: Step, running: list[subprocess.Popen[bytes]]) -> None:
+        """Writes the file, runs the commands, or waits for what the running stack shows."""
+        if step.title:
+            (self.root / step.title).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / step.title).write_text(step.text)
+        elif step.text == "make local\n":
+            running.append(self._start())
+            self._wait_for("Ctrl-C", running[-1])
+        elif step.language == "sh":
+            done = subprocess.run(
+                ["bash", "-ec", self._moved(step.text)], cwd=self.root, capture_output=True, text=True
+            )
+            assert done.returncode == 0, f"{step.text}\n{done.stdout}\n{done.stderr}"
+        elif step.language == "text":
+            self._wait_for(step.text.partition(") ")[2].strip(), running[-1])
+
+    def _moved(self, commands: str) -> str:
+        return commands.replace("localhost:8080", f"localhost:{self.port}").replace(":8082", f":{self.port + 2}")
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with (self.root / "shown.txt").open("wb") as shown:
+            command = ["make", "local", f"PORT={self.port}"]
+            return subprocess.Popen(command, cwd=self.root, stdout=shown, stderr=shown, start_new_session=True)
+
+    def _wait_for(self, text: str, process: subprocess.Popen[bytes]) -> None:
+        assert text
+        until = time.monotonic() + 100
+        while text not in (shown := (self.root / "shown.txt").read_text()):
+            assert process.poll() is None, shown
+            assert time.monotonic() < until, f"not shown: {text}\n{shown}"
+            time.sleep(0.1)
+
+
+def three_free_ports() -> int:
+    """The first of three neighbours."""
+    first, _ = free_ports()
+    return first
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    root = tmp_path / "delayer"
+    shutil.copytree(ROOT, root, ignore=NOT_COPIED, symlinks=True)
+    assert (ROOT / ".venv/installed").exists(), "made by `make test`"
+    (root / ".venv").symlink_to((ROOT / ".venv").resolve())
+    os.utime(root / "requirements-dev.txt", (0, 0))  # so that nothing is installed
+    return Copy(root, three_free_ports())
+
+
+@pytest.fixture
+def running() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """What a tutorial starts, ended as by Ctrl-C."""
+    started: list[subprocess.Popen[bytes]] = []
+    yield started
+    for process in started:
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(timeout=30)
+
+
+def test_blocks_are_found_with_their_files() -> None:
+    text = '```sh\nmake x\n```\n\n````markdown title="a.md"\n```json\n{}\n```\n````\n'
+    found = [(one["language"], one["title"], one["text"]) for one in BLOCK.finditer(text)]
+    assert found == [("sh", None, "make x\n"), ("markdown", "a.md", "```json\n{}\n```\n")]
+
+
+@pytest.mark.parametrize("page", TUTORIALS)
+def test_a_tutorial_shows_all_that_it_needs(page: str) -> None:
+    """It makes something new, tests it, checks it, runs it, and says what is to be seen."""
+    commands = "".join(step.text for step in steps(page) if step.language == "sh")
+    for command in ("make new-", ".venv/bin/pytest tests/functions/", "make lint", "make local", "curl "):
+        assert command in commands
+    assert steps(page)[-1].language == "text"
+
+
+@pytest.mark.parametrize("page", TUTORIALS)
+def test_a_tutorial_does_what_it_says(page: str, copy: Copy, running: list[subprocess.Popen[bytes]]) -> None:
+    for step in steps(page):
+        copy.perform(step, running)

@@ -1,0 +1,74 @@
+"""Readers of lifecycle events: the one that is shipped calls a webhook for schedules that failed."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from local.receiver import ReceivedRequest
+from tests.e2e.client import Client, now
+from tests.e2e.conftest import FAILURES
+
+VISIBILITY = 1  # seconds in place of the template's 120: an event that was not taken comes again after them
+
+
+@pytest.fixture
+def impatient(client: Client) -> Iterator[Client]:
+    sqs = client.stack.client("sqs")
+    [url] = sqs.list_queues(QueueNamePrefix="delayer-subscriber-failed-webhook")["QueueUrls"]
+    sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": str(VISIBILITY)})
+    yield client
+    sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "120"})
+
+
+def failing(client: Client, path: str, status: int = 404) -> str:
+    """A schedule that its target refuses for good."""
+    client.receiver.answer(path, status)
+    schedule_id: str = client.schedule(path, now())["scheduleId"]
+    client.ledger_state(schedule_id, "failed")
+    return schedule_id
+
+
+def calls_about(client: Client, schedule_id: str, count: int, seconds: float = 20) -> list[ReceivedRequest]:
+    """The calls of the webhook about one schedule, once there are so many."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = [one for one in client.receiver.of(FAILURES) if json.loads(one.body)["subject"] == schedule_id]
+        if len(found) >= count:
+            return found
+        assert time.monotonic() < deadline, f"{len(found)} of {count} calls"
+        time.sleep(0.05)
+
+
+def test_the_webhook_gets_a_failure_once_and_nothing_else(client: Client) -> None:
+    done = client.schedule("/not-failed", now())["scheduleId"]
+    client.ledger_state(done, "executed")
+    schedule_id = failing(client, "/refused-for-good")
+    [call] = calls_about(client, schedule_id, 1)
+    event = json.loads(call.body)
+    assert (event["type"], event["data"]["state"]) == ("delayer.schedule.failed", "failed")
+    assert event["data"]["detail"] == "HTTP 404"
+    assert call.headers["idempotency-key"] == event["id"]
+    assert call.headers["content-type"] == "application/cloudevents+json"
+    client.history(schedule_id, "failed")
+    last = failing(client, "/refused-later")
+    calls_about(client, last, 1)
+    assert len(calls_about(client, schedule_id, 1)) == 1
+    kinds = {json.loads(one.body)["type"] for one in client.receiver.of(FAILURES)}
+    assert kinds <= {"delayer.schedule.failed", "delayer.schedule.dead-lettered"}
+
+
+def test_an_event_that_was_not_taken_comes_again(impatient: Client) -> None:
+    receiver = impatient.receiver
+    receiver.answer(FAILURES, 503)
+    schedule_id = failing(impatient, "/refused-twice")
+    calls_about(impatient, schedule_id, 2)
+    receiver.answer(FAILURES, 200)
+    deadline = time.monotonic() + 20
+    while (calls := calls_about(impatient, schedule_id, 2))[-1].status != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert len({json.loads(call.body)["id"] for call in calls}) == 1, "the same event"
+    time.sleep(2 * VISIBILITY)
+    assert [call.status for call in calls_about(impatient, schedule_id, 2)] == [*[503] * (len(calls) - 1), 200]

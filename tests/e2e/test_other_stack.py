@@ -1,0 +1,157 @@
+"""An action of another stack, from its deployment to its deletion. Delayer itself is not deployed again."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from delayer.core.schedule.instants import SECOND, format_instant
+from local.deployment.deploy import CODE_BUCKET
+from local.deployment.package import package
+from local.project import PROJECT
+from tests.e2e.client import Client, now
+
+EXAMPLE = PROJECT / "examples/executor-in-its-own-stack"
+KNOWN_SECONDS = 60  # until a new type, or one that is gone, is known everywhere
+
+
+@frozen
+class OtherStacks:
+    """Deploys stacks beside Delayer's, as their teams would."""
+
+    client: Client
+
+    @property
+    def cloudformation(self) -> Any:
+        return self.client.stack.client("cloudformation")
+
+    def create(self, name: str, kind: str = "note-write") -> str:
+        """The status that the stack of the example comes to, if it registers this type."""
+        packaged = package(EXAMPLE / "template.yaml", CODE_BUCKET)
+        packaged.template["Resources"]["NoteWriteAction"]["Properties"]["Type"] = kind
+        s3 = self.client.stack.client("s3")
+        for key, archive in packaged.archives.items():
+            s3.put_object(Bucket=CODE_BUCKET, Key=key, Body=archive)
+        body = json.dumps(packaged.template, default=str)
+        self.cloudformation.create_stack(
+            StackName=name, TemplateBody=body, Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
+        )
+        return self.settled(name)
+
+    def delete(self, name: str) -> str:
+        self.cloudformation.delete_stack(StackName=name)
+        return self.settled(name)
+
+    def settled(self, name: str, seconds: float = 60) -> str:
+        deadline = time.monotonic() + seconds
+        while True:
+            stacks = [one for one in self.cloudformation.list_stacks()["StackSummaries"] if one["StackName"] == name]
+            status: str = max(stacks, key=lambda one: one["CreationTime"])["StackStatus"]
+            if not status.endswith("_IN_PROGRESS"):
+                return status
+            assert time.monotonic() < deadline, status
+            time.sleep(0.05)
+
+    def reasons(self, name: str) -> str:
+        events = self.cloudformation.describe_stack_events(StackName=name)["StackEvents"]
+        return "\n".join(str(one.get("ResourceStatusReason")) for one in events)
+
+
+@pytest.fixture(scope="module")
+def others(client: Client) -> OtherStacks:
+    """What comes back to executor-remote is received again soon, and so becomes a suspect."""
+    sqs = client.stack.client("sqs")
+    for url in sqs.list_queues()["QueueUrls"]:
+        if "Executorremote" in url:
+            sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "3"})
+    return OtherStacks(client)
+
+
+def note(client: Client, due: int, topic: str = "night-shift") -> tuple[int, dict[str, Any]]:
+    action = {"type": "note-write", "topic": topic}
+    status, _, body = client.post({"pointInTime": format_instant(due), "action": action, "payload": {"text": "é"}})
+    return status, body
+
+
+def accepted(client: Client, due_in: int) -> str:
+    """The id of a note, once its type is known."""
+    deadline = time.monotonic() + KNOWN_SECONDS
+    while True:
+        status, body = note(client, now() + due_in)
+        if status == 201:
+            return str(body["scheduleId"])
+        assert status == 422, body
+        assert time.monotonic() < deadline, body
+        time.sleep(0.2)
+
+
+def listed(client: Client) -> dict[str, str]:
+    status, _, body = client.call("GET", "/actions")
+    assert status == 200
+    return {one["type"]: one["stack"] for one in body["actions"]}
+
+
+def test_a_type_of_another_stack_from_its_deployment_to_its_deletion(client: Client, others: OtherStacks) -> None:
+    """What is in flight when the stack is deleted waits; it fires when the stack is there again."""
+    assert "note-write" not in listed(client)
+    assert others.create("notes") == "CREATE_COMPLETE", others.reasons("notes")
+    first = accepted(client, 2 * SECOND)
+    assert client.ledger_state(first, "executed")["detail"] == {"S": "written"}
+    assert f'{first}, night-shift: {{"text": "é"}}' in notes(client)
+    status, body = note(client, now() + SECOND, topic="Night")
+    assert (status, body["errors"][0]["field"]) == (422, "action.topic")
+    in_flight = accepted(client, 4 * SECOND)
+
+    assert others.delete("notes") == "DELETE_COMPLETE"
+    refused(client)
+    assert listed(client).get("note-write") is None
+    assert client.ledger_row(in_flight)["state"] == {"S": "claimed"}
+
+    assert others.create("notes-again") == "CREATE_COMPLETE", others.reasons("notes-again")
+    assert client.ledger_state(in_flight, "executed", seconds=300)["detail"] == {"S": "written"}
+    assert others.delete("notes-again") == "DELETE_COMPLETE"
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("http-request", "is one of Delayer's own: choose another"),
+        ("other-note", "the function says that it does 'note-write', not 'other-note'"),
+    ],
+)
+def test_a_type_that_is_not_its_own_fails_the_deployment(
+    client: Client, others: OtherStacks, kind: str, reason: str
+) -> None:
+    """With the reason among the events of the other stack. What was registered stays as it was."""
+    before = listed(client)
+    assert others.create(f"bad-{kind}", kind) == "ROLLBACK_COMPLETE"
+    assert reason in others.reasons(f"bad-{kind}")
+    assert listed(client) == before
+
+
+def test_a_type_of_another_stack_cannot_be_taken(client: Client, others: OtherStacks) -> None:
+    assert others.create("first") == "CREATE_COMPLETE", others.reasons("first")
+    assert others.create("second") == "ROLLBACK_COMPLETE"
+    assert "the type 'note-write' belongs to the stack first" in others.reasons("second")
+    assert accepted(client, 3600 * SECOND)
+    assert listed(client)["note-write"] == "first"
+    assert others.delete("first") == "DELETE_COMPLETE"
+
+
+def notes(client: Client) -> str:
+    """The logs of the example's function."""
+    folder = client.stack.folder / "logs"
+    return "".join(path.read_text(encoding="utf-8") for path in folder.glob("*NoteWrite*"))
+
+
+def refused(client: Client) -> None:
+    deadline = time.monotonic() + KNOWN_SECONDS
+    while True:
+        status, body = note(client, now() + 3600 * SECOND)
+        if status == 422:
+            assert body["errors"][0]["field"] == "action.type"
+            return
+        assert time.monotonic() < deadline, body
+        time.sleep(0.5)

@@ -1,0 +1,192 @@
+"""`make new-executor` writes a folder, a test and one name; `make rm-executor` takes them out again."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from local.scaffold.__main__ import main
+from local.scaffold.kind import EXECUTOR, SUBSCRIBER, Refused
+from local.scaffold.name_list import WIDTH, found_in
+from tests.cfn import ROOT, TEMPLATE
+
+LONGEST = 38
+GIT = shutil.which("git") or "git"
+
+
+def scaffold(root: Path, command: str, name: str, *more: str) -> int:
+    return main([command, f"--name={name}", "--longest-stack-name", str(LONGEST), *more], root)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """What the commands read and write of the project, committed."""
+    root = tmp_path / "project"
+    ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
+    for folder in ("shared", "functions"):
+        shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
+    for file in ("template.yaml", "openapi.yaml", "README.md"):
+        shutil.copy2(ROOT / file, root / file)
+    (root / ".gitignore").write_text("__pycache__/\n")
+    git(root, "init", "--quiet")
+    commit(root)
+    return root
+
+
+def git(root: Path, *arguments: str) -> str:
+    who = ["-c", "user.name=nobody", "-c", "user.email=nobody@localhost"]
+    return subprocess.run([GIT, *who, *arguments], cwd=root, capture_output=True, text=True, check=True).stdout
+
+
+def commit(root: Path) -> None:
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "as it is")
+
+
+def changed(root: Path) -> list[str]:
+    return [line[3:] for line in git(root, "status", "--porcelain", "--untracked-files=all").splitlines()]
+
+
+# ------------------------------------------------------------ what is written
+
+
+def test_a_new_executor_is_three_files_and_one_name(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """And what `make contract` makes of the class."""
+    assert scaffold(project, "new-executor", "slack-post") == 0
+    assert changed(project) == [
+        "openapi.yaml",
+        "shared/delayer/core/actions/built_in.json",
+        "template.yaml",
+        "functions/executor-slack-post/README.md",
+        "functions/executor-slack-post/app.py",
+        "tests/functions/test_executor_slack_post.py",
+    ]
+    names = found_in((project / "template.yaml").read_text(), EXECUTOR).names
+    assert set(names) - set(found_in(TEMPLATE.read_text(), EXECUTOR).names) == {"slack-post"}
+    assert names[-2:] == ("remote", "canary")
+    assert "SlackPostAction:" in (project / "openapi.yaml").read_text()
+    assert "make contract" in capfd.readouterr().out
+
+
+def test_a_new_subscriber_is_three_files_and_one_name(project: Path) -> None:
+    assert scaffold(project, "new-subscriber", "big-spenders") == 0
+    assert changed(project) == [
+        "template.yaml",
+        "functions/subscriber-big-spenders/README.md",
+        "functions/subscriber-big-spenders/app.py",
+        "tests/functions/test_subscriber_big_spenders.py",
+    ]
+    assert "big-spenders" in found_in((project / "template.yaml").read_text(), SUBSCRIBER).names
+
+
+@pytest.mark.parametrize(("word", "name"), [("executor", "slack-post"), ("subscriber", "big-spenders")])
+def test_what_is_taken_out_leaves_nothing_behind(
+    project: Path, word: str, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scaffold(project, f"new-{word}", name)
+    commit(project)
+    assert scaffold(project, f"rm-{word}", name) == 0
+    commit(project)
+    assert git(project, "diff", "HEAD~2") == ""
+    said = capfd.readouterr().out
+    assert "is kept" in said or "are kept" in said, "it says what happens to what is in flight"
+
+
+def test_only_what_git_can_bring_back_is_deleted(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    scaffold(project, "new-subscriber", "big-spenders")
+    app = project / "functions/subscriber-big-spenders/app.py"
+    assert scaffold(project, "rm-subscriber", "big-spenders") == 1
+    assert "functions/subscriber-big-spenders/app.py" in capfd.readouterr().err
+    commit(project)
+    app.write_text("# a day of work\n")
+    assert scaffold(project, "rm-subscriber", "big-spenders") == 1
+    assert app.read_text() == "# a day of work\n"
+    assert scaffold(project, "rm-subscriber", "big-spenders", "--force") == 0
+    assert not app.parent.exists()
+
+
+def test_what_else_names_it_is_listed(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Such as its permission, without whose role the template would be refused."""
+    scaffold(project, "new-executor", "slack-post")
+    with (project / "template.yaml").open("a") as template:
+        template.write("# ExecutorslackpostPolicy\n")
+    commit(project)
+    scaffold(project, "rm-executor", "slack-post")
+    at = len((project / "template.yaml").read_text().splitlines())
+    assert f"It is still named in template.yaml, line {at}.\n" in capfd.readouterr().out
+
+
+# ------------------------------------------------------------ what is refused
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("", "Give a name"),
+        ("SlackPost", "cannot be a name"),
+        ("slack_post", "cannot be a name"),
+        ("slack--post", "cannot be a name"),
+        ("-slack", "cannot be a name"),
+        ("9-lives", "cannot be a name"),
+        ("../../etc", "cannot be a name"),
+        ("http-request", "already executor-http-request"),
+        ("httprequest", "in its hyphens alone"),
+        ("remote", "Delayer's own"),
+        ("canary", "Delayer's own"),
+        ("seventeen-letters", "17 characters, and 16 are the most"),
+        ("message", "has a meaning"),
+        ("none", "has a meaning"),
+    ],
+)
+def test_a_bad_name_is_refused_with_the_reason(
+    tmp_path: Path, name: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy2(TEMPLATE, tmp_path)
+    assert scaffold(tmp_path, "new-executor", name) == 1
+    assert why in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["template.yaml"]
+
+
+def test_the_longest_names_fit() -> None:
+    EXECUTOR.check("sixteen-letter-s", set(), LONGEST)
+    with pytest.raises(Refused, match="14 are the most"):
+        SUBSCRIBER.check("fifteen-letters", set(), LONGEST)
+
+
+def test_what_lies_in_its_place_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy2(TEMPLATE, tmp_path)
+    (tmp_path / "functions/executor-slack-post").mkdir(parents=True)
+    assert scaffold(tmp_path, "new-executor", "slack-post") == 1
+    assert "functions/executor-slack-post is there already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["slack-post", "remote", "canary"])
+def test_what_is_not_there_or_not_theirs_is_not_taken_out(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy2(TEMPLATE, tmp_path)
+    assert scaffold(tmp_path, "rm-executor", name) == 1
+    assert "There are: event-put, http-request" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------ the list
+
+
+def test_the_list_is_found_and_written_again_as_it_was() -> None:
+    text = TEMPLATE.read_text()
+    for kind in (EXECUTOR, SUBSCRIBER):
+        assert found_in(text, kind).text == text
+
+
+def test_a_long_list_has_several_lines() -> None:
+    listed = found_in(TEMPLATE.read_text(), EXECUTOR)
+    for number in range(10, 40):
+        listed = listed.having(f"number-{number}", EXECUTOR.last)
+    assert found_in(listed.text, EXECUTOR) == listed
+    assert max(len(line) for line in listed.text.splitlines() if "number-" in line) <= WIDTH
+
+
+def test_a_template_without_the_list_is_refused() -> None:
+    with pytest.raises(Refused, match="Fn::ForEach::Executors"):
+        found_in("Resources: {}\n", EXECUTOR)
