@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from local.stack.ports import free_ports
+from local.errors import EmulatorError
+from local.stack.ports import free_ports, refuse_used
 from tests.cfn import ROOT
 
 BLOCK = re.compile(
@@ -23,7 +24,11 @@ NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", ".engines", ".local", ".schemathesis", ".hypothesis", ".pytest_cache", "__pycache__", "site"
 )
 PORTS = 3  # of `make local`: the API, the AWS endpoint and the receiver
-TUTORIALS = ["extending.md"]
+TUTORIALS = {  # from where to where, on each page
+    "extending.md": ("\n## A tutorial\n", "\n## Reference\n"),
+    "subscribers.md": ("\n## Make it\n", "\n## What an event holds\n"),
+}
+LINE_OF_THE_TABLE = "template.yaml, in the table "
 
 
 @frozen
@@ -36,8 +41,9 @@ class Step:
 
 
 def steps(page: str) -> list[Step]:
-    """Of the section `A tutorial`, in their order."""
-    section = (ROOT / "docs" / page).read_text().split("\n## A tutorial\n")[1].split("\n## ")[0]
+    """In their order."""
+    begin, end = TUTORIALS[page]
+    section = (ROOT / "docs" / page).read_text().split(begin)[1].split(end)[0]
     return [Step(found["language"], found["title"] or "", found["text"]) for found in BLOCK.finditer(section)]
 
 
@@ -50,7 +56,9 @@ class Copy:
 
     def perform(self, step: Step, running: list[subprocess.Popen[bytes]]) -> None:
         """Writes the file, runs the commands, or waits for what the running stack shows."""
-        if step.title:
+        if step.title.startswith(LINE_OF_THE_TABLE):
+            self._insert(step.title.removeprefix(LINE_OF_THE_TABLE), step.text)
+        elif step.title:
             (self.root / step.title).parent.mkdir(parents=True, exist_ok=True)
             (self.root / step.title).write_text(step.text)
         elif step.text == "make local\n":
@@ -64,8 +72,19 @@ class Copy:
         elif step.language == "text":
             self._wait_for(step.text.partition(") ")[2].strip(), running[-1])
 
+    def _insert(self, table: str, line: str) -> None:
+        """At the end of a table of the template's Mappings."""
+        template = self.root / "template.yaml"
+        found = re.search(rf"^  {table}:\n(    .+\n)+", template.read_text(), re.MULTILINE)
+        assert found
+        template.write_text(template.read_text().replace(found[0], found[0] + line))
+
     def _moved(self, commands: str) -> str:
-        return commands.replace("localhost:8080", f"localhost:{self.port}").replace(":8082", f":{self.port + 2}")
+        return (
+            commands.replace("localhost:8080", f"localhost:{self.port}")
+            .replace(":8082", f":{self.port + 2}")
+            .replace(".local/8080", f".local/{self.port}")
+        )
 
     def _start(self) -> subprocess.Popen[bytes]:
         with (self.root / "shown.txt").open("wb") as shown:
@@ -82,9 +101,15 @@ class Copy:
 
 
 def three_free_ports() -> int:
-    """The first of three neighbours."""
-    first, _ = free_ports()
-    return first
+    """The first of three neighbours: `make local` takes them."""
+    while True:
+        first, _ = free_ports()
+        try:
+            for port in range(first, first + PORTS):
+                refuse_used(port)
+        except EmulatorError:
+            continue
+        return first
 
 
 @pytest.fixture
@@ -119,7 +144,7 @@ def test_a_tutorial_shows_all_that_it_needs(page: str) -> None:
     commands = "".join(step.text for step in steps(page) if step.language == "sh")
     for command in ("make new-", ".venv/bin/pytest tests/functions/", "make lint", "make local", "curl "):
         assert command in commands
-    assert steps(page)[-1].language == "text"
+    assert steps(page)[-1].language == ("text" if page == "extending.md" else "sh")
 
 
 @pytest.mark.parametrize("page", TUTORIALS)
