@@ -757,3 +757,11 @@ def test_one_machine_may_have_private_targets() -> None:
         name: PARAMETERS_ON_ONE_MACHINE[name] for name in ("AllowPrivateTargets", "PrivateTargetsAccount")
     }
     assert private_targets("000000000000", **on_one_machine)
+
+
+def test_a_webhook_for_failures_needs_events() -> None:
+    """Without them it would never be called, and nobody would know."""
+    given = {"FailedWebhookUrl": "https://example.com/failed"}
+    assert not private_targets("123456789012", **given)
+    with pytest.raises(ValueError, match="FailedWebhookUrl needs Lifecycle=journal or events"):
+        private_targets("123456789012", **given, Lifecycle="off")

@@ -46,24 +46,29 @@ Registrations = tuple[Registration, ...]  # of one type, the last one in force
 
 
 def decide_registration(
-    wanted: Registration, current: Sequence[Registration], *, own_stack: str, reserved: Collection[str]
+    wanted: Registration, current: Sequence[Registration], *, own_stack: str, reserved_types: Collection[str]
 ) -> Registrations | Refused:
     """The list after it, in place of `current`.
 
-    `reserved` are the types of Delayer's own stack: no other may have them, registered or not. A type belongs to the
+    `reserved_types` are those of Delayer's own stack: no other may have them, registered or not. A type belongs to the
     stack that registered it first, until that stack has taken out all of its registrations.
 
     An update keeps the place, so that a rollback leaves in force what was in force before. A resource has one
     registration of a type: if it has got another token, its type was changed, and changed back.
     """
-    if wanted.stack != own_stack and wanted.type in reserved:
-        return Refused(f"the type {wanted.type!r} is one of Delayer's own: choose another")
+    if wanted.stack != own_stack and wanted.type in reserved_types:
+        return Refused(reserved(wanted.type))
     if current and current[-1].stack != wanted.stack:
         return Refused(f"the type {wanted.type!r} belongs to the stack {name_of(current[-1].stack)}")
     if any(one.token == wanted.token for one in current):
         return tuple(wanted if one.token == wanted.token else one for one in current)
     others = [one for one in current if not wanted.resource or one.resource != wanted.resource]
     return (*others, wanted)[-MOST:]
+
+
+def reserved(kind: str) -> str:
+    """Why no other stack may have a type of Delayer's own."""
+    return f"the type {kind!r} is one of Delayer's own: choose another"
 
 
 def without(current: Sequence[Registration], token: str, stack: str) -> Registrations:

@@ -15,6 +15,7 @@ from delayer.core.actions.registration import (
     Registrations,
     decide_registration,
     has_room,
+    reserved,
     without,
 )
 from delayer.ports.actions import Actions
@@ -88,6 +89,8 @@ class Register:
             if kind not in self.built_in:
                 raise Impossible(f"no executor of this version has the type {kind!r}")
             return self.built_in[kind]
+        if kind in self.built_in:
+            raise Impossible(reserved(kind))
         if not function:
             raise Impossible("the property Function is missing: the ARN of the function that does it")
         action = self.describe(function)
@@ -100,7 +103,7 @@ class Register:
         return action
 
     def _decided(self, wanted: Registration, current: Registrations) -> Registrations:
-        decided = decide_registration(wanted, current, own_stack=self.own_stack, reserved=self.built_in)
+        decided = decide_registration(wanted, current, own_stack=self.own_stack, reserved_types=self.built_in)
         if isinstance(decided, Refused):
             raise Impossible(decided.reason)
         after = {**self.actions.actions(), wanted.type: decided}

@@ -41,14 +41,14 @@ def a_registration(kind: str = "slack-post", stack: str = REPORTS, token: str = 
 
 def test_the_types_of_delayer_are_reserved() -> None:
     """Whether they are registered or not."""
-    decided = decide_registration(a_registration("sqs-send"), (), own_stack=OWN, reserved={"sqs-send"})
+    decided = decide_registration(a_registration("sqs-send"), (), own_stack=OWN, reserved_types={"sqs-send"})
     assert decided == Refused("the type 'sqs-send' is one of Delayer's own: choose another")
     own = a_registration("sqs-send", stack=OWN)
-    assert decide_registration(own, (), own_stack=OWN, reserved={"sqs-send"}) == (own,)
+    assert decide_registration(own, (), own_stack=OWN, reserved_types={"sqs-send"}) == (own,)
 
 
 def test_a_type_belongs_to_the_stack_that_registered_it() -> None:
-    decided = decide_registration(a_registration(stack=OTHERS), (a_registration(),), own_stack=OWN, reserved=())
+    decided = decide_registration(a_registration(stack=OTHERS), (a_registration(),), own_stack=OWN, reserved_types=())
     assert decided == Refused("the type 'slack-post' belongs to the stack reports")
 
 

@@ -80,11 +80,8 @@ def test_a_type_of_its_own_stack_is_registered_as_it_was_built() -> None:
         ({}, described(a_class(payload="[]")), "payload is no JSON object"),
         ({}, {"action": '{"v": 2}'}, "newer Delayer"),
         ({"stack": OWN}, None, "no executor of this version has the type 'slack-post'"),
-        (
-            {"properties": {"Type": "sqs-send", "Function": ARN}},
-            described(a_class("sqs-send")),
-            "one of Delayer's own",
-        ),
+        ({"properties": {"Type": "sqs-send", "Function": ARN}}, described(a_class("sqs-send")), "one of Delayer's own"),
+        ({"properties": {"Type": "sqs-send", "Function": ARN}}, None, "one of Delayer's own"),
     ],
 )
 def test_what_cannot_be_registered_has_a_reason(changes: dict[str, Any], answer: object, reason: str) -> None:
