@@ -220,13 +220,13 @@ class World:
 
     def __attrs_post_init__(self) -> None:
         self.settings = WorldSettings(shards=self.shards, limits=self.limits)
+        self.actions = RegisteredActions(clock=self.clock, store=registered_built_ins())
         self.make_adapters()
         self.control.write_id_keys(first_keys(KEY, 0), IdKeys())  # operator-id-key has run
         self.build()
 
     def make_adapters(self) -> None:
         """The fakes that know each other."""
-        self.actions = RegisteredActions(clock=self.clock, store=registered_built_ins())
         self.table = MemoryScheduleTable(page_size=self.page_size)
         self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["relay"])
         self.http_suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["execute"], visibility=90 * SECOND)

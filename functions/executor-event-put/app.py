@@ -37,9 +37,11 @@ def handler(message: Message[EventPut]) -> Result:
     """One event. What it says of its schedule is among its resources: the detail is the client's alone."""
     action = message.action
 
+    bus = place_of(action.event_bus_arn)
+
     def put(events: PutsEvents) -> Result:
         if not KNOWN.has(action.event_bus_arn):  # to one that is missing, AWS takes an event, and drops it
-            events.describe_event_bus(Name=action.event_bus_arn)
+            events.describe_event_bus(Name=bus.name.removeprefix("event-bus/"))
             KNOWN.add(action.event_bus_arn)
         entry = {
             "EventBusName": action.event_bus_arn,
@@ -53,4 +55,4 @@ def handler(message: Message[EventPut]) -> Result:
             EVENTS.failure(result["ErrorCode"]) if result.get("ErrorCode") else Done(id_of("event", result, "EventId"))
         )
 
-    return EVENTS.attempt(message, place_of(action.event_bus_arn), put, role_arn=action.role_arn)
+    return EVENTS.attempt(message, bus, put, role_arn=action.role_arn)
