@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -129,11 +129,19 @@ class Performance:
             process.wait(timeout=30)
 
 
-@pytest.fixture(scope="module", params=list(TUTORIALS))
-def performance(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Performance]:
-    made = Performance(tmp_path_factory.mktemp("tutorial") / "delayer")
-    yield made
-    made.end()
+@pytest.fixture(scope="module")
+def performances(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Performance]]:
+    """The one of a page, made for its first step."""
+    made: dict[str, Performance] = {}
+
+    def performance_of(page: str) -> Performance:
+        if page not in made:
+            made[page] = Performance(tmp_path_factory.mktemp("tutorial") / "delayer")
+        return made[page]
+
+    yield performance_of
+    for performance in made.values():
+        performance.end()
 
 
 def test_blocks_are_found_with_their_files() -> None:
@@ -159,7 +167,9 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize(("performance", "number", "step"), STEPS, indirect=["performance"])
-def test_a_step_does_what_the_page_says(performance: Performance, number: int, step: Step) -> None:
+@pytest.mark.parametrize(("page", "number", "step"), STEPS)
+def test_a_step_does_what_the_page_says(
+    performances: Callable[[str], Performance], page: str, number: int, step: Step
+) -> None:
     """One after the other; each needs those before it."""
-    performance.copy.perform(step, performance.running)
+    performances(page).copy.perform(step, performances(page).running)
