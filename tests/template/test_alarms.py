@@ -12,7 +12,7 @@ from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.ports.observer import Lateness, Metric
 from delayer.targets.canary import LATENESS
-from tests.cfn import consumed, deployed, entry_of, expanded, functions, logical_names, resources
+from tests.cfn import consumed, deployed, entry_of, expanded, functions, logical, logical_names, resources
 from tests.template.test_template import DEAD, QUEUES, RENEWED, WORKING, dead_letter_queues
 from tests.world import START, World
 
@@ -389,8 +389,12 @@ def test_it_shows_failures_by_action() -> None:
     """From the log lines of the executors, which name the function: one for each action."""
     [widget] = [one for one in widgets() if one["type"] == "log"]
     query = widget["properties"]["query"]
-    executors = {name for function, name in logical_names().items() if function.startswith("executor-")}
-    assert set(re.findall(r"SOURCE '\$\{(\w+)Logs\}'", query)) == executors - {"ExecutorCanary"}
+    [prefix] = re.findall(r"SOURCE logGroups\(namePrefix: \['([^']+)'\]\)", query)
+    groups = {logical(functions()[one]["LoggingConfig"]["LogGroup"]): one for one in functions()}
+    names = {one: resources("AWS::Logs::LogGroup")[group]["LogGroupName"]["Fn::Sub"] for group, one in groups.items()}
+    assert {one for one in names if names[one].startswith(prefix)} == {
+        one for one in functions() if one.startswith("executor-")
+    }
     found = re.search(r"message in \[(.+?)\]", query)
     assert found
     world = World()

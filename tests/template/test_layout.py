@@ -209,12 +209,9 @@ def test_code_in_a_loop_is_one_archive_for_all() -> None:
 
 
 def test_the_lists_of_functions_are_those_of_the_table() -> None:
-    """In its order: one loop has all but the executors, one the executors, one those that the API waits for."""
+    """In its order: one loop has all but what loops make whole, one those that the API waits for."""
     table = written()["Mappings"]["Functions"]
     loops = {name: loop[1] for name, loop in written()["Resources"].items() if LOOP.fullmatch(name)}
-    assert [name for name in table if not name.startswith("Executor")] == loops["Fn::ForEach::Functions"]
-    assert [name.removeprefix("Executor") for name in table if name.startswith("Executor")] == loops[
-        "Fn::ForEach::Executors"
-    ]
+    assert list(table) == loops["Fn::ForEach::Functions"]
     assert [name for name, row in table.items() if "ApiTimeoutMillis" in row] == loops["Fn::ForEach::Integrations"]
     assert [name for name in logical_names().values() if name in table] == list(table)

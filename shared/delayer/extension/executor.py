@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args, get_type_hints
 
 import msgspec
-from attrs import define, field
+from attrs import field, frozen
 
 from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType
 from delayer.core.actions.message import Message
@@ -38,7 +38,7 @@ Fields = TypeVar("Fields", bound=Action)
 OWN_QUEUE: Final = "OWN_QUEUE"  # the template sets it for an executor of Delayer's own stack
 
 
-@define
+@frozen(kw_only=True)
 class Executor(Generic[Fields]):
     """A function for one type of action: the handler of a Lambda, and port Target."""
 
@@ -108,7 +108,7 @@ def executor(
             largest_payload=largest_payload,
             internal=internal,
         )
-        return LambdaExecutor(Executor(kind, attempt, fields, described), metrics)
+        return LambdaExecutor(Executor(kind=kind, attempt=attempt, fields=fields, action_type=described), metrics)
 
     return decorate
 

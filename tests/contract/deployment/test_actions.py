@@ -70,13 +70,13 @@ def test_nothing_over_nothing(actions: Actions) -> None:
     assert actions.actions() == {}
 
 
-@pytest.mark.parametrize("standing", ["new", "old"])
-def test_one_that_writes_in_between_is_not_overwritten(dynamodb: Any, standing: str) -> None:
+@pytest.mark.parametrize("before", ["new", "old"])
+def test_one_that_writes_in_between_is_not_overwritten(dynamodb: Any, before: str) -> None:
     """Between the read and the write of this one."""
     actions = adapter(dynamodb)
-    if standing == "old":
+    if before == "old":
         actions.write("slack-post", (FIRST,), ())
-    over = (FIRST,) if standing == "old" else ()
+    over = (FIRST,) if before == "old" else ()
     others = [True]
 
     def update_item(**arguments: Any) -> Any:
@@ -116,9 +116,9 @@ def test_what_another_version_wrote_in_another_way_can_be_replaced(dynamodb: Any
         actions,
         '[{"token": "1", "stack": "s", "later": 1, "action": {"v": 1, "type": "slack-post", "schema": "{}"}}]',
     )
-    [standing] = actions.actions()["slack-post"]
-    assert standing == Registration(action=ActionType(type="slack-post", schema="{}"), stack="s", token="1")
-    assert actions.write("slack-post", (FIRST,), (standing,))
+    [first] = actions.actions()["slack-post"]
+    assert first == Registration(action=ActionType(type="slack-post", schema="{}"), stack="s", token="1")
+    assert actions.write("slack-post", (FIRST,), (first,))
     assert actions.actions() == {"slack-post": (FIRST,)}
 
 

@@ -47,13 +47,13 @@ class DynamoActions:
 
     def write(self, kind: str, registrations: Registrations, over: Registrations) -> bool:
         """The condition is the text that stands there: another version may have written the same in another way."""
-        standing = self._texts(make_row=True).get(kind, "")
-        if _registrations(standing) != over:
+        stored_text = self._texts(make_row=True).get(kind, "")
+        if _registrations(stored_text) != over:
             return False
         update = "SET #types.#kind = :new" if registrations else "REMOVE #types.#kind"
-        condition = "#types.#kind = :old" if standing else "attribute_not_exists(#types.#kind)"
+        condition = "#types.#kind = :old" if stored_text else "attribute_not_exists(#types.#kind)"
         values: dict[str, Any] = {":new": {"S": _text(registrations)}} if registrations else {}
-        values |= {":old": {"S": standing}} if standing else {}
+        values |= {":old": {"S": stored_text}} if stored_text else {}
         return self._update(update, condition, {"#types": "types", "#kind": kind}, values)
 
     def _texts(self, *, make_row: bool = False) -> Mapping[str, str]:

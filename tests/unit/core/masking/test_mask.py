@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.masking import mask
-from delayer.core.masking.mask import MASK, NOT_JSON, masked, masked_action, masked_text, masked_value, masks_in
+from delayer.core.masking.mask import (
+    MASK,
+    NOT_JSON,
+    masked,
+    masked_action,
+    masked_text,
+    masked_value,
+    masks_in,
+    secrets_of,
+)
 from tests.samples import a_definition
 from tests.strategies import definitions, json_values
 
@@ -106,17 +114,18 @@ def test_an_action_of_a_team_is_masked_by_name_at_any_depth() -> None:
     }
 
 
-def test_the_schema_of_an_action_says_what_is_secret_and_what_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`writeOnly` in openapi.yaml; contract.json carries it."""
+def test_the_class_of_an_action_says_what_is_secret_and_what_is_not() -> None:
+    """`writeOnly` in its schema; what it says is stored with each schedule."""
     properties = {
         "note": {"writeOnly": True},
         "partitionKey": {"writeOnly": False},
         "inner": {"properties": {"pan": {"writeOnly": True}}},
         "many": {"items": {"properties": {"pan": {"writeOnly": True}}}},
     }
-    monkeypatch.setattr(mask, "schemas", lambda: {"ours": {"properties": properties}})
+    secrets = secrets_of({"type": "object", "description": "Ours.", "properties": {**properties, "more": {}}})
+    assert secrets == {"properties": properties}
     action = {"type": "ours", "note": {"a": SECRET}, "partitionKey": "p?q", "inner": {"pan": 1}, "many": [{"pan": 2}]}
-    assert shown(action) == {
+    assert json.loads(masked_action(json.dumps(action), secrets)) == {
         "type": "ours",
         "note": MASK,
         "partitionKey": "p?q",
