@@ -28,6 +28,7 @@ from delayer.fakes import (
     MemoryActions,
     MemoryControl,
     MemoryDeadLetterStore,
+    MemoryFunction,
     MemoryJobs,
     MemoryJournal,
     MemoryLedger,
@@ -86,6 +87,9 @@ LOCAL = {  # those that always answer
     "stream_consumer": "stream_consumer",
     "randomness": "some_bytes",
     "new_job_id": "tokens",
+    "action_rows": "action_rows",
+    "function_at": "function_at",
+    "executor_remote": "remote",
 }
 
 
@@ -220,7 +224,10 @@ class World:
 
     def __attrs_post_init__(self) -> None:
         self.settings = WorldSettings(shards=self.shards, limits=self.limits)
-        self.actions = RegisteredActions(clock=self.clock, store=registered_built_ins())
+        self.action_rows = registered_built_ins()
+        self.actions = RegisteredActions(clock=self.clock, store=self.action_rows)
+        self.remote = MemoryFunction()
+        self.function_at = lambda _: self.remote
         self.make_adapters()
         self.control.write_id_keys(first_keys(KEY, 0), IdKeys())  # operator-id-key has run
         self.build()

@@ -16,6 +16,7 @@ FED: Final = frozenset(
         "SweepHeld",
         "NotBroughtBack",
         "Unannounced",
+        "Undelivered",
         "Unexpected",
     }
 )

@@ -163,7 +163,7 @@ def test_a_bus_is_asked_for_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> 
         ("secret text", Retry(detail="no answer from EventBridge")),
     ],
 )
-def test_a_rejected_entry_is_told_from_a_throttled_one(code: str, expected: Result) -> None:
+def test_a_rejected_entry_is_no_throttled_one(code: str, expected: Result) -> None:
     """PutEvents itself succeeds with either."""
     entry = {"ErrorCode": code, "ErrorMessage": "secret"}
     client = Scripted({"put_events": {"FailedEntryCount": 1, "Entries": [entry]}})

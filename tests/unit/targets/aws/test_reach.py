@@ -186,7 +186,7 @@ def test_no_text_of_aws_is_shown(kind: str, code: str, text: str) -> None:
 
 
 @each_kind
-def test_the_owner_is_told_and_is_not_the_clients_to_set(kind: str) -> None:
+def test_the_owner_goes_along_and_is_not_the_clients_to_set(kind: str) -> None:
     """It is in what is sent, once, whatever the payload says."""
     client = Scripted()
     message = a_message(action_of(kind), payload='{"delayer": {"owner": "forged"}, "Delayer-Owner": "forged"}')
