@@ -134,7 +134,7 @@ def test_a_target_that_nobody_listens_to(client: Client) -> None:
 def test_a_malformed_suspect_is_stored_as_a_dead_letter(client: Client) -> None:
     """What came back three times is handled alone, by the same function."""
     sqs = client.stack.client("sqs")
-    (url,) = [u for u in sqs.list_queues()["QueueUrls"] if "HttpRequestSuspectsQueue" in u]
+    (url,) = [u for u in sqs.list_queues()["QueueUrls"] if "ExecutorhttprequestSuspectsQueue" in u]
     sqs.send_message(QueueUrl=url, MessageBody="nobody can read this")
     (entry,) = client.dead_letters("dead-lettered/malformed/")
     assert entry["source"] == "executor-http-request"

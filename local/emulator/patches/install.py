@@ -10,7 +10,7 @@ from local.emulator.patches.delays import DelayedWakes
 from local.emulator.patches.intervals import shorten_waits
 from local.emulator.patches.invocations import observe_invocations, pass_source_address
 from local.emulator.patches.mappings import accept_concurrency_from_parameters, observe_mappings
-from local.emulator.patches.permissions import authorize_batches, trust_loopback
+from local.emulator.patches.permissions import authorize_batches, name_event_buses, trust_loopback
 from local.emulator.patches.streams import StreamPoller
 from local.errors import EmulatorError
 
@@ -37,6 +37,7 @@ def install(observer: Observer) -> None:
     observe_mappings(lambda_service, sqs, observer)
     accept_concurrency_from_parameters(lambda_service)
     authorize_batches(importlib.import_module("ministack.core.iam_actions"))
+    name_event_buses(importlib.import_module("ministack.core.iam_actions"))
     trust_loopback(importlib.import_module("ministack.core.iam_evaluator"))
     shorten_waits(lambda_service)
 

@@ -1,6 +1,7 @@
-"""IAM: the permissions of batch operations, and what counts as a safe transport."""
+"""IAM: the permissions of batch operations and of event buses, and what counts as a safe transport."""
 
 import functools
+import json
 from typing import Any
 
 
@@ -28,3 +29,20 @@ def trust_loopback(iam_evaluator: Any) -> None:
         pin(source_ip, secure_transport or source_ip == "127.0.0.1")
 
     iam_evaluator.pin_request_origin = pinned
+
+
+def name_event_buses(iam_actions: Any) -> None:
+    """DescribeEventBus is of a bus: ministack takes the name in it for that of a rule."""
+    extract = iam_actions.extract_resource_arn
+
+    @functools.wraps(extract)
+    def extracted(service: str, *request: Any) -> str:
+        _, _, headers, body, _, region, account = request
+        target = {name.lower(): value for name, value in headers.items()}.get("x-amz-target", "")
+        if service != "events" or not target.endswith(".DescribeEventBus"):
+            arn: str = extract(service, *request)
+            return arn
+        name = json.loads(body or b"{}").get("Name", "default").rpartition("/")[2]
+        return f"arn:aws:events:{region}:{account}:event-bus/{name}"
+
+    iam_actions.extract_resource_arn = extracted

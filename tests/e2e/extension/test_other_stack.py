@@ -107,7 +107,7 @@ def test_a_type_of_another_stack_from_its_deployment_to_its_deletion(client: Cli
     assert others.create("notes") == "CREATE_COMPLETE", others.reasons("notes")
     first = accepted(client, 2 * SECOND)
     assert client.ledger_state(first, "executed")["detail"] == {"S": "written"}
-    assert f'{first}, night-shift: {{"text": "é"}}' in notes(client)
+    assert f'{first}, night-shift: {{"text": "\\u00e9"}}' in notes(client), "the very bytes that were sent"
     status, body = note(client, now() + SECOND, topic="Night")
     assert (status, body["errors"][0]["field"]) == (422, "action.topic")
     in_flight = accepted(client, 4 * SECOND)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from local.emulator.patches.permissions import trust_loopback
+from local.emulator.patches.permissions import name_event_buses, trust_loopback
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,21 @@ def test_a_call_from_this_machine_counts_as_one_over_tls(source: str, is_tls: bo
 
 def test_ministack_has_the_name_that_is_replaced() -> None:
     assert callable(importlib.import_module("ministack.core.iam_evaluator").pin_request_origin)
+
+
+@pytest.mark.parametrize("name", ["orders", "arn:aws:events:us-east-1:000000000000:event-bus/orders"])
+def test_an_event_bus_is_authorized_as_one(name: str) -> None:
+    actions = SimpleNamespace(
+        extract_resource_arn=importlib.import_module("ministack.core.iam_actions").extract_resource_arn
+    )
+    name_event_buses(actions)
+    asked = ({"X-Amz-Target": "AWSEvents.DescribeEventBus"}, f'{{"Name": "{name}"}}'.encode())
+    found = actions.extract_resource_arn("events", "POST", "/", *asked, {}, "us-east-1", "000000000000")
+    assert found == "arn:aws:events:us-east-1:000000000000:event-bus/orders"
+
+
+def test_all_else_is_left_to_ministack() -> None:
+    actions = SimpleNamespace(extract_resource_arn=lambda *_: "as it was")
+    name_event_buses(actions)
+    rule = ({"X-Amz-Target": "AWSEvents.DescribeRule"}, b"{}")
+    assert actions.extract_resource_arn("events", "POST", "/", *rule, {}, "us-east-1", "0") == "as it was"
