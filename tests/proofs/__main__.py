@@ -23,7 +23,7 @@ from tests.simulation.bugs import BUGS, BY_NAME
 from tests.simulation.story.story import Story, play
 
 TEST_IDS: Final = Path(__file__).with_name("test-ids.txt")
-SEEDS: Final = 2000
+SEEDS: Final = 4000
 
 
 def bug(name: str) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def failed(code: str) -> ClientError:
         (ERRORS["connect timeout"], "Lambda did not take the call: ConnectTimeoutError"),
         (ERRORS["no connection"], "Lambda did not take the call: EndpointConnectionError"),
     ],
-    ids=str,
+    ids=["missing", "forbidden", "throttled", "failing", "slow", "no connection in time", "no connection"],
 )
 def test_so_has_a_call_that_fails(error: Exception, reason: str) -> None:
     with pytest.raises(NoAnswer, match=reason) as raised:
