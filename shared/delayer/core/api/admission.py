@@ -180,8 +180,11 @@ def _payload_errors(action: ActionType, payload: bytes) -> Iterable[FieldError]:
     if len(payload) > action.largest_payload:
         allowed = f"at most {action.largest_payload:,} bytes for {action.type}"
         yield FieldError(field="payload", problem=f"too large: {len(payload):,} bytes", allowed=allowed)
+    elif action.payload and not payload:
+        wanted = str(parsed(action.payload).get("type", "a value"))
+        yield FieldError(field="payload", problem="missing", allowed=f"required by {action.type}: {wanted}")
     elif action.payload:
-        yield from errors_of(validator_of(action.payload), parse(payload or b"null"), "payload")
+        yield from errors_of(validator_of(action.payload), parse(payload), "payload")
 
 
 def _shape_errors(document: Mapping[str, Any], payload: bytes | None, actions: Actions) -> Iterable[FieldError]:
