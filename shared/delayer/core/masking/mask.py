@@ -70,7 +70,10 @@ def secrets_of(schema: Schema) -> dict[str, Any] | None:
 
 def masked_value(name: str, value: Any) -> Any:
     """One value of an action as it may be shown. `name` is that of its field or header."""
-    return _Masking().of(value, name, {}, name)
+    try:
+        return _Masking().of(value, name, {}, name)
+    except RecursionError:  # nested too deeply to be gone through, and so to be shown
+        return MASK
 
 
 def masked_text(text: str, known: Collection[str] = ()) -> str:

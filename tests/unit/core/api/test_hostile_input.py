@@ -198,7 +198,7 @@ def test_no_bytes_are_a_defect(body: bytes) -> None:
 @example("..")
 @example("x" * 200_000)
 def test_no_name_is_a_defect(name: str) -> None:
-    refusal(admit_named, b'{"delaySeconds": 1}', name, NOW)
+    refusal(admit_named, b'{"delaySeconds": 1}', name, NOW, built_in())
 
 
 parameters = st.sampled_from(["group", "state", "from", "to", "limit", "cursor"]) | texts
