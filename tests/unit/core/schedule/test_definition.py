@@ -280,8 +280,9 @@ def run(copy: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The production code, the contract, and the world in which the functions run."""
-    shutil.copytree(ROOT / "shared", tmp_path / "shared", ignore=shutil.ignore_patterns("__pycache__"))
+    """The production code, the contract with its actions, and the world in which the functions run."""
+    for folder in ("shared", "functions"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "openapi.yaml", tmp_path)
     (tmp_path / "tests").mkdir()
     shutil.copy(ROOT / "tests/world.py", tmp_path / "tests")
