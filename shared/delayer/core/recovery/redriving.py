@@ -22,6 +22,7 @@ TO_THE_TABLE: Final = (
 )
 
 DISCARDED: Final = "discarded by an operator"
+ACCEPTED: Final = "its target has accepted it, and only this could not be written: discard it"
 
 
 @frozen(kw_only=True)
@@ -32,8 +33,10 @@ class Refusal:
     settled: bool  # whether its stored body is not needed any more
 
 
-def decide_redrive(schedule: Schedule, row: LedgerRow | None, now: Millis) -> Refusal | None:
-    """None: it is redriven."""
+def decide_redrive(schedule: Schedule, row: LedgerRow | None, now: Millis, *, accepted: bool = False) -> Refusal | None:
+    """None: it is redriven. `accepted` says that the body carries the outcome of an attempt that was accepted."""
+    if accepted:
+        return Refusal(reason=ACCEPTED, settled=False)
     if row and not row.ended and row.state is not State.SCHEDULED:
         # The function that stored this body may not have written the end yet: the body must not be deleted.
         return Refusal(reason=f"not redriven: it is {row.state}; try again later", settled=False)

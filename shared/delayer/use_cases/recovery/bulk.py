@@ -21,7 +21,7 @@ from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.recovery.redrive import ACCEPTED, REDRIVEN, Impossible, Redrive, Report, report
+from delayer.use_cases.recovery.redrive import REDRIVEN, Impossible, Redrive, Report, report
 from delayer.use_cases.recovery.tally import Tally
 
 KEYS: Final = 500  # of one list; an object is read when its turn comes, so that few bodies are in memory at a time
@@ -50,7 +50,6 @@ class One:
     accepted: bool  # as that of its contents
 
 
-NOT_AGAIN: Final = Refusal(reason=ACCEPTED, settled=False)
 Do = Callable[[One], Report | Unavailable]
 
 
@@ -145,7 +144,7 @@ class Bulk:
         try:
             row = self.redrive.ledger.read(schedule.id)
             if order.command == "redrive":
-                decision = NOT_AGAIN if one.accepted else decide_redrive(schedule, row, now)
+                decision = decide_redrive(schedule, row, now, accepted=one.accepted)
             else:
                 decision = decide_discard(schedule, row, now, handed_over=one.handed_over)
         except Unavailable as error:
@@ -158,12 +157,10 @@ class Bulk:
 
     def _carry_out(self, order: Order, pace: Pace, one: One) -> Report | Unavailable:
         schedule = one.schedule
-        if one.accepted and order.command == "redrive":
-            return report(schedule, ACCEPTED, settled=False), None
         pace.wait()
         try:
             if order.command == "redrive":
-                return self.redrive.redrive_one(schedule)
+                return self.redrive.redrive_one(schedule, accepted=one.accepted)
             return self.redrive.discard_one(schedule, handed_over=one.handed_over), None
         except Unavailable as error:
             return error

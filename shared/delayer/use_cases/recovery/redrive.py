@@ -11,7 +11,7 @@ from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.masking.mask import masked_text
 from delayer.core.recovery.dead_letter import Contents, decode
-from delayer.core.recovery.redriving import Refusal, decide_discard, decide_redrive, redriven, settled
+from delayer.core.recovery.redriving import ACCEPTED, Refusal, decide_discard, decide_redrive, redriven, settled
 from delayer.core.recovery.selecting import filed
 from delayer.core.recovery.waiting import PREFIXES as BROUGHT_BACK
 from delayer.core.schedule.instants import Millis, format_instant
@@ -30,7 +30,6 @@ REDRIVEN: Final = "redriven"  # the outcome of a schedule that was
 COMES_BACK: Final = (  # a redrive would give it a nonce of its own, and the copy that is brought back would be refused
     "it is brought back by itself every five minutes; if it stays, read the warnings of stream-enqueuer"
 )
-ACCEPTED: Final = "its target has accepted it, and only this could not be written: discard it"
 NO_SCHEDULE: Final = "no schedule can be read from it: show it, POST the schedule again, and discard it"
 
 Report = tuple[dict[str, Any], LedgerRow | None]  # what came of a schedule; its row, if that is to be settled
@@ -111,10 +110,13 @@ class Redrive:
         self.store.remove(key)
         return {"schedules": reports}
 
-    def redrive_one(self, schedule: Schedule) -> Report:
-        """What came of it; and the row of one that went to the table, which is to be settled afterwards."""
+    def redrive_one(self, schedule: Schedule, *, accepted: bool = False) -> Report:
+        """What came of it; and the row of one that went to the table, which is to be settled afterwards.
+
+        `accepted` as that of its contents.
+        """
         row = self.ledger.read(schedule.id)
-        if refusal := decide_redrive(schedule, row, self.clock.now()):
+        if refusal := decide_redrive(schedule, row, self.clock.now(), accepted=accepted):
             return report(schedule, refusal.reason, settled=refusal.settled), None
         try:
             opened = self._move(schedule, row)
