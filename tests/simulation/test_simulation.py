@@ -109,9 +109,9 @@ def test_its_times_are_those_of_the_template() -> None:
     for queue, name in (
         (stack.delayer_queue, "DelayerQueue"),
         (stack.sweep_queue, "SweepQueue"),
-        (stack.http_queue, "HttpRequestQueue"),
+        (stack.http_queue, "ExecutorhttprequestQueue"),
         (stack.suspects, "DelayerSuspectsQueue"),
-        (stack.http_suspects, "HttpRequestSuspectsQueue"),
+        (stack.http_suspects, "ExecutorhttprequestSuspectsQueue"),
     ):
         assert queue.visibility == queues[name]["VisibilityTimeout"] * SECOND
     assert functions()["delayer-relay"]["Timeout"] * SECOND == LEASE

@@ -1,5 +1,6 @@
 """The registered action types: one row, in which each type is written for itself."""
 
+import json
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from delayer.ports.actions import Actions
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
+from tests.samples import GOLDEN
 
 ADAPTER = DynamoActions
 FIRST = Registration(
@@ -68,6 +70,19 @@ def test_what_is_taken_out_is_gone(actions: Actions) -> None:
 def test_nothing_over_nothing(actions: Actions) -> None:
     assert actions.write("slack-post", (), ())
     assert actions.actions() == {}
+
+
+def test_a_row_of_the_first_version_is_read(dynamodb: Any) -> None:
+    actions = adapter(dynamodb)
+    dynamodb.put_item(TableName=actions.table, Item=json.loads((GOLDEN / "actions-item.json").read_text()))
+    found = actions.actions()
+    assert {kind: [(one.stack, one.token) for one in known] for kind, known in found.items()} == {
+        "http-request": [("arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b", "1")],
+        "report-make": [("arn:aws:cloudformation:eu-west-1:123456789012:stack/reports/2c3d", "2")],
+    }
+    [report] = found["report-make"]
+    assert report.function.endswith(":function:report")
+    assert report.action == ActionType(type="report-make", schema='{"type":"object"}', fair_by="report", payload="{}")
 
 
 @pytest.mark.parametrize("before", ["new", "old"])

@@ -9,18 +9,18 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
 
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.schedule.malformed import Malformed
 from tests.cfn import resources
 from tests.samples import NOW, OWNER, an_executor_message, an_id
+from tests.unit.empty_account import empty_account
 from tests.unit.targets.apps import reach
 
 
 @pytest.fixture
 def sqs() -> Iterator[Any]:
-    with mock_aws():
+    with empty_account():
         yield boto3.client("sqs", region_name="eu-west-1")
 
 

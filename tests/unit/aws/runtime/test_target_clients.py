@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import boto3
 import pytest
 from attrs import Factory, define
 from hypothesis import given
@@ -143,6 +144,7 @@ def test_a_secret_is_in_no_repr() -> None:
 def made_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # one that other tests have made has their credentials
     kept_target_client.cache_clear()
     yield
     kept_target_client.cache_clear()

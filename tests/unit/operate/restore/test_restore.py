@@ -20,7 +20,7 @@ from operate.restore.options import Options, parse
 from operate.restore.run import Restore
 from operate.restore.tables import TABLES
 from tests.samples import a_schedule, claimed
-from tests.unit.operate.empty_account import empty_account
+from tests.unit.empty_account import empty_account
 
 NOW = SystemClock().now() // SECOND * SECOND
 OUTPUTS = {table.output: f"delayer-{kind}" for kind, table in TABLES.items()} | {"DeadLetterBucket": "dead-letters"}

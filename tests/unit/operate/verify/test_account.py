@@ -8,7 +8,7 @@ import boto3
 import pytest
 
 from operate.verify.account import Account, NoStack
-from tests.unit.operate.empty_account import empty_account
+from tests.unit.empty_account import empty_account
 
 TEMPLATE = """
 Parameters: {DelayerPeriod: {Type: String, Default: "60"}}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import boto3
 import pytest
 
 from delayer.aws.runtime import target_clients
@@ -12,6 +13,7 @@ from delayer.targets import known
 def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # one that other tests have made has their credentials
     known.KNOWN.forget()
     target_clients.ROLES.forget()
     target_clients.kept_target_client.cache_clear()

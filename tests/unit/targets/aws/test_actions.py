@@ -6,12 +6,12 @@ from typing import Any
 
 import boto3
 import pytest
-from moto import mock_aws
 
 from delayer.aws.runtime.target_clients import target_client
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.targets import known
 from tests.samples import NOW, OWNER, an_id
+from tests.unit.empty_account import empty_account
 from tests.unit.targets.apps import reach
 from tests.unit.targets.aws.samples import (
     ACCOUNT,
@@ -36,7 +36,7 @@ ENVELOPE = {"scheduleId": an_id(NOW + 250), "owner": OWNER, "pointInTime": "2026
 
 @pytest.fixture
 def aws() -> Iterator[None]:
-    with mock_aws():
+    with empty_account():
         yield
 
 
