@@ -162,7 +162,7 @@ def logical_names() -> dict[str, str]:
 def variables(function: str) -> dict[str, Any]:
     """The environment variables of a function, those of all functions not counted."""
     own: dict[str, Any] = functions()[function].get("Environment", {}).get("Variables", {})
-    return own
+    return {name: value for name, value in own.items() if value != {"Ref": "AWS::NoValue"}}
 
 
 def shared_variables() -> dict[str, Any]:

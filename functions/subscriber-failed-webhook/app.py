@@ -22,8 +22,8 @@ def target() -> HttpTarget:
 
 @subscriber("failed-webhook")
 def handler(event: Event) -> None:
-    """One event, of a schedule that is failed or dead-lettered. Without a URL there is nothing to do."""
-    if not (url := setting("FAILED_WEBHOOK_URL")):
+    """One event, of a schedule that is failed or dead-lettered. The setting is the URL; without it, nothing is done."""
+    if not (url := setting("SETTING")):
         return
     request = Request(url=url, method="POST", headers=HEADERS, timeout=SECONDS, idempotency_key=event.id)
     message = Message(

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -28,7 +28,10 @@ TUTORIALS = {  # from where to where, on each page
     "extending.md": ("\n## A tutorial\n", "\n## Reference\n"),
     "subscribers.md": ("\n## Make it\n", "\n## What an event holds\n"),
 }
+MORE = {"extending.md": ("\n### A permission, a setting\n", "\n### Test it with the harness\n")}  # is done afterwards
 LINE_OF_THE_TABLE = "template.yaml, in the table "
+BEHIND_THE_LOOP = "template.yaml, behind the loop "
+AS_IN = "as in "  # a part of a file that is there
 
 
 @frozen
@@ -40,9 +43,11 @@ class Step:
     text: str
 
 
-def steps(page: str) -> list[Step]:
+def steps(page: str, sections: Mapping[str, tuple[str, str]] = TUTORIALS) -> list[Step]:
     """In their order."""
-    begin, end = TUTORIALS[page]
+    if page not in sections:
+        return []
+    begin, end = sections[page]
     section = (ROOT / "docs" / page).read_text().split(begin)[1].split(end)[0]
     return [Step(found["language"], found["title"] or "", found["text"]) for found in BLOCK.finditer(section)]
 
@@ -57,7 +62,12 @@ class Copy:
     def perform(self, step: Step, running: list[subprocess.Popen[bytes]]) -> None:
         """Writes the file, runs the commands, or waits for what the running stack shows."""
         if step.title.startswith(LINE_OF_THE_TABLE):
-            self._insert(step.title.removeprefix(LINE_OF_THE_TABLE), step.text)
+            self._insert(rf"^  {step.title.removeprefix(LINE_OF_THE_TABLE)}:\n(?:    .+\n)+", step.text)
+        elif step.title.startswith(BEHIND_THE_LOOP):
+            loop = step.title.removeprefix(BEHIND_THE_LOOP)
+            self._insert(rf"^  Fn::ForEach::{loop}:\n(?:    .+\n)+\n", f"{step.text}\n")
+        elif step.title.startswith(AS_IN):
+            assert step.text in (self.root / step.title.removeprefix(AS_IN)).read_text()
         elif step.title:
             (self.root / step.title).parent.mkdir(parents=True, exist_ok=True)
             (self.root / step.title).write_text(step.text)
@@ -72,12 +82,11 @@ class Copy:
         elif step.language == "text":
             self._wait_for(step.text.partition(") ")[2].strip(), running[-1])
 
-    def _insert(self, table: str, line: str) -> None:
-        """At the end of a table of the template's Mappings."""
+    def _insert(self, place: str, text: str) -> None:
+        """Into the template, behind what this pattern finds: a table of its Mappings, or a loop."""
         template = self.root / "template.yaml"
-        found = re.search(rf"^  {table}:\n(    .+\n)+", template.read_text(), re.MULTILINE)
-        assert found
-        template.write_text(template.read_text().replace(found[0], found[0] + line))
+        [found] = re.finditer(place, template.read_text(), re.MULTILINE)
+        template.write_text(template.read_text().replace(found[0], found[0] + text))
 
     def _moved(self, commands: str) -> str:
         return (
@@ -162,7 +171,7 @@ def test_a_tutorial_shows_all_that_it_needs(page: str) -> None:
 STEPS = [
     pytest.param(page, number, step, id=f"{page}-{number}")
     for page in TUTORIALS
-    for number, step in enumerate(steps(page))
+    for number, step in enumerate([*steps(page), *steps(page, MORE)])
     if step.title or step.language in ("sh", "text")
 ]
 

@@ -15,7 +15,7 @@ handler = handler_in(ROOT / "functions/subscriber-failed-webhook")
 def webhook(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeTarget]:
     monkeypatch.setenv("ALLOW_PRIVATE_TARGETS", "true")
     with FakeTarget([200]) as target:
-        monkeypatch.setenv("FAILED_WEBHOOK_URL", f"{target.url}/failed?of=reports")
+        monkeypatch.setenv("SETTING", f"{target.url}/failed?of=reports")
         yield target
 
 
@@ -35,7 +35,7 @@ def test_what_the_webhook_refuses_comes_again_and_its_neighbours_do_not(monkeypa
     monkeypatch.setenv("ALLOW_PRIVATE_TARGETS", "true")
     first, second, third = event("failed"), event("dead-lettered"), event("failed")
     with FakeTarget([200, 503, 200]) as target:
-        monkeypatch.setenv("FAILED_WEBHOOK_URL", target.url)
+        monkeypatch.setenv("SETTING", target.url)
         assert deliver(handler, first, second, third) == [second]
         assert deliver(handler, second) == []
     assert [json.loads(one.body)["id"] for one in target.requests] == [first.id, second.id, third.id, second.id]
@@ -46,12 +46,12 @@ def test_only_a_2xx_is_an_answer(status: int, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("ALLOW_PRIVATE_TARGETS", "true")
     failed = event("failed")
     with FakeTarget([status]) as target:
-        monkeypatch.setenv("FAILED_WEBHOOK_URL", target.url)
+        monkeypatch.setenv("SETTING", target.url)
         assert deliver(handler, failed) == [failed]
 
 
 def test_without_a_url_it_does_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAILED_WEBHOOK_URL", "")
+    monkeypatch.setenv("SETTING", "")
     assert deliver(handler, event("failed")) == []
 
 
@@ -60,7 +60,7 @@ def test_it_reaches_no_private_address(monkeypatch: pytest.MonkeyPatch, capsys: 
     failed = event("failed")
     closed = handler_in(ROOT / "functions/subscriber-failed-webhook")
     with FakeTarget() as target:
-        monkeypatch.setenv("FAILED_WEBHOOK_URL", target.url)
+        monkeypatch.setenv("SETTING", target.url)
         assert deliver(closed, failed) == [failed]
     assert target.requests == []
     assert "not a public address" in capsys.readouterr().err

@@ -1,7 +1,7 @@
 """Each function may do what its code does, and nothing else; it is given the variables that it reads, and no others.
 
 What the code does is the product of what its use cases declare to call and of what the contract tests recorded of the
-adapters behind it (ADR 0060).
+adapters behind it (ADR 0060). What a team has added may do as well what its own policy says (ADR 0088).
 """
 
 import re
@@ -16,6 +16,8 @@ from delayer.core.recovery.dead_letter import DeadLetter, Prefix
 from delayer.core.recovery.waiting import PREFIXES, WAITING
 from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryLedger, MemoryObserver
 from delayer.use_cases.recovery.dead_letter import DeadLetters, undeliverable
+from tests.added import LOOPS, SHIPPED, faults, is_added, own_resources, stanza
+from tests.added import compared as statements
 from tests.cfn import (
     ROOT,
     consumed,
@@ -27,7 +29,6 @@ from tests.cfn import (
     resource_name,
     resources,
     shared_variables,
-    statements,
     variables,
 )
 from tests.cold_start import Port, cold_start
@@ -77,8 +78,6 @@ PLACES: Final[dict[str, set[tuple[str, str]]]] = {
 
 # The parts of the store that use cases have of their own.
 PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {"Enqueue": (WAITING,), "BringBack": PREFIXES}
-
-IN_A_LOOP: Final = ("executor-", "subscriber-")
 
 each_function = pytest.mark.parametrize("function", sorted(functions()))
 
@@ -227,6 +226,70 @@ def test_objects_and_bucket_are_not_mistaken(function: str) -> None:
             assert actions == {"s3:ListBucket"} if on_bucket else "s3:ListBucket" not in actions
 
 
+# ------------------------------------------------------------ what a team has added
+
+
+def test_the_table_of_targets_is_that_of_what_is_shipped() -> None:
+    """Else an executor of Delayer's own would be taken for one that a team has added, and be compared with nothing."""
+    assert {f"executor-{kind}" for kind in TARGETS} == {name for name in SHIPPED if name.startswith("executor-")}
+    assert not any(stanza(function) or is_added(function) for function in SHIPPED)
+
+
+@each_function
+def test_what_a_team_allows_its_function_is_narrow(function: str) -> None:
+    """Its policy beside the loop is taken as it is: nobody but the team knows what its code calls."""
+    own = own_resources()
+    assert [fault for statement in stanza(function) for fault in faults(statement, own)] == []
+
+
+def test_all_that_holds_schedules_is_known_as_delayers_own() -> None:
+    wanted = {"SchedulesTable", "LedgerTable", "ControlTable", "JournalTable", "RegistryTable", "DeadLetterBucket"}
+    assert own_resources() >= wanted | {"DelayerQueue", "ExecutorcanaryQueue", "LifecycleTopic", "ApiSchedulePost"}
+
+
+A_SECRET: Final = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret"
+
+
+@pytest.mark.parametrize(
+    ("action", "resource", "expected"),
+    [
+        ("secretsmanager:GetSecretValue", {"Fn::Sub": f"{A_SECRET}:slack-*"}, []),
+        ("dynamodb:PutItem", {"Fn::GetAtt": "OrdersTable.Arn"}, []),
+        ("dynamodb:PutItem", "arn:aws:dynamodb:eu-west-1:123456789012:table/orders", []),
+        ("s3:PutObject", {"Fn::Sub": "${ReportBucket.Arn}/*"}, []),
+        ("s3:PutObject", "arn:aws:s3:::reports/*", []),
+        ("sns:Publish", {"Ref": "ReportTopicArn"}, []),
+        ("secretsmanager:*", {"Fn::Sub": f"{A_SECRET}:slack-*"}, ["name each call"]),
+        ("secretsmanager:GetSecretValue", {"Fn::Sub": f"{A_SECRET}:*"}, ["name the resource"]),
+        ("dynamodb:PutItem", "*", ["name the resource"]),
+        ("dynamodb:PutItem", "arn:aws:dynamodb:eu-west-1:123456789012:table/*", ["name the resource"]),
+        ("sqs:SendMessage", {"Fn::Sub": "arn:aws:sqs:${AWS::Region}:${AWS::AccountId}:*"}, ["name the resource"]),
+        ("s3:PutObject", "arn:aws:s3:::*", ["name the resource"]),
+        ("sns:Publish", {"Fn::If": ["HasTopic", {"Ref": "ReportTopicArn"}, "*"]}, ["name the resource"]),
+        ("dynamodb:PutItem", {"Fn::GetAtt": "LedgerTable.Arn"}, ["LedgerTable is Delayer's own"]),
+        ("dynamodb:Query", {"Fn::Sub": "${JournalTable.Arn}/index/x"}, ["JournalTable is Delayer's own"]),
+        ("sqs:SendMessage", {"Fn::GetAtt": "DelayerQueue.Arn"}, ["DelayerQueue is Delayer's own"]),
+        ("sns:Publish", {"Ref": "AlarmTopic"}, ["AlarmTopic is Delayer's own"]),
+        ("lambda:InvokeFunction", {"Fn::GetAtt": "OperatorIdKey.Arn"}, ["OperatorIdKey is Delayer's own"]),
+        (
+            "dynamodb:PutItem",
+            {"Fn::Sub": "arn:aws:dynamodb:${AWS::Region}:1:table/${AWS::StackName}-LedgerTable-*"},
+            ["Delayer's own names begin so"],
+        ),
+    ],
+)
+def test_what_is_too_much(action: str, resource: object, expected: list[str]) -> None:
+    found = faults({"Effect": "Allow", "Action": [action], "Resource": resource}, own_resources())
+    assert len(found) == len(expected)
+    assert all(words in fault for words, fault in zip(expected, found, strict=True)), found
+
+
+def test_all_but_some_is_too_much() -> None:
+    assert faults({"Effect": "Allow", "NotAction": ["iam:PassRole"], "Resource": "arn:aws:s3:::a/b"}, set())
+    assert faults({"Effect": "Allow", "Action": ["s3:PutObject"], "NotResource": "arn:aws:s3:::a/b"}, set())
+    assert not faults({"Effect": "Deny", "Action": ["s3:*"], "Resource": "*"}, set())
+
+
 # ------------------------------------------------------------ the places in the store
 
 
@@ -273,7 +336,8 @@ def read_at_attempts(function: str) -> set[str]:
     """What is read later than at its start: an executor is imported without any variable elsewhere."""
     targets = [name for name in cold_start(function).modules if name.startswith("delayer.targets.")]
     files = [ROOT / "shared" / f"{name.replace('.', '/')}.py" for name in targets]
-    text = "\n".join(path.read_text() for path in [*files, ROOT / f"functions/{function}/app.py"])
+    own = sorted((ROOT / "functions" / function).rglob("*.py"))
+    text = "\n".join(path.read_text() for path in [*files, *own])
     return {*re.findall(r"setting\([\"'](\w+)[\"']\)", text), *re.findall(r"\"(\w*TARGET_REGIONS)\"", text)}
 
 
@@ -281,12 +345,24 @@ def read_at_attempts(function: str) -> set[str]:
 def test_the_variables_are_those_that_the_code_reads(function: str) -> None:
     """Each of them, and none that nobody reads. AWS's SDK reads the name of the application.
 
-    What a loop makes has the variables of all that it makes.
+    What a loop makes has the variables of all that it makes. Its setting it has for itself.
     """
     kind = function.partition("-")[0] + "-"
-    together = {name for name in functions() if name.startswith(kind)} if kind in IN_A_LOOP else {function}
-    read = set().union(*map(read_by, together))
-    assert set(variables(function)) == read | {"AWS_SDK_UA_APP_ID"}
+    together = {name for name in functions() if name.startswith(kind)} if kind in LOOPS else {function}
+    read = set().union(*map(read_by, together)) - {"SETTING"}
+    assert set(variables(function)) - {"SETTING"} == read | {"AWS_SDK_UA_APP_ID"}
+    assert ("SETTING" in variables(function)) == ("SETTING" in read_by(function)), "the table in Mappings sets it"
+
+
+def test_a_setting_is_given_to_one_function_alone() -> None:
+    """The URL of the webhook is a secret."""
+    found = {name: variables(name)["SETTING"] for name in functions() if "SETTING" in variables(name)}
+    assert found["subscriber-failed-webhook"] == {"Ref": "FailedWebhookUrl"}
+    assert [name for name, value in found.items() if value == {"Ref": "FailedWebhookUrl"}] == [
+        "subscriber-failed-webhook"
+    ]
+    elsewhere = [name for name in functions() if "FailedWebhookUrl" in str(functions()[name])]
+    assert elsewhere == ["subscriber-failed-webhook"]
 
 
 def read_by(function: str) -> set[str]:
