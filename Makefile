@@ -18,7 +18,7 @@ INSTALLED := .venv/installed
 ENGINES := .engines/installed
 # A function's name holds the stack's, and Lambda takes 64 characters. CloudFormation would find out in the middle.
 LONGEST_STACK_NAME := 38
-CODE := shared local functions operate tests docs/hooks $(wildcard bench)
+CODE := shared local functions examples operate tests docs/hooks $(wildcard bench)
 PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-annotate --no-header
 
@@ -50,7 +50,7 @@ lint: $(INSTALLED) ## ruff, mypy and cfn-lint
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --check --quiet $(CODE) || { echo "Not formatted; run: make format" >&2; exit 1; }
 	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py local operate docs/hooks $(wildcard bench tests)
-	@for handler in functions/*/app.py; do $(BIN)/mypy --no-error-summary $$handler || exit 1; done
+	@for handler in functions/*/app.py examples/*/app.py; do $(BIN)/mypy --no-error-summary $$handler || exit 1; done
 	@$(BIN)/cfn-lint template.yaml
 
 format: $(INSTALLED) ## format the code
