@@ -19,7 +19,7 @@ HANDLERS := .mypy_cache/handlers# each by a name of its own: mypy takes two file
 ENGINES := .engines/installed
 # A function's name holds the stack's, and Lambda takes 64 characters. CloudFormation would find out in the middle.
 LONGEST_STACK_NAME := 38
-CODE := shared local functions operate tests docs/hooks $(wildcard bench)
+CODE := shared local functions examples operate tests docs/hooks $(wildcard bench)
 PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-annotate --no-header
 
@@ -52,7 +52,7 @@ lint: $(INSTALLED) ## ruff, mypy and cfn-lint
 	@$(BIN)/ruff format --check --quiet $(CODE) || { echo "Not formatted; run: make format" >&2; exit 1; }
 	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py local operate docs/hooks $(wildcard bench tests)
 	@rm -rf $(HANDLERS); mkdir -p $(HANDLERS)
-	@for handler in functions/*/app.py; do name=$$(basename $$(dirname $$handler)); \
+	@for handler in functions/*/app.py examples/*/app.py; do name=$$(basename $$(dirname $$handler)); \
 		ln -s ../../$$handler $(HANDLERS)/$$(echo $$name | tr - _).py; done
 	@$(BIN)/mypy --no-error-summary $(HANDLERS)
 	@$(BIN)/cfn-lint template.yaml

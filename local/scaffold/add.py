@@ -1,8 +1,10 @@
 """A new executor or subscriber: a folder, a test, and a name in the list of the template."""
 
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from string import Template
 
@@ -10,6 +12,7 @@ from local.scaffold.kind import EXECUTOR, Kind, Refused, class_name
 from local.scaffold.name_list import found_in
 
 FILES = Path(__file__).parent / "files"
+MADE_OF_CLASSES = ("openapi.yaml", "shared/delayer/core/actions/built_in.json", "shared/delayer/core/api/contract.json")
 
 
 def add(root: Path, kind: Kind, name: str, longest_stack: int, say: Callable[[str], object] = print) -> None:
@@ -23,14 +26,16 @@ def add(root: Path, kind: Kind, name: str, longest_stack: int, say: Callable[[st
             raise Refused(f"{path.relative_to(root)} is there already. Look at it, and remove it.")
     values = {"name": name, "Class": class_name(name), "module": name.replace("-", "_")}
     made = {folder / "app.py": "app.py.txt", folder / "README.md": "README.md", test: "test.py.txt"}
-    for path, source in made.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(Template((FILES / kind.word / source).read_text()).substitute(values))
+    with all_or_nothing(root, [folder, test, template]):
+        for path, source in made.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(Template((FILES / kind.word / source).read_text()).substitute(values))
+        template.write_text(listed.having(name, kind.last).text)
+        if kind is EXECUTOR:
+            write_contract(root)
+    for path in made:
         say(f"Wrote {path.relative_to(root)}.")
-    template.write_text(listed.having(name, kind.last).text)
     say(f"Added {name} to the list of {kind.loop} in template.yaml.")
-    if kind is EXECUTOR:
-        write_contract(root)
     say((FILES / kind.word / "next.txt").read_text().replace("NAME", name).replace("MODULE", values["module"]).rstrip())
 
 
@@ -38,4 +43,22 @@ def write_contract(root: Path) -> None:
     """What `make contract` does: openapi.yaml and the layer follow from the classes."""
     done = subprocess.run([sys.executable, "shared/contract.py"], cwd=root, check=False)
     if done.returncode:
-        raise Refused("The files that are made of the classes could not be written; see above. Then: make contract")
+        raise Refused(
+            "`make contract` fails; see above. Everything is as it was before. Mend that, and repeat the command."
+        )
+
+
+@contextmanager
+def all_or_nothing(root: Path, paths: Sequence[Path]) -> Iterator[None]:
+    """What is raised within it leaves these files and folders, and what is made of the classes, as they were."""
+    watched = [*paths, *(root / name for name in MADE_OF_CLASSES)]
+    before = {file: file.read_bytes() for path in watched for file in (path, *path.rglob("*")) if file.is_file()}
+    try:
+        yield
+    except BaseException:
+        for path in watched:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        for file, content in before.items():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        raise

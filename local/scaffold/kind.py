@@ -1,5 +1,6 @@
 """The two kinds of functions that a team adds, and the rules of their names."""
 
+import builtins
 import keyword
 import re
 from collections.abc import Collection
@@ -23,7 +24,7 @@ class Kind:
     word: str  # the folder of one is functions/<word>-<name>
     loop: str  # in template.yaml; its list has the names of them all
     last: tuple[str, ...] = ()  # names that are Delayer's own; they stand at the end of the list
-    imported: tuple[str, ...] = ()  # names of Python that a class of the same name would hide
+    imported: tuple[str, ...] = ()  # what its author imports, and its class must not hide; empty: it has no class
 
     def folder(self, root: Path, name: str) -> Path:
         """Of the function."""
@@ -57,8 +58,16 @@ class Kind:
                 f"{name} has {len(name)} characters, and {longest} are the most: the function's name holds the name of "
                 f"the stack, {longest_stack} characters at most, and Lambda takes {FUNCTION_NAME}."
             )
-        if class_name(name) in self.imported or keyword.iskeyword(class_name(name)):
-            raise Refused(f"{class_name(name)} has a meaning in the code already. Choose a name of two words.")
+        if self.imported and _has_a_meaning(class_name(name), self.imported):
+            raise Refused(
+                f"Its class would be {class_name(name)}, and this name has a meaning in Python or for the author of an "
+                f"action. Choose another name, of two words for example: {name}-post"
+            )
+
+
+def _has_a_meaning(name: str, imported: Collection[str]) -> bool:
+    """Whether a class of this name would hide something that its author needs, such as Exception or Retry."""
+    return name in imported or keyword.iskeyword(name) or hasattr(builtins, name)
 
 
 def _joined(name: str) -> str:
@@ -74,6 +83,6 @@ EXECUTOR: Final = Kind(
     word="executor",
     loop="Fn::ForEach::Executors",
     last=("remote", "canary"),
-    imported=("Action", "Done", "Message", "Result"),
+    imported=("Action", "Annotated", "Done", "Executor", "Literal", "Message", "Meta", "Refused", "Result", "Retry"),
 )
 SUBSCRIBER: Final = Kind(word="subscriber", loop="Fn::ForEach::Subscribers")

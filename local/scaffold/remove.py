@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from local.scaffold.add import FILES, write_contract
+from local.scaffold.add import FILES, all_or_nothing, write_contract
 from local.scaffold.kind import EXECUTOR, Kind, Refused
 from local.scaffold.name_list import found_in
 
@@ -23,13 +23,15 @@ def remove(root: Path, kind: Kind, name: str, *, force: bool, say: Callable[[str
     lost = [] if force else list(_not_in_git(root, paths))
     if lost:
         raise Refused(f"git could not bring these back: {', '.join(lost)}. Commit them, or add FORCE=1.")
+    with all_or_nothing(root, [*paths, template]):
+        for path in paths:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        template.write_text(listed.lacking(name).text)
+        if kind is EXECUTOR:
+            write_contract(root)
     for path in paths:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
         say(f"Removed {path.relative_to(root)}.")
-    template.write_text(listed.lacking(name).text)
     say(f"Took {name} out of the list of {kind.loop} in template.yaml.")
-    if kind is EXECUTOR:
-        write_contract(root)
     for place in mentions(root, kind, name):
         say(f"It is still named in {place}.")
     say((FILES / kind.word / "removed.txt").read_text().replace("NAME", name).rstrip())

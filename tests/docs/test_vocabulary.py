@@ -1,11 +1,14 @@
-"""The retired words of the glossary stay out of names, states and file names; not out of English sentences."""
+"""The retired words of the glossary stay out of names, states and file names; not out of English sentences.
+
+A team's own function may have any name: to it, a delivery may be one of pizza.
+"""
 
 import io
 import keyword
 import os
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,10 +17,11 @@ import pytest
 import yaml
 
 from delayer.core.ledger.lifecycle import EventType, State
-from tests.cfn import ROOT, expanded
+from tests.added import is_added
+from tests.cfn import ROOT, expanded, functions
 
 PAGE = (ROOT / "docs/concepts.md").read_text()
-CODE = ("shared", "functions", "local", "bench", "operate", "tests")
+CODE = ("shared", "functions", "examples", "local", "bench", "operate", "tests")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+")
 
 
@@ -55,11 +59,29 @@ def old_words_in(names: Iterator[tuple[str, str]]) -> list[str]:
     )
 
 
+@cache
+def added() -> frozenset[str]:
+    """The functions of teams."""
+    return frozenset(filter(is_added, functions()))
+
+
+def is_of(path: Path, teams: Collection[str]) -> bool:
+    """Whether a file, by its path in the project, belongs to one of these functions: its folder, its test."""
+    tests = {f"test_{name.replace('-', '_')}.py" for name in teams}
+    match path.parts:
+        case ("functions", folder, *_):
+            return folder in teams
+        case ("tests", "functions", name):
+            return name in tests
+    return False
+
+
 def files() -> Iterator[Path]:
-    """All files, but for what is made by a tool."""
+    """All files of Delayer's own, by their paths in the project; not what is made by a tool."""
     for folder, folders, found in os.walk(ROOT):
         folders[:] = [one for one in folders if not one.startswith(".") and one not in ("__pycache__", "site")]
-        yield from (Path(folder, one) for one in found)
+        paths = (Path(folder, one).relative_to(ROOT) for one in found)
+        yield from (path for path in paths if not is_of(path, added()))
 
 
 def identifiers(path: Path) -> set[str]:
@@ -89,16 +111,31 @@ def test_how_a_word_is_matched(name: str, word: str, expected: bool) -> None:
     assert is_kept_out(name, word) == expected
 
 
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("functions/executor-pizza-delivery/app.py", True),
+        ("functions/executor-pizza-delivery/oven/late.py", True),
+        ("tests/functions/test_executor_pizza_delivery.py", True),
+        ("functions/executor-http-request/app.py", False),
+        ("tests/functions/test_executor_http_request.py", False),
+        ("shared/delayer/executor-pizza-delivery/app.py", False),
+        ("template.yaml", False),
+    ],
+)
+def test_what_belongs_to_a_team(path: str, expected: bool) -> None:
+    assert is_of(Path(path), {"executor-pizza-delivery"}) == expected
+
+
 @pytest.mark.parametrize("folder", CODE)
 def test_names_in_the_code(folder: str) -> None:
-    sources = sorted((ROOT / folder).rglob("*.py"))
+    sources = [path for path in sorted(files()) if path.parts[0] == folder and path.suffix == ".py"]
     assert sources or folder == "bench"
-    assert old_words_in((name, str(path.relative_to(ROOT))) for path in sources for name in identifiers(path)) == []
+    assert old_words_in((name, str(path)) for path in sources for name in identifiers(ROOT / path)) == []
 
 
 def test_files_and_folders() -> None:
-    names = ((part, str(path.relative_to(ROOT))) for path in files() for part in path.relative_to(ROOT).parts)
-    assert old_words_in(names) == []
+    assert old_words_in((part, str(path)) for path in files() for part in path.parts) == []
 
 
 def test_states_and_events() -> None:
@@ -119,18 +156,29 @@ def test_names_in_the_template() -> None:
 def test_names_in_the_contract() -> None:
     """The keys of openapi.yaml, and the values of each `enum` and `const`; not the names of HTTP's own schemes."""
     contract = yaml.safe_load((ROOT / "openapi.yaml").read_text())
-    assert old_words_in((name, "openapi.yaml") for name in _keys_and_values(contract)) == []
+    assert old_words_in((name, "openapi.yaml") for name in _keys_and_values(contract, of_teams(added()))) == []
 
 
-def _keys_and_values(node: Any) -> Iterator[str]:
+def of_teams(teams: Collection[str]) -> set[str]:
+    """The keys under which the actions of teams stand: their types, and the names of their schemas."""
+    kinds = [name.removeprefix("executor-") for name in teams]
+    return {*kinds, *("".join(word.capitalize() for word in kind.split("-")) + "Action" for kind in kinds)}
+
+
+def test_the_contract_of_a_team_has_any_words() -> None:
+    contract = {"schemas": {"PizzaDeliveryAction": {"properties": {"delivery": {}}}}, "mapping": {"pizza-delivery": ""}}
+    assert [*_keys_and_values(contract, of_teams({"executor-pizza-delivery"}))] == ["schemas", "mapping"]
+
+
+def _keys_and_values(node: Any, left_out: Collection[str]) -> Iterator[str]:
     if isinstance(node, list):
         for one in node:
-            yield from _keys_and_values(one)
+            yield from _keys_and_values(one, left_out)
     if isinstance(node, dict):
         for key, one in node.items():
-            if key in ("security", "securitySchemes"):
+            if key in ("security", "securitySchemes") or key in left_out:
                 continue
             yield str(key)
             fixed = {"enum": one, "const": [one]}.get(key, [])
             yield from (value for value in fixed if isinstance(value, str) and value)
-            yield from _keys_and_values(one)
+            yield from _keys_and_values(one, left_out)

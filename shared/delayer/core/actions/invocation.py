@@ -8,7 +8,9 @@ from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import ExecutorMessage, encode
 
-QUESTION: Final = "delayer"  # the field with the name of the question; nothing else that invokes a function has it
+# The field with the name of the question, a text. What lambda-invoke and step-start send has an object in this field
+# (`enveloped` in delayer.targets.aws_call): if that reaches an executor, it is a question which it does not know.
+QUESTION: Final = "delayer"
 DESCRIBE: Final = "describe"
 ATTEMPT: Final = "attempt"
 MOST_SECONDS: Final = 14 * 86_400  # that a target may ask for, until the next attempt

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from delayer.extension.executor import __all__ as author_imports
 from local.scaffold.__main__ import main
 from local.scaffold.kind import EXECUTOR, SUBSCRIBER, Refused
 from local.scaffold.name_list import WIDTH, found_in
@@ -135,8 +136,11 @@ def test_what_else_names_it_is_listed(project: Path, capfd: pytest.CaptureFixtur
         ("remote", "Delayer's own"),
         ("canary", "Delayer's own"),
         ("seventeen-letters", "17 characters, and 16 are the most"),
-        ("message", "has a meaning"),
+        ("message", "would be Message, and this name has a meaning"),
         ("none", "has a meaning"),
+        ("exception", "would be Exception, and this name has a meaning"),
+        ("value-error", "has a meaning"),
+        *((name, "has a meaning") for name in ("action", "done", "executor", "meta", "refused", "result", "retry")),
     ],
 )
 def test_a_bad_name_is_refused_with_the_reason(
@@ -146,6 +150,27 @@ def test_a_bad_name_is_refused_with_the_reason(
     assert scaffold(tmp_path, "new-executor", name) == 1
     assert why in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["template.yaml"]
+
+
+def test_no_class_hides_what_its_author_imports() -> None:
+    """A subscriber has no class."""
+    assert {name.capitalize() for name in author_imports} <= set(EXECUTOR.imported)
+    SUBSCRIBER.check("exception", set(), LONGEST)
+
+
+@pytest.mark.parametrize(("command", "name"), [("new-executor", "slack-post"), ("rm-executor", "event-put")])
+def test_a_command_that_fails_in_the_middle_changes_nothing(
+    project: Path, command: str, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """What is made of the classes cannot be made while one of them cannot be imported."""
+    (project / "functions/executor-sqs-send/app.py").write_text("1 / 0\n")
+    commit(project)
+    assert scaffold(project, command, name) == 1
+    assert changed(project) == []
+    said = capfd.readouterr()
+    assert "ZeroDivisionError" in said.err
+    assert "Everything is as it was before." in said.err
+    assert said.out == ""
 
 
 def test_the_longest_names_fit() -> None:

@@ -165,8 +165,8 @@ def test_what_the_ledger_has_forgotten_the_journal_tells() -> None:
     world.clock.move(STALE_AFTER + DAY)
     found = a_lookup(world).by_id(done.id, OWNER)
     assert isinstance(found, Status)
-    told = Original(schedule=evolve(done, traits=NO_TRAITS))
-    assert (found.state, found.overdue, found.original) == (State.EXECUTED, False, told)
+    original = Original(schedule=evolve(done, traits=NO_TRAITS))
+    assert (found.state, found.overdue, found.original) == (State.EXECUTED, False, original)
     events = world.journal.histories[stuck.id]
     world.journal.histories[stuck.id] = {key: one for key, one in events.items() if one.type != "executed"}
     assert a_lookup(world).by_id(stuck.id, OWNER) == Expired()

@@ -1,0 +1,108 @@
+"""What an idle stack costs, calculated again from the template and the prices of the page."""
+
+import re
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, get_args
+
+import pytest
+
+from delayer.ports.observer import Metric
+from tests.added import SHIPPED, is_added
+from tests.cfn import ROOT, events, functions, resources
+
+PAGE = (ROOT / "docs/cost.md").read_text()
+MONTH = 30 * 86_400  # seconds
+POLLERS, WAIT = 5, 20  # of Lambda for each queue; seconds of a poll without messages
+ALARM, METRIC = Decimal("0.10"), Decimal("0.30")  # a month; not in the table of prices
+OWN = [name for name in functions() if not is_added(name)]
+EXECUTORS = [name for name in OWN if name.startswith("executor-") and name != "executor-canary"]
+SUBSCRIBERS = [name for name in OWN if name.startswith("subscriber-")]
+
+
+def rows(heading: str) -> dict[str, tuple[str, Decimal]]:
+    """How many and what they cost, by the text before it without its links."""
+    section = re.split(r"^#+ ", PAGE.split(f"# {heading}\n")[1], flags=re.MULTILINE)[0]
+    found = re.findall(r"^\| (.+?) \| ([^|]*?) ?\| \**\$([\d.]+)\** \|$", section, re.MULTILINE)
+    return {re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", what): (many, Decimal(cost)) for what, many, cost in found}
+
+
+def rounded(dollars: Decimal) -> Decimal:
+    return dollars.quantize(Decimal("0.01"), ROUND_HALF_UP)
+
+
+def polling(queues: int) -> Decimal:
+    [price] = re.findall(r"^\| SQS request \(64 KB\) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
+    return Decimal(queues * POLLERS * MONTH // WAIT) * Decimal(price) / 1_000_000
+
+
+def queues_of(function: str) -> int:
+    return len([1 for reader, _ in events("SQS") if reader == function])
+
+
+def metrics_of(alarm: dict[str, Any]) -> int:
+    """An alarm with an expression is billed for each metric in it."""
+    return sum("MetricStat" in one for one in alarm["Metrics"]) if "Metrics" in alarm else 1
+
+
+def alarms(names: str) -> int:
+    """The metrics of all alarms with such a name."""
+    found = [alarm for name, alarm in resources("AWS::CloudWatch::Alarm").items() if re.fullmatch(names, name)]
+    return sum(map(metrics_of, found))
+
+
+def alarms_of(function: str) -> int:
+    """Those that a loop makes for a function."""
+    kind, _, name = function.partition("-")
+    return alarms(rf"{kind.capitalize()}{name.replace('-', '')}(Queue|Suspects|Behind)\w*")
+
+
+def test_an_executor() -> None:
+    found = rows("An executor")
+    assert {queues_of(name) for name in EXECUTORS} == {2}
+    assert {alarms_of(name) for name in EXECUTORS} == {8}
+    assert found["long polling of its queue and its queue of suspects"][1] == rounded(polling(2))
+    assert found["its five alarms, which have eight metrics"] == ("8", 8 * ALARM)
+    assert found["**an executor**"][1] == rounded(polling(2) + 8 * ALARM)
+    assert f"= {POLLERS * MONTH // WAIT:,} requests" in PAGE
+
+
+@pytest.mark.skipif(not set(functions()) >= SHIPPED, reason="an action that is shipped was taken out: it costs less")
+def test_an_idle_stack() -> None:
+    found = rows("When nothing is scheduled")
+    of_path = sum(queues_of(name) for name in OWN if not name.startswith(("executor-", "subscriber-")))
+    assert of_path == 5
+    assert found["long polling of five queues by Lambda"][1] == rounded(polling(5))
+    of_executors = sum((polling(queues_of(name)) + alarms_of(name) * ALARM for name in EXECUTORS), Decimal())
+    name = "executors that have nothing to do, that of the canary not counted"
+    assert found[name] == (str(len(EXECUTORS)), rounded(of_executors))
+    of_subscribers = sum((polling(queues_of(name)) + alarms_of(name) * ALARM for name in SUBSCRIBERS), Decimal())
+    assert found["subscribers that have nothing to do"] == (str(len(SUBSCRIBERS)), rounded(of_subscribers))
+    own = [*EXECUTORS, *SUBSCRIBERS, *(name for name in functions() if is_added(name))]
+    others = alarms(r"\w+") - sum(alarms_of(name) for name in own) - of_canary()
+    name = "all other alarms; those with an expression count once for each of its metrics"
+    assert found[name] == (str(others), others * ALARM)
+    metrics = [name for name in get_args(Metric) if not name.startswith("Canary")]
+    assert found["custom metrics, if all are written"] == (str(len(metrics)), len(metrics) * METRIC)
+    whole = found.pop("**together**")[1]
+    assert whole == sum(cost for _, cost in found.values())
+
+
+def of_canary() -> int:
+    return alarms(r"Canary\w+") + alarms_of("executor-canary")
+
+
+def test_the_canary() -> None:
+    found = rows("The canary")
+    assert found["long polling of its queue and its queue of suspects"][1] == rounded(polling(2))
+    name = "its alarms: eight metrics as for each executor, and four of its own"
+    assert found[name] == (str(of_canary()), of_canary() * ALARM)
+    whole = found.pop("**the canary**")[1]
+    assert whole == sum(cost for what, (_, cost) in found.items() if not what.startswith(("its two", "its alarms")))
+    together = whole + found["its two metrics"][1] + found[name][1]
+    assert rows("When nothing is scheduled")["the canary, with its metrics and alarms"][1] == together
+
+
+@pytest.mark.parametrize("path", ["docs/cost.md", "adr/0035-cost.md"])
+def test_the_sum_is_named_in_words(path: str) -> None:
+    whole = rows("When nothing is scheduled")["**together**"][1]
+    assert f"about ${round(whole)} a month" in (ROOT / path).read_text()
