@@ -64,7 +64,7 @@ def others(client: Client) -> OtherStacks:
     """What comes back to executor-remote is received again soon, and so becomes a suspect."""
     sqs = client.stack.client("sqs")
     for url in sqs.list_queues()["QueueUrls"]:
-        if "Executorremote" in url:
+        if "executor-remote" in url.lower() or "executorremote" in url.lower():
             sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "3"})
     return OtherStacks(client)
 
