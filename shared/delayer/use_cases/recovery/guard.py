@@ -29,6 +29,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, undeliverable
 from delayer.use_cases.recovery.finish_trial import finish_trial, read_of_suspect
 
+NOT_HANDLED: Final = "it could not be handled for three days"
 NOTED_EVERY: Final[Millis] = MINUTE  # by each environment: it costs a write
 
 
@@ -88,7 +89,7 @@ class Guard:
             self.observer.warn("a suspect waits", error=repr(error))
             failed = [received.message_id]
         if failed and has_waited(received.sent_at, trial.began):
-            return self._give_up(received, suspect, "it could not be handled for three days")
+            return self._give_up(received, suspect, NOT_HANDLED)
         return not failed
 
     def _give_up(self, received: ReceivedMessage, suspect: str, reason: str) -> bool:
@@ -96,7 +97,7 @@ class Guard:
         try:
             read = partial(message_in, received.body)
             message = read_of_suspect(self.trials, suspect, read, self.clock, self.observer)
-            self.dead_letters.take(undeliverable(received.body, with_warning(message, reason), message))
+            self.dead_letters.take(undeliverable(received.body, explained(message, reason), message))
         except Exception as error:  # noqa: BLE001 - the function is alive
             self.observer.warn("a suspect waits", error=repr(error))
             return False
@@ -130,8 +131,10 @@ def message_in(body: str) -> DelayerMessage | ExecutorMessage | OutcomeMessage |
     return None
 
 
-def with_warning(message: DelayerMessage | ExecutorMessage | OutcomeMessage | None, reason: str) -> str:
-    """Who reads the dead letter must know that a redrive would be a second firing."""
+def explained(message: DelayerMessage | ExecutorMessage | OutcomeMessage | None, reason: str) -> str:
+    """Who reads the dead letter must know that a redrive would be a second firing, and which action may be missing."""
+    if message is not None and reason == NOT_HANDLED:
+        reason = f"{reason}; the type of its action is {message.schedule.definition.action_type!r}"
     if isinstance(message, OutcomeMessage) and message.outcome == "done":
         return f"do not redrive it, the target accepted attempt {message.attempt} ({message.detail}): {reason}"
     return reason

@@ -101,6 +101,18 @@ def test_what_waits_for_three_days_is_dead_lettered() -> None:
     assert (letter.body, letter.reason) == ('{"v": 99}', "it could not be handled for three days")
 
 
+def test_an_action_that_nobody_does_any_more_is_named() -> None:
+    """Its executor, or its stack, was taken out."""
+    world, schedule = World(), a_delayer_message().schedule
+    definition = evolve(schedule.definition, action='{"type":"report-make"}')
+    gone = encode(evolve(a_delayer_message(), schedule=evolve(schedule, definition=definition)))
+    assert world.guarded_relay([a_suspect(gone)]) == ["m"]
+    world.clock.move(3 * DAY + 1)
+    assert world.guarded_relay([a_suspect(gone)]) == []
+    [letter] = [decode(one) for one in world.store.objects.values()]
+    assert letter.reason == "it could not be handled for three days; the type of its action is 'report-make'"
+
+
 def test_after_an_outage_of_four_days_it_is_tried_once_more_before_it_is_given_up() -> None:
     world = World()
     world.clock.move(4 * DAY)
