@@ -53,7 +53,10 @@ def _not_in_git(root: Path, paths: list[Path]) -> Iterator[str]:
 
 
 def mentions(root: Path, kind: Kind, name: str) -> Iterator[str]:
-    """Places that name it by its folder or by its resources, such as a policy that somebody wrote behind the loop."""
+    """Places that name it by its folder or by its resources, such as a policy that somebody wrote behind the loop.
+
+    Its line in a table of the template has its name alone.
+    """
     wanted = (f"{kind.word}-{name}", f"{kind.word.capitalize()}{name.replace('-', '')}")
     folders = ("docs", "tests", "shared", "functions", "local", "bench", "operate")
     inside = [path for folder in folders for path in sorted((root / folder).rglob("*"))]
@@ -62,7 +65,7 @@ def mentions(root: Path, kind: Kind, name: str) -> Iterator[str]:
             numbers = [
                 str(at)
                 for at, line in enumerate(path.read_text().splitlines(), 1)
-                if any(one in line for one in wanted)
+                if any(one in line for one in wanted) or line.startswith(f"    {name}: {{")
             ]
             if numbers:
                 yield f"{path.relative_to(root)}, line {', '.join(numbers)}"

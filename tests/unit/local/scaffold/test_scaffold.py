@@ -108,14 +108,14 @@ def test_only_what_git_can_bring_back_is_deleted(project: Path, capfd: pytest.Ca
 
 
 def test_what_else_names_it_is_listed(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Such as its permission, without whose role the template would be refused."""
+    """Such as its permission, without whose role the template would be refused, and its setting."""
     scaffold(project, "new-executor", "slack-post")
     with (project / "template.yaml").open("a") as template:
-        template.write("# ExecutorslackpostPolicy\n")
+        template.write("# ExecutorslackpostPolicy\n    slack-post: {Setting: ChatUrl}\n")
     commit(project)
     scaffold(project, "rm-executor", "slack-post")
     at = len((project / "template.yaml").read_text().splitlines())
-    assert f"It is still named in template.yaml, line {at}.\n" in capfd.readouterr().out
+    assert f"It is still named in template.yaml, line {at - 1}, {at}.\n" in capfd.readouterr().out
 
 
 # ------------------------------------------------------------ what is refused
