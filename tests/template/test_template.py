@@ -380,17 +380,11 @@ def test_queues_take_what_a_sender_may_send(queue: str) -> None:
     assert QUEUES[queue]["MaximumMessageSize"] == BATCH_BYTES
 
 
-def is_added_by_a_team(queue: str) -> bool:
-    """It has a fixed name, which a queue that a rollback has kept would take from the next deployment."""
-    return queue.startswith(("Executor", "Subscriber")) and "QueueName" in QUEUES[queue]
-
-
 @pytest.mark.parametrize("queue", sorted(QUEUES))
 def test_queues_are_kept_when_their_stack_is_deleted(queue: str) -> None:
     """What waits there left the table. `make move-queues` finds it by the tag (ADR 0074)."""
     resource = expanded()["Resources"][queue]
-    kept = "RetainExceptOnCreate" if is_added_by_a_team(queue) else "Retain"
-    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == (kept, "Retain")
+    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
     [tag] = QUEUES[queue]["Tags"]
     assert tag["Key"] == TAG
     name = tag["Value"]["Fn::Sub"].removeprefix("${AWS::StackName}/")
