@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from types import FunctionType, MethodType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+HOLDERS = ("delayer.targets.", "delayer.wiring.limited")  # beside use cases, what may hold ports
+
 
 class NotedEnvironment(dict[str, str]):
     """Notes which variables our own code reads."""
@@ -45,9 +47,7 @@ def objects_of(module: object) -> Iterator[Any]:
             waiting += [cell.cell_contents for cell in one.__closure__ or ()]
         elif isinstance(one, MethodType):
             waiting.append(one.__self__)
-        elif is_use_case(one) or (
-            hasattr(type(one), "__attrs_attrs__") and type(one).__module__.startswith("delayer.targets.")
-        ):
+        elif is_use_case(one) or (hasattr(type(one), "__attrs_attrs__") and type(one).__module__.startswith(HOLDERS)):
             waiting += [value for value, _ in fields_of(one)]
         elif type(one).__module__.startswith("delayer.extension."):
             waiting += getattr(one, "__dict__", {}).values()
@@ -83,6 +83,8 @@ def ports_of(use_case: Any) -> Iterator[dict[str, Any]]:
     from typing_extensions import get_protocol_members, is_protocol
 
     for value, hint in fields_of(use_case):
+        if type(value).__module__ == "delayer.wiring.limited":
+            value = value.target
         ours = type(value).__module__.startswith("delayer.")
         if isinstance(hint, type) and is_protocol(hint) and value is not None:
             names = [one.name for one in getattr(type(value), "__attrs_attrs__", ())]

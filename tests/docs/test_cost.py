@@ -7,8 +7,8 @@ from typing import Any, get_args
 import pytest
 
 from delayer.ports.observer import Metric
-from tests.added import SHIPPED, is_added
 from tests.cfn import ROOT, events, functions, resources
+from tests.template.added import SHIPPED, is_added
 
 PAGE = (ROOT / "docs/cost.md").read_text()
 MONTH = 30 * 86_400  # seconds

@@ -17,8 +17,8 @@ import pytest
 import yaml
 
 from delayer.core.ledger.lifecycle import EventType, State
-from tests.added import is_added
 from tests.cfn import ROOT, expanded, functions
+from tests.template.added import is_added
 
 PAGE = (ROOT / "docs/concepts.md").read_text()
 CODE = ("shared", "functions", "examples", "local", "bench", "operate", "tests")

@@ -17,8 +17,6 @@ from delayer.core.recovery.dead_letter import DeadLetter, Prefix
 from delayer.core.recovery.waiting import PREFIXES, WAITING
 from delayer.fakes import ManualClock, MemoryDeadLetterStore, MemoryLedger, MemoryObserver
 from delayer.use_cases.recovery.dead_letter import DeadLetters, undeliverable
-from tests.added import LOOPS, SHIPPED, faults, is_added, own_resources, stanza
-from tests.added import compared as statements
 from tests.cfn import (
     ROOT,
     consumed,
@@ -35,6 +33,8 @@ from tests.cfn import (
 from tests.cold_start import Port, cold_start
 from tests.contract.aws_calls import CALLS, PORTS, ROWS
 from tests.samples import NOW, a_claim, an_executor_message
+from tests.template.added import LOOPS, SHIPPED, faults, is_added, own_resources, stanza
+from tests.template.added import compared as statements
 
 Permission = tuple[str, str]  # the name of a resource, an IAM action
 

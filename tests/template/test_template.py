@@ -19,7 +19,6 @@ from delayer.targets.aws_messages import OWN_QUEUE
 from delayer.use_cases.firing.relay import Relay
 from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
 from operate.move_queues import TAG
-from tests.added import compared, is_added
 from tests.cfn import (
     ROOT,
     consumed,
@@ -40,6 +39,7 @@ from tests.cfn import (
 )
 from tests.cold_start import cold_start
 from tests.contract.aws_calls import CALLS
+from tests.template.added import compared, is_added
 
 FUNCTIONS = functions()
 QUEUES = resources("AWS::SQS::Queue")

@@ -58,7 +58,7 @@ def test_the_function_gets_what_a_client_sent() -> None:
     assert (message.attempt, message.owner, message.due) == (2, "o", "2027-01-01T00:00:00.000Z")
 
 
-def test_a_function_that_forgets_to_return_is_told() -> None:
+def test_a_function_that_forgets_to_return_is_refused() -> None:
     forgetful: Any = lambda message: None  # noqa: E731
     handler = LambdaExecutor(evolve(slack_post.target, attempt=forgetful))
     with pytest.raises(TypeError, match="has to return Done, Retry or Refused"):

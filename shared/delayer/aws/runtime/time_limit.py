@@ -6,9 +6,9 @@ execution environment.
 
 import os
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
+from concurrent.futures import Future, wait
 from threading import Lock, Thread
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 from attrs import define, field
 
@@ -23,24 +23,6 @@ class TookTooLong(Exception):
 
 
 @define
-class _Attempt(Generic[Outcome]):
-    """What came of it, as soon as that is known."""
-
-    do: Callable[[], Outcome]
-    returned: SimpleQueue[Outcome] = field(factory=SimpleQueue)
-    raised: SimpleQueue[BaseException] = field(factory=SimpleQueue)
-    ended: SimpleQueue[None] = field(factory=SimpleQueue)
-
-    def run(self) -> None:
-        try:
-            self.returned.put(self.do())
-        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
-            self.raised.put(error)
-        finally:
-            self.ended.put(None)
-
-
-@define
 class TimeLimit:
     """Of each attempt in this execution environment."""
 
@@ -50,18 +32,14 @@ class TimeLimit:
 
     def within(self, seconds: float, do: Callable[[], Outcome]) -> Outcome:
         """What it returns, or raises. Raises TookTooLong."""
-        attempt = _Attempt(do)
-        thread = Thread(target=attempt.run, name=NAME, daemon=True)
+        outcome: Future[Outcome] = Future()
+        thread = Thread(target=_run, args=(do, outcome), name=NAME, daemon=True)
         thread.start()
-        try:
-            attempt.ended.get(timeout=seconds)
-        except Empty:
+        if wait([outcome], seconds).not_done:
             with self._lock:
                 self._left_behind.append(thread)
-            raise TookTooLong from None
-        if not attempt.raised.empty():
-            raise attempt.raised.get()
-        return attempt.returned.get()
+            raise TookTooLong
+        return outcome.result()
 
     def begin(self) -> None:
         """An invocation begins. If too many threads of earlier ones still hang, this process ends instead."""
@@ -69,3 +47,10 @@ class TimeLimit:
             self._left_behind = [thread for thread in self._left_behind if thread.is_alive()]
             if len(self._left_behind) >= MOST_LEFT_BEHIND:
                 self.leave(1)
+
+
+def _run(do: Callable[[], Outcome], outcome: Future[Outcome]) -> None:
+    try:
+        outcome.set_result(do())
+    except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+        outcome.set_exception(error)

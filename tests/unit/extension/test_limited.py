@@ -1,4 +1,4 @@
-"""What the ground does about the time that an attempt takes."""
+"""An attempt has a time limit."""
 
 from threading import Event
 
@@ -8,11 +8,8 @@ from delayer.aws.runtime.time_limit import TimeLimit
 from delayer.core.firing.executing import Done, Result, Retry
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.extension.executor import Action, Message, executor
-from delayer.wiring.executor import ATTEMPT, GRACE, Limited
-from tests.cfn import functions
+from delayer.wiring.limited import GRACE, Limited
 from tests.samples import an_executor_message
-
-MOST_HELD, ONE_CALL = 3, 12  # seconds before an attempt: the longest hold, and a call that hangs (ADR 0020)
 
 
 class Nothing(Action):
@@ -26,7 +23,7 @@ def test_a_function_that_takes_too_long_is_a_failed_attempt() -> None:
         never.wait()
         return Done("too late")
 
-    limited = Limited(target, 0.01 - GRACE, TimeLimit())
+    limited = Limited(target=target, seconds=0.01 - GRACE, limit=TimeLimit())
     result = limited(an_executor_message())
     never.set()
     assert isinstance(result, Retry)
@@ -42,9 +39,3 @@ def test_the_time_of_a_function_is_its_own_to_choose_and_limited() -> None:
     for seconds in (0, 31):
         with pytest.raises(ValueError, match="up to 30 seconds"):
             executor("slow-one", seconds=seconds)
-
-
-def test_an_invocation_has_time_for_what_may_come_before_an_attempt() -> None:
-    for name, function in functions().items():
-        if name.startswith("executor-"):
-            assert function["Timeout"] > ATTEMPT + MOST_HELD + ONE_CALL

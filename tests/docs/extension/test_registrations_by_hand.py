@@ -5,6 +5,7 @@ import re
 from importlib import import_module
 from typing import Any, Final
 
+import boto3
 from attrs import evolve
 
 from delayer.aws.deployment.actions import DynamoActions
@@ -15,6 +16,7 @@ from delayer.fakes import MemoryObserver
 from delayer.use_cases.actions.register import Register
 from tests.cfn import ROOT
 from tests.contract.conftest import create_table
+from tests.unit.empty_account import empty_account
 
 JMESPATH: Final[Any] = import_module("jmespath")  # comes with boto3, without types
 SECTION = (ROOT / "docs/operations.md").read_text().split("## Taking out an action whose stack is gone\n")[1]
@@ -31,7 +33,12 @@ def option(name: str) -> str:
     return str(value)
 
 
-def test_an_action_whose_stack_is_gone_is_taken_out(dynamodb: Any) -> None:
+def test_an_action_whose_stack_is_gone_is_taken_out() -> None:
+    with empty_account():
+        take_out(boto3.client("dynamodb", "eu-west-1"))
+
+
+def take_out(dynamodb: Any) -> None:
     actions = DynamoActions(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
     actions.write("report-make", (REPORT,), ())
     actions.write("slack-post", (OTHER,), ())

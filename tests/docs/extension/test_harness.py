@@ -8,7 +8,7 @@ import pytest
 
 from delayer.extension.harness import NotAccepted, handler_in, run
 from tests.cfn import ROOT
-from tests.docs.test_tutorial import BLOCK, steps
+from tests.docs.extension.test_tutorial import BLOCK, steps
 
 PAGE = (ROOT / "docs/harness.md").read_text()
 APPS = {

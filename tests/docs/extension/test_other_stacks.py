@@ -20,7 +20,7 @@ from delayer.core.schedule.instants import parse_instant
 from delayer.extension.action import schema_of
 from delayer.extension.harness import handler_in
 from tests.cfn import ROOT, expanded
-from tests.docs.test_tutorial import BLOCK
+from tests.docs.extension.test_tutorial import BLOCK
 
 EXAMPLE = ROOT / "examples/executor-in-its-own-stack"
 PAGE = (ROOT / "docs/other-stacks.md").read_text()
