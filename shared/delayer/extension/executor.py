@@ -23,6 +23,7 @@ from attrs import field, frozen
 from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType
 from delayer.core.actions.message import LONGEST_ATTEMPT, Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.firing.message_group import HOST
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.extension.action import Action, Meta, as_text, schema_of
@@ -108,9 +109,11 @@ def executor(
 
     def decorate(attempt: Callable[[Message[Fields]], Result]) -> LambdaExecutor[Fields]:
         fields = _class_of(attempt)
+        schema = schema_of(fields, kind)
+        _check_fair_by(kind, fair_by, schema["properties"])
         described = ActionType(
             type=kind,
-            schema=as_text(schema_of(fields, kind)),
+            schema=as_text(schema),
             fair_by=fair_by,
             payload=as_text(payload) if payload else "",
             largest_payload=largest_payload,
@@ -121,6 +124,14 @@ def executor(
         )
 
     return decorate
+
+
+def _check_fair_by(kind: str, fair_by: str, fields: Collection[str]) -> None:
+    """A field that is not there would put all targets into one group, and nobody would notice."""
+    name = fair_by.removeprefix(HOST)
+    if name and name not in fields:
+        known = ", ".join(field for field in fields if field != "type") or "none"
+        raise ValueError(f"fair_by={fair_by!r}: {kind} has no field {name!r}. Its fields as the API has them: {known}")
 
 
 def _class_of(attempt: Callable[[Message[Fields]], Result]) -> type[Fields]:

@@ -48,6 +48,12 @@ def nothing_seen_yet() -> None:
 # ------------------------------------------------------------ executors
 
 
+@pytest.mark.parametrize("fair_by", ["channels", "host:is_urgent"])
+def test_to_be_fair_by_a_field_that_is_not_there_is_a_mistake(fair_by: str) -> None:
+    with pytest.raises(ValueError, match=r"has no field .* as the API has them: channel, isUrgent"):
+        executor("slack-post", fair_by=fair_by)(slack_post.target.attempt)
+
+
 def test_the_function_gets_what_a_client_sent() -> None:
     clock = clock_at("2027-01-01T00:00:00Z")
     result = run(slack_post, {"channel": "#reports"}, payload={"text": "ä"}, attempt=2, owner="o", clock=clock)
