@@ -26,8 +26,17 @@ if TYPE_CHECKING:
 
 TAG: Final = "delayer:queue"  # its value: the name of the stack, a slash, the logical name of the queue
 EXECUTOR: Final = "executor-"  # with which the name of an executor's queue begins, and that of its suspects
+EARLIER: Final = {  # the names of executors' queues in earlier versions, and those of today
+    f"{earlier}{suspects}Queue": f"{now}{suspects and '-suspects'}"
+    for earlier, now in {
+        "Canary": "executor-canary",
+        "HttpRequest": "executor-http-request",
+        "SqsSend": "executor-sqs-send",
+    }.items()
+    for suspects in ("", "Suspects")
+}
 UNKNOWN_TYPES: Final = "executor-remote"  # there, a schedule of an unknown type waits and becomes a dead letter
-SUBSCRIBER: Final = "Subscriber"  # with which the name of a subscriber's queue begins; it has copies of events only
+SUBSCRIBER: Final = "subscriber-"  # with which the name of a subscriber's queue begins; it has copies of events only
 PREFIX: Final = 16  # characters of the stack's name with which a queue begins; CloudFormation may cut off the others
 QUIET: Final = 60  # seconds without a message until a queue counts as empty: SQS counts with a delay
 PAUSE: Final = 2  # seconds between two looks
@@ -174,6 +183,7 @@ def pairs_of(sqs: "SQSClient", old: Sequence[tuple[str, str]], new: Mapping[str,
 
 
 def _counterpart(name: str, new: Mapping[str, str]) -> str:
+    name = EARLIER.get(name, name)
     return new.get(name) or (new.get(UNKNOWN_TYPES, "") if name.startswith(EXECUTOR) else "")
 
 

@@ -11,7 +11,10 @@ from delayer.wiring.executor import handler_of
 ports = Environment("executor-remote")
 actions = ports.actions
 describe = use_cases.describe(ports)
-execute = handler_of(ports, RemoteTarget(registration=actions.registration, function_at=ports.function_at))
+target = RemoteTarget(
+    registration=actions.registration, registration_now=actions.registration_now, function_at=ports.function_at
+)
+execute = handler_of(ports, target)
 
 
 @ports.observer.observed

@@ -58,7 +58,10 @@ def of_lists(kinds: Mapping[str, Decision]) -> Callable[[Item, Millis], Decision
 
 
 def of_control(item: Item, _now: Millis) -> Decision:
-    """The keys of ids, as they are. `shards` and `sweep` are merged; a heartbeat, a pause never go back."""
+    """The keys of ids, as they are. `shards` and `sweep` are merged.
+
+    A heartbeat or a pause never goes back, nor `actions`: each stack registers its own, which name its own queues.
+    """
     return Decision.COPY if item["name"]["S"].startswith("id-key") else Decision.LEAVE
 
 

@@ -73,3 +73,24 @@ def test_what_was_claimed_outlives_its_executor(aws: Aws) -> None:
     assert moved(aws, "running", "running") == 2
     received = sqs.receive_message(QueueUrl=before["executor-remote"], MaxNumberOfMessages=10)["Messages"]
     assert sorted(one["Body"] for one in received) == ["a suspect", "claimed"]
+
+
+def test_a_deployment_that_failed_keeps_no_name_from_the_next_one(aws: Aws) -> None:
+    """The queue of a new executor has a fixed name. In the deployment that creates it, it is not kept."""
+    remote = ("ExecutorremoteQueue", "ExecutorremoteSuspectsQueue")
+    both = (*remote, "ExecutorsqssendQueue", "ExecutorsqssendSuspectsQueue")
+    a_stack(aws, "growing", remote)
+    cloudformation = aws("cloudformation")
+    failing = json.loads(queues_alone(both))
+    failing["Resources"]["Wrong"] = {
+        "Type": "AWS::SQS::Queue",
+        "DependsOn": [*both],
+        "Properties": {"VisibilityTimeout": 100_000},  # more than SQS takes
+    }
+    cloudformation.update_stack(StackName="growing", TemplateBody=json.dumps(failing))
+    cloudformation.get_waiter("stack_rollback_complete").wait(StackName="growing", WaiterConfig={"Delay": 1})
+    assert "executor-sqs-send" not in queues_of(aws("sqs"), "growing")
+
+    cloudformation.update_stack(StackName="growing", TemplateBody=queues_alone(both))
+    cloudformation.get_waiter("stack_update_complete").wait(StackName="growing", WaiterConfig={"Delay": 1})
+    assert "executor-sqs-send" in queues_of(aws("sqs"), "growing")

@@ -5,6 +5,7 @@ import time
 from typing import TYPE_CHECKING
 
 from delayer.core.schedule.instants import SECOND, format_instant
+from tests.cfn import resources
 from tests.e2e.client import Client, lateness, now
 
 if TYPE_CHECKING:
@@ -80,8 +81,9 @@ def test_fifo_queue(client: Client) -> None:
 def test_the_stacks_own_queues_are_no_targets(client: Client) -> None:
     """Whatever the pattern matches: a message forged in the delayer queue would fire under the id of another owner."""
     sqs = client.stack.client("sqs")
-    own = [url for url in sqs.list_queues()["QueueUrls"] if "delayer-target-" not in url]
-    assert len(own) >= 13
+    tagged = {url: sqs.list_queue_tags(QueueUrl=url).get("Tags", {}) for url in sqs.list_queues()["QueueUrls"]}
+    own = [url for url, tags in tagged.items() if tags.get("delayer:queue", "").startswith("delayer/")]
+    assert len(own) == len(resources("AWS::SQS::Queue"))
     for url in own:
         fifo = {"messageGroupId": "g"} if url.endswith(".fifo") else {}
         action = {"type": "sqs-send", "queueUrl": url, **fifo}

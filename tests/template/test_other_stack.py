@@ -33,7 +33,7 @@ def test_its_type_is_taken_out_before_its_function() -> None:
     assert action["Properties"]["ServiceTimeout"] <= 60
     registrar = expanded()["Resources"]["DeployActionRegistrar"]["Properties"]
     assert registrar["Timeout"] < action["Properties"]["ServiceTimeout"]
-    assert registrar["EventInvokeConfig"] == {"MaximumRetryAttempts": 0}
+    assert registrar["EventInvokeConfig"] == {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
 
 
 def test_layers_of_former_versions_are_kept() -> None:

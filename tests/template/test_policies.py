@@ -5,6 +5,7 @@ adapters behind it (ADR 0060). What a team has added may do as well what its own
 """
 
 import re
+from fnmatch import fnmatchcase
 from typing import Final
 
 import pytest
@@ -186,19 +187,19 @@ def test_no_permission_is_granted_twice(function: str) -> None:
 
 @each_function
 def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
-    """The key behind the ids is for the API, the watermark for the minute task."""
+    """The key behind the ids is for the API, the watermark for the minute task.
+
+    Each row for itself: who reads the registrations of actions may not write them because it writes another row.
+    """
     needed = {
-        row
+        (row.replace("passed#*", f"passed#{own_pass(function)}"), action)
         for port in cold_start(function).ports
         if port.held in ("DynamoActions", "DynamoControl", "DynamoTrials")
         for method in port.methods
+        for action, _ in CALLS[port.held, method]
         for row in ROWS[method]
     }
-    needed = {row.replace("passed#*", f"passed#{own_pass(function)}") for row in needed}
-    needed |= (
-        {"actions"} if function.startswith("executor-") else set()
-    )  # of one of them: what a loop makes is the same
-    found: set[str] = set()
+    found: set[Permission] = set()
     for statement in statements(function):
         resource, *more = [resource_name(one) for one in listed(statement["Resource"])]
         like = "StringLike" if any("*" in key for key in leading_keys(statement)) else "StringEquals"
@@ -207,8 +208,21 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
         expected = {f"ForAllValues:{like}": ["dynamodb:LeadingKeys"]} if leading_keys(statement) else {}
         assert limits == LIMITS.get(resource, expected)
         assert not (limits and more), "a condition of its own for each"
-        found |= leading_keys(statement)
+        found |= {(row, action) for row in leading_keys(statement) for action in listed(statement["Action"])}
     assert found == needed
+
+
+def test_only_the_registrar_writes_the_registrations() -> None:
+    """Whoever could write them could have the schedules of all owners sent elsewhere."""
+    writers = {
+        function
+        for function in functions()
+        for statement in statements(function)
+        if resource_name(listed(statement["Resource"])[0]) == "ControlTable"
+        and any(fnmatchcase("actions", row) for row in leading_keys(statement))
+        and listed(statement["Action"]) != ["dynamodb:GetItem"]
+    }
+    assert writers == {"deploy-action-registrar"}
 
 
 def own_pass(function: str) -> str:

@@ -380,11 +380,17 @@ def test_queues_take_what_a_sender_may_send(queue: str) -> None:
     assert QUEUES[queue]["MaximumMessageSize"] == BATCH_BYTES
 
 
+def is_added_by_a_team(queue: str) -> bool:
+    """It has a fixed name, which a queue that a rollback has kept would take from the next deployment."""
+    return queue.startswith(("Executor", "Subscriber")) and "QueueName" in QUEUES[queue]
+
+
 @pytest.mark.parametrize("queue", sorted(QUEUES))
 def test_queues_are_kept_when_their_stack_is_deleted(queue: str) -> None:
     """What waits there left the table. `make move-queues` finds it by the tag (ADR 0074)."""
     resource = expanded()["Resources"][queue]
-    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    kept = "RetainExceptOnCreate" if is_added_by_a_team(queue) else "Retain"
+    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == (kept, "Retain")
     [tag] = QUEUES[queue]["Tags"]
     assert tag["Key"] == TAG
     name = tag["Value"]["Fn::Sub"].removeprefix("${AWS::StackName}/")
@@ -725,6 +731,39 @@ def test_safe_by_default() -> None:
     assert defaults["PrivateTargetsAccount"] == ""
     assert defaults["SqsTargetNamePattern"] == "delayer-target-*"
     assert defaults["SqsTargetRegions"] == defaults["SqsTargetKeyArns"] == ""
+
+
+def accepts(parameter: str, value: str) -> bool:
+    return re.fullmatch(expanded()["Parameters"][parameter]["AllowedPattern"], value) is not None
+
+
+@pytest.mark.parametrize("service", ["Sns", "Event", "Lambda", "Step"])
+def test_no_action_may_reach_everything_in_the_account(service: str) -> None:
+    """Whoever widens the pattern says at least a part of a name."""
+    parameter = f"{service}TargetNamePattern"
+    for pattern in ("delayer-target-*", "orders", "*-orders", "a*", "_", "**a**"):
+        assert accepts(parameter, pattern)
+    for pattern in ("*", "**", "", "*?", "a?", "a:b", "arn:*", "a/*", "${a}"):
+        assert not accepts(parameter, pattern)
+    assert accepts(parameter, "orders-*.fifo") == (service in ("Sns", "Event"))
+    assert not accepts("SnsTargetNamePattern", "*.fifo")
+
+
+def test_roles_are_named_whole() -> None:
+    """A pattern would let owners assume whatever role trusts this account."""
+    role = "arn:aws:iam::123456789012:role"
+    for roles in ("", f"{role}/one", f"{role}/path/to/a.b_c+d=e@f-1,{role}/two"):
+        assert accepts("TargetRoleArns", roles)
+    for roles in (
+        "*",
+        f"{role}/*",
+        f"{role}/on?",
+        "arn:aws:iam::*:role/one",
+        f"{role}/${{aws:x}}",
+        f"{role}/a,*",
+        f"{role}/",
+    ):
+        assert not accepts("TargetRoleArns", roles)
 
 
 # ------------------------------------------------------------ what must not be deployed by accident

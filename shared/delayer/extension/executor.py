@@ -21,7 +21,7 @@ import msgspec
 from attrs import field, frozen
 
 from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType
-from delayer.core.actions.message import Message
+from delayer.core.actions.message import LONGEST_ATTEMPT, Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
@@ -46,6 +46,7 @@ class Executor(Generic[Fields]):
     attempt: Callable[[Message[Fields]], Result]
     fields: type[Fields]
     action_type: ActionType
+    seconds: float = LONGEST_ATTEMPT  # that an attempt may take
     _decoder: msgspec.json.Decoder[Fields] = field(init=False)
 
     @_decoder.default
@@ -70,6 +71,7 @@ class Executor(Generic[Fields]):
             owner=schedule.owner,
             point_in_time=schedule.point_in_time,
             attempt=message.attempt,
+            seconds_left=self.seconds,
         )
 
     def _fields_of(self, message: ExecutorMessage) -> Fields:
@@ -85,6 +87,7 @@ def executor(
     fair_by: str = "",
     payload: Mapping[str, Any] | None = None,
     largest_payload: int = LARGEST_PAYLOAD,
+    seconds: float = LONGEST_ATTEMPT,
     internal: bool = False,
     metrics: "Collection[Metric] | None" = None,
 ) -> Callable[[Callable[[Message[Fields]], Result]], "LambdaExecutor[Fields]"]:
@@ -92,11 +95,16 @@ def executor(
 
     `fair_by` is the field (as the API spells it) that names the target: what waits for one target does not hold up
     what goes to the others. With `host:` before it, only the host of a URL counts. `payload` is the JSON Schema of
-    the payload, if not any will do, and `largest_payload` its limit in bytes: the API refuses what is beyond. With
+    the payload, if not any will do, and `largest_payload` its limit in bytes: the API refuses what is beyond.
+
+    An attempt that takes longer than `seconds`, 30 at most, is a failed one, even if the function goes on. With
     `metrics`, the function writes these and no others. No client can see or schedule what is `internal`.
 
     The function returns `Done`, `Retry` or `Refused`. If it raises, that is a failed attempt.
     """
+
+    if not 0 < seconds <= LONGEST_ATTEMPT:
+        raise ValueError(f"seconds={seconds:g}: an attempt may take up to {LONGEST_ATTEMPT:g} seconds")
 
     def decorate(attempt: Callable[[Message[Fields]], Result]) -> LambdaExecutor[Fields]:
         fields = _class_of(attempt)
@@ -108,7 +116,9 @@ def executor(
             largest_payload=largest_payload,
             internal=internal,
         )
-        return LambdaExecutor(Executor(kind=kind, attempt=attempt, fields=fields, action_type=described), metrics)
+        return LambdaExecutor(
+            Executor(kind=kind, attempt=attempt, fields=fields, action_type=described, seconds=seconds), metrics
+        )
 
     return decorate
 
@@ -143,7 +153,7 @@ class LambdaExecutor(Generic[Fields]):
     def _of_queue(self) -> "Handler":
         from delayer.wiring.executor import handler_of
 
-        return handler_of(self.ports, self.target, self.target.check)
+        return handler_of(self.ports, self.target, self.target.check, self.target.seconds)
 
     def __call__(self, event: Any, context: object) -> Any:
         """One invocation: a batch of the queue, or a question of Delayer's."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import evolve
 
 from delayer.core.actions.invocation import ATTEMPT, DESCRIBE, QUESTION, answered, described
-from delayer.core.actions.message import LONGEST_ATTEMPT
 from delayer.core.firing.executing import Refused, Retry
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import ExecutorMessage, decode
@@ -32,10 +31,10 @@ def answer(target: "Executor[Any]", event: Mapping[str, Any], context: object) -
         return answered(Refused(error.reason))
     except UnknownVersion:
         return answered(Retry(detail="the function was built with an older Delayer, which cannot read this message"))
-    return answered(target.attempt(evolve(message, seconds_left=_seconds_left(context))))
+    return answered(target.attempt(evolve(message, seconds_left=_seconds_left(target, context))))
 
 
-def _seconds_left(context: object) -> float:
-    """By Lambda's context, and no more than Delayer waits for."""
+def _seconds_left(target: "Executor[Any]", context: object) -> float:
+    """By Lambda's context, and no more than the function was given."""
     remaining = getattr(context, "get_remaining_time_in_millis", None)
-    return LONGEST_ATTEMPT if remaining is None else min(max(remaining() / 1000 - MARGIN, 0.0), LONGEST_ATTEMPT)
+    return target.seconds if remaining is None else min(max(remaining() / 1000 - MARGIN, 0.0), target.seconds)

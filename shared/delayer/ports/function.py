@@ -8,6 +8,10 @@ class NoAnswer(Exception):
     """The function gave none. The text says why, in words of ours: nothing of the function's own text is in it."""
 
 
+class NotInvoked(NoAnswer):
+    """It has done nothing: there is no such function, or it may not be invoked."""
+
+
 class Function(Protocol):
     """A function of Lambda."""
 

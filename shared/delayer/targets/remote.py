@@ -8,11 +8,12 @@ from delayer.core.actions.invocation import as_result, attempt
 from delayer.core.actions.registration import Registration
 from delayer.core.firing.executing import Result, Retry
 from delayer.core.schedule.messages import ExecutorMessage
-from delayer.ports.function import Function, NoAnswer
+from delayer.ports.function import Function, NoAnswer, NotInvoked
+from delayer.ports.target import NotAttempted
 
 
-class NotRegistered(LookupError):
-    """No stack has registered the type, or none any more. It is no failure of the target: the message waits."""
+class NotRegistered(NotAttempted):
+    """No stack has registered the type, or none any more."""
 
 
 @frozen(kw_only=True)
@@ -20,24 +21,39 @@ class RemoteTarget:
     """Port Target. `registration` gives the one in force of a type; KeyError if there is none."""
 
     registration: Callable[[str], Registration]
+    registration_now: Callable[[str], Registration]  # the same, read anew
     function_at: Callable[[str], Function]  # by its ARN
 
-    def check(self, message: ExecutorMessage) -> None:
-        """Raises NotRegistered. Whether the action is one of the class, its function says."""
-        self._arn_for(message)
-
     def __call__(self, message: ExecutorMessage) -> Result:
+        """A stack that was deleted or has replaced its function a moment ago costs no attempt. Raises NotRegistered."""
+        arn = _arn_for(message, self.registration)
         try:
-            return as_result(self.function_at(self._arn_for(message)).ask(attempt(message)))
+            return self._attempt(arn, message)
+        except NotInvoked as error:
+            current = _arn_for(message, self.registration_now)
+            if current == arn:
+                return Retry(detail=str(error))
+        try:
+            return self._attempt(current, message)
+        except NotInvoked as error:
+            return Retry(detail=str(error))
+
+    def _attempt(self, arn: str, message: ExecutorMessage) -> Result:
+        """Raises NotInvoked."""
+        try:
+            return as_result(self.function_at(arn).ask(attempt(message)))
+        except NotInvoked:
+            raise
         except (NoAnswer, ValueError) as error:
             return Retry(detail=str(error))
 
-    def _arn_for(self, message: ExecutorMessage) -> str:
-        kind = message.schedule.definition.action_type
-        try:
-            arn = self.registration(kind).function
-        except KeyError:
-            arn = ""
-        if not arn:
-            raise NotRegistered(f"no other stack has registered the type {kind!r}")
-        return arn
+
+def _arn_for(message: ExecutorMessage, registration: Callable[[str], Registration]) -> str:
+    kind = message.schedule.definition.action_type
+    try:
+        arn = registration(kind).function
+    except KeyError:
+        arn = ""
+    if not arn:
+        raise NotRegistered(f"no other stack has registered the type {kind!r}")
+    return arn

@@ -8,7 +8,8 @@ from attrs import evolve
 
 from delayer.aws.deployment.actions import KEY, DynamoActions
 from delayer.core.actions.action_type import ActionType
-from delayer.core.actions.registration import Registration
+from delayer.core.actions.built_in import built_in
+from delayer.core.actions.registration import Registration, Registrations, most_bytes
 from delayer.fakes import MemoryActions
 from delayer.ports.actions import Actions
 from delayer.ports.unavailable import Unavailable
@@ -70,6 +71,21 @@ def test_what_is_taken_out_is_gone(actions: Actions) -> None:
 def test_nothing_over_nothing(actions: Actions) -> None:
     assert actions.write("slack-post", (), ())
     assert actions.actions() == {}
+
+
+def test_it_takes_no_more_bytes_than_reckoned(dynamodb: Any) -> None:
+    """So the row never becomes too large for DynamoDB, which counts names and values."""
+    actions = adapter(dynamodb)
+    strange = evolve(OTHER, action=evolve(OTHER.action, schema="\U0001f600é"))
+    every: dict[str, Registrations] = {"slack-post": (FIRST, SECOND), "sms-send": (strange,)}
+    every |= {kind: (evolve(FIRST, action=one, queue='"' * 9),) for kind, one in built_in().items()}
+    for kind, known in every.items():
+        actions.write(kind, known, ())
+    row = dynamodb.get_item(TableName=actions.table, Key=KEY)["Item"]["types"]["M"]
+    assert row.keys() == every.keys()
+    for kind, text in row.items():
+        size = len(kind) + len(text["S"].encode())
+        assert size <= most_bytes(every[kind]) <= size + 300 * len(every[kind])
 
 
 def test_a_row_of_the_first_version_is_read(dynamodb: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from attrs import frozen
 
+from delayer.aws.deployment.actions import DynamoActions
 from delayer.core.schedule.instants import SECOND, format_instant
 from local.deployment.deploy import CODE_BUCKET
 from local.deployment.package import package
@@ -64,7 +65,7 @@ def others(client: Client) -> OtherStacks:
     """What comes back to executor-remote is received again soon, and so becomes a suspect."""
     sqs = client.stack.client("sqs")
     for url in sqs.list_queues()["QueueUrls"]:
-        if "Executorremote" in url:
+        if "executor-remote" in url or "Executorremote" in url:
             sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "3"})
     return OtherStacks(client)
 
@@ -144,7 +145,8 @@ def test_a_type_of_another_stack_cannot_be_taken(client: Client, others: OtherSt
     assert others.create("second") == "ROLLBACK_COMPLETE"
     assert "the type 'note-write' belongs to the stack first" in others.reasons("second")
     assert accepted(client, 3600 * SECOND)
-    until_listed(client, "first")
+    registered = DynamoActions(dynamodb=client.stack.client("dynamodb"), table=client.stack.outputs["ControlTable"])
+    assert [one.stack.split("/")[1] for one in registered.actions()["note-write"]] == ["first"]
     assert others.delete("first") == "DELETE_COMPLETE"
 
 

@@ -5,8 +5,9 @@ import urllib.request
 from typing import Annotated, Any
 
 import pytest
+from attrs import evolve
 
-from delayer.extension.executor import Action, Done, Message, Meta, Refused, Result, Retry, executor
+from delayer.extension.executor import Action, Done, LambdaExecutor, Message, Meta, Refused, Result, Retry, executor
 from delayer.extension.harness import Answer, FakeTarget, NotAccepted, clock_at, deliver, event, handler_in, run
 from delayer.extension.subscriber import Event, NotDone, subscriber
 from tests.cfn import ROOT
@@ -55,6 +56,13 @@ def test_the_function_gets_what_a_client_sent() -> None:
     assert message.action == SlackPost(channel="#reports")
     assert message.payload == '{"text": "\\u00e4"}'
     assert (message.attempt, message.owner, message.due) == (2, "o", "2027-01-01T00:00:00.000Z")
+
+
+def test_a_function_that_forgets_to_return_is_told() -> None:
+    forgetful: Any = lambda message: None  # noqa: E731
+    handler = LambdaExecutor(evolve(slack_post.target, attempt=forgetful))
+    with pytest.raises(TypeError, match="has to return Done, Retry or Refused"):
+        run(handler, {"channel": "#reports"}, payload={"text": "x"})
 
 
 def test_each_result_is_returned_and_each_attempt_is_of_another_schedule() -> None:

@@ -14,7 +14,8 @@ from moto import mock_aws
 
 from delayer.aws.messaging.queue import SqsQueue
 from delayer.ports.queue import Outgoing
-from operate.move_queues import TAG, Impossible, MoveQueues, Pair, main, prepared, queues_of
+from operate.move_queues import EARLIER, SUBSCRIBER, TAG, Impossible, MoveQueues, Pair, main, prepared, queues_of
+from tests.cfn import resources
 from tests.clients import AnyClient, Wrapped
 
 TEMPLATE = '{"Resources": {"Nothing": {"Type": "AWS::SQS::Queue"}}}'
@@ -64,8 +65,8 @@ def bodies(queue: SqsQueue) -> list[str]:
 
 
 def test_everything_is_moved_also_what_is_still_delayed(sqs: Any, moment: time_machine.Traveller) -> None:
-    delayer, executor = a_queue(sqs, "old", "DelayerQueue"), a_queue(sqs, "old", "HttpRequestQueue")
-    new, other = a_queue(sqs, "new", "DelayerQueue"), a_queue(sqs, "new", "HttpRequestQueue")
+    delayer, executor = a_queue(sqs, "old", "DelayerQueue"), a_queue(sqs, "old", "executor-http-request")
+    new, other = a_queue(sqs, "new", "DelayerQueue"), a_queue(sqs, "new", "executor-http-request")
     delayer.send([Outgoing(body="now"), Outgoing(body="in a while", delay_seconds=800)])
     executor.send([Outgoing(body="claimed", message_group="target")])
     said: list[str] = []
@@ -214,13 +215,30 @@ def test_an_executor_of_the_old_stack_that_the_new_one_lacks(
     assert bodies(SqsQueue(sqs=sqs, url=running["executor-remote"])) == ["claimed"]
 
 
+def test_executors_of_an_earlier_version_have_their_queues_of_today(
+    sqs: Any, moment: time_machine.Traveller, running: dict[str, str]
+) -> None:
+    a_queue(sqs, "old", "SqsSendQueue").send([Outgoing(body="claimed")])
+    made = prepared(sqs, boto3.client("cloudformation"), "old", "running")
+    assert evolve(made, sleep=moment.shift, now=time.time)() == 1
+    assert bodies(SqsQueue(sqs=sqs, url=running["executor-sqs-send"])) == ["claimed"]
+
+
+def test_each_queue_of_the_template_is_known_by_its_tag() -> None:
+    """An executor's by the name of its folder, a subscriber's likewise; those of a removed one are told by it."""
+    tags = [queue["Tags"][0]["Value"]["Fn::Sub"].partition("/")[2] for queue in resources("AWS::SQS::Queue").values()]
+    assert {"executor-http-request", "executor-http-request-suspects", f"{SUBSCRIBER}failed-webhook"} <= set(tags)
+    assert set(EARLIER.values()) <= set(tags)
+    assert not [name for name in tags if name.startswith("Subscriber") and name != "SubscribersDeadLetterQueue"]
+
+
 def test_events_of_a_subscriber_that_is_no_more_stay(
     sqs: Any, running: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept = a_queue(sqs, "running", "SubscriberbigspendersQueue")
+    kept = a_queue(sqs, "running", "subscriber-big-spenders")
     kept.send([Outgoing(body="an event")])
     assert main(["--from", "running", "--to", "running", "--dry-run"]) == 0
-    assert capsys.readouterr().out.startswith("SubscriberbigspendersQueue stays as it is: ")
+    assert capsys.readouterr().out.startswith("subscriber-big-spenders stays as it is: ")
     assert bodies(kept) == ["an event"]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.invocation import answered
@@ -16,6 +17,7 @@ from delayer.targets.remote import NotRegistered, RemoteTarget
 from tests.samples import an_executor_message
 
 ARN = "arn:aws:lambda:eu-west-1:123456789012:function:slack"
+NEW_ARN = f"{ARN}-2"
 MESSAGE = an_executor_message(action='{"type": "slack-post", "channel": "#ops"}', payload='{"é": 1.50}')
 REGISTRATIONS = {
     kind: Registration(action=ActionType(type=kind, schema="{}"), stack="s", token="1", function=function)
@@ -23,8 +25,12 @@ REGISTRATIONS = {
 }
 
 
-def target_of(function: MemoryFunction) -> RemoteTarget:
-    return RemoteTarget(registration=REGISTRATIONS.__getitem__, function_at={ARN: function}.__getitem__)
+def target_of(function: MemoryFunction, now: Mapping[str, Registration] = REGISTRATIONS) -> RemoteTarget:
+    """`now` are the registrations that another read would find."""
+    functions = {ARN: function, NEW_ARN: MemoryFunction(lambda _: {"outcome": "done", "detail": "new"})}
+    return RemoteTarget(
+        registration=REGISTRATIONS.__getitem__, registration_now=now.__getitem__, function_at=functions.__getitem__
+    )
 
 
 def result_of(content: object) -> Result:
@@ -62,5 +68,17 @@ def test_a_type_that_no_other_stack_has_registered_waits(kind: str) -> None:
     """It is no failed attempt: a stack that is deployed again finds all that waited."""
     message = an_executor_message(action=json.dumps({"type": kind}))
     with pytest.raises(NotRegistered, match=kind):
-        target_of(MemoryFunction()).check(message)
-    target_of(MemoryFunction()).check(MESSAGE)
+        target_of(MemoryFunction())(message)
+
+
+def test_a_stack_that_was_deleted_a_moment_ago_costs_no_attempt() -> None:
+    """Its registration was read before."""
+    with pytest.raises(NotRegistered, match="slack-post"):
+        target_of(MemoryFunction(), now={})(MESSAGE)
+
+
+def test_a_function_that_was_replaced_a_moment_ago_is_found() -> None:
+    now = {"slack-post": evolve(REGISTRATIONS["slack-post"], function=NEW_ARN)}
+    assert target_of(MemoryFunction(), now)(MESSAGE) == Done("new")
+    busy = MemoryFunction(lambda _: answered(Retry(detail="busy")))
+    assert target_of(busy, now)(MESSAGE) == Retry(detail="busy"), "it has been asked: no other is asked as well"

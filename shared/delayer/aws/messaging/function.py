@@ -8,7 +8,7 @@ from attrs import frozen
 from botocore.exceptions import ReadTimeoutError
 
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
-from delayer.ports.function import NoAnswer
+from delayer.ports.function import NoAnswer, NotInvoked
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
@@ -20,6 +20,8 @@ REASONS: Final = {
     "TooManyRequestsException": "the function is throttled",
     "RequestTooLargeException": "the message is too large for a function",
 }
+
+NOT_INVOKED: Final = ("ResourceNotFoundException", "AccessDeniedException")
 
 
 @frozen(kw_only=True)
@@ -37,9 +39,8 @@ class LambdaFunction:
             raise NoAnswer("the function did not answer in time") from error
         except AWS_ERRORS as error:
             code = error_code(error)
-            raise NoAnswer(
-                REASONS.get(code, f"Lambda did not take the call: {code or type(error).__name__}")
-            ) from error
+            reason = REASONS.get(code, f"Lambda did not take the call: {code or type(error).__name__}")
+            raise (NotInvoked if code in NOT_INVOKED else NoAnswer)(reason) from error
         if "FunctionError" in answer:
             raise NoAnswer("the function raised an error, or ended before its answer: its own log says more")
         if len(content) > LARGEST_ANSWER:

@@ -1,7 +1,8 @@
 """What is accepted of a class that another stack registers: nothing that could harm those who validate with it.
 
 Its schema is data from outside. Each POST of its type is validated with it, in the functions that all owners share. So
-it is small, refers to nothing, and its patterns cannot take long, whatever text they are given.
+it is small, refers to nothing, asks little of each value, and its patterns cannot take long, whatever text they are
+given. How many values a request may have then follows from the schema (`core/schemas/work.py`).
 """
 
 import json
@@ -16,19 +17,21 @@ from jsonschema.exceptions import SchemaError
 from delayer.core.actions import patterns
 from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType
 from delayer.core.firing.message_group import HOST
+from delayer.core.schemas.work import levels_of, values_in
 
 TYPE: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 LONGEST_TYPE: Final = 40  # characters
 LARGEST: Final = 8_192  # bytes of JSON
 DEEPEST: Final = 24  # levels of JSON, schemas and examples alike
 LONGEST_MATCHED: Final = 2_048  # characters of a text that a pattern may be given
+MOST_WORK: Final = 700  # microseconds for one value: about a hundred keywords, or fifty in branches of `anyOf`
 MOST_STEPS: Final = 128  # of one pattern, for each character of a text
 MOST_STEPS_IN_ALL: Final = 512  # of all patterns of a schema: a payload may be matched with each of them
 
 KEYWORDS: Final = frozenset({
     "type", "const", "enum", "anyOf", "properties", "required", "additionalProperties", "propertyNames", "items",
     "pattern", "minLength", "maxLength", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-    "minItems", "maxItems", "minProperties", "maxProperties",
+    "multipleOf", "minItems", "maxItems", "minProperties", "maxProperties",
     "title", "description", "default", "examples", "writeOnly", "x-allowed",
 })  # fmt: skip
 _OF_SCHEMAS: Final = ("additionalProperties", "items", "propertyNames")  # keywords whose value is a schema
@@ -68,6 +71,8 @@ def _checked(name: str, text: str) -> Mapping[str, Any]:
     except SchemaError as error:
         where = ".".join([name, *(str(step) for step in error.absolute_path)])
         raise Unsafe(f"{where} is no JSON Schema") from error
+    if max(levels_of(text)) > MOST_WORK:
+        raise Unsafe(f"the {name} asks too much of one value: it has too many keywords, or too large branches of anyOf")
     steps = sum(_steps(one, path) for path, one in schemas if "pattern" in one)
     if steps > MOST_STEPS_IN_ALL:
         raise Unsafe(f"all patterns of the {name} together could take too long")
@@ -95,14 +100,8 @@ def _finite(digits: str) -> float:
 def _is_too_deep(value: Any) -> bool:
     level = [value]
     for _ in range(DEEPEST):
-        level = [*chain.from_iterable(_inner(one) for one in level)]
+        level = [*chain.from_iterable(map(values_in, level))]
     return bool(level)
-
-
-def _inner(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return [*value.values()]
-    return value if isinstance(value, list) else []
 
 
 def _check_shape(action: ActionType, schema: Mapping[str, Any]) -> None:

@@ -9,13 +9,17 @@ is in force.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+import msgspec
 from attrs import frozen
 
 from delayer.core.actions.action_type import ActionType, encode
 
 MOST: Final = 8  # registrations of one type at a time; there is more than one only in the middle of a deployment
 MOST_FOREIGN: Final = 30  # types of other stacks
-MOST_BYTES: Final = 120_000  # of all that other stacks register: it is one row, of 400 KB at most, which many read
+LARGEST_ROW: Final = 400_000  # bytes: all registrations are one row, and DynamoDB takes 400 KB
+KEPT_FREE: Final = 280_000  # bytes, for Delayer's own types: no other stack can keep them from being registered
+MOST_BYTES: Final = LARGEST_ROW - KEPT_FREE  # of all that other stacks register; many read it
+_OVERHEAD: Final = 200  # bytes of one registration: the names of its fields, and its type once more
 
 
 @frozen(kw_only=True)
@@ -79,8 +83,13 @@ def without(current: Sequence[Registration], token: str, stack: str) -> Registra
 def has_room(registered: Mapping[str, Registrations], own_stack: str) -> bool:
     """Whether it is not too much, what other stacks have registered."""
     others = [known for known in registered.values() if known[-1].stack != own_stack]
-    size = sum(len(encode(one.action)) for known in others for one in known)
-    return len(others) <= MOST_FOREIGN and size <= MOST_BYTES
+    return len(others) <= MOST_FOREIGN and sum(map(most_bytes, others)) <= MOST_BYTES
+
+
+def most_bytes(known: Registrations) -> int:
+    """As they are stored, or a little more."""
+    texts = [(one.stack, one.token, one.resource, one.queue, one.function) for one in known]
+    return sum(len(encode(one.action).encode()) + _OVERHEAD for one in known) + len(msgspec.json.encode(texts))
 
 
 def name_of(stack: str) -> str:

@@ -28,6 +28,7 @@ from delayer.core.api.request import ChangeRequest, FieldError, Invalid, Request
 from delayer.core.masking.mask import masks_in
 from delayer.core.schedule.definition import FIELDS, Definition, from_texts
 from delayer.core.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
+from delayer.core.schemas.work import MOST, levels_of, most_work
 
 MAX_BODY_BYTES: Final = 262_144
 MAX_BATCH: Final = 100  # schedules in one call
@@ -172,7 +173,7 @@ def clients_types(actions: Actions) -> list[str]:
 
 def check_payload(action: ActionType, payload: str) -> None:
     """Raises Invalid for a payload that its target would never take. It is empty if there is none."""
-    if errors := [*_payload_errors(action, payload.encode("utf-8", "surrogatepass"))]:
+    if errors := _first_errors(_payload_errors(action, payload.encode("utf-8", "surrogatepass"))):
         raise Invalid(errors)
 
 
@@ -184,7 +185,17 @@ def _payload_errors(action: ActionType, payload: bytes) -> Iterable[FieldError]:
         wanted = str(parsed(action.payload).get("type", "a value"))
         yield FieldError(field="payload", problem="missing", allowed=f"required by {action.type}: {wanted}")
     elif action.payload:
-        yield from errors_of(validator_of(action.payload), parse(payload), "payload")
+        yield from _validated(action.payload, parse(payload), len(payload), "payload", action.type)
+
+
+def _validated(schema: str, value: Any, size: int, path: str, kind: str) -> Iterable[FieldError]:
+    """All errors, by a schema that another stack may have registered. What would take too long is not begun."""
+    work = most_work(levels_of(schema), value, size)
+    if work > MOST:
+        allowed = f"lists and objects with fewer values for {kind}: about {MOST / work:.0%} of these"
+        yield FieldError(field=path, problem="too many values to check", allowed=allowed)
+        return
+    yield from errors_of(validator_of(schema), value, path)
 
 
 def _shape_errors(document: Mapping[str, Any], payload: bytes | None, actions: Actions) -> Iterable[FieldError]:
@@ -203,7 +214,8 @@ def _action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> 
         allowed = ", ".join(clients_types(actions))
         yield FieldError(field="action.type", problem=f"not allowed: {shortened(json.dumps(kind))}", allowed=allowed)
         return
-    errors = [*islice(map(_moved, errors_of(validator_of(known.schema), action, "action")), MAX_ERRORS)]
+    found = _validated(known.schema, action, len(_compact(action)), "action", kind)
+    errors = [*islice(map(_moved, found), MAX_ERRORS)]
     yield from errors
     for path in [] if errors else masks_in(action, parsed(known.schema)):
         yield evolve(_MASKED, field=field_path("", path))

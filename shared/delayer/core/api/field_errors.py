@@ -2,10 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
-from functools import lru_cache
+from fractions import Fraction
+from functools import lru_cache, partial
 from importlib.resources import files
+from itertools import chain, groupby, islice
 from typing import Any, Final
 
 from jsonschema import Draft202012Validator, validators
@@ -13,9 +15,12 @@ from jsonschema.exceptions import ValidationError
 
 from delayer.core.actions.action_type import parsed
 from delayer.core.api.request import FieldError
-from delayer.core.masking.mask import MASK, masked_value
+from delayer.core.masking.mask import MASK, is_declared_secret, masked_value, secrets_of
+from delayer.core.schemas.work import values_in
 
 MAX_SHOWN: Final = 80  # characters of a value or a made-up name in an answer
+MAX_MASKED: Final = 1_000  # values within one that is shown
+MOST_DIGITS: Final = 100  # before or after the point, of a number that has to be a multiple of another
 MAX_ERRORS: Final = 50  # a body can be wrong in thousands of places; nobody reads them all
 
 
@@ -30,8 +35,20 @@ def _pattern(_validator: Any, pattern: str, text: Any, schema: Any) -> Iterable[
         yield ValidationError(f"{text!r} does not match {pattern!r}")
 
 
+def _multiple_of(_validator: Any, step: Any, value: Any, _schema: Any) -> Iterable[ValidationError]:
+    """In decimal digits, as they were sent: 0.3 is a multiple of 0.1. One with too many digits is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return
+    number = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
+    has_few_digits = number.is_finite() and max(number.adjusted(), -int(number.as_tuple().exponent)) <= MOST_DIGITS
+    if not has_few_digits or Fraction(number) % Fraction(str(step)):
+        yield ValidationError(f"{value!r} is not a multiple of {step!r}")
+
+
 _CONTRACT = json.loads(files("delayer.core.api").joinpath("contract.json").read_text())
-_Validator: Any = validators.extend(Draft202012Validator, {"pattern": _pattern})  # type: ignore[no-untyped-call] # jsonschema
+_Validator: Any = validators.extend(  # type: ignore[no-untyped-call] # jsonschema
+    Draft202012Validator, {"pattern": _pattern, "multipleOf": _multiple_of}
+)
 REQUEST: Final = _Validator(_CONTRACT["request"])
 CHANGE: Final = _Validator(_CONTRACT["change"])
 LISTING: Final = _Validator(_CONTRACT["listing"])
@@ -51,9 +68,11 @@ def errors_of(schema: Any, document: Any, path: str = "") -> Iterable[FieldError
         yield from _teach(error, path)
 
 
-def _teach(error: ValidationError, prefix: str) -> Iterable[FieldError]:
-    """One JSON Schema error, in words that say what to do."""
+def _teach(error: ValidationError, prefix: str, *, is_secret: bool = False) -> Iterable[FieldError]:
+    """One JSON Schema error, in words that say what to do. What is secret in a choice is so in each of its branches."""
     schema: Any = error.schema
+    is_secret = is_secret or is_declared_secret(schema)
+    show = partial(_shown, error, is_secret=is_secret)
     path = ".".join([prefix] * bool(prefix) + [str(step) for step in error.absolute_path])
     rule: Any = error.validator_value
     instance: Any = error.instance
@@ -67,20 +86,72 @@ def _teach(error: ValidationError, prefix: str) -> Iterable[FieldError]:
                 yield FieldError(field=field_path(path, name), problem="unknown field", allowed=", ".join(known))
         case "enum" | "const":
             allowed = ", ".join(map(str, rule)) if isinstance(rule, list) else str(rule)
-            yield FieldError(field=path, problem=f"not allowed: {_shown(instance, error)}", allowed=allowed)
+            yield FieldError(field=path, problem=f"not allowed: {show()}", allowed=allowed)
         case "type":
-            allowed = " or ".join(rule) if isinstance(rule, list) else rule
-            yield FieldError(field=path, problem=f"wrong type: {_shown(instance, error)}", allowed=allowed)
+            yield FieldError(field=path, problem=f"wrong type: {show()}", allowed=_types([rule]))
         case "pattern":
             name = field_path(path, str(instance)) if "propertyNames" in error.absolute_schema_path else path
             allowed = schema.get("x-allowed") or f"must match {rule}"
-            yield FieldError(field=name, problem=f"not allowed: {_shown(instance, error)}", allowed=allowed)
+            yield FieldError(field=name, problem=f"not allowed: {show()}", allowed=allowed)
+        case "anyOf":
+            yield from _teach_choice(error, prefix, path, show, is_secret=is_secret)
         case rule_name:
-            yield FieldError(
-                field=path,
-                problem=f"out of bounds: {_shown(instance, error)}",
-                allowed=shortened(f"{rule_name} {rule}") if rule_name else "nothing",
-            )
+            yield FieldError(field=path, problem=f"out of bounds: {show()}", allowed=_bound(rule_name, rule))
+
+
+def _teach_choice(
+    error: ValidationError, prefix: str, path: str, show: Callable[[], str], *, is_secret: bool
+) -> Iterable[FieldError]:
+    """What is wrong by the branch of `anyOf` that the client meant."""
+    context = error.context or []
+    branches = [[*errors] for _, errors in groupby(context, key=_branch)]
+    meant = [errors for errors in branches if not any(map(_is_of_another_type, errors))]
+    for one in min(meant, key=_distance, default=()):
+        yield from _teach(one, prefix, is_secret=is_secret)
+    if not meant:
+        types = _types(one.validator_value for one in context if one.validator and _is_of_another_type(one))
+        yield FieldError(field=path, problem=f"wrong type: {show()}", allowed=shortened(types) or "nothing")
+
+
+_BOUNDS: Final = {
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "minProperties": "at least {} fields",
+    "maxProperties": "at most {} fields",
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+}
+
+
+def _bound(name: Any, rule: Any) -> str:
+    if not name:
+        return "nothing"
+    words = _BOUNDS.get(name, name + " {}").format(rule)
+    return shortened(words.removesuffix("s") if rule == 1 else words)
+
+
+def _branch(error: ValidationError) -> Any:
+    """Its number. The error of one that is `false` does not say it."""
+    return next(iter(error.relative_schema_path), None)
+
+
+def _is_of_another_type(error: ValidationError) -> bool:
+    """The value itself, not one within it. For a branch that is `false` it always is."""
+    return error.validator in ("type", None) and not error.relative_path
+
+
+def _distance(errors: Sequence[ValidationError]) -> tuple[int, int]:
+    """How far a branch is from what the client meant. Of several classes, one says by a constant which it is."""
+    return sum(error.validator == "const" for error in errors), len(errors)
+
+
+def _types(rules: Iterable[Any]) -> str:
+    return " or ".join(chain.from_iterable([rule] if isinstance(rule, str) else rule for rule in rules))
 
 
 def field_path(path: str, name: str) -> str:
@@ -88,12 +159,22 @@ def field_path(path: str, name: str) -> str:
     return f"{path}.{shortened(name)}" if path else shortened(name)
 
 
-def _shown(value: Any, error: ValidationError) -> str:
+def _shown(error: ValidationError, *, is_secret: bool) -> str:
     """The value as the client wrote it, cut short; a secret is masked in an error, too (ADR 0067)."""
     names = [step for step in error.absolute_path if isinstance(step, str)]
-    is_secret = isinstance(error.schema, dict) and error.schema.get("writeOnly") is True
-    value = MASK if is_secret else masked_value(names[-1] if names else "", value)
+    value: Any = error.instance
+    if not is_secret and _is_large(value):  # to mask it once for each of its errors would take long
+        return f"{len(value):,} {'fields' if isinstance(value, dict) else 'items'}"
+    value = MASK if is_secret else masked_value(names[-1] if names else "", value, secrets_of(error.schema))
     return shortened(str(value) if isinstance(value, Decimal) else json.dumps(value, default=str))
+
+
+def _is_large(value: Any) -> bool:
+    level, left = [value], MAX_MASKED
+    while level and left >= 0:
+        left -= len(level)
+        level = [*islice(chain.from_iterable(map(values_in, level)), MAX_MASKED)]
+    return left < 0
 
 
 def shortened(text: str) -> str:

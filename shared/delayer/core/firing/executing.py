@@ -205,6 +205,10 @@ def decide_next(made: Made, result: Retry | Refused, policy: RetryPolicy, age_fr
     if attempt >= policy.max_attempts:
         return GiveUp(f"gave up after {attempt} attempts: {result.detail}")
     delay = retry_seconds(policy, schedule.id, attempt, result.after_seconds)
+    latest = min(age_from + policy.max_age, schedule.address.due + STALE_AFTER)
+    left = (latest - attempted_at(made)) // SECOND
+    if delay > left >= retry_seconds(policy, schedule.id, attempt):
+        delay = left  # the target has asked for more: the last attempt is made at the last moment
     following = attempted_at(made) + delay * SECOND
     if following - age_from > policy.max_age:
         return GiveUp(_too_late(attempt, f"maxAgeSeconds ({policy.max_age // SECOND}) ends", delay, result.detail))

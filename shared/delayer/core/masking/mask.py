@@ -54,24 +54,45 @@ def masked_action(text: str, secrets: Schema | None = None) -> str:
 def masks_in(action: Any, schema: Schema | None = None) -> list[str]:
     """The paths at which a mask stands where a secret should: they were copied from what is shown."""
     masking = _Masking()
-    masking.of(action, "action", schema or {})
+    masking.of(action, "action", secrets_of(schema or {}) or {})
     return masking.found
 
 
-def secrets_of(schema: Schema) -> dict[str, Any] | None:
-    """Of the schema of an action, what masking needs: only what leads to a `writeOnly`. None if there is none."""
+def secrets_of(schema: Any) -> dict[str, Any] | None:
+    """Of the schema of an action, what masking needs: only what leads to a `writeOnly`. None if there is none.
+
+    A field that may be null is a choice (`anyOf`): what is secret in one of its branches is secret.
+    """
+    if not isinstance(schema, Mapping):
+        return None
     found: dict[str, Any] = {"writeOnly": schema["writeOnly"]} if "writeOnly" in schema else {}
     fields = {name: inner for name, one in schema.get("properties", {}).items() if (inner := secrets_of(one))}
     found |= {"properties": fields} if fields else {}
-    items = schema.get("items")
-    found |= {"items": inner} if isinstance(items, Mapping) and (inner := secrets_of(items)) else {}
+    found |= {"items": inner} if (inner := secrets_of(schema.get("items"))) else {}
+    for branch in schema.get("anyOf", []):
+        found = _joined(found, secrets_of(branch) or {})
     return found or None
 
 
-def masked_value(name: str, value: Any) -> Any:
+def is_declared_secret(schema: Any) -> bool:
+    """Whether a value of this schema is secret, whatever its name is."""
+    return (secrets_of(schema) or {}).get("writeOnly") is True
+
+
+def _joined(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """The secrets of both."""
+    both = {
+        name: _joined(inner, other[name]) if isinstance(inner, dict) else inner or other[name]
+        for name, inner in one.items()
+        if name in other
+    }
+    return {**one, **other, **both}
+
+
+def masked_value(name: str, value: Any, secrets: Schema | None = None) -> Any:
     """One value of an action as it may be shown. `name` is that of its field or header."""
     try:
-        return _Masking().of(value, name, {}, name)
+        return _Masking().of(value, name, secrets or {}, name)
     except RecursionError:  # nested too deeply to be gone through, and so to be shown
         return MASK
 

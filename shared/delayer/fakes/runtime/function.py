@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import Factory, define
 
-from delayer.ports.function import NoAnswer
+from delayer.ports.function import NotInvoked
 
 
 @define
@@ -18,5 +18,5 @@ class MemoryFunction:
     def ask(self, question: Mapping[str, Any]) -> object:
         self.asked.append(question)
         if self.answer is None:
-            raise NoAnswer("the function does not exist")
+            raise NotInvoked("the function does not exist")
         return self.answer(question)

@@ -39,6 +39,10 @@ class RegisteredActions(Mapping[str, ActionType]):
             known = self._read_anew()
         return known[kind]
 
+    def registration_now(self, kind: str) -> Registration:
+        """The same, read anew."""
+        return self._read_anew()[kind]
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._known())
 

@@ -18,7 +18,7 @@ from delayer.ports.clock import Clock, Parallel
 from delayer.ports.ledger import Conflict, ReadsAndWritesLedger
 from delayer.ports.observer import Observer
 from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
-from delayer.ports.target import Target
+from delayer.ports.target import NotAttempted, Target
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.recovery.dead_letter import StoresFailed, TakesDeadLetters, undeliverable
 
@@ -125,7 +125,11 @@ class Execute:
             self.observer.warn("no time left for an attempt: it comes again", message.schedule.id)
             return False
         lateness = executing.lateness(message, self.clock.now())
-        made = executing.Made(message=message, result=self.reach(message), lateness=lateness)
+        try:
+            made = executing.Made(message=message, result=self.reach(message), lateness=lateness)
+        except NotAttempted as error:
+            self.observer.warn("not attempted: it comes again", message.schedule.id, reason=str(error))
+            return False
         if message.attempt == 1:
             self._measure(lateness)
         try:
@@ -177,13 +181,22 @@ class Execute:
                 return True
 
     def reach(self, message: ExecutorMessage) -> executing.Result:
-        """One attempt. A target that raises has a defect; that counts as an attempt like any other."""
+        """One attempt. A target that raises has a defect; that counts as an attempt like any other.
+
+        So does one that returns no result: what is not counted would be repeated for ever. Raises NotAttempted.
+        """
         try:
-            return self.target(message)
+            result = self.target(message)
+        except NotAttempted:
+            raise
         except Exception as error:  # noqa: BLE001 - it must not take the batch along
             where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent (ADR 0067)
             self.observer.warn("the target raised", message.schedule.id, error=type(error).__name__, where=where)
             return executing.Retry(detail=f"the executor failed: {type(error).__name__}")
+        if not isinstance(result, executing.Done | executing.Retry | executing.Refused):
+            self.observer.warn("the target returned no result", message.schedule.id, returned=type(result).__name__)
+            return executing.Retry(detail="the executor returned no Done, Retry or Refused")
+        return result
 
     def _measure(self, lateness: int) -> None:
         self.observer.measure_lateness(lateness)

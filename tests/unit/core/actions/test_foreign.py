@@ -39,6 +39,8 @@ def test_an_ordinary_class_is_accepted() -> None:
     check(an_action())
     check(an_action(fair_by="host:to", payload='{"type":"object"}', largest_payload=1_000))
     check(an_action(fair_by=""))
+    check(an_action(a_schema(steps={"type": "integer", "multipleOf": 5})))
+    check(an_action(a_schema(country={"enum": [f"c{number}" for number in range(250)]})))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_a_type_has_an_ordinary_name(kind: str) -> None:
         (a_schema(x={"$ref": "https://example.com/schema"}), r"not allowed: \$ref"),
         (a_schema(x={"$dynamicRef": "#x"}), "not allowed"),
         (a_schema(x={"uniqueItems": True}), "not allowed"),
-        (a_schema(x={"multipleOf": 0.01}), "not allowed"),
+        (a_schema(x={"multipleOf": 0}), "no JSON Schema"),
         (a_schema(x={"if": True}), "not allowed"),
         (a_schema(x={"patternProperties": {}}), "not allowed"),
         (a_schema(x={"items": {"properties": {"y": {"allOf": []}}}}), r"schema.x.items.y has a keyword"),
@@ -81,6 +83,10 @@ def test_a_type_has_an_ordinary_name(kind: str) -> None:
         (a_schema(x={"pattern": "^a", "maxLength": 10.5}), "no JSON Schema"),
         (a_schema(x={"pattern": "^(a|aa)+$", "maxLength": 40}), "more than one way"),
         (a_schema(x={"pattern": "^a*a*a*b", "maxLength": 2_000}), "could take too long"),
+        (a_schema(x={"items": {"anyOf": [{"minimum": number} for number in range(60)]}}), "too much of one value"),
+        (a_schema(x={"items": {"anyOf": [{"required": ["a", "b", "c"] + [str(n) for n in range(200)]}]}}), "too much"),
+        (a_schema(x={"items": {"enum": [*range(800)]}}), "too much"),
+        (a_schema(x={"anyOf": [{"items": {"anyOf": [{"minimum": n} for n in range(9)]}}] * 6}), "too much"),
         (a_schema(x={"anyOf": [{"pattern": "^[a-z]*[a-y]*!", "maxLength": 15}] * 20}), "together"),
     ],
     ids=lambda one: json.dumps(one)[-60:],

@@ -9,14 +9,19 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from delayer.core.actions.action_type import ActionType
+from delayer.core.actions.built_in import built_in
 from delayer.core.actions.command import Command, Impossible
 from delayer.core.actions.registration import (
+    KEPT_FREE,
+    LARGEST_ROW,
+    MOST,
     MOST_BYTES,
     MOST_FOREIGN,
     Refused,
     Registration,
     decide_registration,
     has_room,
+    most_bytes,
     name_of,
 )
 from delayer.fakes import MemoryActions, MemoryObserver
@@ -64,6 +69,29 @@ def test_what_other_stacks_register_has_a_limit() -> None:
     large = evolve(a_registration(), action=an_action(payload=" " * MOST_BYTES))
     assert not has_room({"slack-post": (large,)}, OWN)
     assert has_room({"slack-post": (evolve(large, stack=OWN),)}, OWN)
+
+
+def test_the_limit_is_one_of_bytes() -> None:
+    """A character of a description may have four."""
+    of_four = {
+        f"kind-{number}": (evolve(a_registration(), action=an_action(payload="\U0001f600" * 4_000)),)
+        for number in range(8)
+    }
+    assert not has_room(of_four, OWN)
+    assert has_room(dict(list(of_four.items())[:7]), OWN)
+    long = a_registration(stack=REPORTS + "a" * MOST_BYTES)
+    assert not has_room({"slack-post": (long,)}, OWN)
+
+
+def test_there_is_room_for_all_types_of_delayer_whatever_others_register() -> None:
+    """In the middle of a deployment, too, when each has as many registrations as it may have."""
+    queue = "https://sqs.ap-southeast-2.amazonaws.com/123456789012/" + "q" * 80
+    own = {
+        kind: (Registration(action=one, stack=OWN, token="1" * 36, queue=queue),) * MOST
+        for kind, one in built_in().items()
+    }
+    assert sum(map(most_bytes, own.values())) <= KEPT_FREE
+    assert MOST_BYTES + KEPT_FREE <= LARGEST_ROW <= 400 * 1_024
 
 
 # ------------------------------------------------------------ CloudFormation

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import time
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,8 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from delayer.core.actions import foreign
+from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import (
     MAX_AHEAD,
@@ -19,6 +22,7 @@ from delayer.core.api.admission import (
     MAX_PAST,
     admit,
     admit_batch,
+    check_payload,
     clients_types,
 )
 from delayer.core.api.field_errors import MAX_ERRORS
@@ -314,6 +318,44 @@ def test_a_retry_policy_is_kept_as_it_was_sent() -> None:
 def test_thousands_of_errors_are_cut_short() -> None:
     with pytest.raises(Invalid) as caught:
         admit(body(**{f"x{at}": 1 for at in range(5000)}), NOW, built_in())
+    assert len(caught.value.errors) == MAX_ERRORS
+
+
+def of_another_stack(payload: Any) -> dict[str, ActionType]:
+    fields = {"type": {"const": "reports-add"}, "rows": {"items": {"type": "integer"}}}
+    schema = {"type": "object", "required": ["type"], "additionalProperties": False, "properties": fields}
+    action = ActionType(type="reports-add", schema=json.dumps(schema), payload=json.dumps(payload))
+    foreign.check(action)
+    return {"reports-add": action}
+
+
+def test_a_payload_that_would_take_long_to_check_is_refused_unseen() -> None:
+    """A schema of another stack can ask much of each value: a few kilobytes would take seconds."""
+    branches = [{"minimum": number} for number in range(40)]
+    actions = of_another_stack({"items": {"anyOf": [*branches, {"type": "integer"}]}})
+    few, many = [-1] * 100, [-1] * 2_000
+    assert admit(body(action={"type": "reports-add"}, payload=few), NOW, actions)
+    with pytest.raises(Invalid) as caught:
+        admit(body(action={"type": "reports-add"}, payload=many), NOW, actions)
+    [error] = caught.value.errors
+    assert (error.field, error.problem) == ("payload", "too many values to check")
+    assert re.fullmatch(r"lists and objects with fewer values for reports-add: about \d\d% of these", error.allowed)
+    with pytest.raises(Invalid):
+        check_payload(actions["reports-add"], json.dumps(many))
+
+
+def test_an_action_that_would_take_long_to_check_is_refused_unseen() -> None:
+    actions = of_another_stack({})
+    assert admit(body(action={"type": "reports-add", "rows": [1] * 1_000}, payload=1), NOW, actions)
+    with pytest.raises(Invalid) as caught:
+        admit(body(action={"type": "reports-add", "rows": [1] * 87_000}, payload=1), NOW, actions)
+    assert [(error.field, error.problem) for error in caught.value.errors] == [("action", "too many values to check")]
+
+
+def test_a_change_has_no_more_errors_than_a_new_schedule() -> None:
+    actions = of_another_stack({"items": {"type": "string"}})
+    with pytest.raises(Invalid) as caught:
+        check_payload(actions["reports-add"], json.dumps([1] * 500))
     assert len(caught.value.errors) == MAX_ERRORS
 
 

@@ -134,6 +134,18 @@ def test_the_class_of_an_action_says_what_is_secret_and_what_is_not() -> None:
     }
 
 
+def test_a_secret_that_may_be_missing_is_one() -> None:
+    """The class says `str | None` of it, and the schema makes a choice of that."""
+    note = {"anyOf": [{"type": "string", "writeOnly": True}, {"type": "null"}]}
+    inner = {"anyOf": [{"properties": {"pan": {"writeOnly": True}}}, {"properties": {"pan": {"items": note}}}]}
+    secrets = secrets_of(
+        {"properties": {"note": note, "many": {"items": inner}, "any": True, "none": {"items": False}}}
+    )
+    pan = {"writeOnly": True, "items": {"writeOnly": True}}
+    assert secrets == {"properties": {"note": {"writeOnly": True}, "many": {"items": {"properties": {"pan": pan}}}}}
+    assert masks_in({"note": MASK}, {"properties": {"note": note, "any": True}}) == ["action.note"]
+
+
 def test_what_has_no_secret_is_the_very_same() -> None:
     definition = a_definition(action='{ "type": "http-request",\n"url": "http://a.example/b" }')
     assert masked(definition) is definition

@@ -215,6 +215,7 @@ def test_a_new_stack_takes_the_keys_the_shards_and_the_watermark(stack: Stack) -
     others: list[Any] = [
         {"name": {"S": "heartbeat"}, "seenAt": {"N": "1"}},
         {"name": {"S": "paused"}, "at": {"N": "1"}},
+        {"name": {"S": "actions"}, "types": {"M": {"report-make": {"S": "[]"}}}},
     ]
     shards = {"name": {"S": "shards"}, "highest": {"N": "31"}, "since": {"N": "100"}}
     stack.put("old-control", key, shards, SWEEP, *others)
@@ -225,6 +226,16 @@ def test_a_new_stack_takes_the_keys_the_shards_and_the_watermark(stack: Stack) -
     assert stack.control("sweep") == {**SWEEP, "sweptAt": {"N": "0"}, "wholeAt": {"N": "0"}}
     assert stack.control("heartbeat") is None
     assert stack.control("paused") is None
+    assert stack.control("actions") is None
+
+
+def test_a_stack_keeps_its_own_registrations(stack: Stack) -> None:
+    """Those of another one name the queues of that one."""
+    own = {"name": {"S": "actions"}, "types": {"M": {"sqs-send": {"S": "[1]"}}}}
+    stack.put("delayer-control", own)
+    stack.put("old-control", {**own, "types": {"M": {"sqs-send": {"S": "[2]"}, "report-make": {"S": "[]"}}}})
+    stack.restore("control")
+    assert stack.control("actions") == own
 
 
 def test_a_stack_that_has_issued_ids_of_its_own_is_not_given_another_key(stack: Stack) -> None:

@@ -20,6 +20,7 @@ from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, deco
 from delayer.fakes.runtime.faults import failed
 from delayer.ports.ledger import Written
 from delayer.ports.queue import ReceivedMessage
+from delayer.ports.target import NotAttempted
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.transitions import take_out
 from tests.world import World
@@ -164,6 +165,35 @@ def test_a_target_that_raises_has_had_its_attempt() -> None:
     assert [message.schedule.id for _, message in world.target.reached] == [neighbour.schedule.id]
     assert "the target raised" in world.observer.warnings
     assert the_row(world).detail == "the executor failed: ZeroDivisionError", "and nothing of what it said"
+
+
+def test_a_target_that_returns_no_result_has_had_its_attempt() -> None:
+    """An author who forgets `return`: what is not counted would be repeated for ever."""
+    world = after_a_claim()
+    nothing: Any = lambda message: None  # noqa: E731 - a Target by name only
+    assert evolve(world.execute, target=nothing)(delivered(an_executor_message())) == []
+    assert (the_row(world).attempt, the_row(world).state) == (2, State.CLAIMED)
+    assert the_row(world).detail == "the executor returned no Done, Retry or Refused"
+
+
+def test_what_cannot_be_attempted_now_comes_again_and_uses_up_nothing() -> None:
+    """Also if it has a single attempt. Its neighbour goes on."""
+    world = after_a_claim()
+    answer = world.target.__call__
+
+    def target(message: ExecutorMessage) -> Result:
+        if message.schedule.id == an_id():
+            raise NotAttempted("no other stack has registered the type")
+        return answer(message)
+
+    neighbour = an_executor_message(NOW + 1)
+    world.ledger.store(a_claim(NOW + 1))
+    before = the_row(world)
+    batch = delivered(an_executor_message(retry='{"maxAttempts": 1}'), neighbour)
+    assert evolve(world.execute, target=target)(batch) == ["m0"]
+    assert the_row(world) == before
+    assert world.execute(batch[:1]) == []
+    assert the_row(world).state is State.EXECUTED
 
 
 def test_after_an_end_the_target_is_not_reached() -> None:

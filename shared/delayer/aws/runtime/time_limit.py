@@ -1,0 +1,71 @@
+"""How long an attempt may take, whatever it waits for: its neighbours in the batch have a deadline (ADR 0088).
+
+Python cannot end a thread. One that hangs is left behind; when there are many, the next invocation begins in a new
+execution environment.
+"""
+
+import os
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Final, Generic, TypeVar
+
+from attrs import define, field
+
+Outcome = TypeVar("Outcome")
+
+NAME: Final = "attempt"  # of its threads
+MOST_LEFT_BEHIND: Final = 100  # Lambda allows 1,024 threads
+
+
+class TookTooLong(Exception):
+    """It has not ended in time. Nobody knows whether it still does something."""
+
+
+@define
+class _Attempt(Generic[Outcome]):
+    """What came of it, as soon as that is known."""
+
+    do: Callable[[], Outcome]
+    returned: SimpleQueue[Outcome] = field(factory=SimpleQueue)
+    raised: SimpleQueue[BaseException] = field(factory=SimpleQueue)
+    ended: SimpleQueue[None] = field(factory=SimpleQueue)
+
+    def run(self) -> None:
+        try:
+            self.returned.put(self.do())
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            self.raised.put(error)
+        finally:
+            self.ended.put(None)
+
+
+@define
+class TimeLimit:
+    """Of each attempt in this execution environment."""
+
+    leave: Callable[[int], object] = os._exit  # the messages of the batch come again; nothing has begun with them
+    _left_behind: list[Thread] = field(factory=list, init=False)
+    _lock: Lock = field(factory=Lock, init=False)
+
+    def within(self, seconds: float, do: Callable[[], Outcome]) -> Outcome:
+        """What it returns, or raises. Raises TookTooLong."""
+        attempt = _Attempt(do)
+        thread = Thread(target=attempt.run, name=NAME, daemon=True)
+        thread.start()
+        try:
+            attempt.ended.get(timeout=seconds)
+        except Empty:
+            with self._lock:
+                self._left_behind.append(thread)
+            raise TookTooLong from None
+        if not attempt.raised.empty():
+            raise attempt.raised.get()
+        return attempt.returned.get()
+
+    def begin(self) -> None:
+        """An invocation begins. If too many threads of earlier ones still hang, this process ends instead."""
+        with self._lock:
+            self._left_behind = [thread for thread in self._left_behind if thread.is_alive()]
+            if len(self._left_behind) >= MOST_LEFT_BEHIND:
+                self.leave(1)

@@ -1,0 +1,1 @@
+"""JSON Schemas, whoever wrote them."""

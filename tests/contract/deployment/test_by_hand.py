@@ -1,0 +1,47 @@
+"""The commands of the operations page for an action whose stack is gone do what the page says."""
+
+import json
+import re
+from importlib import import_module
+from typing import Any, Final
+
+from attrs import evolve
+
+from delayer.aws.deployment.actions import DynamoActions
+from delayer.aws.deployment.custom_resource import settle
+from delayer.core.actions.action_type import ActionType
+from delayer.core.actions.registration import Registration
+from delayer.fakes import MemoryObserver
+from delayer.use_cases.actions.register import Register
+from tests.cfn import ROOT
+from tests.contract.conftest import create_table
+
+JMESPATH: Final[Any] = import_module("jmespath")  # comes with boto3, without types
+SECTION = (ROOT / "docs/operations.md").read_text().split("## Taking out an action whose stack is gone\n")[1]
+GONE = "arn:aws:cloudformation:eu-west-1:123456789012:stack/reports/1a2b"
+REPORT = Registration(
+    action=ActionType(type="report-make", schema="{}"), stack=GONE, token="9f-1", resource="Action", function="arn:f"
+)
+OTHER = evolve(REPORT, action=ActionType(type="slack-post", schema="{}"), token="9f-2")
+
+
+def option(name: str) -> str:
+    """What stands behind an option of one of the commands."""
+    [value] = re.findall(rf"--{name} '([^']+)'", SECTION)
+    return str(value)
+
+
+def test_an_action_whose_stack_is_gone_is_taken_out(dynamodb: Any) -> None:
+    actions = DynamoActions(dynamodb=dynamodb, table=create_table(dynamodb, "name"))
+    actions.write("report-make", (REPORT,), ())
+    actions.write("slack-post", (OTHER,), ())
+
+    answer = dynamodb.get_item(TableName=actions.table, Key=json.loads(option("key")))
+    [shown] = json.loads(JMESPATH.search(option("query"), answer))
+    request = option("payload").replace("<stack>", shown["stack"]).replace("<token>", shown["token"])
+
+    register = Register(
+        actions=actions, built_in={}, describe=lambda _: REPORT.action, observer=MemoryObserver(), own_stack="own"
+    )
+    assert settle(json.loads(request), register, MemoryObserver())["Status"] == "SUCCESS"
+    assert actions.actions() == {"slack-post": (OTHER,)}

@@ -1,0 +1,50 @@
+"""What the ground does about the time that an attempt takes."""
+
+from threading import Event
+
+import pytest
+
+from delayer.aws.runtime.time_limit import TimeLimit
+from delayer.core.firing.executing import Done, Result, Retry
+from delayer.core.schedule.messages import ExecutorMessage
+from delayer.extension.executor import Action, Message, executor
+from delayer.wiring.executor import ATTEMPT, GRACE, Limited
+from tests.cfn import functions
+from tests.samples import an_executor_message
+
+MOST_HELD, ONE_CALL = 3, 12  # seconds before an attempt: the longest hold, and a call that hangs (ADR 0020)
+
+
+class Nothing(Action):
+    """An action without fields."""
+
+
+def test_a_function_that_takes_too_long_is_a_failed_attempt() -> None:
+    never = Event()
+
+    def target(message: ExecutorMessage) -> Result:
+        never.wait()
+        return Done("too late")
+
+    limited = Limited(target, 0.01 - GRACE, TimeLimit())
+    result = limited(an_executor_message())
+    never.set()
+    assert isinstance(result, Retry)
+    assert result.detail.startswith("it took longer than")
+
+
+def test_the_time_of_a_function_is_its_own_to_choose_and_limited() -> None:
+    @executor("quick-one", seconds=5)
+    def quick(message: Message[Nothing]) -> Result:
+        return Done(f"{message.seconds_left}")
+
+    assert quick.target(an_executor_message(action='{"type":"quick-one"}')) == Done("5")
+    for seconds in (0, 31):
+        with pytest.raises(ValueError, match="up to 30 seconds"):
+            executor("slow-one", seconds=seconds)
+
+
+def test_an_invocation_has_time_for_what_may_come_before_an_attempt() -> None:
+    for name, function in functions().items():
+        if name.startswith("executor-"):
+            assert function["Timeout"] > ATTEMPT + MOST_HELD + ONE_CALL
