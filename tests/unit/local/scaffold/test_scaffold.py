@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,27 @@ def test_a_table_is_never_left_without_a_line(project: Path, capfd: pytest.Captu
     mappings = (project / "template.yaml").read_text().partition("\nMappings:\n")[2].partition("\nResources:\n")[0]
     assert yaml.safe_load(mappings)["Subscribers"] == {"none": {"Needs": "nothing"}}
     assert "Its setting FailedWebhookUrl is still in template.yaml, line " in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "behind"),
+    [
+        ("functions/executor-sns-publish/app.py", "class SnsPublish(Action):\n", '    """Another."""\n', 2),
+        ("openapi.yaml", "    ScheduleRequest:\n", "      minProperties: 2\n", 1),
+    ],
+)
+def test_a_forgotten_make_contract_is_noticed(project: Path, file: str, before: str, after: str, behind: int) -> None:
+    """`make lint` says so, and writes nothing."""
+    command = [sys.executable, "shared/contract.py", "--check"]
+    assert subprocess.run(command, cwd=project, check=False).returncode == 0
+    changed_file = project / file
+    assert changed_file.read_text().count(before) == 1
+    changed_file.write_text(changed_file.read_text().replace(before, before + after))
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("is out of date; run: make contract\n") == behind
+    assert changed(project) == [file]
+    assert " ".join(["$(BIN)/python", *command[1:]]) in (ROOT / "Makefile").read_text()
 
 
 # ------------------------------------------------------------ what is refused
