@@ -38,7 +38,7 @@ help: ## list the targets
 
 local: $(INSTALLED) ## run the whole stack here (PORT=8080 DELAYER_PERIOD=840 PARAMETERS="Shards=2 LogLevel=DEBUG")
 	@$(BIN)/python -m local --port $(PORT) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
-		$(foreach parameter,$(PARAMETERS),--parameter $(parameter)) $(ARGS)
+		$(foreach parameter,$(PARAMETERS),--parameter '$(subst ','\'',$(parameter))') $(ARGS)
 
 test: lint $(ENGINES) ## every check and every test
 	@$(BIN)/pytest --numprocesses 2 --dist loadscope --ignore tests/e2e $(ARGS)
