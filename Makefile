@@ -38,7 +38,7 @@ help: ## list the targets
 
 local: $(INSTALLED) ## run the whole stack here (PORT=8080 DELAYER_PERIOD=840 PARAMETERS="Shards=2 LogLevel=DEBUG")
 	@$(BIN)/python -m local --port $(PORT) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
-		$(foreach parameter,$(PARAMETERS),--parameter $(parameter)) $(ARGS)
+		$(foreach parameter,$(PARAMETERS),--parameter '$(subst ','\'',$(parameter))') $(ARGS)
 
 test: lint $(ENGINES) ## every check and every test
 	@$(BIN)/pytest --numprocesses 2 --dist loadscope --ignore tests/e2e $(ARGS)
@@ -47,9 +47,10 @@ test: lint $(ENGINES) ## every check and every test
 test-fast: $(INSTALLED) $(ENGINES) ## the tests without the stack
 	@$(BIN)/pytest --numprocesses 2 --dist loadscope --ignore tests/e2e $(ARGS)
 
-lint: $(INSTALLED) ## ruff, mypy and cfn-lint
+lint: $(INSTALLED) ## ruff, mypy, cfn-lint, and whether `make contract` was forgotten
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --check --quiet $(CODE) || { echo "Not formatted; run: make format" >&2; exit 1; }
+	@$(BIN)/python shared/contract.py --check
 	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py local operate docs/hooks $(wildcard bench tests)
 	@rm -rf $(HANDLERS); mkdir -p $(HANDLERS)
 	@for handler in functions/*/app.py examples/*/app.py; do name=$$(basename $$(dirname $$handler)); \

@@ -4,6 +4,7 @@ The classes in `functions/executor-*/app.py` are the only source of the actions 
 of all else. The Lambdas carry JSON and no YAML parser; a test keeps all of them the same. Run as `make contract`.
 """
 
+import argparse
 import importlib.util
 import json
 import sys
@@ -139,13 +140,21 @@ def text() -> str:
     return json.dumps(contract(), indent=1, ensure_ascii=True) + "\n"
 
 
-def main() -> None:
-    """Writes all three; a file that is up to date already is left alone."""
-    for path, made in ((OPENAPI, openapi_text()), (BUILT_IN, built_in_text()), (CONTRACT, text())):
-        if not path.exists() or path.read_text() != made:
-            path.write_text(made)
+def main() -> int:
+    """Writes all three; a file that is up to date already is left alone. With `--check` it only says which are not."""
+    parser = argparse.ArgumentParser(description="Writes what is made of the classes of the actions and openapi.yaml.")
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 if a file is out of date")
+    only_checks = parser.parse_args().check
+    made = ((OPENAPI, openapi_text()), (BUILT_IN, built_in_text()), (CONTRACT, text()))
+    behind = {path: content for path, content in made if not path.exists() or path.read_text() != content}
+    for path, content in behind.items():
+        if only_checks:
+            print(f"{path.relative_to(ROOT)} is out of date; run: make contract", file=sys.stderr)
+        else:
+            path.write_text(content)
             print(f"Wrote {path.relative_to(ROOT)}.")
+    return 1 if only_checks and behind else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -23,8 +23,14 @@ class Kind:
 
     word: str  # the folder of one is functions/<word>-<name>
     loop: str  # in template.yaml; its list has the names of them all
+    example: str  # of a name
     last: tuple[str, ...] = ()  # names that are Delayer's own; they stand at the end of the list
     imported: tuple[str, ...] = ()  # what its author imports, and its class must not hide; empty: it has no class
+
+    @property
+    def table(self) -> str:
+        """In the Mappings of template.yaml: what one of them alone needs. It is called like the loop."""
+        return self.loop.rpartition(":")[2]
 
     def folder(self, root: Path, name: str) -> Path:
         """Of the function."""
@@ -37,11 +43,11 @@ class Kind:
     def check(self, name: str, known: Collection[str], longest_stack: int) -> None:
         """Raises Refused if there can be no new one of this name."""
         if not name:
-            raise Refused(f"Give a name: make new-{self.word} NAME=slack-post")
+            raise Refused(f"Give a name: make new-{self.word} NAME={self.example}")
         if not NAME.fullmatch(name):
             raise Refused(
                 f"{name!r} cannot be a name. Use lower-case letters and digits, with single hyphens between the words, "
-                "and a letter first: slack-post"
+                f"and a letter first: {self.example}"
             )
         if name in self.last:
             raise Refused(f"{name} is Delayer's own {self.word}. Choose another name.")
@@ -82,7 +88,8 @@ def class_name(name: str) -> str:
 EXECUTOR: Final = Kind(
     word="executor",
     loop="Fn::ForEach::Executors",
+    example="slack-post",
     last=("remote", "canary"),
     imported=("Action", "Annotated", "Done", "Executor", "Literal", "Message", "Meta", "Refused", "Result", "Retry"),
 )
-SUBSCRIBER: Final = Kind(word="subscriber", loop="Fn::ForEach::Subscribers")
+SUBSCRIBER: Final = Kind(word="subscriber", loop="Fn::ForEach::Subscribers", example="big-spenders")

@@ -1,5 +1,6 @@
 """Takes an executor or a subscriber out again."""
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 from local.scaffold.add import FILES, all_or_nothing, write_contract
 from local.scaffold.kind import EXECUTOR, Kind, Refused
 from local.scaffold.name_list import found_in
+from local.scaffold.table import setting_in, without_row
 
 TEXTS = (".py", ".md", ".yaml", ".yml")
 
@@ -18,7 +20,8 @@ def remove(root: Path, kind: Kind, name: str, *, force: bool, say: Callable[[str
     listed = found_in(template.read_text(), kind)
     own = [one for one in listed.names if one not in kind.last]
     if name not in own:
-        raise Refused(f"There is no {kind.word} {name!r} to take out. There are: {', '.join(own) or 'none'}.")
+        why = f"There is no {kind.word} {name!r} to take out." if name else f"Give a name: make rm-{kind.word} NAME=…"
+        raise Refused(f"{why} There are: {', '.join(own) or 'none'}.")
     paths = [path for path in (kind.folder(root, name), kind.test(root, name)) if path.exists()]
     lost = [] if force else list(_not_in_git(root, paths))
     if lost:
@@ -26,15 +29,26 @@ def remove(root: Path, kind: Kind, name: str, *, force: bool, say: Callable[[str
     with all_or_nothing(root, [*paths, template]):
         for path in paths:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-        template.write_text(listed.lacking(name).text)
+        text, row = without_row(listed.lacking(name).text, kind, name)
+        template.write_text(text)
         if kind is EXECUTOR:
             write_contract(root)
     for path in paths:
         say(f"Removed {path.relative_to(root)}.")
     say(f"Took {name} out of the list of {kind.loop} in template.yaml.")
-    for place in mentions(root, kind, name):
-        say(f"It is still named in {place}.")
+    if row:
+        say(f"Took its line out of the table {kind.table} in template.yaml.")
+    for left in _what_is_left(root, kind, name, setting_in(row)):
+        say(left)
     say((FILES / kind.word / "removed.txt").read_text().replace("NAME", name).rstrip())
+
+
+def _what_is_left(root: Path, kind: Kind, name: str, setting: str) -> Iterator[str]:
+    """What only its author can judge: a policy, texts, and the parameter or the resource of its setting."""
+    for place in mentions(root, kind, name):
+        yield f"It is still named in {place}."
+    if setting and (numbers := _lines_with(root / "template.yaml", rf"\b{setting}\b")):
+        yield f"Its setting {setting} is still in template.yaml, line {numbers}. Take it out if nothing else uses it."
 
 
 def _not_in_git(root: Path, paths: list[Path]) -> Iterator[str]:
@@ -53,19 +67,17 @@ def _not_in_git(root: Path, paths: list[Path]) -> Iterator[str]:
 
 
 def mentions(root: Path, kind: Kind, name: str) -> Iterator[str]:
-    """Places that name it by its folder or by its resources, such as a policy that somebody wrote behind the loop.
-
-    Its line in a table of the template has its name alone.
-    """
-    wanted = (f"{kind.word}-{name}", f"{kind.word.capitalize()}{name.replace('-', '')}")
+    """Places that name it by its folder or by its resources, such as a policy that somebody wrote behind the loop."""
+    folder, resource = f"{kind.word}-{name}", f"{kind.word.capitalize()}{name.replace('-', '')}"
+    wanted = rf"\b{folder}(?![a-z0-9-])|\b{resource}(?![a-z0-9])"  # not executor-slack-post for executor-slack
     folders = ("docs", "tests", "shared", "functions", "local", "bench", "operate")
     inside = [path for folder in folders for path in sorted((root / folder).rglob("*"))]
     for path in [root / "template.yaml", root / "README.md", *inside]:
-        if path.suffix in TEXTS and path.is_file():
-            numbers = [
-                str(at)
-                for at, line in enumerate(path.read_text().splitlines(), 1)
-                if any(one in line for one in wanted) or line.startswith(f"    {name}: {{")
-            ]
-            if numbers:
-                yield f"{path.relative_to(root)}, line {', '.join(numbers)}"
+        if path.suffix in TEXTS and path.is_file() and (numbers := _lines_with(path, wanted)):
+            yield f"{path.relative_to(root)}, line {numbers}"
+
+
+def _lines_with(path: Path, pattern: str) -> str:
+    """Their numbers."""
+    lines = path.read_text().splitlines()
+    return ", ".join(str(number) for number, line in enumerate(lines, 1) if re.search(pattern, line))

@@ -222,3 +222,11 @@ def test_the_lists_of_functions_are_those_of_the_table() -> None:
     assert list(table) == loops["Fn::ForEach::Functions"]
     assert [name for name, row in table.items() if "ApiTimeoutMillis" in row] == loops["Fn::ForEach::Integrations"]
     assert [name for name in logical_names().values() if name in table] == list(table)
+
+
+@pytest.mark.parametrize("table", ["Executors", "Subscribers"])
+def test_each_line_of_a_table_is_for_one_of_its_loop(table: str) -> None:
+    """What was taken out of the loop is taken out of the table, too, but for a line that keeps it from being empty."""
+    needing = {name for name, row in written()["Mappings"][table].items() if row != {"Needs": "nothing"}}
+    names = set(written()["Resources"][f"Fn::ForEach::{table}"][1])
+    assert needing <= names, f"take out of Mappings, {table}: {', '.join(sorted(needing - names))}"

@@ -702,19 +702,21 @@ def test_no_function_scans() -> None:
 def test_parameters_have_a_description_a_default_and_bounds(parameter: str) -> None:
     """A stack can be deployed without an answer to any of them."""
     given = expanded()["Parameters"][parameter]
-    assert given["Description"].endswith(".")
-    assert "Default" in given
+    assert given.get("Description", "").endswith("."), "its Description is a sentence with a full stop"
+    assert "Default" in given, "it needs a Default"
     if parameter != "AlarmEmail":
-        assert {"AllowedValues", "AllowedPattern"} & set(given) or {"MinValue", "MaxValue"} <= set(given)
+        bounds = {"AllowedValues", "AllowedPattern"} & set(given) or {"MinValue", "MaxValue"} <= set(given)
+        assert bounds, "it needs AllowedPattern, AllowedValues, or both MinValue and MaxValue"
 
 
 def test_parameters_are_used_and_grouped() -> None:
     text = (ROOT / "template.yaml").read_text()
     groups = expanded()["Metadata"]["AWS::CloudFormation::Interface"]["ParameterGroups"]
     grouped = [parameter for group in groups for parameter in group["Parameters"]]
-    assert sorted(grouped) == sorted(expanded()["Parameters"])
+    assert sorted(grouped) == sorted(expanded()["Parameters"]), "each stands once in the ParameterGroups"
     for parameter in grouped:
-        assert re.search(rf"!Ref {parameter}\b|Setting: {parameter}\b|\$\{{{parameter}\}}", text), parameter
+        is_used = re.search(rf"!Ref {parameter}\b|Setting: {parameter}\b|\$\{{{parameter}\}}", text)
+        assert is_used, f"nothing uses the parameter {parameter}"
 
 
 def test_safe_by_default() -> None:

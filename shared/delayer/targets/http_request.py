@@ -3,7 +3,7 @@
 import re
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from errno import errorcode
@@ -52,13 +52,14 @@ HEADER_NAME: Final = (
 
 @frozen(kw_only=True)
 class Request:
-    """What the client asked for."""
+    """What is to be sent; the payload of the message is its body."""
 
     url: str
     method: str
     headers: Mapping[str, str]
     timeout: float  # seconds
     idempotency_key: str = ""  # the same on every attempt; empty: the id of the schedule
+    done: Collection[int] = ()  # statuses other than 2xx that mean success: 409, if the target says so of what it has
 
 
 Resolve = Callable[[str, int], Iterable[str]]
@@ -96,7 +97,8 @@ class HttpTarget:
         try:
             address = self._address(url, deadline)
             with _connected(url, address, deadline) as connection:
-                return _result(_answer(connection, url, request.method, headers, message.payload))
+                answered = _answer(connection, url, request.method, headers, message.payload)
+                return _result(answered, request.done)
         except Forbidden as error:
             return Refused(str(error))
         except (NotHttp, OSError) as error:
@@ -228,10 +230,10 @@ def _headers(url: Url, request: Request, message: Message[Any]) -> dict[str, str
     return {**{name: value for name, value in defaults.items() if name.lower() not in named}, **given, **ours}
 
 
-def _result(answer: Answer) -> Result:
+def _result(answer: Answer, done: Collection[int]) -> Result:
     """Of the answer only the status is shown to anybody."""
     status = f"HTTP {answer.status}"
-    if 200 <= answer.status < 300:
+    if 200 <= answer.status < 300 or answer.status in done:
         return Done(status)
     if answer.status >= 500 or answer.status in TRY_AGAIN:
         return Retry(detail=status, after_seconds=answer.retry_after)

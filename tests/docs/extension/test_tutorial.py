@@ -33,7 +33,8 @@ MORE = {
 }  # what can be done, too
 LINE_OF_THE_TABLE = "template.yaml, in the table "
 BEHIND_THE_LOOP = "template.yaml, behind the loop "
-AS_IN = "as in "  # a part of a file that is there
+AT_THE_END = "template.yaml, at the end of "
+THE_SAME_LINE = ", instead of the same line"  # the one that begins as this one does, up to the `=`
 
 
 @frozen
@@ -70,16 +71,8 @@ class Copy:
 
     def perform(self, step: Step, running: list[subprocess.Popen[bytes]]) -> None:
         """Writes the file, runs the commands, or waits for what the running stack shows."""
-        if step.title.startswith(LINE_OF_THE_TABLE):
-            self._insert(rf"^  {step.title.removeprefix(LINE_OF_THE_TABLE)}:\n(?:    .+\n)+", step.text)
-        elif step.title.startswith(BEHIND_THE_LOOP):
-            loop = step.title.removeprefix(BEHIND_THE_LOOP)
-            self._insert(rf"^  Fn::ForEach::{loop}:\n(?:    .+\n)+\n", f"{step.text}\n")
-        elif step.title.startswith(AS_IN):
-            assert step.text in (self.root / step.title.removeprefix(AS_IN)).read_text()
-        elif step.title:
-            (self.root / step.title).parent.mkdir(parents=True, exist_ok=True)
-            (self.root / step.title).write_text(step.text)
+        if step.title:
+            self._write(step)
         elif step.text == "make local\n":
             running.append(self._start())
             self._wait_for("Ctrl-C", running[-1])
@@ -91,8 +84,25 @@ class Copy:
         elif step.language == "text":
             self._wait_for(step.text.partition(") ")[2].strip(), running[-1])
 
+    def _write(self, step: Step) -> None:
+        """A whole file, or a part of one that is there."""
+        if step.title.startswith(LINE_OF_THE_TABLE):
+            self._insert(rf"^  {step.title.removeprefix(LINE_OF_THE_TABLE)}:\n(?:    .+\n)+", step.text)
+        elif step.title.startswith(BEHIND_THE_LOOP):
+            loop = step.title.removeprefix(BEHIND_THE_LOOP)
+            self._insert(rf"^  Fn::ForEach::{loop}:\n(?:    .+\n)+\n", f"{step.text}\n")
+        elif step.title.startswith(AT_THE_END):
+            self._insert(rf"^(?P<indent> *){step.title.removeprefix(AT_THE_END)}:\n(?:(?P=indent)  .+\n)+", step.text)
+        elif step.title.endswith(THE_SAME_LINE):
+            file = self.root / step.title.removesuffix(THE_SAME_LINE)
+            [line] = re.findall(rf"^{re.escape(step.text.partition('=')[0])}=.*\n", file.read_text(), re.MULTILINE)
+            file.write_text(file.read_text().replace(line, step.text))
+        else:
+            (self.root / step.title).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / step.title).write_text(step.text)
+
     def _insert(self, place: str, text: str) -> None:
-        """Into the template, behind what this pattern finds: a table of its Mappings, or a loop."""
+        """Into the template, behind what this pattern finds: a table of its Mappings, a list, or a loop."""
         template = self.root / "template.yaml"
         [found] = re.finditer(place, template.read_text(), re.MULTILINE)
         template.write_text(template.read_text().replace(found[0], found[0] + text))

@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from delayer.core.actions.message import Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.ledger.detail import MAX_DETAIL
-from delayer.targets.http_request import LOOKUPS, tls_context
+from delayer.targets.http_request import LOOKUPS, HttpTarget, Request, tls_context
 from tests.samples import NOW, an_id
 from tests.unit.targets.apps import app_of
 from tests.unit.targets.server import Answer, Handler, Server, http_target, message, raw, status, to_this_machine
@@ -80,6 +82,22 @@ def test_redirects_are_not_followed(server: Server, code: int) -> None:
     assert isinstance(result, Refused)
     assert "not followed" in result.detail
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("code", [409, 304, 503])
+def test_an_action_may_say_which_other_answers_are_success(server: Server, code: int) -> None:
+    """Such as 409, with which a target answers a second attempt. All others mean what they always do."""
+    server.reply = status(code)
+    http = HttpTarget(allow_private=True, resolve=to_this_machine)
+    url = f"http://target.example:{server.server_port}/"
+    attempt: Message[None] = Message(
+        action=None, payload="", schedule_id=an_id(NOW), owner="o", point_in_time=NOW, attempt=2
+    )
+    request = Request(url=url, method="POST", headers={}, timeout=5, done=[code])
+    assert http.send(request, attempt) == Done(f"HTTP {code}")
+    assert not isinstance(http.send(evolve(request, done={410}), attempt), Done)
+    server.reply = status(410)
+    assert http.send(request, attempt) == Refused("HTTP 410")
 
 
 @pytest.mark.parametrize(

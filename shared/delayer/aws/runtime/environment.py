@@ -61,7 +61,8 @@ def setting(name: str) -> str:
     try:
         return os.environ[name]
     except KeyError:
-        raise SystemExit(f"the environment variable {name} is missing: template.yaml sets it") from None
+        missing = f"the environment variable {name} is missing: template.yaml sets it"
+        raise SystemExit(f"{missing}; in a test, set it with monkeypatch.setenv") from None
 
 
 def number(name: str) -> int:

@@ -85,7 +85,8 @@ def _teach(error: ValidationError, prefix: str, *, is_secret: bool = False) -> I
             for name in sorted(set(instance) - set(known)):
                 yield FieldError(field=field_path(path, name), problem="unknown field", allowed=", ".join(known))
         case "enum" | "const":
-            allowed = ", ".join(map(str, rule)) if isinstance(rule, list) else str(rule)
+            choices = rule if error.validator == "enum" else [rule]
+            allowed = ", ".join(one if isinstance(one, str) else json.dumps(one) for one in choices)
             yield FieldError(field=path, problem=f"not allowed: {show()}", allowed=allowed)
         case "type":
             yield FieldError(field=path, problem=f"wrong type: {show()}", allowed=_types([rule]))

@@ -71,7 +71,7 @@ def test_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEASE", "10")
     assert (setting("LEASE"), number("LEASE")) == ("10", 10)
     monkeypatch.delenv("LEASE")
-    with pytest.raises(SystemExit, match=r"LEASE is missing: template\.yaml sets it"):
+    with pytest.raises(SystemExit, match=r"LEASE is missing: template\.yaml sets it; in a test, .+monkeypatch\.setenv"):
         setting("LEASE")
 
 

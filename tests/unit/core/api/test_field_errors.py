@@ -25,7 +25,9 @@ def errors(schema: Any, document: Any) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     ("schema", "document", "field", "allowed"),
     [
-        ({"enum": [1, None, {"a": 2}]}, 5, "action", "1, None, {'a': 2}"),
+        ({"enum": [1, None, {"a": 2}, True]}, 5, "action", '1, null, {"a": 2}, true'),
+        ({"const": None}, 5, "action", "null"),
+        ({"const": [1, "a"]}, 5, "action", '[1, "a"]'),
         ({"required": ["it's"]}, {}, "action.it's", "required"),
         ({"required": ["a is b", "a"]}, {"a": 1}, "action.a is b", "required"),
         ({"additionalProperties": False}, {"x": 1}, "action.x", ""),

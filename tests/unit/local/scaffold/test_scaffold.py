@@ -2,13 +2,15 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from delayer.extension.executor import __all__ as author_imports
 from local.scaffold.__main__ import main
-from local.scaffold.kind import EXECUTOR, SUBSCRIBER, Refused
+from local.scaffold.kind import EXECUTOR, SUBSCRIBER, Kind, Refused
 from local.scaffold.name_list import WIDTH, found_in
 from tests.cfn import ROOT, TEMPLATE
 
@@ -107,15 +109,63 @@ def test_only_what_git_can_bring_back_is_deleted(project: Path, capfd: pytest.Ca
     assert not app.parent.exists()
 
 
-def test_what_else_names_it_is_listed(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Such as its permission, without whose role the template would be refused, and its setting."""
-    scaffold(project, "new-executor", "slack-post")
-    with (project / "template.yaml").open("a") as template:
-        template.write("# ExecutorslackpostPolicy\n    slack-post: {Setting: ChatUrl}\n")
+def written_by_hand(root: Path, kind: Kind, name: str) -> None:
+    """What one may need besides: a line in the table, with a setting, and a policy."""
+    template = root / "template.yaml"
+    text = template.read_text().replace(
+        f"\n  {kind.table}:\n", f"\n  {kind.table}:\n    {name}:\n      {{Setting: ItsUrl}}\n    {name}-too: {{}}\n"
+    )
+    template.write_text(f"{text}# {kind.word.capitalize()}{name.replace('-', '')}Policy\n# !Ref ItsUrl\n")
+
+
+@pytest.mark.parametrize(("kind", "name"), [(EXECUTOR, "slack-post"), (SUBSCRIBER, "big-spenders")])
+def test_the_line_of_its_table_is_taken_out_and_what_else_names_it_is_listed(
+    project: Path, kind: Kind, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Such as its permission, without whose role the template would be refused, and the parameter of its setting."""
+    scaffold(project, f"new-{kind.word}", name)
+    written_by_hand(project, kind, name)
+    others = f"{kind.word}-{name}-too\n{kind.word.capitalize()}{name.replace('-', '')}tooPolicy\n"
+    (project / "README.md").write_text(others)
     commit(project)
-    scaffold(project, "rm-executor", "slack-post")
-    at = len((project / "template.yaml").read_text().splitlines())
-    assert f"It is still named in template.yaml, line {at - 1}, {at}.\n" in capfd.readouterr().out
+    scaffold(project, f"rm-{kind.word}", name)
+    lines = (project / "template.yaml").read_text().splitlines()
+    assert not [line for line in lines if line.startswith((f"    {name}:", "      {Setting: ItsUrl}"))]
+    assert f"    {name}-too: {{}}" in lines
+    said = capfd.readouterr().out
+    assert f"Took its line out of the table {kind.table} in template.yaml.\n" in said
+    assert f"It is still named in template.yaml, line {len(lines) - 1}.\n" in said
+    assert f"Its setting ItsUrl is still in template.yaml, line {len(lines)}." in said
+    assert "README.md, line" not in said, "that is another one, whose name begins like it"
+
+
+def test_a_table_is_never_left_without_a_line(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """CloudFormation takes none. What the setting of the one that is shipped was is named."""
+    assert scaffold(project, "rm-subscriber", "failed-webhook") == 0
+    mappings = (project / "template.yaml").read_text().partition("\nMappings:\n")[2].partition("\nResources:\n")[0]
+    assert yaml.safe_load(mappings)["Subscribers"] == {"none": {"Needs": "nothing"}}
+    assert "Its setting FailedWebhookUrl is still in template.yaml, line " in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "behind"),
+    [
+        ("functions/executor-sns-publish/app.py", "class SnsPublish(Action):\n", '    """Another."""\n', 2),
+        ("openapi.yaml", "    ScheduleRequest:\n", "      minProperties: 2\n", 1),
+    ],
+)
+def test_a_forgotten_make_contract_is_noticed(project: Path, file: str, before: str, after: str, behind: int) -> None:
+    """`make lint` says so, and writes nothing."""
+    command = [sys.executable, "shared/contract.py", "--check"]
+    assert subprocess.run(command, cwd=project, check=False).returncode == 0
+    changed_file = project / file
+    assert changed_file.read_text().count(before) == 1
+    changed_file.write_text(changed_file.read_text().replace(before, before + after))
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("is out of date; run: make contract\n") == behind
+    assert changed(project) == [file]
+    assert " ".join(["$(BIN)/python", *command[1:]]) in (ROOT / "Makefile").read_text()
 
 
 # ------------------------------------------------------------ what is refused
@@ -193,6 +243,19 @@ def test_what_is_not_there_or_not_theirs_is_not_taken_out(
     shutil.copy2(TEMPLATE, tmp_path)
     assert scaffold(tmp_path, "rm-executor", name) == 1
     assert "There are: event-put, http-request" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("word", "example"), [("executor", "slack-post"), ("subscriber", "big-spenders")])
+def test_a_command_without_a_name_asks_for_one(
+    tmp_path: Path, word: str, example: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With an example of this kind."""
+    shutil.copy2(TEMPLATE, tmp_path)
+    for name, shown in (("", f"Give a name: make new-{word} NAME={example}"), ("Foo_x", f"first: {example}")):
+        assert scaffold(tmp_path, f"new-{word}", name) == 1
+        assert shown in capsys.readouterr().err
+    assert scaffold(tmp_path, f"rm-{word}", "") == 1
+    assert f"Give a name: make rm-{word} NAME=… There are: " in capsys.readouterr().err
 
 
 # ------------------------------------------------------------ the list
