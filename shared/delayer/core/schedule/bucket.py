@@ -10,7 +10,7 @@ from attrs.validators import ge, le
 
 from delayer.core.schedule.instants import Millis, Minute, format_minute, minute_of
 
-MAX_SHARD: Final = 0xFFFF
+MAX_SHARD: Final = 0xFFF  # it has twelve bits in an id
 LAST_INSTANT: Final[Millis] = 253_402_300_799_999  # the year 9999 ends; it fits the six bytes it has in the id
 
 

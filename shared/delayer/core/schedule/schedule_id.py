@@ -1,20 +1,22 @@
 """The id of a schedule is its address, and cannot be forged (ADR 0008, ADR 0009).
 
-Layout, 29 bytes: version of the key (1), due ms (6), shard (2), overdue ms (4), randomness (8), code (8). *Due* is
-that of the address; *overdue* is how long ago the point in time was when the schedule was accepted, nearly always 0.
-The code is a truncated HMAC-SHA256, made with that key, over what precedes it and the owner. Written as 47 characters
-of lower-case base32hex, so that ids of one key sort by due time. A later layout will have another length.
+Layout, 29 bytes: version of the key (1), due ms (6), kind and shard (2), overdue ms (4), randomness (8), code (8). The
+kind is in the four upper bits, which are 0 in every id of an earlier version (ADR 0095). *Due* is that of the address;
+*overdue* is how long ago the point in time was when the schedule was accepted, nearly always 0. The code is a truncated
+HMAC-SHA256, made with that key, over what precedes it and the owner. Written as 47 characters of lower-case base32hex,
+so that ids of one key sort by due time. A later layout will have another length.
 """
 
 import base64
 import binascii
 import hashlib
 import hmac
+from enum import IntEnum
 from typing import Final
 
 from attrs import evolve, field, frozen
 
-from delayer.core.schedule.bucket import Address, RecordKey
+from delayer.core.schedule.bucket import MAX_SHARD, Address, RecordKey
 from delayer.core.schedule.instants import DAY, MINUTE, Millis
 
 FIRST_VERSION: Final = 1
@@ -29,8 +31,18 @@ READ_AGAIN: Final[Millis] = 4 * MINUTE  # who issues ids reads the keys again af
 WRITES_AFTER: Final[Millis] = 10 * MINUTE  # a new key issues no id before all who issue or check ids have read it
 READABLE: Final[Millis] = 3690 * DAY  # after its last id: that one may be due in ten years, and is known for 30 days
 
+_SHARD_BITS = 12
 _PLAIN = 1 + 6 + 2 + 4 + RANDOM_BYTES
 _CODE = 8
+
+
+class Kind(IntEnum):
+    """What a schedule is, as far as everybody who meets its id must know without a read."""
+
+    PLAIN = 0
+    OCCURRENCE = 1  # of a series
+    UNDECIDED = 2  # its time is decided after it was accepted
+    RELAXED = 3  # in the lane without precision
 
 
 @frozen(kw_only=True)
@@ -100,10 +112,12 @@ def mint(
     key: bytes,
     randomness: bytes,
     version: int = FIRST_VERSION,
+    kind: Kind = Kind.PLAIN,
 ) -> str:
     """A new id. `randomness` is RANDOM_BYTES from a secure source; `key` is the stack's secret of that `version`."""
     overdue = min(max(address.due - point_in_time, 0), MAX_OVERDUE)
-    numbers = address.due.to_bytes(6, "big") + address.shard.to_bytes(2, "big") + overdue.to_bytes(4, "big")
+    place = kind << _SHARD_BITS | address.shard
+    numbers = address.due.to_bytes(6, "big") + place.to_bytes(2, "big") + overdue.to_bytes(4, "big")
     plain = bytes([version]) + numbers + randomness
     return _encode(plain + _code(plain, owner, key))
 
@@ -120,7 +134,12 @@ def is_genuine(schedule_id: str, owner: str, *, key: bytes) -> bool:
 def address_of(schedule_id: str) -> Address:
     """The address in an id. Raises ValueError if it is not an id. It does not tell who issued the id."""
     whole = _decode(schedule_id)
-    return Address(due=int.from_bytes(whole[1:7], "big"), shard=int.from_bytes(whole[7:9], "big"))
+    return Address(due=int.from_bytes(whole[1:7], "big"), shard=_place(whole) & MAX_SHARD)
+
+
+def kind_of(schedule_id: str) -> Kind:
+    """Raises ValueError if it is not an id, or one of a kind that only a later version knows."""
+    return Kind(_place(_decode(schedule_id)) >> _SHARD_BITS)
 
 
 def key_of(schedule_id: str) -> RecordKey:
@@ -133,6 +152,10 @@ def point_in_time_of(schedule_id: str) -> Millis:
     """The point in time that its client asked for, even if it had passed. Raises ValueError if it is not an id."""
     whole = _decode(schedule_id)
     return int.from_bytes(whole[1:7], "big") - int.from_bytes(whole[9:13], "big")
+
+
+def _place(whole: bytes) -> int:
+    return int.from_bytes(whole[7:9], "big")
 
 
 def _code(plain: bytes, owner: str, key: bytes) -> bytes:

@@ -12,7 +12,7 @@ from delayer.core.schedule.bucket import Shards, address_for
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis, minute_of
 from delayer.core.schedule.schedule import NO_TRAITS, Schedule, Traits
-from delayer.core.schedule.schedule_id import RANDOM_BYTES, READ_AGAIN, IdKey, IdKeys, is_genuine, mint
+from delayer.core.schedule.schedule_id import RANDOM_BYTES, READ_AGAIN, IdKey, IdKeys, Kind, is_genuine, mint
 from delayer.ports.clock import Clock
 from delayer.ports.control import RaisesShards, ReadsIdKeys, ReadsShards
 from delayer.ports.unavailable import Unavailable
@@ -89,7 +89,14 @@ class Ids:
         """The schedule that a request asks for. `old` are the traits of the one that it replaces."""
         return self.issue_for(request.point_in_time, request.definition, owner, old)
 
-    def issue_for(self, point_in_time: Millis, definition: Definition, owner: str, old: Traits = NO_TRAITS) -> Schedule:
+    def issue_for(
+        self,
+        point_in_time: Millis,
+        definition: Definition,
+        owner: str,
+        old: Traits = NO_TRAITS,
+        kind: Kind = Kind.PLAIN,
+    ) -> Schedule:
         """A new schedule with an id of its own, not stored yet. Raises Unavailable.
 
         Before the first one, this writer's shards are put into the control row, where sweepers read them (ADR 0010).
@@ -105,6 +112,7 @@ class Ids:
             key=key.secret,
             version=key.version,
             randomness=self.randomness(RANDOM_BYTES),
+            kind=kind,
         )
         return Schedule(
             id=schedule_id,

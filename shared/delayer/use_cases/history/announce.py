@@ -8,6 +8,7 @@ from attrs import evolve, frozen
 from delayer.core.history import cloud_events
 from delayer.core.history.events import Event, LifecycleRecord
 from delayer.core.schedule.schedule import SYSTEM_OWNER
+from delayer.core.schedule.schedule_id import Kind, kind_of
 from delayer.ports.observer import Observer
 from delayer.ports.topic import Announcement, Topic
 
@@ -59,8 +60,18 @@ def _announcement(event: Event) -> Announcement:
         "state": event.state,
         "owner": event.owner,
         "group": group,
+        "kind": _kind(event.schedule_id),
     }
     return Announcement(
         text=cloud_events.encode(event),
         attributes=tuple((name, value) for name, value in attributes.items() if value),
     )
+
+
+def _kind(schedule_id: str) -> str:
+    """Empty for a plain schedule, and for a kind that only a later version knows."""
+    try:
+        kind = kind_of(schedule_id)
+    except ValueError:
+        return ""
+    return "" if kind is Kind.PLAIN else kind.name.lower()

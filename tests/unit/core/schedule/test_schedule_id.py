@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import string
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -21,10 +22,13 @@ from delayer.core.schedule.schedule_id import (
     READABLE,
     WRITES_AFTER,
     IdKeys,
+    Kind,
     NotRotated,
     address_of,
     first_keys,
     is_genuine,
+    key_of,
+    kind_of,
     mint,
     point_in_time_of,
     rotated,
@@ -47,6 +51,31 @@ def test_round_trip(due: int, shard: int, owner: str, random: bytes) -> None:
     assert is_genuine(schedule_id, owner, key=KEY)
     assert len(schedule_id) == LENGTH
     assert set(schedule_id) <= set(ALPHABET)
+
+
+@given(dues, shards, st.sampled_from(Kind))
+def test_it_tells_the_kind_and_the_address_is_the_same(due: int, shard: int, kind: Kind) -> None:
+    """Nothing is read to know it, and it cannot be changed."""
+    address = Address(due=due, shard=shard)
+    made, plain = (
+        mint(address, OWNER, point_in_time=due, key=KEY, randomness=RANDOMNESS, kind=one) for one in (kind, Kind.PLAIN)
+    )
+    assert (kind_of(made), address_of(made), key_of(made).bucket) == (kind, address, address.bucket.key)
+    assert is_genuine(made, OWNER, key=KEY)
+    assert (made == plain) is (kind is Kind.PLAIN)
+
+
+def test_an_id_of_the_first_version_is_plain() -> None:
+    assert kind_of((GOLDEN / "id.txt").read_text().strip()) is Kind.PLAIN
+
+
+def test_a_kind_that_only_a_later_version_knows() -> None:
+    """Its address can be read all the same."""
+    later: Any = 9
+    made = mint(Address(due=NOW, shard=3), OWNER, point_in_time=NOW, key=KEY, randomness=RANDOMNESS, kind=later)
+    assert address_of(made) == Address(due=NOW, shard=3)
+    with pytest.raises(ValueError, match="9"):
+        kind_of(made)
 
 
 @given(dues, shards, st.integers(0, 60 * DAY))

@@ -2,16 +2,21 @@
 
 import json
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from attrs import define
+import pytest
+from attrs import define, evolve
 
 from delayer.core.history import cloud_events
 from delayer.core.history.events import Event, LifecycleRecord
 from delayer.core.ledger.lifecycle import EventType
+from delayer.core.schedule.bucket import Address
 from delayer.core.schedule.instants import DAY, MINUTE, format_instant
+from delayer.core.schedule.schedule_id import Kind, mint
 from delayer.fakes import MemoryObserver, MemoryTopic
 from delayer.ports.topic import Announcement, nobody_asks
 from delayer.use_cases.history.announce import Announce
+from tests.samples import KEY, NOW, OWNER, RANDOMNESS
 from tests.unit.use_cases.api.test_accept import accepted, body
 from tests.unit.use_cases.firing.test_canary import CanaryWorld
 from tests.world import START, World
@@ -123,3 +128,15 @@ def test_a_cloud_event_with_what_subscribers_filter_by() -> None:
         "sequence": "00000",
     }
     assert (data["scheduleId"], data["payload"], data["group"]) == (schedule.id, {"a": 1}, "customer-4711")
+
+
+@pytest.mark.parametrize(("kind", "shown"), [(Kind.PLAIN, None), (Kind.OCCURRENCE, "occurrence"), (9, None)])
+def test_subscribers_filter_by_the_kind_of_the_schedule(kind: Any, shown: str | None) -> None:
+    """That of a later version does not keep the event back."""
+    [record] = records(1)
+    assert record.event
+    made = mint(Address(due=NOW, shard=0), OWNER, point_in_time=NOW, key=KEY, randomness=RANDOMNESS, kind=kind)
+    topic = MemoryTopic()
+    an_announce(topic)([evolve(record, event=evolve(record.event, schedule_id=made))])
+    [announcement] = topic.published
+    assert dict(announcement.attributes).get("kind") == shown
