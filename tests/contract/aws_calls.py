@@ -21,6 +21,7 @@ from delayer.aws.messaging.function import LambdaFunction
 from delayer.aws.messaging.queue import SqsQueue
 from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
 from delayer.aws.messaging.topic import SnsTopic
+from delayer.aws.series.series_table import DynamoSeries
 from delayer.ports.actions import Actions
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
@@ -33,6 +34,7 @@ from delayer.ports.queue import Queue
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.series import SeriesTable
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
@@ -47,6 +49,7 @@ PORTS: Final[dict[type, type]] = {
     DynamoRateLimit: RateLimit,
     DynamoRegistry: Registry,
     DynamoScheduleTable: ScheduleTable,
+    DynamoSeries: SeriesTable,
     DynamoTrials: Trials,
     LambdaFunction: Function,
     LambdaStreamConsumer: StreamConsumer,
@@ -103,6 +106,11 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoScheduleTable", "read"): {(GET, "table")},
     ("DynamoScheduleTable", "read_all"): {(READ_MANY, "table")},
     ("DynamoScheduleTable", "beat"): {(PUT, "table"), (DELETE, "table")},
+    ("DynamoSeries", "cursor"): {(GET, "registry_table")},
+    ("DynamoSeries", "definition"): {(GET, "registry_table")},
+    ("DynamoSeries", "filed"): {(GET, "registry_table")},
+    ("DynamoSeries", "page"): {(QUERY, "registry_table")},
+    ("DynamoSeries", "write"): {*CREATES, (DELETE, "registry_table"), (DELETE, "schedules_table")},
     ("DynamoTrials", "unfinished"): {(GET, "table")},
     ("DynamoTrials", "begin"): {(PUT, "table")},
     ("DynamoTrials", "finish"): {(DELETE, "table")},

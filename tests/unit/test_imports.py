@@ -28,10 +28,12 @@ ROOMS: dict[str, set[str]] = {
     "core/jobs": {"core/schedule"},
     "core/masking": {"core/schedule"},
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
+    "core/series": {"core/schedule", "core/ledger"},
+    "core/timing": {"core/schedule"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
-    | {"core/actions"},
+    | {"core/actions", "core/series"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"use_cases"},
@@ -50,6 +52,7 @@ ROOMS: dict[str, set[str]] = {
         "core/jobs",
         "core/history",
         "core/actions",
+        "core/series",
         "ports",
     },
     "fakes": {"fakes/messaging", "fakes/runtime", "fakes/tables"},
@@ -57,6 +60,7 @@ ROOMS: dict[str, set[str]] = {
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
     | {"aws/runtime", "aws/dynamodb/items"},
+    "aws/series": {"core/schedule", "core/series", "ports", "aws/runtime", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/deployment": {"core/schedule", "core/ledger", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},

@@ -1,0 +1,260 @@
+"""Series: a step is all or nothing, one of two steppers is refused, and a repeat is no conflict."""
+
+from typing import Any
+
+import pytest
+from attrs import define, evolve
+
+from delayer.aws.dynamodb.ledger import DynamoLedger
+from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+from delayer.aws.series.series_table import CURSOR, DynamoSeries, cursor_item, series_list
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerChange
+from delayer.core.schedule.instants import MINUTE
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import key_of
+from delayer.core.series.series import Backfill, Cursor, OnMissed, Overlap, SeriesDefinition, SeriesState
+from delayer.fakes import InOrder, MemoryLedger, MemoryScheduleTable
+from delayer.fakes.tables.series import MemorySeries
+from delayer.ports.ledger import Ledger
+from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.series import Filed, SeriesTable, SeriesTransaction
+from delayer.ports.unavailable import Unavailable
+from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped
+from tests.contract.conftest import create_table
+from tests.samples import NOW, OWNER, a_claim, a_definition, a_schedule, many_schedules
+
+ADAPTER = DynamoSeries
+FIRST, SECOND = a_schedule(), a_schedule(NOW + MINUTE)
+ID = "0a1b2c"
+DEFINITION = SeriesDefinition(
+    owner=OWNER,
+    repeat='{"every": "PT1M"}',
+    overlap=Overlap.QUEUE_ONE,
+    on_missed=OnMissed.ALL,
+    definition=a_definition(group="g", tags='{"a":"é"}'),
+    name="every minute",
+    created_at=NOW,
+)
+BEGUN = Cursor(series=ID, owner=OWNER, state=SeriesState.ACTIVE, number=1, current=FIRST.id, at=NOW)
+CREATED = SeriesTransaction(cursor=BEGUN, over=None, put=(FIRST,), definition=DEFINITION)
+STEPPED = evolve(BEGUN, revision=2, number=2, current=SECOND.id, at=NOW + MINUTE, made_up=3)
+STEP = SeriesTransaction(cursor=STEPPED, over=BEGUN, put=(SECOND,))
+
+
+@define
+class Stand:
+    """The port, and the two others whose tables it writes to."""
+
+    series: SeriesTable
+    ledger: Ledger
+    schedules: ScheduleTable
+
+    def filed(self, *schedules: Schedule) -> list[str | None]:
+        """The series that each is the current occurrence of."""
+        found = [self.series.filed(one.id) for one in schedules]
+        return [one.series if one else None for one in found]
+
+    def stored(self, *schedules: Schedule) -> list[bool]:
+        return [self.schedules.read(key_of(one.id)) == one for one in schedules]
+
+
+def adapter(dynamodb: Any) -> DynamoSeries:
+    return DynamoSeries(
+        dynamodb=dynamodb,
+        schedules_table=create_table(dynamodb, "bucket", "due"),
+        ledger_table=create_table(dynamodb, "scheduleId"),
+        registry_table=create_table(dynamodb, "list", "entry"),
+    )
+
+
+@pytest.fixture
+def stand(dynamodb_or_fake: Any) -> Stand:
+    if dynamodb_or_fake is None:
+        ledger, schedules = MemoryLedger(), MemoryScheduleTable()
+        return Stand(MemorySeries(schedules=schedules, ledger=ledger), ledger, schedules)
+    port = adapter(dynamodb_or_fake)
+    return Stand(
+        port,
+        DynamoLedger(dynamodb=dynamodb_or_fake, table=port.ledger_table, parallel=InOrder()),
+        DynamoScheduleTable(dynamodb=dynamodb_or_fake, table=port.schedules_table),
+    )
+
+
+def test_a_series_that_is_not_there(stand: Stand) -> None:
+    assert stand.series.cursor(OWNER, ID) is None
+    assert stand.series.definition(OWNER, ID) is None
+    assert stand.series.filed(FIRST.id) is None
+
+
+def test_it_is_created_with_its_first_occurrence(stand: Stand) -> None:
+    assert stand.series.write(CREATED)
+    assert stand.series.cursor(OWNER, ID) == BEGUN
+    assert stand.series.definition(OWNER, ID) == DEFINITION
+    assert stand.filed(FIRST) == [ID]
+    assert stand.stored(FIRST) == [True]
+
+
+@pytest.mark.parametrize("series", ["other", f"{OWNER}#{ID}", "x" * 65, ""])
+def test_no_made_up_id_finds_it(stand: Stand, series: str) -> None:
+    stand.series.write(CREATED)
+    assert stand.series.cursor(OWNER, series) is None
+    assert stand.series.cursor("somebody", ID) is None
+
+
+def test_a_step_moves_the_cursor_the_record_and_the_file(stand: Stand) -> None:
+    stand.series.write(CREATED)
+    assert stand.series.write(STEP)
+    assert stand.series.cursor(OWNER, ID) == STEPPED
+    assert stand.filed(FIRST, SECOND) == [None, ID]
+    assert stand.stored(FIRST, SECOND) == [True, True], "what was put is for the relay to claim"
+
+
+def test_of_two_steps_one_is_refused_and_writes_nothing(stand: Stand) -> None:
+    other = a_schedule(NOW + 2 * MINUTE)
+    stand.series.write(CREATED)
+    stand.series.write(STEP)
+    late = SeriesTransaction(cursor=evolve(STEPPED, current=other.id), over=BEGUN, put=(other,))
+    assert not stand.series.write(late)
+    assert not stand.series.write(evolve(CREATED, cursor=evolve(BEGUN, number=7)))
+    assert stand.series.cursor(OWNER, ID) == STEPPED
+    assert stand.stored(other) == [False]
+    assert stand.filed(other, SECOND) == [None, ID]
+
+
+def test_a_repeat_is_no_conflict(stand: Stand) -> None:
+    assert stand.series.write(CREATED)
+    assert stand.series.write(CREATED)
+    assert stand.series.write(STEP)
+    assert stand.series.write(STEP)
+    assert not stand.series.write(CREATED), "it has moved on since"
+
+
+def test_a_pause_puts_nothing_and_leaves_the_current_one_on_file(stand: Stand) -> None:
+    """An event of its end is still looked up, and finds that the series is paused."""
+    stand.series.write(CREATED)
+    paused = evolve(BEGUN, revision=2, state=SeriesState.PAUSED)
+    assert stand.series.write(SeriesTransaction(cursor=paused, over=BEGUN))
+    assert stand.series.cursor(OWNER, ID) == paused
+    assert stand.filed(FIRST) == [ID]
+
+
+def test_a_change_replaces_the_current_occurrence(stand: Stand) -> None:
+    """Its row, its record, the cursor and the definition at once; nothing if its row has changed meanwhile."""
+    stand.series.write(CREATED)
+    end = LedgerChange(row=a_claim(state=State.REPLACED, replaced_by=SECOND.id))
+    definition = evolve(DEFINITION, revision=2, repeat='{"every": "PT2M"}')
+    change = SeriesTransaction(
+        cursor=evolve(BEGUN, revision=2, definition_revision=2, current=SECOND.id),
+        over=BEGUN,
+        put=(SECOND,),
+        definition=definition,
+        over_definition=DEFINITION,
+        ends=(end,),
+        delete=(key_of(FIRST.id),),
+    )
+    claimed = a_claim()
+    stand.ledger.write([LedgerChange(row=claimed)])
+    assert not stand.series.write(change)
+    assert (stand.series.definition(OWNER, ID), stand.stored(FIRST, SECOND)) == (DEFINITION, [True, False])
+    again = evolve(change, ends=(LedgerChange(row=evolve(end.row, revision=2), over=claimed),))
+    assert stand.series.write(again)
+    assert (stand.series.definition(OWNER, ID), stand.stored(FIRST, SECOND)) == (definition, [False, True])
+    assert stand.filed(FIRST, SECOND) == [None, ID]
+    row = stand.ledger.read(FIRST.id)
+    assert row
+    assert row.replaced_by == SECOND.id
+
+
+def test_of_two_changes_of_the_definition_one_is_refused(stand: Stand) -> None:
+    stand.series.write(CREATED)
+    second = evolve(BEGUN, revision=2)
+    change = SeriesTransaction(
+        cursor=second, over=BEGUN, definition=evolve(DEFINITION, revision=2), over_definition=DEFINITION
+    )
+    assert stand.series.write(change)
+    late = evolve(change, cursor=evolve(second, revision=3), over=second)
+    assert not stand.series.write(late)
+    assert stand.series.cursor(OWNER, ID) == second
+
+
+def test_everything_that_a_cursor_says_is_kept(stand: Stand) -> None:
+    whole = evolve(
+        BEGUN,
+        beside=("a", "b"),
+        backfill=Backfill(since=1, until=NOW, at=2, current=SECOND.id),
+        state=SeriesState.WAITING,
+    )
+    stand.series.write(SeriesTransaction(cursor=whole, over=None))
+    assert stand.series.cursor(OWNER, ID) == whole
+    assert stand.filed(FIRST, SECOND) == [ID, ID], "a backfill steps, too"
+
+
+def test_the_current_ones_of_a_minute_are_listed_in_pages(stand: Stand) -> None:
+    occurrences = many_schedules(5)
+    for number, one in enumerate(occurrences):
+        cursor = evolve(BEGUN, series=f"s{number}", current=one.id)
+        assert stand.series.write(SeriesTransaction(cursor=cursor, over=None, put=(one,)))
+    bucket = occurrences[0].address.bucket
+    found: list[Filed] = []
+    after = ""
+    for _ in range(4):
+        page = stand.series.page(bucket, after, at_most=2)
+        found += page.filed
+        if not (after := page.more):
+            break
+    assert [(one.schedule_id, one.series, one.owner) for one in found] == [
+        (one.id, f"s{number}", OWNER) for number, one in enumerate(occurrences)
+    ]
+    assert stand.series.page(evolve(bucket, shard=bucket.shard + 1)).filed == ()
+
+
+def test_a_step_is_eleven_write_units_with_the_schedule_itself(dynamodb: Any) -> None:
+    """Eight here, as a transaction counts each write twice; delete, claim and outcome are the other three."""
+    writes: list[Any] = []
+
+    def counted(**asked: Any) -> Any:
+        writes.extend(asked["TransactItems"])
+        return dynamodb.transact_write_items(**asked)
+
+    port = adapter(dynamodb)
+    port.write(CREATED)
+    assert evolve(port, dynamodb=Wrapped(dynamodb, transact_write_items=counted)).write(STEP)
+    assert 2 * len(writes) + 3 == 11
+
+
+def test_an_answer_that_is_lost_is_no_loss(dynamodb: Any) -> None:
+    port = adapter(dynamodb)
+
+    def lost(**asked: Any) -> Any:
+        dynamodb.transact_write_items(**asked)
+        raise ERRORS["read timeout"]
+
+    with pytest.raises(Unavailable):
+        evolve(port, dynamodb=Wrapped(dynamodb, transact_write_items=lost)).write(CREATED)
+    assert port.write(CREATED)
+    assert port.cursor(OWNER, ID) == BEGUN
+
+
+@pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=str)
+def test_a_failure_of_aws(error: Exception) -> None:
+    failing = DynamoSeries(dynamodb=Failing(error), schedules_table="s", ledger_table="l", registry_table="r")
+    with pytest.raises(Unavailable):
+        failing.write(STEP)
+    with pytest.raises(Unavailable):
+        failing.cursor(OWNER, ID)
+    with pytest.raises(Unavailable):
+        failing.filed(FIRST.id)
+    with pytest.raises(Unavailable):
+        failing.page(FIRST.address.bucket)
+
+
+@pytest.mark.parametrize("broken", [{"v": {"N": "2"}}, {"state": {"S": "asleep"}}, {"revision": {"S": "x"}}])
+def test_a_series_that_cannot_be_read_says_nothing(dynamodb: Any, broken: Any) -> None:
+    """It may be one of a later version."""
+    port = adapter(dynamodb)
+    dynamodb.put_item(TableName=port.registry_table, Item={**cursor_item(BEGUN), **broken})
+    with pytest.raises(Unavailable, match="cannot be read"):
+        port.cursor(OWNER, ID)
+    assert series_list(OWNER, ID).startswith("series#")
+    assert cursor_item(BEGUN)["entry"] == {"S": CURSOR}
