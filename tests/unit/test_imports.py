@@ -26,6 +26,7 @@ ROOMS: dict[str, set[str]] = {
     "core/firing": {"core/schedule", "core/ledger"},
     "core/recovery": {"core/schedule", "core/ledger"},
     "core/jobs": {"core/schedule"},
+    "core/series": {"core/schedule", "core/ledger"},
     "core/masking": {"core/schedule"},
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
     "core/series": {"core/schedule", "core/ledger"},

@@ -1,0 +1,1 @@
+"""A series: a schedule that is put again and again, by a rule."""

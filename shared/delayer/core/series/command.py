@@ -1,0 +1,224 @@
+"""What clients and operators do to a series, and to the schedules that bear its name.
+
+The order of the writes is the promise. A pause or a DELETE writes the cursor first, and then cancels what that cursor
+named: from then on no transaction adds anything, because each of them is a compare-and-set on the cursor (ADR 0094).
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+from attrs import evolve, frozen
+
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.series.series import (
+    MAX_BESIDE,
+    Cursor,
+    CursorChange,
+    Refused,
+    Rule,
+    SeriesDefinition,
+    SeriesState,
+    changed,
+)
+from delayer.core.series.stepping import (
+    Over,
+    ReadAgain,
+    Step,
+    is_over_for,
+    next_step,
+    of_row,
+    step_from,
+    stepped,
+)
+
+PAUSABLE: Final = frozenset({SeriesState.ACTIVE, SeriesState.WAITING})
+CLAIMED_EARLY: Final[Millis] = SECOND  # longer than any hand-over lead
+CLOSED: Final = frozenset({SeriesState.PAUSED, SeriesState.CANCELLED})  # nothing of such a series may be added
+
+
+@frozen
+class Already:
+    """The cursor says so already. What it names is cancelled again: the call before may have died in between."""
+
+    cursor: Cursor
+
+
+@frozen(kw_only=True)
+class Replace:
+    """The current occurrence is replaced by one with the same number, if its ledger row is unchanged.
+
+    Its row, the cursor, the definition and both records change in one transaction.
+    """
+
+    step: Step | Over
+
+
+@frozen
+class CancelFirst:
+    """The current occurrence can still be claimed: the caller cancels it, and asks again."""
+
+
+@frozen(kw_only=True)
+class Await:
+    """Nothing is put now: the step after the current occurrence, or the resume, goes by the new definition."""
+
+    number: int  # of the first occurrence that goes by it
+
+
+def decide_pause(cursor: Cursor) -> CursorChange | Already | Refused:
+    """The write that comes first; then all that `over` names is cancelled."""
+    if cursor.state is SeriesState.PAUSED:
+        return Already(cursor)
+    if cursor.state not in PAUSABLE:
+        return Refused(f"the series is {cursor.state}")
+    return changed(cursor, state=SeriesState.PAUSED)
+
+
+def decide_delete(cursor: Cursor) -> CursorChange | Already:
+    """As a pause, whatever the series does, and for good."""
+    if cursor.state is SeriesState.CANCELLED:
+        return Already(cursor)
+    return changed(cursor, state=SeriesState.CANCELLED)
+
+
+def decide_resume(
+    cursor: Cursor, definition: SeriesDefinition, rule: Rule, row: LedgerRow | None, now: Millis
+) -> Step | Over | Await | ReadAgain | CancelFirst | Refused:
+    """The first occurrence after a pause: always a new one, with a number of its own.
+
+    `row` is that of the current occurrence, after the caller has cancelled it: the pause may have died before that.
+    What passed during the pause is not made up. What the pause has cancelled is put anew if it is still to come.
+    """
+    if cursor.state is not SeriesState.PAUSED:
+        return Refused(f"the series is {cursor.state}")
+    if cursor.definition_revision != definition.revision:
+        return ReadAgain()
+    happened = of_row(cursor.current, row, now) if cursor.current else None
+    if cursor.current and happened is None:
+        return CancelFirst()
+    if happened and not is_over_for(definition.overlap, happened.kind):
+        return Await(number=cursor.number + 1)
+    return step_from(cursor, rule, max(now, cursor.passed, cursor.at if _was_used(row) else 0), now)
+
+
+def resumed(cursor: Cursor, resume: Step | Over | Await, row: LedgerRow | None, schedule_id: str) -> CursorChange:
+    """The cursor after a resume; `schedule_id` is a new one, and is put by the same transaction if there is a step.
+
+    `row` is the one that was decided by.
+    """
+    if isinstance(resume, Await):
+        return changed(cursor, state=SeriesState.ACTIVE)
+    change = stepped(cursor if _was_used(row) else evolve(cursor, at=cursor.passed), resume, schedule_id)
+    return CursorChange(cursor=change.cursor, over=cursor)
+
+
+def decide_patch(
+    cursor: Cursor,
+    definition: SeriesDefinition,
+    rule: Rule,
+    row: LedgerRow | None,
+    now: Millis,
+    *,
+    has_new_times: bool,
+) -> Replace | Step | Over | Await | Refused:
+    """At which occurrence the new definition takes effect; `row` is that of the current one.
+
+    `definition` and `rule` are the new ones, `has_new_times` says whether the rule differs. If the current occurrence
+    is claimed, or over, the change takes the step itself.
+    """
+    if cursor.state is SeriesState.CANCELLED:
+        return Refused("the series is cancelled")
+    if cursor.state is SeriesState.PAUSED:
+        return Await(number=cursor.number + 1)
+    happened = of_row(cursor.current, row, now) if cursor.current else None
+    if cursor.current and happened is None:
+        same = Step(number=cursor.number, at=cursor.at, made_up=cursor.made_up)
+        step = _by_a_new_rule(cursor, rule, now) if has_new_times else same
+        return Replace(step=evolve(step, number=cursor.number) if isinstance(step, Step) else step)
+    if happened and not is_over_for(definition.overlap, happened.kind):
+        return Await(number=cursor.number + 1)
+    if has_new_times or not happened:
+        return _by_a_new_rule(cursor, rule, now)
+    return next_step(cursor, definition, rule, now)
+
+
+def patched(
+    cursor: Cursor,
+    patch: Replace | Step | Over | Await,
+    definition: SeriesDefinition,
+    now: Millis,
+    schedule_id: str,
+    *,
+    has_new_times: bool,
+) -> CursorChange:
+    """The cursor after a PATCH, in one transaction with the definition; `schedule_id` is a new one.
+
+    The new rule knows nothing of times that were left behind in the future.
+    """
+    match patch:
+        case Await():
+            change = changed(cursor)
+        case Replace(step=step):
+            change = stepped(evolve(cursor, at=cursor.passed), step, schedule_id)
+        case _:
+            change = stepped(cursor, patch, schedule_id)
+    passed = min(change.cursor.passed, now + CLAIMED_EARLY) if has_new_times else change.cursor.passed
+    after = evolve(change.cursor, definition_revision=definition.revision, passed=passed)
+    return CursorChange(cursor=after, over=cursor)
+
+
+def decide_beside(cursor: Cursor, schedule_id: str, over: Collection[str] = ()) -> CursorChange | Refused:
+    """One more that may be claimed beside the current occurrence: by run-now, a redrive, or a PATCH of an older one.
+
+    The same transaction puts it or reopens its ledger row. `over` are those of `beside` that the ledger says are
+    claimed or ended: nobody has to cancel them.
+    """
+    if cursor.state in CLOSED:
+        return Refused(f"the series is {cursor.state}")
+    if schedule_id in cursor.named:
+        return changed(cursor)
+    left = tuple(one for one in cursor.beside if one not in over)
+    if len(left) == MAX_BESIDE:
+        return Refused(f"{MAX_BESIDE} of its schedules are waiting beside the current one; try again later")
+    return changed(cursor, beside=(*left, schedule_id))
+
+
+def decide_occurrence_delete(cursor: Cursor, schedule_id: str) -> CursorChange | None:
+    """What one transaction writes beside the ledger row of an occurrence that its owner cancels; None: nothing.
+
+    The time of the current occurrence is given up with it, so that no resume puts it again.
+    """
+    if schedule_id != cursor.current:
+        return None
+    return changed(cursor, passed=max(cursor.passed, cursor.at))
+
+
+def decide_occurrence_patch(
+    cursor: Cursor, old: str, new: str, row: LedgerRow | None, over: Collection[str] = ()
+) -> CursorChange | Refused:
+    """What one transaction writes beside the replacement of an occurrence by its owner; `row` is that of the old one.
+
+    The current one stays the current one under its new id, as long as it was not claimed. What is replaced after an end
+    lives beside the current one.
+    """
+    if cursor.state in CLOSED:
+        return Refused(f"the series is {cursor.state}")
+    if _was_used(row):
+        return decide_beside(cursor, new, over)
+    if old == cursor.current:
+        return changed(cursor, current=new)
+    if old in cursor.beside:
+        return changed(cursor, beside=tuple(new if one == old else one for one in cursor.beside))
+    return Refused("it is no live schedule of its series")
+
+
+def _was_used(row: LedgerRow | None) -> bool:
+    """Whether its time was used up: it was claimed, or it has another end than a cancel."""
+    return row is not None and (bool(row.claimed_at) or (row.ended and row.state is not State.CANCELLED))
+
+
+def _by_a_new_rule(cursor: Cursor, rule: Rule, now: Millis) -> Step | Over:
+    """Its first time from now on, but not one that was claimed a moment early by the rule before."""
+    return step_from(cursor, rule, cursor.passed if now < cursor.passed <= now + CLAIMED_EARLY else now, now)
