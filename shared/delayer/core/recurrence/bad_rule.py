@@ -1,0 +1,31 @@
+"""What is wrong with a rule of recurrence: the field, the reason, and an example of what is right."""
+
+from collections.abc import Iterable
+
+from attrs import frozen
+
+
+@frozen(kw_only=True)
+class Fault:
+    """One wrong field."""
+
+    field: str  # a path within `repeat`, like `dst.gap`; empty for the rule as a whole
+    problem: str  # the reason
+    allowed: str  # what is allowed, with an example
+
+
+class BadRule(ValueError):
+    """No rule can be made of this. It names every field that is wrong."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(f"{fault.field or 'repeat'}: {fault.problem}" for fault in self.faults))
+
+
+class BadText(ValueError):
+    """One text of a rule is wrong. Its first argument is the reason, its second what is allowed."""
+
+    def __init__(self, problem: str, allowed: str) -> None:
+        self.problem = problem
+        self.allowed = allowed
+        super().__init__(problem)

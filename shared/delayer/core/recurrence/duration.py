@@ -1,0 +1,112 @@
+"""`every`: a duration of ISO 8601. Days and longer are counted on the calendar of a zone, hours and shorter are exact.
+
+The n-th time is reckoned from the anchor, never from the one before it, so that the 31st stays the 31st: in a month
+without it the last day takes its place, and a 29 February is the 28th in most years.
+"""
+
+import re
+from calendar import monthrange
+from datetime import timedelta
+from typing import Final
+
+from attrs import frozen
+
+from delayer.core.recurrence.bad_rule import BadText
+from delayer.core.recurrence.zones import EPOCH
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
+
+EXAMPLES: Final = "a duration of ISO 8601, like PT15M, PT36H, P1D, P2W, P1M or P1Y"
+MAX_SPREAD: Final = 10  # days by which some months together are longer or shorter than as many average ones
+LAST_WALL: Final[Millis] = 7_258_118_400_000  # the year 2199 ends; EventBridge's years end there, too
+_DURATION = re.compile(
+    r"P(?=.)(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,6})D)?"
+    r"(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?",
+    re.ASCII,
+)
+
+
+@frozen(kw_only=True)
+class Duration:
+    """How far two times lie apart: either on the calendar or exactly."""
+
+    months: int = 0
+    days: int = 0
+    exact: Millis = 0
+
+    @property
+    def is_exact(self) -> bool:
+        """The same on every day of the year, and in every zone."""
+        return self.exact > 0
+
+
+def parse_duration(text: str) -> Duration:
+    """Of at least a minute. Raises BadText with the reason."""
+    match = _DURATION.fullmatch(text)
+    if not match:
+        raise BadText("not a duration of whole numbers", EXAMPLES)
+    years, months, weeks, days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    found = Duration(
+        months=12 * years + months,
+        days=7 * weeks + days,
+        exact=hours * HOUR + minutes * MINUTE + seconds * SECOND,
+    )
+    if found.exact and (found.months or found.days):
+        raise BadText("days have 23 to 25 hours: say either days and longer, or hours and shorter", EXAMPLES)
+    if not found.months and not found.days and found.exact < MINUTE:
+        raise BadText("shorter than a minute", "PT1M or longer: at most one time a minute, like PT1M")
+    return found
+
+
+@frozen(kw_only=True)
+class Interval:
+    """The anchor, and every so many milliseconds after it."""
+
+    text: str  # of the rule
+    length: Millis
+    anchor: Millis
+
+    def first_from(self, instant: Millis) -> Millis:
+        """The first time that is not before an instant."""
+        return self.anchor + max(0, -(-(instant - self.anchor) // self.length)) * self.length
+
+    def count(self, since: Millis, until: Millis) -> int:
+        """Times that are not before the one and before the other."""
+        return max(0, (self.first_from(until) - self.first_from(since)) // self.length)
+
+
+@frozen(kw_only=True)
+class Calendar:
+    """The anchor, and every so many months and days after it, by the wall clock."""
+
+    text: str  # of the rule
+    months: int
+    days: int
+    anchor: Millis  # a wall time
+    is_round_the_clock: bool = False
+
+    def next(self, wall: Millis) -> Millis | None:
+        """The first time that is not before a wall time. None: not before the year 2200."""
+        found = self._nth(self._number_from(wall))
+        return found if found < LAST_WALL else None
+
+    def count(self, since: Millis, until: Millis) -> int:
+        """Times that are not before the one and before the other."""
+        return max(0, self._number_from(until) - self._number_from(since))
+
+    def _number_from(self, wall: Millis) -> int:
+        """Of the first time that is not before a wall time. It is guessed too low, and counted up from there."""
+        average = self.months * 146_097 * DAY // 4_800 + self.days * DAY
+        number = max(0, (min(wall, LAST_WALL) - self.anchor - MAX_SPREAD * DAY) // average)
+        while self._nth(number) < min(wall, LAST_WALL):
+            number += 1
+        return number
+
+    def _nth(self, number: int) -> Millis:
+        day, time = divmod(self.anchor, DAY)
+        first = EPOCH + timedelta(days=day)
+        months = first.year * 12 + first.month - 1 + number * self.months
+        year, month = months // 12, months % 12 + 1
+        if year >= 2200:
+            return LAST_WALL
+        date = first.replace(year=year, month=month, day=min(first.day, monthrange(year, month)[1]))
+        return ((date - EPOCH).days + number * self.days) * DAY + time

@@ -1,0 +1,193 @@
+"""A rule of recurrence: what `repeat` says, parsed and checked, and the same again as a document."""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+from attrs import frozen
+
+from delayer.core.recurrence.bad_rule import BadRule, BadText, Fault
+from delayer.core.recurrence.cron import Cron, parse_cron
+from delayer.core.recurrence.duration import Calendar, Interval, parse_duration
+from delayer.core.recurrence.eventbridge import is_foreign, parse_foreign_cron, parse_rate
+from delayer.core.recurrence.moments import EXAMPLES, format_wall, parse_first, parse_last, parse_wall
+from delayer.core.recurrence.zones import ALLOWED as ZONES
+from delayer.core.recurrence.zones import check_zone
+from delayer.core.schedule.instants import Millis, format_instant
+
+FIELDS: Final = ("cron", "every", "timeZone", "anchor", "from", "until", "count", "onMissed", "dst")
+WAYS: Final = 'either "cron": "0 9 * * MON-FRI" or "every": "PT15M"'
+TEXTS: Final = {"cron": WAYS, "every": WAYS, "timeZone": ZONES}
+MAX_COUNT: Final = 1_000_000
+UTC: Final = "UTC"
+
+
+class OnMissed(StrEnum):
+    """What is done about the times that pass while nothing can be scheduled."""
+
+    SKIP = "skip"
+    ONCE = "once"  # the last of them is made up
+    ALL = "all"
+
+
+class Gap(StrEnum):
+    """What becomes of a time that the wall clock leaves out when it is put forward."""
+
+    SHIFT = "shift"  # the first instant after the change takes its place, once for all that are left out
+    SKIP = "skip"
+
+
+class Overlap(StrEnum):
+    """Which passes count when the wall clock is put back and shows the same times again."""
+
+    FIRST = "first"
+    BOTH = "both"
+
+
+Pattern = Cron | Calendar | Interval
+_Choice = TypeVar("_Choice", bound=StrEnum)
+_Parsed = TypeVar("_Parsed")
+
+
+@frozen(kw_only=True)
+class Rule:
+    """Which times there are. The same rule has the same times, whenever it is asked."""
+
+    pattern: Pattern
+    time_zone: str = UTC
+    start: Millis  # no time is before it, and `count` begins with it
+    until: Millis | None = None  # the last instant that may be a time
+    count: int | None = None  # of times in all, missed ones included
+    on_missed: OnMissed = OnMissed.SKIP
+    gap: Gap = Gap.SHIFT
+    overlap: Overlap = Overlap.FIRST
+
+
+def parse_rule(repeat: Any, now: Millis) -> Rule:
+    """The rule of a `repeat`. What begins with its creation begins after `now`. Raises BadRule with all faults.
+
+    It is not asked here whether it has any time: `check_not_empty` does.
+    """
+    if not isinstance(repeat, Mapping):
+        raise BadRule([Fault(field="", problem="not an object", allowed=WAYS)])
+    reading = _Reading(repeat)
+    rule = reading.rule(now)
+    if reading.faults or rule is None:
+        raise BadRule(reading.faults)
+    return rule
+
+
+def document_of(rule: Rule) -> dict[str, Any]:
+    """A `repeat` that says everything, so that the same rule is parsed from it at any time."""
+    pattern = rule.pattern
+    found: dict[str, Any] = {"cron" if isinstance(pattern, Cron) else "every": pattern.text}
+    found["timeZone"] = rule.time_zone
+    if isinstance(pattern, Interval):
+        found["anchor"] = format_instant(pattern.anchor)
+    if isinstance(pattern, Calendar):
+        found["anchor"] = format_wall(pattern.anchor)
+    found["from"] = format_instant(rule.start)
+    if rule.until is not None:
+        found["until"] = format_instant(rule.until)
+    if rule.count is not None:
+        found["count"] = rule.count
+    return found | {"onMissed": rule.on_missed.value, "dst": {"gap": rule.gap.value, "overlap": rule.overlap.value}}
+
+
+class _Reading:
+    """Of one document: what is wrong is noted, so that all of it is told at once."""
+
+    def __init__(self, repeat: Mapping[str, Any]) -> None:
+        self._repeat = repeat
+        self.faults = [
+            Fault(field=str(name), problem="unknown field", allowed=", ".join(FIELDS))
+            for name in repeat
+            if name not in FIELDS
+        ]
+
+    def rule(self, now: Millis) -> Rule | None:
+        zone = self._text("timeZone", check_zone) or UTC
+        start = self._text("from", lambda text: parse_first(text, zone))
+        until = self._text("until", lambda text: parse_last(text, zone))
+        if start is not None and until is not None and until < start:
+            self._wrong("until", "before `from`", "an end that is after the beginning, like 2027-12-31")
+        pattern = self._pattern(zone, now if start is None else start)
+        count = self._count()
+        on_missed = self._choice("onMissed", self._repeat, OnMissed, OnMissed.SKIP)
+        gap, overlap = self._dst(Gap.SKIP if is_foreign(str(self._repeat.get("cron"))) else Gap.SHIFT)
+        if pattern is None:
+            return None
+        return Rule(
+            pattern=pattern,
+            time_zone=zone,
+            start=now + 1 if start is None else start,
+            until=until,
+            count=count,
+            on_missed=on_missed,
+            gap=gap,
+            overlap=overlap,
+        )
+
+    def _pattern(self, zone: str, begin: Millis) -> Pattern | None:
+        ways = [name for name in ("cron", "every") if name in self._repeat]
+        if len(ways) != 1:
+            self._wrong(*(("every", "there is a `cron`, too", WAYS) if ways else ("", "neither cron nor every", WAYS)))
+            return None
+        text = self._repeat[ways[0]]
+        if isinstance(text, str) and (ways == ["every"] or text.startswith("rate(")):
+            return self._every(ways[0], text, zone, begin)
+        if "anchor" in self._repeat:
+            self._wrong("anchor", "cron has none", 'only beside `every`, like "every": "PT15M"')
+        return self._text("cron", lambda text: parse_foreign_cron(text) if is_foreign(text) else parse_cron(text))
+
+    def _every(self, field: str, text: str, zone: str, begin: Millis) -> Pattern | None:
+        duration = self._text(field, parse_rate if is_foreign(text) else parse_duration)
+        if duration is None:
+            return None
+        if duration.is_exact:
+            anchor = self._text("anchor", lambda text: parse_first(text, zone))
+            return Interval(text=text, length=duration.exact, anchor=begin if anchor is None else anchor)
+        if "timeZone" not in self._repeat:
+            self._wrong("timeZone", "missing: days and longer are counted by a wall clock", "Europe/Lisbon, or UTC")
+        wall = self._text("anchor", lambda text: parse_wall(text, zone))
+        if wall is None:
+            wall = parse_wall(format_instant(begin), zone)
+        return Calendar(text=text, months=duration.months, days=duration.days, anchor=wall)
+
+    def _count(self) -> int | None:
+        count = self._repeat.get("count")
+        if count is None or (isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MAX_COUNT):
+            return count
+        self._wrong("count", "not a number of times", f"1 to {MAX_COUNT}, like 100")
+        return None
+
+    def _dst(self, usual: Gap) -> tuple[Gap, Overlap]:
+        dst = self._repeat.get("dst", {})
+        if not isinstance(dst, Mapping) or set(dst) - {"gap", "overlap"}:
+            self._wrong("dst", "not an object of `gap` and `overlap`", '{"gap": "shift", "overlap": "first"}')
+            return usual, Overlap.FIRST
+        return self._choice("dst.gap", dst, Gap, usual), self._choice("dst.overlap", dst, Overlap, Overlap.FIRST)
+
+    def _choice(self, field: str, among: Mapping[str, Any], kind: type[_Choice], usual: _Choice) -> _Choice:
+        value = among.get(field.rpartition(".")[2], usual.value)
+        if value in [one.value for one in kind]:
+            return kind(value)
+        self._wrong(field, "unknown", ", ".join(one.value for one in kind))
+        return usual
+
+    def _text(self, field: str, parse: Callable[[str], _Parsed]) -> _Parsed | None:
+        """What a text says; None if there is none, or a bad one."""
+        if field not in self._repeat:
+            return None
+        text = self._repeat[field]
+        if not isinstance(text, str):
+            self._wrong(field, "not a text", TEXTS.get(field, EXAMPLES))
+            return None
+        try:
+            return parse(text)
+        except BadText as error:
+            self._wrong(field, error.problem, error.allowed)
+            return None
+
+    def _wrong(self, field: str, problem: str, allowed: str) -> None:
+        self.faults.append(Fault(field=field, problem=problem, allowed=allowed))
