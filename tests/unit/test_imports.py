@@ -26,7 +26,6 @@ ROOMS: dict[str, set[str]] = {
     "core/firing": {"core/schedule", "core/ledger"},
     "core/recovery": {"core/schedule", "core/ledger"},
     "core/jobs": {"core/schedule"},
-    "core/series": {"core/schedule", "core/ledger"},
     "core/masking": {"core/schedule"},
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
     "core/series": {"core/schedule", "core/ledger"},
@@ -44,6 +43,7 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
     | {"use_cases"},
+    "use_cases/series": {"core/schedule", "core/series", "ports", "use_cases/api"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
     "fakes/tables": {
