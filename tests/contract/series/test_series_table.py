@@ -181,6 +181,9 @@ def test_of_two_changes_of_the_definition_one_is_refused(stand: Stand) -> None:
 def test_everything_that_a_cursor_says_is_kept(stand: Stand) -> None:
     whole = evolve(
         BEGUN,
+        passed=NOW - 1,
+        made_up=4,
+        definition_revision=5,
         beside=("a", "b"),
         backfill=Backfill(since=1, until=NOW, at=2, current=SECOND.id),
         state=SeriesState.WAITING,

@@ -179,6 +179,7 @@ def cursor_item(cursor: Cursor) -> Item:
         "definitionRevision": cursor.definition_revision,
         "number": cursor.number,
         "at": cursor.at,
+        "passed": cursor.passed,
         "madeUp": cursor.made_up,
     }
     numbered: Item = {name: {"N": str(value)} for name, value in numbers.items() if value}
@@ -212,6 +213,7 @@ def cursor_from(owner: str, series: str, item: StoredItem) -> Cursor:
             number=number(item, "number"),
             current=text(item, "current"),
             at=number(item, "at"),
+            passed=number(item, "passed"),
             made_up=number(item, "madeUp"),
             beside=tuple(one["S"] for one in beside),
             backfill=msgspec.convert(msgspec.json.decode(filled), Backfill) if filled else None,

@@ -1,0 +1,97 @@
+"""Pauses a series, or ends it for good: from then on nothing of it is handed over that the answer does not name.
+
+The cursor comes first: it is in the condition of every transaction that puts something. What it named then is cancelled
+by the ledger, as any schedule is. Both can be repeated, and a repeat does what a call before may have died before.
+"""
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from attrs import frozen
+
+from delayer.core.api.cancellation import MayBeRunning, TooLate
+from delayer.core.series.command import Already, decide_delete, decide_pause
+from delayer.core.series.series import Cursor, CursorChange, Refused
+from delayer.ports.observer import Observer
+from delayer.ports.series import ReadsSeries, SeriesTransaction, WritesSeries
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.cancel import Answer as CancelAnswer
+from delayer.use_cases.api.cancel import Cancelled
+
+ROUNDS: Final = 10
+DETAIL: Final = "its series was paused or cancelled"
+
+Decide = Callable[[Cursor], CursorChange | Already | Refused]
+
+
+class SeriesOfHalt(ReadsSeries, WritesSeries, Protocol):
+    """What it needs of the series."""
+
+
+class CancelsSchedules(Protocol):
+    """The use case Cancel."""
+
+    def __call__(self, schedule_id: str, owner: str, detail: str = "", by: str = "") -> CancelAnswer:
+        """As there."""
+        ...
+
+
+@frozen(kw_only=True)
+class Halted:
+    """It is paused or cancelled, now or by an earlier call."""
+
+    cursor: Cursor
+    cancelled: tuple[str, ...]  # they will never reach an executor
+    claimed: tuple[str, ...]  # they had been claimed before, and may still be handed over; or had another end
+    claimed_up_to: int  # all occurrences with this number or a lower one had been claimed or had ended before
+
+
+@frozen
+class NoSeries:
+    """This owner has no series with this id."""
+
+
+@frozen(kw_only=True)
+class Halt:
+    """One call of the API."""
+
+    series: SeriesOfHalt
+    cancel: CancelsSchedules
+    observer: Observer
+
+    def pause(self, owner: str, series: str, by: str = "") -> Halted | Refused | NoSeries:
+        """Until it is resumed. Raises Unavailable: it may or may not be paused, and the call is to be repeated."""
+        return self._halt(owner, series, decide_pause, by)
+
+    def delete(self, owner: str, series: str, by: str = "") -> Halted | Refused | NoSeries:
+        """For good. Raises as `pause`."""
+        return self._halt(owner, series, decide_delete, by)
+
+    def _halt(self, owner: str, series: str, decide: Decide, by: str) -> Halted | Refused | NoSeries:
+        for _ in range(ROUNDS):
+            current = self.series.cursor(owner, series)
+            if current is None:
+                return NoSeries()
+            decision = decide(current)
+            if isinstance(decision, Refused):
+                return decision
+            if isinstance(decision, Already) or self._write(decision):
+                return self._end_what_it_names(decision.cursor, by)
+        raise Unavailable("others change the series all the time; try again")
+
+    def _write(self, change: CursorChange) -> bool:
+        return self.series.write(SeriesTransaction(cursor=change.cursor, over=change.over))
+
+    def _end_what_it_names(self, cursor: Cursor, by: str) -> Halted:
+        """The cursor goes on naming them, so that a repeat finds what this call may die before."""
+        answers = {one: self.cancel(one, cursor.owner, DETAIL, by) for one in cursor.named}
+        for schedule_id, answer in answers.items():
+            if isinstance(answer, MayBeRunning):
+                raise Unavailable(f"an attempt of {schedule_id} may still be under way; try again in a while")
+        self.observer.note("series halted", series=cursor.series, state=cursor.state, by=by)
+        return Halted(
+            cursor=cursor,
+            cancelled=tuple(one for one, answer in answers.items() if isinstance(answer, Cancelled)),
+            claimed=tuple(one for one, answer in answers.items() if isinstance(answer, TooLate)),
+            claimed_up_to=cursor.number - isinstance(answers.get(cursor.current), Cancelled),
+        )

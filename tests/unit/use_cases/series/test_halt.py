@@ -1,0 +1,93 @@
+"""Pause and DELETE of a series tell the truth: what they do not name is not handed over afterwards."""
+
+import random
+
+import pytest
+from attrs import evolve
+
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.schedule.instants import MINUTE
+from delayer.core.series.command import Already
+from delayer.core.series.series import Refused, SeriesState
+from delayer.core.series.stepping import Happened
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.cancel import Answer, Cancelled
+from delayer.use_cases.series.halt import Halt, Halted, NoSeries
+from tests.samples import OWNER
+from tests.unit.use_cases.series.test_step import ID, Stage
+from tests.world import START
+
+
+def a_halt(stage: Stage) -> Halt:
+    return Halt(series=stage.series, cancel=stage.world.cancel, observer=stage.world.observer)
+
+
+@pytest.mark.parametrize("command", ["pause", "delete"])
+def test_the_current_occurrence_is_cancelled_and_none_is_put_any_more(command: str) -> None:
+    stage = Stage()
+    halt = getattr(a_halt(stage), command)
+    answer = halt(OWNER, ID)
+    assert isinstance(answer, Halted)
+    assert (answer.cancelled, answer.claimed, answer.claimed_up_to) == ((stage.first,), (), 0)
+    assert answer.cursor.state is (SeriesState.PAUSED if command == "pause" else SeriesState.CANCELLED)
+    stage.happen(EventType.CANCELLED, stage.first)
+    stage.world.run_until(START + 10 * MINUTE)
+    assert stage.world.target.reached == []
+    assert halt(OWNER, ID) == answer, "again, it is the same answer"
+
+
+@pytest.mark.parametrize("command", ["pause", "delete"])
+def test_what_was_claimed_before_is_named_and_may_still_be_handed_over(command: str) -> None:
+    stage = Stage()
+    stage.world.run_until(START + MINUTE)
+    row = stage.world.ledger.read(stage.first)
+    assert row
+    answer = getattr(a_halt(stage), command)(OWNER, ID)
+    assert isinstance(answer, Halted)
+    assert (answer.cancelled, answer.claimed, answer.claimed_up_to) == ((), (stage.first,), 1)
+
+
+def test_whenever_it_comes_nothing_fires_that_it_did_not_name() -> None:
+    """A minute's series, which is stepped by its claims, is deleted at 200 moments about a claim."""
+    draws = random.Random("delete")
+    for _ in range(200):
+        stage = Stage()
+        moment = START + MINUTE + draws.randint(-3_000, 500)
+        stage.world.run_until(moment)
+        if (row := stage.world.ledger.read(stage.first)) and row.claimed_at:
+            stage.happen(EventType.CLAIMED, stage.first)
+        answer = a_halt(stage).delete(OWNER, ID)
+        assert isinstance(answer, Halted)
+        before = {message.schedule.id for _, message in stage.world.target.reached}
+        stage.step(Happened(schedule_id=stage.first, kind=EventType.CLAIMED))
+        stage.world.run_until(START + 10 * MINUTE)
+        fired = {message.schedule.id for _, message in stage.world.target.reached}
+        assert fired <= before | set(answer.claimed) | ({stage.first} if answer.claimed_up_to else set())
+        assert not fired & set(answer.cancelled)
+
+
+def test_a_call_that_died_in_between_is_finished_by_the_next_one() -> None:
+    stage = Stage()
+
+    def dies(schedule_id: str, owner: str, detail: str = "", by: str = "") -> Answer:
+        raise Unavailable("the function is gone")
+
+    with pytest.raises(Unavailable):
+        evolve(a_halt(stage), cancel=dies).delete(OWNER, ID)
+    assert stage.cursor.state is SeriesState.CANCELLED
+    answer = a_halt(stage).delete(OWNER, ID)
+    assert isinstance(answer, Halted)
+    assert answer.cancelled == (stage.first,)
+    row = stage.world.ledger.read(stage.first)
+    assert row
+    assert row.state is State.CANCELLED
+
+
+def test_what_is_not_there_or_is_over() -> None:
+    stage = Stage()
+    halt = a_halt(stage)
+    assert halt.delete("somebody", ID) == NoSeries()
+    assert isinstance(halt.delete(OWNER, ID), Halted)
+    assert halt.pause(OWNER, ID) == Refused("the series is cancelled")
+    assert isinstance(stage.world.cancel(stage.first, OWNER), Cancelled)
+    assert not isinstance(halt.delete(OWNER, ID), Already)
