@@ -7,8 +7,9 @@ from delayer.core.series.series import CursorChange
 from tests.model.search import Found, explore
 from tests.model.series.properties import broken, broken_at_last
 from tests.model.series.rules import REAL, Rules
-from tests.model.series.state import Budget, Run, World, evolve, first
+from tests.model.series.state import Budget, Run, World, first
 from tests.model.series.steps import clients, firing, owners, stepper
+from tests.model.state import evolve
 
 WRITES_THE_CURSOR: Final = ("stepper", "PATCH", "run-now", "redrive", "own PATCH")  # and does nothing else
 

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.ledger.row import LedgerChange
-from delayer.core.series.command import CLOSED, Already, Await, CancelFirst, Replace, patched
-from delayer.core.series.series import CursorChange, SeriesState
+from delayer.core.series.command import Already, Await, CancelFirst, Replace, patched
+from delayer.core.series.series import CursorChange, Refused, SeriesState
 from delayer.core.series.stepping import Over, Step
 from tests.model.series.rules import Rules
-from tests.model.series.state import NAME_OF, Occurrence, Run, World, evolve
+from tests.model.series.state import NAME_OF, Occurrence, Run, World
+from tests.model.state import evolve
 from tests.samples import OWNER
 
 Moved = tuple[str, World]
@@ -18,6 +19,13 @@ SUSPENDING = {"pause": "pauses", "DELETE": "deletes", "group cancel": "group_can
 
 def steps(world: World, rules: Rules) -> Iterator[Moved]:
     """What may be asked for, and what is under way."""
+    yield from _asked_for(world, rules)
+    for run in sorted(world.runs, key=str):
+        if run.kind in UNDER_WAY:
+            yield from UNDER_WAY[run.kind](world, rules, run)
+
+
+def _asked_for(world: World, rules: Rules) -> Iterator[Moved]:
     for kind, what in SUSPENDING.items():
         if getattr(world.budget, what):
             yield from _suspend(world.spend(what), rules, kind)
@@ -26,18 +34,8 @@ def steps(world: World, rules: Rules) -> Iterator[Moved]:
     if world.budget.patches:
         row = world.row(world.cursor.current)
         yield "PATCH: reads", world.start(Run(kind="PATCH", cursor=world.cursor, row=row))
-    if world.budget.runs and world.cursor.state not in CLOSED:
+    if world.budget.runs:
         yield "run-now: reads", world.start(Run(kind="run-now", cursor=world.cursor))
-    for run in sorted(world.runs, key=str):
-        match run.kind:
-            case "pause" | "DELETE" | "group cancel":
-                yield from _cancel_all(world, rules, run)
-            case "resume":
-                yield from _resume(world, rules, run)
-            case "PATCH":
-                yield from _patch(world, rules, run)
-            case "run-now":
-                yield from _run_now(world, rules, run)
 
 
 def cancel(world: World, rules: Rules, schedule_id: str) -> World:
@@ -118,39 +116,46 @@ def _overtake(world: World) -> World:
 
 def _patch(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     assert run.cursor
-    revision = run.cursor.definition_revision + 1
-    definition = world.definition_of(revision)
     if run.at == "cancelling":
         yield f"PATCH: cancels {NAME_OF[run.id]}", cancel(world, rules, run.id).end(run)
         return
+    revision = run.cursor.definition_revision + 1
+    definition = world.definition_of(revision)
     decision = rules.patch(run.cursor, definition, world.rule, run.row, world.now, has_new_times=False)
-    step = decision.step if isinstance(decision, Replace) else decision
+    is_replaced = isinstance(decision, Replace)
+    step = decision.step if is_replaced else decision
     schedule_id = world.next_id if isinstance(step, Step) else ""
-    if not isinstance(step, Step | Over | Await):
+    if isinstance(step, Refused):
         yield "PATCH: is refused", world.end(run)
         return
     change = patched(run.cursor, decision, definition, world.now, schedule_id, has_new_times=False)
-    is_stale = isinstance(decision, Replace) and world.row(run.cursor.current) != run.row
-    if not rules.may_write(change, world.cursor) or (is_stale and rules.patch_is_one_transaction):
+    is_stale = is_replaced and world.row(run.cursor.current) != run.row and rules.patch_is_one_transaction
+    if is_stale or not rules.may_write(change, world.cursor) or not world.budget.patches:
         yield "PATCH: its condition fails", world.end(run)
         return
-    if not world.budget.patches:
-        yield "PATCH: gives up", world.end(run)
-        return
-    after = evolve(world.write(change).spend("patches"), definition=revision)
-    if isinstance(decision, Replace) and rules.patch_is_one_transaction:
-        replaced = rules.replace(run.cursor.current, OWNER, run.row, schedule_id or run.cursor.current, world.now)
-        after = after.with_row(replaced.row, EventType.REPLACED)
-    if isinstance(step, Step):
-        after = after.put(Occurrence(id=schedule_id, number=step.number, at=step.at, revision=revision))
     number = step.number if isinstance(step, Step | Await) else run.cursor.number + 1
-    after = evolve(after, takes_effect=tuple(sorted({*after.takes_effect, (number, revision)})))
-    if isinstance(decision, Replace) and not rules.patch_is_one_transaction:
-        yield "PATCH: writes the cursor", evolve(after.go_on(run, at="cancelling", id=run.cursor.current), broken="")
+    after = evolve(
+        world.write(change).spend("patches"),
+        definition=revision,
+        takes_effect=tuple(sorted({*world.takes_effect, (number, revision)})),
+    )
+    if isinstance(step, Step):
+        if is_replaced and rules.patch_is_one_transaction:
+            replaced = rules.replace(run.cursor.current, OWNER, run.row, schedule_id, world.now)
+            after = after.with_row(replaced.row, EventType.REPLACED)
+        after = after.put(Occurrence(id=schedule_id, number=step.number, at=step.at, revision=revision))
+    elif is_replaced:
+        after = cancel(after, rules, run.cursor.current)
+    yield from _answered(world, after, rules, run, f"PATCH: takes effect at occurrence {number}", is_replaced)
+
+
+def _answered(before: World, after: World, rules: Rules, run: Run, label: str, is_replaced: bool) -> Iterator[Moved]:
+    if is_replaced and not rules.patch_is_one_transaction and run.cursor:
+        yield "PATCH: writes the cursor", after.go_on(run, at="cancelling", id=run.cursor.current)
         return
-    yield f"PATCH: takes effect at occurrence {number}", after.end(run)
-    if world.budget.twins:
-        yield f"PATCH: takes effect at occurrence {number}, gets no answer, and will try again", after.spend("twins")
+    yield label, after.end(run)
+    if before.budget.twins:
+        yield f"{label}, gets no answer, and will try again", after.spend("twins")
 
 
 def _run_now(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
@@ -171,3 +176,6 @@ def _run_now(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     yield f"run-now: puts {NAME_OF[world.next_id]}", after.end(run)
     if world.budget.twins:
         yield f"run-now: puts {NAME_OF[world.next_id]}, gets no answer, and will try again", after.spend("twins")
+
+
+UNDER_WAY = dict.fromkeys(SUSPENDING, _cancel_all) | {"resume": _resume, "PATCH": _patch, "run-now": _run_now}

@@ -8,7 +8,8 @@ from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.messages import DelayerMessage
 from tests.model.series.rules import Rules
-from tests.model.series.state import NAME_OF, SCHEDULES, Occurrence, World, evolve
+from tests.model.series.state import NAME_OF, SCHEDULES, Occurrence, World
+from tests.model.state import evolve
 from tests.samples import LEASE, OWNER
 
 Moved = tuple[str, World]

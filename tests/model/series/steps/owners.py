@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.recovery.redriving import redriven
-from delayer.core.series.command import CLOSED
 from delayer.core.series.series import CursorChange
 from tests.model.series.rules import Rules
-from tests.model.series.state import NAME_OF, SCHEDULES, Occurrence, Run, World, evolve
+from tests.model.series.state import NAME_OF, SCHEDULES, Occurrence, Run, World
+from tests.model.state import evolve
 from tests.samples import OWNER
 
 Moved = tuple[str, World]
@@ -18,22 +18,21 @@ REDRIVABLE = (State.DEAD_LETTERED, State.FAILED)
 def steps(world: World, rules: Rules) -> Iterator[Moved]:
     """What may be asked for, and what is under way."""
     for one in world.occurrences:
-        name, row = NAME_OF[one.id], world.row(one.id)
-        if world.budget.own_deletes and world.waits(one.id):
-            yield f"DELETE of {name}: reads", world.start(_run("own DELETE", world, one))
-        may_be_replaced = world.waits(one.id) or (row and row.state in REDRIVABLE)
-        if world.budget.own_patches and may_be_replaced:
-            yield f"PATCH of {name}: reads", world.start(_run("own PATCH", world, one))
-        if world.budget.redrives and row and row.state in REDRIVABLE and world.cursor.state not in CLOSED:
-            yield f"redrive of {name}: reads", world.start(_run("redrive", world, one))
+        yield from _asked_for(world, one)
     for run in sorted(world.runs, key=str):
-        match run.kind:
-            case "own DELETE":
-                yield from _delete(world, rules, run)
-            case "own PATCH":
-                yield from _patch(world, rules, run)
-            case "redrive":
-                yield from _redrive(world, rules, run)
+        if run.kind in UNDER_WAY:
+            yield from UNDER_WAY[run.kind](world, rules, run)
+
+
+def _asked_for(world: World, one: Occurrence) -> Iterator[Moved]:
+    name, row = NAME_OF[one.id], world.row(one.id)
+    is_stored = row is not None and row.state in REDRIVABLE
+    if world.budget.own_deletes and world.waits(one.id):
+        yield f"DELETE of {name}: reads", world.start(_run("own DELETE", world, one))
+    if world.budget.own_patches and (world.waits(one.id) or is_stored):
+        yield f"PATCH of {name}: reads", world.start(_run("own PATCH", world, one))
+    if world.budget.redrives and is_stored:
+        yield f"redrive of {name}: reads", world.start(_run("redrive", world, one))
 
 
 def _run(kind: str, world: World, one: Occurrence) -> Run:
@@ -89,3 +88,6 @@ def _redrive(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     after = after.with_row(redriven(run.id, OWNER, run.row, "r", world.now)).spend("redrives").end(run)
     occurrences = tuple(evolve(one, is_beside=True) if one.id == run.id else one for one in after.occurrences)
     yield f"redrive of {NAME_OF[run.id]}: it waits again", evolve(after, occurrences=occurrences)
+
+
+UNDER_WAY = {"own DELETE": _delete, "own PATCH": _patch, "redrive": _redrive}

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from delayer.core.series.stepping import Happened, Over, Step
 from tests.model.series.rules import Rules
-from tests.model.series.state import NAME_OF, Occurrence, Run, World, evolve
+from tests.model.series.state import NAME_OF, Occurrence, Run, World
+from tests.model.state import evolve
 
 Moved = tuple[str, World]
 
