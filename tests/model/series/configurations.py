@@ -29,3 +29,20 @@ SMALL: Final = {
     "an occurrence is cancelled, and one changed": Budget(own_deletes=1, own_patches=1, patches=1),
     "its group is cancelled": Budget(group_cancels=2, crashes=1),
 }
+WHOLE: Final = SMALL | {
+    "events lost, given up, redriven, paused, resumed": Budget(
+        has_net=True, lost=1, given_up=1, redrives=1, pauses=1, resumes=1
+    ),
+    "changed, paused, resumed, deleted, events lost": Budget(
+        has_net=True, lost=1, patches=1, pauses=1, resumes=1, deletes=1
+    ),
+    "overlap skip, changed, paused, resumed": Budget(
+        overlap=Overlap.SKIP, ends=4, torn=1, patches=1, pauses=1, resumes=1
+    ),
+    "overlap queue-one, failed, redriven, deleted": Budget(
+        overlap=Overlap.QUEUE_ONE, ends=4, failures=1, redrives=1, deletes=1
+    ),
+    "an occurrence is changed, another redriven, deleted": Budget(own_patches=1, failures=1, redrives=1, deletes=1),
+    "an occurrence is cancelled, changed, paused, resumed": Budget(own_deletes=1, patches=1, pauses=1, resumes=1),
+    "paused, resumed, deleted, run-now, crash": Budget(pauses=1, resumes=1, deletes=1, runs=1, crashes=1),
+}

@@ -1,7 +1,6 @@
 """Every state of one series, breadth first."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from delayer.core.series.series import CursorChange
 from tests.model.search import Found, explore
@@ -10,8 +9,6 @@ from tests.model.series.rules import REAL, Rules
 from tests.model.series.state import Budget, Run, World, first
 from tests.model.series.steps import clients, firing, owners, stepper
 from tests.model.state import evolve
-
-WRITES_THE_CURSOR: Final = ("stepper", "PATCH", "run-now", "redrive", "own PATCH")  # and does nothing else
 
 
 def successors(world: World, rules: Rules) -> Iterator[tuple[str, World]]:
@@ -30,10 +27,19 @@ def _without_the_hopeless(world: World, rules: Rules) -> World:
 
 
 def _is_hopeless(world: World, run: Run, rules: Rules) -> bool:
-    if run.cursor is None or run.at or run.kind not in WRITES_THE_CURSOR:
+    if run.cursor is None or run.at:
         return False
-    if run.kind == "redrive" and not rules.redrive_asks:
-        return False
+    match run.kind:
+        case "own DELETE":  # of another than the current one it writes the ledger alone
+            if not rules.occurrence_delete(run.cursor, run.id):
+                return False
+        case "redrive":
+            if not rules.redrive_asks:
+                return False
+        case "stepper" | "PATCH" | "run-now" | "own PATCH":
+            pass
+        case _:
+            return False
     return not rules.may_write(CursorChange(cursor=run.cursor, over=run.cursor), world.cursor)
 
 
