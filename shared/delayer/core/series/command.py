@@ -122,7 +122,7 @@ def decide_patch(
     now: Millis,
     *,
     has_new_times: bool,
-) -> Replace | Step | Over | Await | Refused:
+) -> Replace | Step | Over | Await | ReadAgain | Refused:
     """At which occurrence the new definition takes effect; `row` is that of the current one.
 
     `definition` and `rule` are the new ones, `has_new_times` says whether the rule differs. If the current occurrence
@@ -130,6 +130,8 @@ def decide_patch(
     """
     if cursor.state is SeriesState.CANCELLED:
         return Refused("the series is cancelled")
+    if definition.revision != cursor.definition_revision + 1:
+        return ReadAgain()  # it was made from a definition that another PATCH has replaced
     if cursor.state is SeriesState.PAUSED:
         return Await(number=cursor.number + 1)
     happened = of_row(cursor.current, row, now) if cursor.current else None

@@ -154,6 +154,9 @@ class TestPatch:
         ended = a_cursor(state=SeriesState.ENDED, current="", passed=NOW)
         assert self.patch(ended) == Step(number=8, at=NOW + HOUR)
 
+    def test_what_was_made_from_an_older_definition_is_made_again(self) -> None:
+        assert self.patch(a_cursor(definition_revision=2)) == ReadAgain()
+
     def test_a_cancelled_one_does_not(self) -> None:
         assert isinstance(self.patch(a_cursor(state=SeriesState.CANCELLED)), Refused)
 
