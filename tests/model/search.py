@@ -1,7 +1,8 @@
 """Breadth first through all states, so that what is found is found by the shortest way."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from typing import Generic, TypeVar
 
 from attrs import frozen
 
@@ -11,16 +12,20 @@ from tests.model.state import OLD, Budget, World
 from tests.model.steps import executor, others, relay
 
 Wrong = Callable[[World], str]
+Moment = TypeVar("Moment", bound=Hashable)  # a world, of this model or of another
 
 
 @frozen(kw_only=True)
-class Searched:
+class Found(Generic[Moment]):
     """What a search came to."""
 
     states: int
     steps: int
     wrong: str = ""  # empty: nothing, in the whole space
-    way: tuple[tuple[str, World], ...] = ()  # the steps that lead there
+    way: tuple[tuple[str, Moment], ...] = ()  # the steps that lead there
+
+
+Searched = Found[World]
 
 
 def successors(world: World, rules: Rules) -> Iterator[tuple[str, World]]:
@@ -35,27 +40,38 @@ def search(
 ) -> Searched:
     """Visits every state, from the record in the table on. Ends at the first that is wrong, or after `limit` states."""
     first = World(budget=budget, table=frozenset({OLD}))
-    came: dict[World, tuple[str, World] | None] = {first: None}
+    return explore(first, lambda world: successors(world, rules), wrong, at_last, limit)
+
+
+def explore(
+    first: Moment,
+    following: Callable[[Moment], Iterator[tuple[str, Moment]]],
+    wrong: Callable[[Moment], str],
+    at_last: Callable[[Moment], str],
+    limit: int = 10**9,
+) -> Found[Moment]:
+    """The same for the worlds of any model."""
+    came: dict[Moment, tuple[str, Moment] | None] = {first: None}
     waiting, steps = deque([first]), 0
     while waiting and len(came) < limit:
         world = waiting.popleft()
         ends = True
-        for label, following in successors(world, rules):
+        for label, after in following(world):
             steps, ends = steps + 1, False
-            if following not in came:
-                came[following] = (label, world)
-                if what := wrong(following):
-                    return Searched(states=len(came), steps=steps, wrong=what, way=_way(came, following))
-                waiting.append(following)
+            if after not in came:
+                came[after] = (label, world)
+                if what := wrong(after):
+                    return Found(states=len(came), steps=steps, wrong=what, way=_way(came, after))
+                waiting.append(after)
         if ends and (what := at_last(world)):
-            return Searched(states=len(came), steps=steps, wrong=what, way=_way(came, world))
-    return Searched(states=len(came), steps=steps)
+            return Found(states=len(came), steps=steps, wrong=what, way=_way(came, world))
+    return Found(states=len(came), steps=steps)
 
 
-def _way(came: dict[World, tuple[str, World] | None], world: World) -> tuple[tuple[str, World], ...]:
+def _way(came: dict[Moment, tuple[str, Moment] | None], world: Moment) -> tuple[tuple[str, Moment], ...]:
     """From the first state to this one."""
-    way: list[tuple[str, World]] = []
-    at: World | None = world
+    way: list[tuple[str, Moment]] = []
+    at: Moment | None = world
     while at is not None and (before := came[at]):
         way.append((before[0], at))
         at = before[1]

@@ -122,7 +122,7 @@ def decide_patch(
     now: Millis,
     *,
     has_new_times: bool,
-) -> Replace | Step | Over | Await | Refused:
+) -> Replace | Step | Over | Await | ReadAgain | Refused:
     """At which occurrence the new definition takes effect; `row` is that of the current one.
 
     `definition` and `rule` are the new ones, `has_new_times` says whether the rule differs. If the current occurrence
@@ -130,6 +130,8 @@ def decide_patch(
     """
     if cursor.state is SeriesState.CANCELLED:
         return Refused("the series is cancelled")
+    if definition.revision != cursor.definition_revision + 1:
+        return ReadAgain()  # it was made from a definition that another PATCH has replaced
     if cursor.state is SeriesState.PAUSED:
         return Await(number=cursor.number + 1)
     happened = of_row(cursor.current, row, now) if cursor.current else None
@@ -139,8 +141,10 @@ def decide_patch(
         return Replace(step=evolve(step, number=cursor.number) if isinstance(step, Step) else step)
     if happened and not is_over_for(definition.overlap, happened.kind):
         return Await(number=cursor.number + 1)
-    if has_new_times or not happened:
+    if has_new_times:
         return _by_a_new_rule(cursor, rule, now)
+    if not happened:
+        return step_from(cursor, rule, max(now, cursor.passed), now)
     return next_step(cursor, definition, rule, now)
 
 
@@ -173,11 +177,11 @@ def decide_beside(cursor: Cursor, schedule_id: str, over: Collection[str] = ()) 
     """One more that may be claimed beside the current occurrence: by run-now, a redrive, or a PATCH of an older one.
 
     The same transaction puts it or reopens its ledger row. `over` are those of `beside` that the ledger says are
-    claimed or ended: nobody has to cancel them.
+    claimed or ended: nobody has to cancel them. The current one is named again, too: after the step nothing else does.
     """
     if cursor.state in CLOSED:
         return Refused(f"the series is {cursor.state}")
-    if schedule_id in cursor.named:
+    if schedule_id in cursor.beside:
         return changed(cursor)
     left = tuple(one for one in cursor.beside if one not in over)
     if len(left) == MAX_BESIDE:

@@ -8,7 +8,7 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.ledger.lifecycle import ENDS, EventType
+from delayer.core.ledger.lifecycle import ENDS, EventType, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import STALE_AFTER
@@ -79,7 +79,7 @@ def of_row(schedule_id: str, row: LedgerRow | None, now: Millis) -> Happened | N
     """
     if row and row.ended:
         return Happened(schedule_id=schedule_id, kind=EventType(str(row.state)))
-    if row and row.claimed_at:  # claimed now, or before it was redriven
+    if row and (row.state is State.CLAIMED or row.claimed_at):  # now, or before it was redriven
         return Happened(schedule_id=schedule_id, kind=EventType.CLAIMED)
     if now - address_of(schedule_id).due > STALE_AFTER:
         return Happened(schedule_id=schedule_id, kind=EventType.DEAD_LETTERED)

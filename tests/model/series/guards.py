@@ -1,0 +1,310 @@
+"""Each rule of a series is taken out, one at a time. The search has to find the violation that the rule prevents."""
+
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.outcome import ended_unclaimed
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import Millis
+from delayer.core.series import command, stepping
+from delayer.core.series.series import Cursor, CursorChange, Overlap, SeriesDefinition, SeriesState, changed
+from delayer.core.series.stepping import AT_AN_END, Happened, Ignore
+from tests.model.search import Found
+from tests.model.series.configurations import SMALL
+from tests.model.series.rules import REAL, Rules
+from tests.model.series.search import search
+from tests.model.series.state import World
+from tests.samples import OWNER
+
+
+@frozen(kw_only=True)
+class Guard:
+    """One rule, and the code without it."""
+
+    name: str
+    what: str  # what happens without it
+    without: Rules
+    choice: str  # of configurations
+
+    def search(self) -> Found[World]:
+        """What happens without it."""
+        return search(SMALL[self.choice], self.without)
+
+
+def _any_id(cursor: Cursor, definition: Any, rule: Any, happened: Happened, now: Millis) -> Any:
+    return stepping.decide_step(cursor, definition, rule, evolve(happened, schedule_id=cursor.current), now)
+
+
+def _any_state(cursor: Cursor, definition: Any, rule: Any, happened: Happened, now: Millis) -> Any:
+    return stepping.decide_step(evolve(cursor, state=SeriesState.ACTIVE), definition, rule, happened, now)
+
+
+def _any_definition(cursor: Cursor, definition: SeriesDefinition, rule: Any, happened: Happened, now: Millis) -> Any:
+    same = evolve(definition, revision=cursor.definition_revision)
+    return stepping.decide_step(cursor, same, rule, happened, now)
+
+
+def _at_ends_only(cursor: Cursor, definition: Any, rule: Any, happened: Happened, now: Millis) -> Any:
+    decision = stepping.decide_step(cursor, definition, rule, happened, now)
+    return decision if happened.kind in AT_AN_END else Ignore("it has not ended")
+
+
+def _at_the_claim_only(cursor: Cursor, definition: Any, rule: Any, happened: Happened, now: Millis) -> Any:
+    decision = stepping.decide_step(cursor, definition, rule, happened, now)
+    return decision if happened.kind is EventType.CLAIMED else Ignore("it is not claimed")
+
+
+def _at_once(cursor: Cursor, definition: SeriesDefinition, rule: Any, happened: Happened, now: Millis) -> Any:
+    return stepping.decide_step(cursor, evolve(definition, overlap=Overlap.ALLOW), rule, happened, now)
+
+
+def _without_looking(schedule_id: str, row: LedgerRow | None, now: Millis) -> Happened:
+    return Happened(schedule_id=schedule_id, kind=EventType.CLAIMED)
+
+
+def _in_secret(change: Any) -> Any:
+    """The same write, which leaves the revision as it was."""
+    if not isinstance(change, CursorChange):
+        return change
+    return evolve(change, cursor=evolve(change.cursor, revision=change.over.revision))
+
+
+def _delete_once(cursor: Cursor) -> Any:
+    is_over = cursor.state is SeriesState.CANCELLED
+    return command.Already(evolve(cursor, current="", beside=())) if is_over else command.decide_delete(cursor)
+
+
+def _unnamed(cursor: Cursor, schedule_id: str, over: Any = ()) -> Any:
+    change = command.decide_beside(cursor, schedule_id, over)
+    return (
+        evolve(change, cursor=evolve(change.cursor, beside=cursor.beside))
+        if isinstance(change, CursorChange)
+        else change
+    )
+
+
+def _current_is_enough(cursor: Cursor, schedule_id: str, over: Any = ()) -> Any:
+    is_named = schedule_id in cursor.named
+    return changed(cursor) if is_named else command.decide_beside(cursor, schedule_id, over)
+
+
+def _though_closed(cursor: Cursor, schedule_id: str, over: Any = ()) -> Any:
+    return changed(cursor, beside=(*cursor.beside, schedule_id))
+
+
+def _resumes_at_once(cursor: Cursor, definition: Any, rule: Any, row: LedgerRow | None, now: Millis) -> Any:
+    cancelled = ended_unclaimed(cursor.current, OWNER, State.CANCELLED, now, "")
+    return command.decide_resume(cursor, definition, rule, row or cancelled, now)
+
+
+def _resumes_beside(cursor: Cursor, definition: SeriesDefinition, rule: Any, row: Any, now: Millis) -> Any:
+    return command.decide_resume(cursor, evolve(definition, overlap=Overlap.ALLOW), rule, row, now)
+
+
+def _forgets_what_passed(cursor: Cursor, definition: Any, rule: Any, row: Any, now: Millis) -> Any:
+    return command.decide_resume(evolve(cursor, passed=0), definition, rule, row, now)
+
+
+def _same_number(cursor: Cursor, resume: Any, row: Any, schedule_id: str) -> Any:
+    change = command.resumed(cursor, resume, row, schedule_id)
+    return evolve(change, cursor=evolve(change.cursor, current=cursor.current))
+
+
+def _patch_forgets(cursor: Cursor, definition: Any, rule: Any, row: Any, now: Millis, **given: Any) -> Any:
+    return command.decide_patch(evolve(cursor, passed=0), definition, rule, row, now, **given)
+
+
+def _always_current(cursor: Cursor, old: str, new: str, row: Any, over: Any = ()) -> Any:
+    return command.decide_occurrence_patch(cursor, old, new, None, over)
+
+
+GUARDS: Final = (
+    Guard(
+        name="only-the-current-id",
+        what="an event of any occurrence steps",
+        without=evolve(REAL, step=_any_id),
+        choice="events twice, late, in any order",
+    ),
+    Guard(
+        name="revision-in-the-condition",
+        what="what was decided from an older cursor is written",
+        without=evolve(REAL, may_write=lambda change, current: True),
+        choice="events twice, late, in any order",
+    ),
+    Guard(
+        name="active-in-the-decision",
+        what="an event steps, whatever the state",
+        without=evolve(REAL, step=_any_state),
+        choice="paused, resumed, deleted",
+    ),
+    Guard(
+        name="one-transaction",
+        what="the cursor is written first, and the occurrence put afterwards",
+        without=evolve(REAL, one_transaction=False),
+        choice="paused, resumed, crash",
+    ),
+    Guard(
+        name="an-end-steps-too",
+        what="only a claim steps",
+        without=evolve(REAL, step=_at_the_claim_only),
+        choice="events lost",
+    ),
+    Guard(
+        name="the-claim-steps",
+        what="with overlap allow, only an end steps",
+        without=evolve(REAL, step=_at_ends_only),
+        choice="events lost",
+    ),
+    Guard(
+        name="skip-waits-for-the-end",
+        what="with overlap skip, a claim steps",
+        without=evolve(REAL, step=_at_once),
+        choice="overlap skip, events lost",
+    ),
+    Guard(
+        name="net",
+        what="nobody looks for series whose event was lost",
+        without=evolve(REAL, net=False),
+        choice="events lost",
+    ),
+    Guard(
+        name="net-looks-at-the-ledger",
+        what="the net steps without knowing what became of the current occurrence",
+        without=evolve(REAL, of_row=_without_looking),
+        choice="events lost",
+    ),
+    Guard(
+        name="definition-of-the-cursor",
+        what="cursor and definition from both sides of a PATCH are used together",
+        without=evolve(REAL, step=_any_definition),
+        choice="overlap queue-one, changed",
+    ),
+    Guard(
+        name="cursor-first",
+        what="the ids are cancelled before the cursor is written",
+        without=evolve(REAL, cursor_first=False),
+        choice="paused, resumed, deleted",
+    ),
+    Guard(
+        name="names-what-it-wrote-over",
+        what="a DELETE cancels what it read before its write",
+        without=evolve(REAL, names_what_it_wrote_over=False),
+        choice="paused, resumed, deleted",
+    ),
+    Guard(
+        name="pause-raises-the-revision",
+        what="a pause leaves the revision as it was",
+        without=evolve(REAL, pause=lambda cursor: _in_secret(command.decide_pause(cursor))),
+        choice="paused, resumed, deleted",
+    ),
+    Guard(
+        name="repeated-delete-cancels-again",
+        what="a DELETE of a series that is cancelled already does nothing",
+        without=evolve(REAL, delete=_delete_once),
+        choice="deleted, crash, run-now",
+    ),
+    Guard(
+        name="all-that-is-named",
+        what="a DELETE cancels the current occurrence only",
+        without=evolve(REAL, named=lambda cursor: (cursor.current,)),
+        choice="deleted, crash, run-now",
+    ),
+    Guard(
+        name="run-now-is-named",
+        what="the cursor does not name what run-now puts",
+        without=evolve(REAL, beside=_unnamed),
+        choice="deleted, crash, run-now",
+    ),
+    Guard(
+        name="closed-takes-nothing",
+        what="run-now puts one, whatever the state",
+        without=evolve(REAL, beside=_though_closed),
+        choice="deleted, crash, run-now",
+    ),
+    Guard(
+        name="redrive-is-named",
+        what="the cursor does not name what is redriven",
+        without=evolve(REAL, beside=_unnamed),
+        choice="given up, redriven, deleted",
+    ),
+    Guard(
+        name="current-is-named-twice",
+        what="a redrive of the current occurrence is not named beside it",
+        without=evolve(REAL, beside=_current_is_enough),
+        choice="given up, redriven, deleted",
+    ),
+    Guard(
+        name="redrive-asks-the-cursor",
+        what="a redrive reads the cursor, and then writes the ledger alone",
+        without=evolve(REAL, redrive_asks=False),
+        choice="given up, redriven, deleted",
+    ),
+    Guard(
+        name="resume-cancels-first",
+        what="a resume does not look whether the pause had cancelled the current occurrence",
+        without=evolve(REAL, resume=_resumes_at_once),
+        choice="paused, resumed, crash",
+    ),
+    Guard(
+        name="resume-raises-the-revision",
+        what="a resume leaves the revision as it was",
+        without=evolve(REAL, resumed=lambda *given: _in_secret(command.resumed(*given))),
+        choice="paused and resumed twice",
+    ),
+    Guard(
+        name="resume-has-a-new-id",
+        what="the cursor keeps the id that the pause has cancelled",
+        without=evolve(REAL, resumed=_same_number),
+        choice="paused and resumed twice",
+    ),
+    Guard(
+        name="resume-waits-for-the-end",
+        what="with overlap skip, a resume puts the next one while the last one runs",
+        without=evolve(REAL, resume=_resumes_beside),
+        choice="overlap skip, paused, resumed",
+    ),
+    Guard(
+        name="resume-knows-what-passed",
+        what="a resume begins at now",
+        without=evolve(REAL, resume=_forgets_what_passed),
+        choice="an occurrence is cancelled, paused, resumed",
+    ),
+    Guard(
+        name="occurrence-delete-notes-its-time",
+        what="the DELETE of an occurrence writes the ledger alone",
+        without=evolve(REAL, occurrence_delete=lambda cursor, schedule_id: None),
+        choice="an occurrence is cancelled, paused, resumed",
+    ),
+    Guard(
+        name="patch-knows-what-passed",
+        what="a PATCH of a series that has ended begins at now",
+        without=evolve(REAL, patch=_patch_forgets),
+        choice="an occurrence is cancelled, and one changed",
+    ),
+    Guard(
+        name="patch-in-one-transaction",
+        what="a PATCH writes the cursor first, and then cancels the occurrence that it has replaced",
+        without=evolve(REAL, patch_is_one_transaction=False),
+        choice="changed twice",
+    ),
+    Guard(
+        name="occurrence-patch-moves-the-cursor",
+        what="the PATCH of an occurrence leaves the cursor alone",
+        without=evolve(REAL, occurrence_patch=lambda *given: None),
+        choice="an occurrence is changed, deleted",
+    ),
+    Guard(
+        name="ended-occurrence-lives-beside",
+        what="an occurrence that failed, and is put again by its PATCH, becomes the current one",
+        without=evolve(REAL, occurrence_patch=_always_current),
+        choice="an occurrence is changed, deleted",
+    ),
+    Guard(
+        name="group-cancels-series",
+        what="the cancel of a group cancels occurrences",
+        without=evolve(REAL, group_cancels_series=False),
+        choice="its group is cancelled",
+    ),
+)

@@ -1,0 +1,44 @@
+"""The decisions that the model of a series asks for: those of the core, so that a guard can be taken out of them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import frozen
+
+from delayer.core.api import cancellation
+from delayer.core.ledger.claim import decide_claim
+from delayer.core.recovery.redriving import decide_redrive
+from delayer.core.series import command, series, stepping
+
+
+@frozen(kw_only=True)
+class Rules:
+    """What the functions go by."""
+
+    step: Callable[..., Any] = stepping.decide_step
+    stepped: Callable[..., series.CursorChange] = stepping.stepped
+    of_row: Callable[..., stepping.Happened | None] = stepping.of_row  # what the net finds
+    may_write: Callable[[series.CursorChange, series.Cursor], bool] = series.may_write
+    pause: Callable[..., Any] = command.decide_pause
+    delete: Callable[..., Any] = command.decide_delete
+    resume: Callable[..., Any] = command.decide_resume
+    resumed: Callable[..., series.CursorChange] = command.resumed
+    patch: Callable[..., Any] = command.decide_patch
+    beside: Callable[..., Any] = command.decide_beside
+    occurrence_delete: Callable[..., Any] = command.decide_occurrence_delete
+    occurrence_patch: Callable[..., Any] = command.decide_occurrence_patch
+    named: Callable[[series.Cursor], tuple[str, ...]] = lambda cursor: cursor.named
+    claim: Callable[..., Any] = decide_claim
+    cancel: Callable[..., Any] = cancellation.decide_cancel
+    replace: Callable[..., Any] = cancellation.decide_replace
+    redrive: Callable[..., Any] = decide_redrive
+    net: bool = True  # a tick asks for series whose current occurrence is over
+    one_transaction: bool = True  # the cursor and what is put
+    cursor_first: bool = True  # and then what it names is cancelled
+    names_what_it_wrote_over: bool = True  # not what was read before
+    patch_is_one_transaction: bool = True  # with the ledger row of what is replaced
+    redrive_asks: bool = True  # the cursor, in the transaction that reopens the row
+    group_cancels_series: bool = True  # not their occurrences
+
+
+REAL = Rules()

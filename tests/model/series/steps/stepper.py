@@ -1,0 +1,75 @@
+"""The stepper: it reads, decides, and writes one transaction. An event or the net wakes it."""
+
+from collections.abc import Iterator
+
+from delayer.core.series.stepping import Happened, Over, Step
+from tests.model.series.rules import Rules
+from tests.model.series.state import NAME_OF, Occurrence, Run, World
+from tests.model.state import evolve
+
+Moved = tuple[str, World]
+
+
+def steps(world: World, rules: Rules) -> Iterator[Moved]:
+    """All that a stepper may do, and what may happen to its events."""
+    for happened in sorted(_hints(world, rules), key=str):
+        yield from _read(world, rules, happened, world.definition)
+        if world.budget.torn and not any(run.kind == "torn stepper" for run in world.runs):
+            torn = Run(kind="torn stepper", happened=happened, definition=world.definition)
+            yield f"a stepper reads definition {world.definition}", world.spend("torn").start(torn)
+    for run in sorted(world.runs, key=str):
+        if run.kind == "torn stepper" and run.happened:
+            yield from _read(world.end(run), rules, run.happened, run.definition)
+            yield "the stepper dies", world.end(run)
+        elif run.kind == "stepper":
+            yield from _write(world, rules, run)
+    if world.budget.lost:
+        for happened in sorted(world.events, key=str):
+            lost = evolve(world.spend("lost"), events=world.events - {happened})
+            yield f"the event '{happened.kind}' of {NAME_OF[happened.schedule_id]} is lost", lost
+
+
+def _hints(world: World, rules: Rules) -> set[Happened]:
+    hints = set(world.events)
+    if world.budget.has_net and rules.net and world.cursor.current:
+        found = rules.of_row(world.cursor.current, world.row(world.cursor.current), world.now)
+        hints |= {found} if found else set()
+    return hints
+
+
+def _read(world: World, rules: Rules, happened: Happened, definition: int) -> Iterator[Moved]:
+    """What leads to no write is left out: it changes nothing, and the event may come again."""
+    decision = rules.step(world.cursor, world.definition_of(definition), world.rule, happened, world.now)
+    if isinstance(decision, Step | Over):
+        run = Run(kind="stepper", cursor=world.cursor, definition=definition, decision=decision)
+        what = f"'{happened.kind}' of {NAME_OF[happened.schedule_id]}"
+        yield f"a stepper reads the cursor, for {what}", world.start(run)
+
+
+def _write(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
+    assert run.cursor
+    step = run.decision
+    if run.at == "putting":
+        after = world.end(run)
+        yield f"the stepper puts occurrence {step.number}", _put(after, run, run.id)
+        if world.budget.crashes:
+            yield "the stepper dies", after.spend("crashes")
+        return
+    change = rules.stepped(run.cursor, step, world.next_id if isinstance(step, Step) else "")
+    if not rules.may_write(change, world.cursor):
+        yield "the stepper's condition fails", world.end(run)
+        return
+    written = world.write(change)
+    if isinstance(step, Step) and not rules.one_transaction:
+        yield "the stepper writes the cursor", written.go_on(run, at="putting", id=world.next_id)
+        return
+    after = _put(written, run, world.next_id) if isinstance(step, Step) else written
+    what = f"puts occurrence {step.number}" if isinstance(step, Step) else f"finds that the series is {step.state}"
+    yield f"the stepper {what}", after.end(run)
+    if world.budget.twins:
+        yield f"the stepper {what}, gets no answer, and will try again", after.spend("twins")
+
+
+def _put(world: World, run: Run, schedule_id: str) -> World:
+    step = run.decision
+    return world.put(Occurrence(id=schedule_id, number=step.number, at=step.at, revision=run.definition))
