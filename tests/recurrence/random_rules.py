@@ -34,7 +34,7 @@ def changes(zone: str) -> list[Millis]:
     found, at = [], FIRST
     while at < LAST:
         span = span_at(zone, at)
-        if span.offset != span.before and FIRST <= span.begin:
+        if span.offset != span.before and span.begin >= FIRST:
             found.append(span.begin)
         at = span.end
     return found

@@ -130,9 +130,8 @@ def _check(fields: str, parts: list[str]) -> None:
         if name == "day-of-month" and parts[3] != "*":
             minute, hour, days, _, weekdays = fields.split()
             _check(" ".join([minute, hour, days, "*", weekdays]), [*parts[:3], "*", *parts[4:]])
-            raise BadText(
-                f"empty: no month of {parts[3]} has a day {part}", 'a day that exists, like "0 9 28 2 *"'
-            ) from error
+            problem = f"empty: there is no day {part} in month {parts[3]}"
+            raise BadText(problem, 'a day that exists, like "0 9 28 2 *"') from error
         raise BadText(f"wrong {name}: {part}", IN_FIELDS[name]) from error
 
 

@@ -133,8 +133,8 @@ class _Reading:
         if len(ways) != 1:
             self._wrong(*(("every", "there is a `cron`, too", WAYS) if ways else ("", "neither cron nor every", WAYS)))
             return None
-        text = self._repeat[ways[0]]
-        if isinstance(text, str) and (ways == ["every"] or text.startswith("rate(")):
+        text = str(self._repeat[ways[0]])
+        if ways == ["every"] or text.startswith("rate("):
             return self._every(ways[0], text, zone, begin)
         if "anchor" in self._repeat:
             self._wrong("anchor", "cron has none", 'only beside `every`, like "every": "PT15M"')
