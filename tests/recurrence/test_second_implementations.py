@@ -174,7 +174,7 @@ def test_published_examples_of_eventbridge_come_out_as_published(text: str, expe
 
 
 def test_a_published_example_passes_midnight() -> None:
-    """ "Every 30 minutes Monday through Friday between 8 in the evening and 2": also from 0 to 2 on Monday."""
+    """From 20:00 to 02:30 on the days from Monday to Friday: on Monday also from 0:00, as the guide says."""
     rule = parse_rule({"cron": "cron(0/30 20-2 ? * MON-FRI *)"}, NOW)
     monday = times(rule, NOW, 14)
     hours = [f"{hour:02}:{minute}" for hour in (0, 1, 2, *range(20, 24)) for minute in ("00", "30")]

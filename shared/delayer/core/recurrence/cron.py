@@ -11,7 +11,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Final
 
-from attrs import field, frozen
+from attrs import frozen
 from cronsim import CronSim, CronSimError
 
 from delayer.core.recurrence.bad_rule import BadText
@@ -43,7 +43,7 @@ class Cron:
     fields: str  # as cronsim reads them
     nearest: frozenset[int] = frozenset()  # days of the month whose nearest weekday matches
     years: frozenset[int] = frozenset()  # empty: all
-    has_days: bool = field(default=True)  # whether the day of the month that cronsim reads counts
+    has_days: bool = True  # whether the day of the month that cronsim reads counts
 
     @property
     def is_round_the_clock(self) -> bool:

@@ -82,7 +82,11 @@ class Calendar:
     months: int
     days: int
     anchor: Millis  # a wall time
-    is_round_the_clock: bool = False
+
+    @property
+    def is_round_the_clock(self) -> bool:
+        """A day is not an hour: it has times at a fixed time of the day."""
+        return False
 
     def next(self, wall: Millis) -> Millis | None:
         """The first time that is not before a wall time. None: not before the year 2200."""

@@ -94,6 +94,12 @@ def test_at_both_changes_of_the_clocks(repeat: dict[str, Any], expected: list[st
     assert of(repeat, len(expected)) == expected
 
 
+def test_what_is_shown_again_before_a_long_pause_is_a_time_again() -> None:
+    """In Nuuk, Saturday's last hour comes twice; the rule has no other time in the month."""
+    nuuk = {"cron": "30 * * * 6L", "timeZone": "America/Nuuk", "from": "2027-10-31T00:00:00Z"}
+    assert of(nuuk, 3) == ["2027-10-31T00:30", "2027-10-31T01:30", "2027-11-27T02:30"]
+
+
 def test_a_count_is_of_all_times_missed_ones_included() -> None:
     rule = parse_rule({"cron": "0 9 * * *", "count": 3}, parse_instant("2027-01-01T09:00:00Z"))
     assert times(rule, parse_instant("2027-01-03T12:00:00Z"), 5) == (parse_instant("2027-01-04T09:00:00Z"),)
