@@ -41,7 +41,7 @@ NOW = parse_instant("2026-11-22T12:00:00Z")
         ),
     ],
 )
-def test_as_people_say_it(repeat: dict[str, Any], expected: str) -> None:
+def test_in_usual_words(repeat: dict[str, Any], expected: str) -> None:
     assert description(parse_rule(repeat, NOW)) == expected
 
 

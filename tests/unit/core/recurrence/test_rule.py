@@ -87,14 +87,14 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("repeat", "field", "problem"), WRONG, ids=str)
-def test_what_is_wrong_is_told_with_field_reason_and_example(repeat: Any, field: str, problem: str) -> None:
+def test_what_is_wrong_has_field_reason_and_example(repeat: Any, field: str, problem: str) -> None:
     [(found, reason, allowed)] = faults(repeat)
     assert found == field
     assert reason.startswith(problem)
     assert allowed
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_named_at_once() -> None:
     repeat = {"cron": "x", "timeZone": "Mars", "count": -1, "onMissed": 1, "dst": {"overlap": "last"}}
     assert [field for field, _, _ in faults(repeat)] == ["timeZone", "cron", "count", "onMissed", "dst.overlap"]
 

@@ -92,6 +92,8 @@ AUTUMN = {"timeZone": "Europe/Lisbon", "from": "2027-10-31T00:00:00Z"}  # 01:00 
 )
 def test_at_both_changes_of_the_clocks(repeat: dict[str, Any], expected: list[str]) -> None:
     assert of(repeat, len(expected)) == expected
+    rule = parse_rule(repeat, NOW)
+    assert [number_of(rule, parse_instant(f"{at}:00Z")) for at in expected] == [*range(1, len(expected) + 1)]
 
 
 def test_what_is_shown_again_before_a_long_pause_is_a_time_again() -> None:
@@ -109,7 +111,7 @@ def test_the_last_instant_may_be_a_time() -> None:
     assert of({"cron": "0 9 * * *", "until": "2024-01-02T09:00:00Z"}) == ["2024-01-01T09:00", "2024-01-02T09:00"]
 
 
-def test_a_time_more_than_ten_years_ahead_is_told() -> None:
+def test_a_time_more_than_ten_years_ahead_is_returned() -> None:
     """Who asks decides what to do until then."""
     rule = parse_rule({"cron": "cron(0 0 1 1 ? 2150)"}, NOW)
     found = next_after(rule, NOW)
