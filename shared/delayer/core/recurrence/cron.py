@@ -11,7 +11,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Final
 
-from attrs import field, frozen
+from attrs import frozen
 from cronsim import CronSim, CronSimError
 
 from delayer.core.recurrence.bad_rule import BadText
@@ -43,7 +43,7 @@ class Cron:
     fields: str  # as cronsim reads them
     nearest: frozenset[int] = frozenset()  # days of the month whose nearest weekday matches
     years: frozenset[int] = frozenset()  # empty: all
-    has_days: bool = field(default=True)  # whether the day of the month that cronsim reads counts
+    has_days: bool = True  # whether the day of the month that cronsim reads counts
 
     @property
     def is_round_the_clock(self) -> bool:
@@ -130,9 +130,8 @@ def _check(fields: str, parts: list[str]) -> None:
         if name == "day-of-month" and parts[3] != "*":
             minute, hour, days, _, weekdays = fields.split()
             _check(" ".join([minute, hour, days, "*", weekdays]), [*parts[:3], "*", *parts[4:]])
-            raise BadText(
-                f"empty: no month of {parts[3]} has a day {part}", 'a day that exists, like "0 9 28 2 *"'
-            ) from error
+            problem = f"empty: there is no day {part} in month {parts[3]}"
+            raise BadText(problem, 'a day that exists, like "0 9 28 2 *"') from error
         raise BadText(f"wrong {name}: {part}", IN_FIELDS[name]) from error
 
 

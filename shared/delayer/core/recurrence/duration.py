@@ -16,7 +16,6 @@ from delayer.core.recurrence.zones import EPOCH
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 
 EXAMPLES: Final = "a duration of ISO 8601, like PT15M, PT36H, P1D, P2W, P1M or P1Y"
-MAX_SPREAD: Final = 10  # days by which some months together are longer or shorter than as many average ones
 LAST_WALL: Final[Millis] = 7_258_118_400_000  # the year 2199 ends; EventBridge's years end there, too
 _DURATION = re.compile(
     r"P(?=.)(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,6})W)?(?:(\d{1,6})D)?"
@@ -82,7 +81,11 @@ class Calendar:
     months: int
     days: int
     anchor: Millis  # a wall time
-    is_round_the_clock: bool = False
+
+    @property
+    def is_round_the_clock(self) -> bool:
+        """A day is not an hour: it has times at a fixed time of the day."""
+        return False
 
     def next(self, wall: Millis) -> Millis | None:
         """The first time that is not before a wall time. None: not before the year 2200."""
@@ -94,9 +97,12 @@ class Calendar:
         return max(0, self._number_from(until) - self._number_from(since))
 
     def _number_from(self, wall: Millis) -> int:
-        """Of the first time that is not before a wall time. It is guessed too low, and counted up from there."""
+        """Of the first time that is not before a wall time. It is guessed, and counted up from there.
+
+        The guess is never too high: some months are shorter than as many average ones, but by less than a month.
+        """
         average = self.months * 146_097 * DAY // 4_800 + self.days * DAY
-        number = max(0, (min(wall, LAST_WALL) - self.anchor - MAX_SPREAD * DAY) // average)
+        number = max(0, (min(wall, LAST_WALL) - self.anchor) // average)
         while self._nth(number) < min(wall, LAST_WALL):
             number += 1
         return number

@@ -20,6 +20,7 @@ _CRON = re.compile(r"cron\((.*)\)", re.DOTALL)
 _RATE = re.compile(r"rate\(\s*([1-9]\d{0,8})\s+(minute|hour|day)s?\s*\)", re.ASCII)
 _UNITS: Final = {"minute": MINUTE, "hour": HOUR, "day": DAY}
 _DAYS: Final = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+_MONTHS: Final = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _SPECIAL = re.compile(r"([1-7]|SUN|MON|TUE|WED|THU|FRI|SAT)(L|#[1-5])", re.ASCII)
 _TERM = re.compile(r"(\*|[0-9A-Z]+)(?:-([0-9A-Z]+))?(?:/(\d+))?", re.ASCII)
 
@@ -48,7 +49,13 @@ def parse_foreign_cron(text: str) -> Cron:
         raise BadText("one of day of month and day of week has to be ?, and only one", CRON_EXAMPLE)
     return cron_of(
         text,
-        [minute, hour, "*" if days == "?" else days, month, _weekdays(weekdays)],
+        [
+            _forward(minute, 0, 59),
+            _forward(hour, 0, 23),
+            "*" if days == "?" else days,
+            _forward(month, 1, 12),
+            _weekdays(weekdays),
+        ],
         frozenset(() if years == "*" else _years(years)),
     )
 
@@ -62,33 +69,55 @@ def _weekday(term: str) -> str:
     if term == "L":
         return "6"  # the last day of the week
     if match := _SPECIAL.fullmatch(term):
-        return f"{_day(match[1]) - 1}{match[2]}"
+        return f"{_number(match[1]) - 1}{match[2]}"
     try:
         days = _expanded(term, 1, 7)
-        return f"{days[0] - 1}-{days[-1] - 1}/{days.step}".removesuffix("/1")
     except ValueError:
         raise BadText(f"wrong day-of-week: {term}", WEEKDAYS) from None
+    is_row = days == [*range(days[0], days[0] + len(days))]
+    return f"{days[0] - 1}-{days[-1] - 1}" if is_row else ",".join(str(day - 1) for day in days)
 
 
-def _day(text: str) -> int:
-    return _DAYS.index(text) + 1 if text in _DAYS else int(text)
+def _forward(text: str, least: int, most: int) -> str:
+    """Ranges that pass the end, like the hours 20-2, as lists. What is wrong stays as it is, and is told by cron."""
+    return ",".join(_forward_term(term, least, most) for term in text.split(","))
+
+
+def _forward_term(term: str, least: int, most: int) -> str:
+    try:
+        numbers = _expanded(term, least, most)
+    except ValueError:
+        return term
+    return term if numbers == sorted(numbers) else ",".join(map(str, numbers))
 
 
 def _years(text: str) -> Iterator[int]:
     try:
         for term in text.split(","):
-            yield from _expanded(term, 1970, LAST_YEAR)
+            years = _expanded(term, 1970, LAST_YEAR)
+            if years != sorted(years):
+                raise ValueError(term)
+            yield from years
     except ValueError:
         raise BadText(f"wrong year: {text}", YEARS) from None
 
 
-def _expanded(term: str, least: int, most: int) -> range:
-    """One number, or a range with a step. Raises ValueError."""
+def _number(text: str) -> int:
+    """Of a weekday or a month by its name, or as it is. Raises ValueError."""
+    for names in (_DAYS, _MONTHS):
+        if text in names:
+            return names.index(text) + 1
+    return int(text)
+
+
+def _expanded(term: str, least: int, most: int) -> list[int]:
+    """One number, or a range with a step; it may pass the end and begin again. Raises ValueError."""
     match = _TERM.fullmatch(term)
-    if not match:
+    if not match or (match[1] == "*" and match[2]):
         raise ValueError(term)
-    start = least if match[1] == "*" else _day(match[1])
-    end = _day(match[2]) if match[2] else most if match[1] == "*" or match[3] else start
-    if not least <= start <= end <= most or (match[1] == "*" and match[2]):
+    start = least if match[1] == "*" else _number(match[1])
+    end = _number(match[2]) if match[2] else most if match[1] == "*" or match[3] else start
+    if not (least <= start <= most and least <= end <= most):
         raise ValueError(term)
-    return range(start, end + 1, int(match[3] or 1))
+    numbers = [*range(start, end + 1)] or [*range(start, most + 1), *range(least, end + 1)]
+    return numbers[:: int(match[3] or 1)]

@@ -19,7 +19,7 @@ FIELDS: Final = ("cron", "every", "timeZone", "anchor", "from", "until", "count"
 WAYS: Final = 'either "cron": "0 9 * * MON-FRI" or "every": "PT15M"'
 TEXTS: Final = {"cron": WAYS, "every": WAYS, "timeZone": ZONES}
 MAX_COUNT: Final = 1_000_000
-UTC: Final = "UTC"
+USUAL_ZONE: Final = "UTC"
 
 
 class OnMissed(StrEnum):
@@ -54,7 +54,7 @@ class Rule:
     """Which times there are. The same rule has the same times, whenever it is asked."""
 
     pattern: Pattern
-    time_zone: str = UTC
+    time_zone: str = USUAL_ZONE
     start: Millis  # no time is before it, and `count` begins with it
     until: Millis | None = None  # the last instant that may be a time
     count: int | None = None  # of times in all, missed ones included
@@ -106,7 +106,7 @@ class _Reading:
         ]
 
     def rule(self, now: Millis) -> Rule | None:
-        zone = self._text("timeZone", check_zone) or UTC
+        zone = self._text("timeZone", check_zone) or USUAL_ZONE
         start = self._text("from", lambda text: parse_first(text, zone))
         until = self._text("until", lambda text: parse_last(text, zone))
         if start is not None and until is not None and until < start:
@@ -133,8 +133,8 @@ class _Reading:
         if len(ways) != 1:
             self._wrong(*(("every", "there is a `cron`, too", WAYS) if ways else ("", "neither cron nor every", WAYS)))
             return None
-        text = self._repeat[ways[0]]
-        if isinstance(text, str) and (ways == ["every"] or text.startswith("rate(")):
+        text = str(self._repeat[ways[0]])
+        if ways == ["every"] or text.startswith("rate("):
             return self._every(ways[0], text, zone, begin)
         if "anchor" in self._repeat:
             self._wrong("anchor", "cron has none", 'only beside `every`, like "every": "PT15M"')

@@ -71,7 +71,8 @@ def _first(rule: Rule, since: Millis) -> Millis | None:
             return None
         if wall - span.offset < span.end:
             return wall - span.offset
-        since = max(span.end, wall - span.offset - FAR)
+        # Whoever is near the end of the span has to look at the next: it may show times again that were before `since`.
+        since = span.end if span.end - since < FAR else max(span.end, wall - span.offset - FAR)
 
 
 def _count(rule: Rule, since: Millis, until: Millis) -> int:
