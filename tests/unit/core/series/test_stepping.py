@@ -59,7 +59,7 @@ def test_what_is_a_reason_to_step(overlap: Overlap, kind: EventType) -> None:
     assert isinstance(step, Step) == (kind in reasons)
 
 
-@pytest.mark.parametrize("state", ENDS)
+@pytest.mark.parametrize("state", sorted(ENDS))
 def test_each_end_is_a_reason_whatever_the_overlap(state: State) -> None:
     assert EventType(str(state)) in AT_AN_END & AT_THE_CLAIM
 
