@@ -1,4 +1,4 @@
-"""The next instant within business hours, in the time of a zone (ADR 0096).
+"""The next instant within business hours, in the time of a zone.
 
 Hours are those of the clock on the wall. On a day on which the clocks are put forward or back, an opening that the
 clock never shows is when the clocks have been put forward, and one that it shows twice is the first of the two; a

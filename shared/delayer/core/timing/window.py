@@ -1,4 +1,4 @@
-"""An offset within a window: spreads what would be due at once, and is the same for the same key (ADR 0096)."""
+"""An offset within a window: spreads what would be due at once, and is the same for the same key."""
 
 import hashlib
 from typing import Final
