@@ -95,7 +95,7 @@ def test_it_is_created_with_its_first_occurrence(stand: Stand) -> None:
     assert stand.stored(FIRST) == [True]
 
 
-@pytest.mark.parametrize("series", ["other", f"{OWNER}#{ID}", "x" * 65, ""])
+@pytest.mark.parametrize("series", ["other", f"{OWNER}#{ID}", "x" * 65, ""], ids=["other", "with #", "long", "empty"])
 def test_no_made_up_id_finds_it(stand: Stand, series: str) -> None:
     stand.series.write(CREATED)
     assert stand.series.cursor(OWNER, series) is None
@@ -239,7 +239,7 @@ def test_an_answer_that_is_lost_is_no_loss(dynamodb: Any) -> None:
     assert port.cursor(OWNER, ID) == BEGUN
 
 
-@pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=str)
+@pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=[*ERRORS, *OTHER_REASONS])
 def test_a_failure_of_aws(error: Exception) -> None:
     failing = DynamoSeries(dynamodb=Failing(error), schedules_table="s", ledger_table="l", registry_table="r")
     with pytest.raises(Unavailable):
