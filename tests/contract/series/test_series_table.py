@@ -10,10 +10,11 @@ from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.series.series_table import CURSOR, DynamoSeries, cursor_item, series_list
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
+from delayer.core.recurrence.rule import OnMissed
 from delayer.core.schedule.instants import MINUTE
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
-from delayer.core.series.series import Backfill, Cursor, OnMissed, Overlap, SeriesDefinition, SeriesState
+from delayer.core.series.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
 from delayer.fakes import InOrder, MemoryLedger, MemoryScheduleTable
 from delayer.fakes.tables.series import MemorySeries
 from delayer.ports.ledger import Ledger

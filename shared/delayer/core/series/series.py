@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 from attrs import evolve, field, frozen
 from attrs.validators import ge, max_len
 
+from delayer.core.recurrence.rule import OnMissed
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import YEAR, Millis
 
@@ -34,14 +35,6 @@ class Overlap(StrEnum):
     ALLOW = "allow"  # both run
     SKIP = "skip"  # the later one is left out
     QUEUE_ONE = "queue-one"  # the last one that became due meanwhile comes after it
-
-
-class OnMissed(StrEnum):
-    """What happens to times that passed while nothing could be fired."""
-
-    SKIP = "skip"  # they are left out
-    ONCE = "once"  # the last of them is made up
-    ALL = "all"  # all of them are made up, one after the other
 
 
 class RuleFailed(Exception):

@@ -10,6 +10,7 @@ from attrs import frozen
 
 from delayer.core.ledger.lifecycle import ENDS, EventType, State
 from delayer.core.ledger.row import LedgerRow
+from delayer.core.recurrence.rule import OnMissed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule_id import address_of
@@ -17,7 +18,6 @@ from delayer.core.series.series import (
     AT_MOST_AHEAD,
     Cursor,
     CursorChange,
-    OnMissed,
     Overlap,
     Rule,
     RuleFailed,
