@@ -21,7 +21,7 @@ from attrs import frozen
 
 from delayer.core.api.admission import admit
 from delayer.core.api.request import Invalid
-from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.firing.executing import Result
 from delayer.core.history import cloud_events, received
 from delayer.core.history.events import Event as Published
 from delayer.core.history.events import Original
@@ -107,7 +107,7 @@ def run(
     schedule = _schedule(at, owner, _definition(handler, {} if action is None else action, payload, at))
     with _ports(handler, HarnessPorts(clock=at, observer=observer or MemoryObserver())):
         result = handler.target(ExecutorMessage(schedule=schedule, nonce="n", fence="f", attempt=attempt))
-    if not isinstance(result, Done | Retry | Refused):
+    if not isinstance(result, Result):
         raise TypeError(f"the function returned {result!r}: it has to return Done, Retry or Refused")
     return result
 

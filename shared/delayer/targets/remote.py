@@ -28,24 +28,19 @@ class RemoteTarget:
         """A stack that was deleted or has replaced its function a moment ago costs no attempt. Raises NotRegistered."""
         arn = _arn_for(message, self.registration)
         try:
-            return self._attempt(arn, message)
-        except NotInvoked as error:
-            current = _arn_for(message, self.registration_now)
-            if current == arn:
-                return Retry(detail=str(error))
-        try:
-            return self._attempt(current, message)
-        except NotInvoked as error:
-            return Retry(detail=str(error))
-
-    def _attempt(self, arn: str, message: ExecutorMessage) -> Result:
-        """Raises NotInvoked."""
-        try:
-            return as_result(self.function_at(arn).ask(attempt(message)))
-        except NotInvoked:
-            raise
+            try:
+                return self._ask(arn, message)
+            except NotInvoked:
+                current = _arn_for(message, self.registration_now)
+                if current == arn:
+                    raise
+                return self._ask(current, message)
         except (NoAnswer, ValueError) as error:
             return Retry(detail=str(error))
+
+    def _ask(self, arn: str, message: ExecutorMessage) -> Result:
+        """Raises NoAnswer; ValueError for an answer that is no result."""
+        return as_result(self.function_at(arn).ask(attempt(message)))
 
 
 def _arn_for(message: ExecutorMessage, registration: Callable[[str], Registration]) -> str:

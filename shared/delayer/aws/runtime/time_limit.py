@@ -1,4 +1,4 @@
-"""How long an attempt may take, whatever it waits for: its neighbours in the batch have a deadline (ADR 0088).
+"""How long an attempt may take, whatever it waits for: its neighbours in the batch have a deadline (ADR 0020).
 
 Python cannot end a thread. One that hangs is left behind; when there are many, the next invocation begins in a new
 execution environment.

@@ -193,7 +193,7 @@ class Execute:
             where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent (ADR 0067)
             self.observer.warn("the target raised", message.schedule.id, error=type(error).__name__, where=where)
             return executing.Retry(detail=f"the executor failed: {type(error).__name__}")
-        if not isinstance(result, executing.Done | executing.Retry | executing.Refused):
+        if not isinstance(result, executing.Result):
             self.observer.warn("the target returned no result", message.schedule.id, returned=type(result).__name__)
             return executing.Retry(detail="the executor returned no Done, Retry or Refused")
         return result
