@@ -38,6 +38,7 @@ from delayer.fakes import (
     MemoryRateLimit,
     MemoryRegistry,
     MemoryScheduleTable,
+    MemorySeries,
     MemoryStream,
     MemoryTopic,
     MemoryTrials,
@@ -68,6 +69,7 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
     "control": "control",
     "trials": "trials",
     "registry": "registry",
+    "series": "series",
     "jobs": "jobs",
     "dead_letter_store": "store",
     "delayer_queue": "delayer_queue",
@@ -87,6 +89,7 @@ LOCAL = {  # those that always answer
     "stream_consumer": "stream_consumer",
     "randomness": "some_bytes",
     "new_job_id": "tokens",
+    "new_series_id": "tokens",
     "action_rows": "action_rows",
     "function_at": "function_at",
     "executor_remote": "remote",
@@ -245,6 +248,7 @@ class World:
         )
         self.target = ScriptedTarget(self.clock)
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
+        self.series = MemorySeries(schedules=self.table, ledger=self.ledger)
 
     def build(self) -> None:
         """The functions, as their app.py makes them."""

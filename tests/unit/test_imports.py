@@ -77,8 +77,9 @@ ROOMS: dict[str, set[str]] = {
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
     | {"aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
-    | {"aws/runtime", "aws/dynamodb", "aws/deployment"}
+    | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series"}
     | {
+        "use_cases/series",
         "aws/messaging",
         "aws/events",
         "use_cases/actions",

@@ -16,6 +16,7 @@ from delayer.fakes.tables.journal import MemoryJournal, MemoryLiveCount, MemoryR
 from delayer.fakes.tables.ledger import MemoryLedger
 from delayer.fakes.tables.registry import MemoryJobs, MemoryRegistry
 from delayer.fakes.tables.schedule_table import MemoryScheduleTable
+from delayer.fakes.tables.series import MemorySeries
 from delayer.fakes.tables.stream import MemoryStream
 from delayer.fakes.tables.trials import MemoryTrials
 
@@ -35,6 +36,7 @@ __all__ = [
     "MemoryRateLimit",
     "MemoryRegistry",
     "MemoryScheduleTable",
+    "MemorySeries",
     "MemoryStream",
     "MemoryTopic",
     "MemoryTrials",

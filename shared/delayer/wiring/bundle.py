@@ -20,6 +20,7 @@ from delayer.ports.queue import Queue, SendsMessages
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.series import SeriesTable
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
@@ -130,6 +131,10 @@ class Bundle(Protocol):
         """Names, groups, idempotency keys."""
 
     @property
+    def series(self) -> SeriesTable:
+        """Series: their cursors and definitions, and which occurrences are current."""
+
+    @property
     def jobs(self) -> Jobs:
         """The jobs."""
 
@@ -216,3 +221,7 @@ class Bundle(Protocol):
     @property
     def new_job_id(self) -> Callable[[], str]:
         """A fresh id of a job."""
+
+    @property
+    def new_series_id(self) -> Callable[[], str]:
+        """A fresh id of a series."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic
+    from delayer.aws.series.series_table import DynamoSeries
     from delayer.core.api.quota import Limits
     from delayer.core.recovery.dead_letter import Contents
     from delayer.ports.observer import Metric
@@ -120,6 +121,7 @@ class Environment:
         self.pick: Callable[[int], int] = secrets.randbelow
         self.new_token: Callable[[], str] = random_token
         self.new_job_id: Callable[[], str] = lambda: secrets.token_hex(16)
+        self.new_series_id: Callable[[], str] = lambda: secrets.token_hex(16)
 
     # ------------------------------------------------------------ tables
 
@@ -158,6 +160,17 @@ class Environment:
         from delayer.aws.dynamodb.registry import DynamoRegistry
 
         return DynamoRegistry(
+            dynamodb=client("dynamodb"),
+            schedules_table=setting("SCHEDULES_TABLE"),
+            ledger_table=setting("LEDGER_TABLE"),
+            registry_table=setting("REGISTRY_TABLE"),
+        )
+
+    @cached_property
+    def series(self) -> "DynamoSeries":
+        from delayer.aws.series.series_table import DynamoSeries
+
+        return DynamoSeries(
             dynamodb=client("dynamodb"),
             schedules_table=setting("SCHEDULES_TABLE"),
             ledger_table=setting("LEDGER_TABLE"),

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.guard import Guard
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
     from delayer.use_cases.recovery.redrive import Redrive
+    from delayer.use_cases.series.halt import Halt
+    from delayer.use_cases.series.step import StepSeries
     from delayer.wiring.bundle import Bundle
 
 # ------------------------------------------------------------ what several share
@@ -447,3 +449,21 @@ def deliver(ports: "Bundle", read: "Callable[[Event], object]") -> "Deliver":
     from delayer.use_cases.history.deliver import Deliver
 
     return Deliver(read=read, observer=ports.observer)
+
+
+# ------------------------------------------------------------ series
+
+
+def step_series(ports: "Bundle") -> "StepSeries":
+    """For the function that steps series."""
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.step import StepSeries
+
+    return StepSeries(clock=ports.clock, series=ports.series, ids=ids(ports), rule_of=rule_of, observer=ports.observer)
+
+
+def halt_series(ports: "Bundle") -> "Halt":
+    """For the calls that pause a series, or end it."""
+    from delayer.use_cases.series.halt import Halt
+
+    return Halt(series=ports.series, cancel=cancel(ports), observer=ports.observer)

@@ -55,6 +55,8 @@ PARTS: dict[str, set[str]] = {
     "register": {"action_rows", "executor_remote", "observer", "settings.stack_id"},
     "describe": {"function_at"},
     "list_actions": {"actions"},
+    "step_series": {*IDS, "observer", "series"},
+    "halt_series": {"clock", "observer", "control", "schedules", "ledger", "registry", "series"},
     "announce": {"topic", "observer", "settings.event_source"},
     "deliver": {"observer"},
     "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},

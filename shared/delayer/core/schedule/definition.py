@@ -45,6 +45,9 @@ class Definition:
     retry: str = field(
         default="", validator=instance_of(str), metadata=JSON
     )  # how its attempts are repeated, see `retrying`
+    series: str = field(
+        default="", validator=instance_of(str), metadata=JSON
+    )  # of which series it is an occurrence, see `occurrence`; no client gives it
 
     @property
     def action_type(self) -> str:

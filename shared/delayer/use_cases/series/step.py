@@ -7,6 +7,7 @@ from attrs import frozen
 
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind
+from delayer.core.series.occurrence import Occurrence, definition_for
 from delayer.core.series.series import Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened, Ignore, Over, ReadAgain, Step, decide_step, stepped
 from delayer.ports.clock import Clock
@@ -56,17 +57,19 @@ class StepSeries:
             case Ignore(reason):
                 self.observer.note("no step", happened.schedule_id, series=series, reason=reason)
                 return True
-        put = self._issued(decision, definition)
+        put = self._issued(decision, series, definition)
         change = stepped(cursor, decision, put.id if put else "")
         if not self.series.write(SeriesTransaction(cursor=change.cursor, over=change.over, put=(put,) if put else ())):
             return False
         self._report(decision, series, happened)
         return True
 
-    def _issued(self, decision: Step | Over, definition: SeriesDefinition) -> Schedule | None:
+    def _issued(self, decision: Step | Over, series: str, definition: SeriesDefinition) -> Schedule | None:
         if isinstance(decision, Over):
             return None
-        return self.ids.issue_for(decision.at, definition.definition, definition.owner, kind=Kind.OCCURRENCE)
+        which = Occurrence(series=series, number=decision.number, time=decision.at)
+        put = definition_for(definition.definition, which)
+        return self.ids.issue_for(decision.at, put, definition.owner, kind=Kind.OCCURRENCE)
 
     def _report(self, decision: Step | Over, series: str, happened: Happened) -> None:
         if isinstance(decision, Step):

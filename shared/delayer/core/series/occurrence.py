@@ -1,0 +1,74 @@
+"""An occurrence: the schedule that a series puts, which says whose it is, which one, and for which time."""
+
+import json
+from typing import Annotated, Any, Final
+
+import msgspec
+from attrs import evolve, frozen
+
+from delayer.core.schedule.definition import Definition
+from delayer.core.schedule.instants import Millis, format_instant, parse_instant
+from delayer.core.schedule.malformed import Malformed
+
+TIME: Final = "<delayer.occurrence.time>"  # placeholders in the payload and in the headers of the action; what takes
+NUMBER: Final = "<delayer.occurrence.number>"  # their place is shorter, so that no schedule grows over its limit
+
+
+@frozen(kw_only=True)
+class Occurrence:
+    """Which one it is. `time` is what the rule says, wherever its owner has moved the schedule."""
+
+    series: str
+    number: int  # 0: of a run-now or a backfill, which have no number in the rule
+    time: Millis
+
+
+class _Stored(msgspec.Struct, rename={"series": "seriesId"}):
+    series: Annotated[str, msgspec.Meta(min_length=1)]
+    number: Annotated[int, msgspec.Meta(ge=0)]
+    time: str
+
+
+_STORED: Final = msgspec.json.Decoder(_Stored)
+
+
+def occurrence_of(definition: Definition) -> Occurrence | None:
+    """Which occurrence of which series a schedule is; None if it is of no series. Raises Malformed."""
+    if not definition.series:
+        return None
+    try:
+        stored = _STORED.decode(definition.series)
+        return Occurrence(series=stored.series, number=stored.number, time=parse_instant(stored.time))
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise Malformed(f"not an occurrence: {error}") from error
+
+
+def definition_for(definition: Definition, occurrence: Occurrence) -> Definition:
+    """What an occurrence is put with: that of the series, with its placeholders replaced. It is in no group."""
+    time, number = format_instant(occurrence.time), str(occurrence.number)
+    stored = _Stored(series=occurrence.series, number=occurrence.number, time=time)
+    return evolve(
+        definition,
+        action=_in_headers(definition.action, time, number),
+        payload=_filled(definition.payload, time, number),
+        group="",
+        series=msgspec.json.encode(stored).decode(),
+    )
+
+
+def _filled(text: str, time: str, number: str) -> str:
+    """Neither needs an escape within a string of JSON."""
+    return text.replace(TIME, time).replace(NUMBER, number)
+
+
+def _in_headers(action: str, time: str, number: str) -> str:
+    if TIME not in action and NUMBER not in action:  # nearly always: then it stays byte for byte
+        return action
+    document: dict[str, Any] = json.loads(action)
+    headers = document.get("headers")
+    if not isinstance(headers, dict):
+        return action
+    document["headers"] = {
+        name: _filled(value, time, number) if isinstance(value, str) else value for name, value in headers.items()
+    }
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=False)
