@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
     from delayer.use_cases.recovery.redrive import Redrive
     from delayer.use_cases.series.halt import Halt
+    from delayer.use_cases.series.occurrences import Occurrences
     from delayer.use_cases.series.step import StepSeries
     from delayer.wiring.bundle import Bundle
 
@@ -115,11 +116,12 @@ def accept(ports: "Bundle") -> "Accept":
     )
 
 
-def replace(ports: "Bundle") -> "Replace":
-    """PUT and PATCH."""
+def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Replace":
+    """PUT, and with `occurrences` PATCH."""
     from delayer.use_cases.api.replace import Replace
 
     return Replace(
+        occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
         schedules=ports.schedules,
@@ -161,11 +163,12 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
     )
 
 
-def cancel(ports: "Bundle") -> "Cancel":
-    """DELETE of one."""
+def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel":
+    """DELETE of one. Only with `occurrences` is it the owner of a series who cancels its occurrence."""
     from delayer.use_cases.api.cancel import Cancel
 
     return Cancel(
+        occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
         schedules=ports.schedules,
@@ -403,6 +406,7 @@ def redrive(ports: "Bundle") -> "Redrive":
     from delayer.use_cases.recovery.redrive import Redrive
 
     return Redrive(
+        occurrences=occurrences(ports),
         clock=ports.clock,
         ledger=ports.ledger,
         store=ports.dead_letter_store,
@@ -460,6 +464,13 @@ def step_series(ports: "Bundle") -> "StepSeries":
     from delayer.use_cases.series.step import StepSeries
 
     return StepSeries(clock=ports.clock, series=ports.series, ids=ids(ports), rule_of=rule_of, observer=ports.observer)
+
+
+def occurrences(ports: "Bundle") -> "Occurrences":
+    """For calls that change an occurrence by its own id."""
+    from delayer.use_cases.series.occurrences import Occurrences
+
+    return Occurrences(clock=ports.clock, series=ports.series, ledger=ports.ledger)
 
 
 def halt_series(ports: "Bundle") -> "Halt":

@@ -10,7 +10,7 @@ from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.series.series_table import CURSOR, DynamoSeries, cursor_item, series_list
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
-from delayer.core.recurrence.rule import OnMissed
+from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule.instants import MINUTE
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of

@@ -15,7 +15,7 @@ from delayer.aws.dynamodb import ledger, schedule_table
 from delayer.aws.dynamodb.items.attributes import Item, StoredItem, check_version, entry_key, number, text
 from delayer.aws.dynamodb.items.requests import failed_conditions, once_free
 from delayer.aws.runtime.clients import AWS_ERRORS
-from delayer.core.recurrence.rule import OnMissed
+from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule import definition as definitions
 from delayer.core.schedule.bucket import Bucket
 from delayer.core.schedule.schedule_id import address_of

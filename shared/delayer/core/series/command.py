@@ -12,6 +12,8 @@ from attrs import evolve, frozen
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import (
     MAX_BESIDE,
     Cursor,
@@ -35,6 +37,7 @@ from delayer.core.series.stepping import (
 
 PAUSABLE: Final = frozenset({SeriesState.ACTIVE, SeriesState.WAITING})
 CLAIMED_EARLY: Final[Millis] = SECOND  # longer than any hand-over lead
+WAITING: Final = frozenset({State.SCHEDULED, State.ENQUEUED})  # a schedule that may still be claimed
 CLOSED: Final = frozenset({SeriesState.PAUSED, SeriesState.CANCELLED})  # nothing of such a series may be added
 
 
@@ -187,6 +190,16 @@ def decide_beside(cursor: Cursor, schedule_id: str, over: Collection[str] = ()) 
     if len(left) == MAX_BESIDE:
         return Refused(f"{MAX_BESIDE} of its schedules are waiting beside the current one; try again later")
     return changed(cursor, beside=(*left, schedule_id))
+
+
+def is_settled(schedule_id: str, row: LedgerRow | None, now: Millis) -> bool:
+    """Whether nobody has to cancel it any more: it is claimed, has ended, or is so old that it cannot fire.
+
+    One that was redriven waits again, though it was claimed before. Raises ValueError if it is not an id.
+    """
+    if row is None:
+        return now - address_of(schedule_id).due > STALE_AFTER
+    return row.state not in WAITING
 
 
 def decide_occurrence_delete(cursor: Cursor, schedule_id: str) -> CursorChange | None:

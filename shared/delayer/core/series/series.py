@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from attrs import evolve, field, frozen
 from attrs.validators import ge, max_len
 
-from delayer.core.recurrence.rule import OnMissed
+from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import YEAR, Millis
 
