@@ -113,6 +113,11 @@ class Refused:
     reason: str
 
 
+@frozen
+class NotCurrent:
+    """No series has this schedule as its current occurrence: the ledger row alone decides."""
+
+
 def changed(cursor: Cursor, **values: Any) -> CursorChange:
     """One write of the cursor."""
     return CursorChange(cursor=evolve(cursor, revision=cursor.revision + 1, **values), over=cursor)

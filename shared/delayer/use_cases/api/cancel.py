@@ -16,6 +16,7 @@ from delayer.core.api.cancellation import (
 )
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.schedule_id import Kind, key_of, kind_of
+from delayer.core.series.series import NotCurrent
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import WritesLedger
 from delayer.ports.observer import Observer
@@ -32,11 +33,6 @@ class Cancelled:
     """It will never reach an executor; answered for the first time, or again."""
 
     row: LedgerRow
-
-
-@frozen
-class NotCurrent:
-    """No series has it as its current occurrence: its ledger row alone decides."""
 
 
 Decided = LedgerChange | Already | TooLate | MayBeRunning | Expired | NotFound

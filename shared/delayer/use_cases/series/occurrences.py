@@ -5,7 +5,7 @@ one transaction wherever the one makes the other untrue (ADR 0094).
 """
 
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from attrs import frozen
 
@@ -15,18 +15,19 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.command import decide_beside, decide_occurrence_delete, decide_occurrence_patch, is_settled
 from delayer.core.series.occurrence import occurrence_of
-from delayer.core.series.series import MAX_BESIDE, Cursor, CursorChange, Refused
+from delayer.core.series.series import MAX_BESIDE, Cursor, CursorChange, NotCurrent, Refused
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
-from delayer.ports.series import FilesSeries, ReadsSeries, SeriesTransaction, WritesSeries
+from delayer.ports.series import FindsSeries, ReadsSeries, SeriesTransaction, WritesSeries
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.api.cancel import Decided, NotCurrent
 
 ROUNDS: Final = 10
 GONE: Final = Refused("its series is gone")
 
+Outcome = TypeVar("Outcome")  # a LedgerChange that was written, or whatever else was decided
 
-class SeriesOfOccurrences(ReadsSeries, FilesSeries, WritesSeries, Protocol):
+
+class SeriesOfOccurrences(ReadsSeries, FindsSeries, WritesSeries, Protocol):
     """What it needs of the series."""
 
 
@@ -38,7 +39,7 @@ class Occurrences:
     series: SeriesOfOccurrences
     ledger: ReadsLedger
 
-    def settle(self, schedule_id: str, decide: Callable[[LedgerRow | None], Decided]) -> Decided | NotCurrent:
+    def settle(self, schedule_id: str, decide: Callable[[LedgerRow | None], Outcome]) -> Outcome | NotCurrent:
         """Ends the current occurrence: the change that was written, or whatever else was decided.
 
         The series goes on with the next one: no resume puts this time again. Raises Unavailable.

@@ -12,14 +12,14 @@ from delayer.core.series.series import Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened, Ignore, Over, ReadAgain, Step, decide_step, stepped
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
-from delayer.ports.series import FilesSeries, ReadsSeries, SeriesTransaction, WritesSeries
+from delayer.ports.series import FindsSeries, ReadsSeries, SeriesTransaction, WritesSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 
 ROUNDS: Final = 10  # the row changes under a step only if its owner changes the series at the same time
 
 
-class SeriesOfStep(ReadsSeries, FilesSeries, WritesSeries, Protocol):
+class SeriesOfStep(ReadsSeries, FindsSeries, WritesSeries, Protocol):
     """What it needs of the series."""
 
 
