@@ -248,7 +248,7 @@ class World:
         )
         self.target = ScriptedTarget(self.clock)
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
-        self.series = MemorySeries(schedules=self.table, ledger=self.ledger)
+        self.series = MemorySeries(schedules=self.table, ledger=self.ledger, requests=self.registry.requests)
 
     def build(self) -> None:
         """The functions, as their app.py makes them."""

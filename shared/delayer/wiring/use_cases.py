@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.redrive import Redrive
     from delayer.use_cases.series.halt import Halt
     from delayer.use_cases.series.occurrences import Occurrences
+    from delayer.use_cases.series.retention import Retention
     from delayer.use_cases.series.step import StepSeries
     from delayer.wiring.bundle import Bundle
 
@@ -463,7 +464,14 @@ def step_series(ports: "Bundle") -> "StepSeries":
     from delayer.core.series.rules import rule_of
     from delayer.use_cases.series.step import StepSeries
 
-    return StepSeries(clock=ports.clock, series=ports.series, ids=ids(ports), rule_of=rule_of, observer=ports.observer)
+    return StepSeries(
+        clock=ports.clock,
+        series=ports.series,
+        ids=ids(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
 
 
 def occurrences(ports: "Bundle") -> "Occurrences":
@@ -477,4 +485,11 @@ def halt_series(ports: "Bundle") -> "Halt":
     """For the calls that pause a series, or end it."""
     from delayer.use_cases.series.halt import Halt
 
-    return Halt(series=ports.series, cancel=cancel(ports), observer=ports.observer)
+    return Halt(series=ports.series, cancel=cancel(ports), retention=retention(ports), observer=ports.observer)
+
+
+def retention(ports: "Bundle") -> "Retention":
+    """For whoever writes the cursor of a series."""
+    from delayer.use_cases.series.retention import Retention
+
+    return Retention(clock=ports.clock, keep_for=ports.settings.keep_for)

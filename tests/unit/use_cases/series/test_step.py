@@ -16,6 +16,7 @@ from delayer.core.series.stepping import Happened
 from delayer.fakes.tables.series import MemorySeries
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.step import ROUNDS, StepSeries
 from tests.samples import OWNER, a_definition
 from tests.world import START, World
@@ -60,6 +61,7 @@ class Stage:
             series=self.series,
             ids=self.world.accept.ids,
             rule_of=lambda _: self.rule,
+            retention=Retention(clock=self.world.clock),
             observer=self.world.observer,
         )
         definition = SeriesDefinition(
@@ -200,8 +202,8 @@ def take_out_of_hand(stage: Stage, times: int) -> Callable[[], str | None]:
     series = Overtaken(
         schedules=stage.series.schedules,
         ledger=stage.series.ledger,
-        cursors=stage.series.cursors,
-        definitions=stage.series.definitions,
+        cursors_of=stage.series.cursors_of,
+        definitions_of=stage.series.definitions_of,
         current=stage.series.current,
     )
     stage.step = evolve(stage.step, series=series)
