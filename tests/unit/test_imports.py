@@ -46,7 +46,15 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
     | {"core/series"}
     | {"use_cases"},
-    "use_cases/series": {"core/schedule", "core/ledger", "core/series", "core/api", "ports", "use_cases/api"},
+    "use_cases/series": {
+        "core/schedule",
+        "core/ledger",
+        "core/jobs",
+        "core/series",
+        "core/api",
+        "ports",
+        "use_cases/api",
+    },
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
     "fakes/tables": {

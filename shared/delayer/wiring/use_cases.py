@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.guard import Guard
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
     from delayer.use_cases.recovery.redrive import Redrive
+    from delayer.use_cases.series.end_group import EndSeriesOfGroup
     from delayer.use_cases.series.halt import Halt
     from delayer.use_cases.series.occurrences import Occurrences
     from delayer.use_cases.series.retention import Retention
@@ -217,6 +218,7 @@ def cancel_group(ports: "Bundle") -> "CancelGroup":
         ledger=ports.ledger,
         jobs=ports.jobs,
         cancel=cancel(ports),
+        end_series=end_series_of_group(ports),
         queue=ports.group_queue,
         parallel=ports.parallel,
         observer=ports.observer,
@@ -479,6 +481,13 @@ def occurrences(ports: "Bundle") -> "Occurrences":
     from delayer.use_cases.series.occurrences import Occurrences
 
     return Occurrences(clock=ports.clock, series=ports.series, ledger=ports.ledger)
+
+
+def end_series_of_group(ports: "Bundle") -> "EndSeriesOfGroup":
+    """For the jobs that cancel groups."""
+    from delayer.use_cases.series.end_group import EndSeriesOfGroup
+
+    return EndSeriesOfGroup(series=ports.series, ledger=ports.ledger, halt=halt_series(ports), parallel=ports.parallel)
 
 
 def halt_series(ports: "Bundle") -> "Halt":

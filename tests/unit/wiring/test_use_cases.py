@@ -39,7 +39,9 @@ PARTS: dict[str, set[str]] = {
     "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id", "new_token"},
     "get_job": {"jobs"},
     "cancel_group": {"clock", "observer", "control", "schedules", "ledger", "registry"}
-    | {"jobs", "group_queue", "parallel", "new_token"},
+    | {"jobs", "group_queue", "parallel", "new_token", "series", "settings.keep_for"},
+    "end_series_of_group": {"clock", "observer", "control", "schedules", "ledger", "registry", "series"}
+    | {"parallel", "settings.keep_for"},
     "enqueue": {*DEAD_LETTERS, "trials", "schedules", "control", "delayer_queue", "new_token", "settings.period"},
     "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
     | {"settings.period", "settings.has_canary", "settings.backlog_mark", "dead_letter_store", "stream_consumer"},

@@ -65,11 +65,13 @@ class Halt:
         """Until it is resumed. Raises Unavailable: it may or may not be paused, and the call is to be repeated."""
         return self._halt(owner, series, decide_pause, by)
 
-    def delete(self, owner: str, series: str, by: str = "") -> Halted | Refused | NoSeries:
-        """For good. Raises as `pause`."""
-        return self._halt(owner, series, decide_delete, by)
+    def delete(self, owner: str, series: str, by: str = "", detail: str = DETAIL) -> Halted | Refused | NoSeries:
+        """For good. `detail` is what the ledger says about its occurrences. Raises as `pause`."""
+        return self._halt(owner, series, decide_delete, by, detail)
 
-    def _halt(self, owner: str, series: str, decide: Decide, by: str) -> Halted | Refused | NoSeries:
+    def _halt(
+        self, owner: str, series: str, decide: Decide, by: str, detail: str = DETAIL
+    ) -> Halted | Refused | NoSeries:
         for _ in range(ROUNDS):
             current = self.series.cursor(owner, series)
             if current is None:
@@ -79,7 +81,7 @@ class Halt:
                 return decision
             cursor = decision.cursor if isinstance(decision, Already) else self._written(decision)
             if cursor:
-                return self._end_what_it_names(cursor, by)
+                return self._end_what_it_names(cursor, by, detail)
         raise Unavailable("others change the series all the time; try again")
 
     def _written(self, change: CursorChange) -> Cursor | None:
@@ -90,9 +92,9 @@ class Halt:
         transaction = self.retention.transaction(change, stored)
         return transaction.cursor if self.series.write(transaction) else None
 
-    def _end_what_it_names(self, cursor: Cursor, by: str) -> Halted:
+    def _end_what_it_names(self, cursor: Cursor, by: str, detail: str) -> Halted:
         """The cursor goes on naming them, so that a repeat finds what this call may die before."""
-        answers = {one: self.cancel(one, cursor.owner, DETAIL, by) for one in cursor.named}
+        answers = {one: self.cancel(one, cursor.owner, detail, by) for one in cursor.named}
         for schedule_id, answer in answers.items():
             if isinstance(answer, MayBeRunning):
                 raise Unavailable(f"an attempt of {schedule_id} may still be under way; try again in a while")
