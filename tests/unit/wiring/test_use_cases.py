@@ -30,7 +30,7 @@ PARTS: dict[str, set[str]] = {
     "quota": QUOTA,
     "dead_letters": DEAD_LETTERS,
     "accept": {*IDS, *QUOTA, "schedules", "ledger", "registry"},
-    "replace": {*IDS, *QUOTA, "schedules", "ledger", "registry", "series", "fail_fast_journal", "settings.has_journal"},
+    "replace": {*IDS, *QUOTA, "schedules", "ledger", "registry", "fail_fast_journal", "settings.has_journal"},
     "lookup": {"clock", "observer", "control", "schedules", "ledger", "registry"}
     | {"fail_fast_journal", "settings.has_journal"},
     "list_schedules": {"clock", "control", "schedules", "ledger", "registry"} | {"journal", "settings.has_journal"},

@@ -19,7 +19,6 @@ from tests.unit.use_cases.api.test_cancel_group import GROUP, OWNER, Stand, a_st
 from tests.world import START, World
 
 
-
 def a_series(world: World, name: str, created_at: Millis = START, due: Millis = START + HOUR) -> str:
     """One of the group; the id of its first occurrence."""
     definition = SeriesDefinition(owner=OWNER, repeat="{}", definition=a_definition(group=GROUP), created_at=created_at)
