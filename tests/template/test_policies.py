@@ -88,13 +88,9 @@ each_function = pytest.mark.parametrize("function", sorted(functions()))
 
 def of_port(port: Port) -> set[Permission]:
     """What a use case needs for one of the objects that it holds; another use case says for itself what it needs."""
-    if port.held in ("BringBack", "DescribedByRemote", "Occurrences"):
-        return set()
     if port.held == "DeadLetters":
         places = {place for method in port.methods for place in PLACES[method]}
         return {(f"DeadLetterBucket/{prefix}/*", of_store(method)) for method, prefix in places}
-    if port.held == "Ids":
-        return set()  # what it asks for is listed under its own name
     if port.held in ("Executor", "RemoteTarget"):
         return TARGETS.get(port.resources.get("kind", "remote"), set())
     if port.held == "S3DeadLetterStore" and port.use_case in PREFIXES_OF:
@@ -132,7 +128,9 @@ def of_any_place(port: Port) -> set[Permission]:
 
 
 def of_code(function: str) -> set[Permission]:
-    needed = {permission for port in cold_start(function).ports for permission in of_port(port)}
+    ports = cold_start(function).ports
+    users = {port.use_case for port in ports} - {"DeadLetters"}  # what they ask for is listed under their own names
+    needed = {permission for port in ports if port.held not in users for permission in of_port(port)}
     if function == "delayer-relay":  # it hands over to all executors, whose queues it knows by their registrations
         queues = {logical(one["Queue"]) for one in resources("Custom::DelayerAction").values()}
         needed |= {(queue, "sqs:SendMessage") for queue in queues}
