@@ -44,7 +44,7 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
     | {"use_cases"},
-    "use_cases/series": {"core/schedule", "core/series", "core/api", "ports", "use_cases/api"},
+    "use_cases/series": {"core/schedule", "core/ledger", "core/series", "core/api", "ports", "use_cases/api"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
     "fakes/tables": {

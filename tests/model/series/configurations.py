@@ -55,9 +55,7 @@ WHOLE: Final = SMALL | {
     ),
     "an occurrence is changed, another redriven, deleted": Budget(own_patches=1, failures=1, redrives=1, deletes=1),
     "an occurrence is cancelled, changed, paused, resumed": Budget(own_deletes=1, patches=1, pauses=1, resumes=1),
-    "backfill, paused, resumed, crash": Budget(
-        times=1, backfills=1, ends=1, pauses=1, resumes=1, crashes=1, twins=1
-    ),
+    "backfill, paused, resumed, crash": Budget(times=1, backfills=1, ends=1, pauses=1, resumes=1, crashes=1, twins=1),
     "backfill, run-now, paused, resumed, deleted": Budget(times=1, backfills=1, runs=1, pauses=1, resumes=1, deletes=1),
     "paused, resumed, deleted, run-now, crash": Budget(pauses=1, resumes=1, deletes=1, runs=1, crashes=1),
 }

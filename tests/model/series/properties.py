@@ -18,7 +18,10 @@ def broken_at_last(world: World) -> str:
     numbers = {one.number for one in world.occurrences if one.number}
     if numbers != set(range(1, world.cursor.number + 1)):
         return "a number is missing"
-    if world.cursor.state is SeriesState.ENDED and len({one.at for one in world.occurrences if one.number}) < world.budget.times:
+    if (
+        world.cursor.state is SeriesState.ENDED
+        and len({one.at for one in world.occurrences if one.number}) < world.budget.times
+    ):
         return "a time is missing"
     return _unfinished(world)
 

@@ -88,7 +88,9 @@ def _redrive(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
         return
     after = world.write(change) if isinstance(change, CursorChange) and rules.redrive_asks else world
     after = after.with_row(redriven(run.id, OWNER, run.row, "r", world.now)).spend("redrives").end(run)
-    occurrences = tuple(evolve(one, is_beside=True, is_fill=False) if one.id == run.id else one for one in after.occurrences)
+    occurrences = tuple(
+        evolve(one, is_beside=True, is_fill=False) if one.id == run.id else one for one in after.occurrences
+    )
     yield f"redrive of {NAME_OF[run.id]}: it waits again", evolve(after, occurrences=occurrences)
 
 

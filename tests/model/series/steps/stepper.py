@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from delayer.core.series.backfill import Fill, Filled
 from delayer.core.schedule.instants import HOUR
+from delayer.core.series.backfill import Fill, Filled
 from delayer.core.series.stepping import Happened, Over, Step
 from delayer.ports.series import named_by
 from tests.model.series.rules import Rules
