@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from delayer.core.recurrence import times
 from delayer.core.recurrence.bad_rule import BadRule
-from delayer.core.recurrence.rule import OnMissed, parse_rule
+from delayer.core.recurrence.rule import OnMissed, document_of, parse_rule
 from delayer.core.recurrence.rule import Rule as Recurrence
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.series import Rule, RuleFailed, SeriesDefinition
@@ -43,6 +43,11 @@ class _Unreadable:
     def next_after(self, at: Millis) -> Millis | None:  # noqa: ARG002 - it has no times
         """As Rule."""
         raise RuleFailed(self.reason)
+
+
+def text_of(rule: Recurrence) -> str:
+    """The document that is stored with a series: it says everything, so that it means the same at any time."""
+    return msgspec.json.encode(document_of(rule)).decode()
 
 
 def rule_of(definition: SeriesDefinition) -> Rule:
