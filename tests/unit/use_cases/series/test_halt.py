@@ -68,7 +68,9 @@ def test_whenever_it_comes_nothing_fires_that_it_did_not_name() -> None:
         stage.step(Happened(schedule_id=stage.first, kind=EventType.CLAIMED))
         stage.world.run_until(START + 10 * MINUTE)
         fired = {message.schedule.id for _, message in stage.world.target.reached}
-        assert fired <= before | {row.schedule_id for row in answer.claimed} | ({stage.first} if answer.claimed_up_to else set())
+        assert fired <= before | {row.schedule_id for row in answer.claimed} | (
+            {stage.first} if answer.claimed_up_to else set()
+        )
         assert not fired & set(answer.cancelled)
 
 
