@@ -13,7 +13,7 @@ from delayer.core.api.cancellation import MayBeRunning, TooLate
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.command import Already, decide_delete, decide_pause
-from delayer.core.series.series import Cursor, CursorChange, Refused
+from delayer.core.series.series import Cursor, CursorChange, NoSeries, Refused
 from delayer.ports.observer import Observer
 from delayer.ports.series import ReadsSeries, ReadsSeriesNames, WritesSeries
 from delayer.ports.unavailable import Unavailable
@@ -47,11 +47,6 @@ class Halted:
     cancelled: tuple[str, ...]  # they will never reach an executor
     claimed: tuple[LedgerRow, ...]  # they had been claimed before, and may still be handed over; or had another end
     claimed_up_to: int  # all occurrences with this number or a lower one had been claimed or had ended before
-
-
-@frozen
-class NoSeries:
-    """This owner has no series with this id or name."""
 
 
 @frozen(kw_only=True)

@@ -12,7 +12,7 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import Fill, Filled, decide_backfill_resume, filled
 from delayer.core.series.command import Await, CancelFirst, decide_resume, resumed, was_used
 from delayer.core.series.rules import times_between
-from delayer.core.series.series import Cursor, Refused, Rule, RuleFailed, SeriesDefinition, SeriesState
+from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, RuleFailed, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
@@ -20,7 +20,7 @@ from delayer.ports.observer import Observer
 from delayer.ports.series import ReadsSeries, WritesSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
-from delayer.use_cases.series.halt import DETAIL, ROUNDS, CancelsSchedules, MayStillRun, NoSeries
+from delayer.use_cases.series.halt import DETAIL, ROUNDS, CancelsSchedules, MayStillRun
 from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.steering.stored import Stored, read
 from delayer.use_cases.series.step import occurrence

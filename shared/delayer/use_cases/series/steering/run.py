@@ -6,12 +6,13 @@ from typing import Final, Protocol
 from attrs import evolve, frozen
 
 from delayer.core.api.request import FieldError, Invalid
+from delayer.core.api.series.steering import Range
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import MAX_FILLED, Filled, begun, decide_backfill
 from delayer.core.series.command import decide_beside
 from delayer.core.series.rules import times_between
-from delayer.core.series.series import CursorChange, Refused, Rule, RuleFailed, SeriesDefinition
+from delayer.core.series.series import CursorChange, NoSeries, Refused, Rule, RuleFailed, SeriesDefinition
 from delayer.core.series.stepping import ReadAgain
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsManyRows
@@ -21,7 +22,7 @@ from delayer.ports.series import ReadsSeries, WritesSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
-from delayer.use_cases.series.halt import ROUNDS, NoSeries
+from delayer.use_cases.series.halt import ROUNDS
 from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.steering.once import Began, Call, Once, RunAnswer
 from delayer.use_cases.series.steering.stored import Stored, over_beside, read
@@ -35,14 +36,6 @@ ALLOWED: Final = f"a range with 1 to {MAX_FILLED:,} times of the rule, which beg
 
 class SeriesOfRun(ReadsSeries, WritesSeries, Protocol):
     """What it needs of the series."""
-
-
-@frozen(kw_only=True)
-class Range:
-    """The times of a backfill."""
-
-    since: Millis
-    until: Millis  # the first that is none of it
 
 
 @frozen(kw_only=True)
