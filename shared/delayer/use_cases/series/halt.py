@@ -11,7 +11,7 @@ from attrs import frozen
 
 from delayer.core.api.cancellation import MayBeRunning, TooLate
 from delayer.core.series.command import Already, decide_delete, decide_pause
-from delayer.core.series.series import Cursor, CursorChange, Refused
+from delayer.core.series.series import Cursor, CursorChange, NoSeries, Refused
 from delayer.ports.observer import Observer
 from delayer.ports.series import ReadsSeries, WritesSeries
 from delayer.ports.unavailable import Unavailable
@@ -45,11 +45,6 @@ class Halted:
     cancelled: tuple[str, ...]  # they will never reach an executor
     claimed: tuple[str, ...]  # they had been claimed before, and may still be handed over; or had another end
     claimed_up_to: int  # all occurrences with this number or a lower one had been claimed or had ended before
-
-
-@frozen
-class NoSeries:
-    """This owner has no series with this id."""
 
 
 @frozen(kw_only=True)
