@@ -353,7 +353,8 @@ def cursor_item(cursor: Cursor) -> Item:
 
 
 def _of_backfill(backfill: Backfill) -> dict[str, Any]:
-    return {"since": backfill.since, "until": backfill.until, "at": backfill.at, "current": backfill.current}
+    known = {"since": backfill.since, "until": backfill.until, "at": backfill.at, "current": backfill.current}
+    return {**known, "left": backfill.left, "given_up": backfill.given_up}
 
 
 def cursor_from(owner: str, series: str, item: StoredItem) -> Cursor:

@@ -57,6 +57,8 @@ class Backfill:
     until: Millis  # the first that does not
     at: Millis  # the time of the one that is put
     current: str = ""  # its schedule id
+    left: int = field(default=0, validator=ge(0))  # times that may come after it
+    given_up: bool = False  # its owner has cancelled it: no resume puts it again
 
 
 @frozen(kw_only=True)
@@ -114,11 +116,6 @@ class Refused:
     """Nothing is changed. `reason` is for the client."""
 
     reason: str
-
-
-@frozen
-class NoSeries:
-    """This owner has no series with this id or name."""
 
 
 def changed(cursor: Cursor, **values: Any) -> CursorChange:
