@@ -90,6 +90,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoJournal", "write"): {(WRITE_MANY, "table")},
     ("DynamoJournal", "history"): {(QUERY, "table")},
     ("DynamoJournal", "owned"): {(QUERY, "table")},
+    ("DynamoJournal", "occurrences"): {(QUERY, "table")},
     ("DynamoLedger", "read"): {(GET, "table")},
     ("DynamoLedger", "read_all"): {(READ_MANY, "table")},
     ("DynamoLedger", "write"): {(PUT, "table")},

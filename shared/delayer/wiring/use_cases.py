@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from delayer.use_cases.series.begin import Begin
     from delayer.use_cases.series.create import CreateSeries
     from delayer.use_cases.series.halt import Halt
+    from delayer.use_cases.series.reading.list_series import ListSeries
+    from delayer.use_cases.series.reading.occurrences import ListOccurrences
+    from delayer.use_cases.series.reading.preview import PreviewSeries
+    from delayer.use_cases.series.reading.read import ReadSeries
     from delayer.use_cases.series.retention import Retention
     from delayer.use_cases.series.steering.change import ChangeSeries
     from delayer.use_cases.series.steering.resume import Resume
@@ -487,6 +491,40 @@ def create_series(ports: "Bundle") -> "CreateSeries":
         observer=ports.observer,
         has_events=ports.settings.has_events,
     )
+
+
+def preview_series(ports: "Bundle") -> "PreviewSeries":
+    """POST of a rule alone."""
+    from delayer.use_cases.series.reading.preview import PreviewSeries
+
+    return PreviewSeries(clock=ports.clock)
+
+
+def read_series(ports: "Bundle") -> "ReadSeries":
+    """GET of one, and of its next times."""
+    from delayer.use_cases.series.reading.read import ReadSeries
+
+    return ReadSeries(clock=ports.clock, series=ports.series)
+
+
+def list_occurrences(ports: "Bundle") -> "ListOccurrences":
+    """GET of what became of one."""
+    from delayer.use_cases.series.reading.occurrences import ListOccurrences
+
+    return ListOccurrences(
+        clock=ports.clock,
+        series=ports.series,
+        journal=ports.journal if ports.settings.has_journal else None,
+        ledger=ports.ledger,
+        schedules=ports.schedules,
+    )
+
+
+def list_series(ports: "Bundle") -> "ListSeries":
+    """GET of many."""
+    from delayer.use_cases.series.reading.list_series import ListSeries
+
+    return ListSeries(clock=ports.clock, series=ports.series)
 
 
 def step_series(ports: "Bundle") -> "StepSeries":

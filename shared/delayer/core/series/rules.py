@@ -7,6 +7,7 @@ from attrs import evolve, frozen
 
 from delayer.core.recurrence import times
 from delayer.core.recurrence.bad_rule import BadRule
+from delayer.core.recurrence.describe import description
 from delayer.core.recurrence.rule import OnMissed, document_of, parse_rule
 from delayer.core.recurrence.rule import Rule as Recurrence
 from delayer.core.schedule.instants import Millis
@@ -50,6 +51,23 @@ def text_of(rule: Recurrence) -> str:
     return msgspec.json.encode(document_of(rule)).decode()
 
 
+def next_times(definition: SeriesDefinition, after: Millis, count: int) -> tuple[Millis, ...]:
+    """So many of its times. Raises RuleFailed."""
+    rule = _parsed(definition.repeat)
+    if isinstance(rule, _Unreadable):
+        raise RuleFailed(rule.reason)
+    try:
+        return times.times(rule.recurrence, after, count)
+    except Exception as error:
+        raise RuleFailed(repr(error)) from error
+
+
+def words_of(definition: SeriesDefinition) -> str:
+    """The rule in English; empty if it cannot be read."""
+    rule = _parsed(definition.repeat)
+    return "" if isinstance(rule, _Unreadable) else description(rule.recurrence)
+
+
 def rule_of(definition: SeriesDefinition) -> Rule:
     """Its times. A document that cannot be read makes a rule that fails."""
     return _parsed(definition.repeat)
@@ -74,7 +92,7 @@ def _recurrence(definition: SeriesDefinition) -> Recurrence | Rule:
 
 
 @lru_cache(maxsize=1_000)
-def _parsed(document: str) -> Rule:
+def _parsed(document: str) -> _Recurring | _Unreadable:
     """The stored document says everything: it does not matter when it is parsed."""
     try:
         return _Recurring(parse_rule(msgspec.json.decode(document), 0))

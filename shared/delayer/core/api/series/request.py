@@ -5,6 +5,7 @@ from typing import Any
 
 from attrs import frozen
 
+from delayer.core.ledger.lifecycle import State
 from delayer.core.recurrence.rule import Rule
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
@@ -49,15 +50,16 @@ class PreviewRequest:
 class SeriesListing:
     """A well-formed question for series."""
 
-    group: str  # empty: of all, and of none
+    group: str | None  # None: of all, and of none
     state: SeriesState | None  # None: of any
     limit: int
-    after: str  # what the last page ended with; empty for the first page
+    after: tuple[str, str] | None  # group and id that the last page ended with; None for the first page
 
 
 @frozen(kw_only=True)
 class OccurrenceListing:
     """A well-formed question for the occurrences of a series, the latest first."""
 
+    state: State | None  # None: of any
     limit: int
     after: str  # the id that the last page ended with; empty for the first page
