@@ -2,12 +2,12 @@
 
 from delayer.aws.http.problems import problem
 from delayer.aws.http.responses import Response, Shown, response
+from delayer.aws.http.series import shown_current
 from delayer.core.api.series.steering import Range
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis, format_instant
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import point_in_time_of
 from delayer.core.series.series import Cursor, SeriesState
 
 
@@ -33,24 +33,15 @@ def resumed(cursor: Cursor, missed: int) -> Response:
     """200, with the occurrence that waits or still runs."""
     body: Shown = {"seriesId": cursor.series, "state": cursor.state, "missed": missed}
     if cursor.current:
-        body["occurrence"] = _occurrence(cursor.current, cursor.number, cursor.at)
+        body["occurrence"] = shown_current(cursor.current, cursor.number, cursor.at)
     return response(200, body)
 
 
 def changed(cursor: Cursor, number: int, put: Schedule | None, replaced: str) -> Response:
     """200, with the occurrence at which the change takes effect."""
-    effect: Shown = _occurrence(put.id, number, cursor.at) if put else {"number": number}
+    effect: Shown = shown_current(put.id, number, cursor.at) if put else {"number": number}
     body: Shown = {"seriesId": cursor.series, "state": cursor.state, "takesEffectAt": effect}
     return response(200, body | ({"replaces": replaced} if replaced else {}))
-
-
-def _occurrence(schedule_id: str, number: int, at: Millis) -> Shown:
-    return {
-        "scheduleId": schedule_id,
-        "number": number,
-        "time": format_instant(at),
-        "pointInTime": format_instant(point_in_time_of(schedule_id)),
-    }
 
 
 def run(series: str, schedule_id: str, time: Millis) -> Response:
@@ -76,10 +67,8 @@ def not_possible(reason: str) -> Response:
 def may_still_run(cursor: Cursor, schedules: tuple[str, ...], wait: Millis) -> Response:
     """409: an attempt from before a redrive may still succeed. A pause or a DELETE is written already."""
     done = {SeriesState.PAUSED: "The series is paused. ", SeriesState.CANCELLED: "The series is cancelled. "}
-    detail = (
-        f"{done.get(cursor.state, '')}An attempt of {len(schedules)} of its schedules may still be under way. Repeat the "
-        f"call after Retry-After."
-    )
+    what = "An attempt of one of its schedules may still be under way. Repeat the call after Retry-After."
+    detail = done.get(cursor.state, "Nothing was changed. ") + what
     headers = {"Retry-After": str(-(-wait // SECOND))}
     known = {"seriesId": cursor.series, "state": cursor.state, "schedules": schedules}
     return problem(409, "may-be-running", "An attempt may be under way", detail, headers, **known)

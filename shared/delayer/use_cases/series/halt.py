@@ -15,7 +15,7 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.series.command import Already, decide_delete, decide_pause
 from delayer.core.series.series import Cursor, CursorChange, NoSeries, Refused
 from delayer.ports.observer import Observer
-from delayer.ports.series import ReadsSeries, ReadsSeriesNames, WritesSeries
+from delayer.ports.series import NotesSeries, ReadsSeries, ReadsSeriesNames
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer as CancelAnswer
 from delayer.use_cases.api.cancel import Cancelled
@@ -27,7 +27,7 @@ DETAIL: Final = "its series was paused or cancelled"
 Decide = Callable[[Cursor], CursorChange | Already | Refused]
 
 
-class SeriesOfHalt(ReadsSeries, ReadsSeriesNames, WritesSeries, Protocol):
+class SeriesOfHalt(ReadsSeries, ReadsSeriesNames, NotesSeries, Protocol):
     """What it needs of the series."""
 
 
@@ -105,7 +105,7 @@ class Halt:
         if stored is None:
             return None
         transaction = self.retention.transaction(change, stored)
-        return transaction.cursor if self.series.write(transaction) else None
+        return transaction.cursor if self.series.note(transaction) else None
 
     def _end_what_it_names(self, cursor: Cursor, by: str) -> Halted | MayStillRun:
         """The cursor goes on naming them, so that a repeat finds what this call may die before."""

@@ -18,7 +18,7 @@ from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsManyRows
 from delayer.ports.observer import Observer
 from delayer.ports.registry import RequestRow
-from delayer.ports.series import ReadsSeries, WritesSeries
+from delayer.ports.series import ReadsSeries, StepsSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
@@ -34,7 +34,7 @@ BACKFILL: Final = "backfill"
 ALLOWED: Final = f"a range with 1 to {MAX_FILLED:,} times of the rule, which begins with its `from` or its creation"
 
 
-class SeriesOfRun(ReadsSeries, WritesSeries, Protocol):
+class SeriesOfRun(ReadsSeries, StepsSeries, Protocol):
     """What it needs of the series."""
 
 
@@ -87,7 +87,7 @@ class RunSeries:
         change, put, _ = planned
         transaction = self.retention.transaction(change, stored.definition)
         kept = self.once.row(call, _answer(call, planned))
-        return self.series.write(evolve(transaction, put=(put,), put_request=kept, over_request=row if kept else None))
+        return self.series.step(evolve(transaction, put=(put,), put_request=kept, over_request=row if kept else None))
 
     def _beside(self, stored: Stored) -> Planned | Refused:
         cursor, now = stored.cursor, self.clock.now()
