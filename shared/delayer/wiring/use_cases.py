@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.series.begin import Begin
     from delayer.use_cases.series.create import CreateSeries
     from delayer.use_cases.series.halt import Halt
+    from delayer.use_cases.series.put import PutSeries
     from delayer.use_cases.series.reading.list_series import ListSeries
     from delayer.use_cases.series.reading.occurrences import ListOccurrences
     from delayer.use_cases.series.reading.preview import PreviewSeries
@@ -489,6 +490,18 @@ def create_series(ports: "Bundle") -> "CreateSeries":
         begin=begin_series(ports),
         actions=ports.actions,
         observer=ports.observer,
+        has_events=ports.settings.has_events,
+    )
+
+
+def put_series(ports: "Bundle") -> "PutSeries":
+    """PUT of a series by its name."""
+    from delayer.use_cases.series.put import PutSeries
+
+    return PutSeries(
+        series=ports.series,
+        begin=begin_series(ports),
+        change=change_series(ports),
         has_events=ports.settings.has_events,
     )
 

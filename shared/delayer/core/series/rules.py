@@ -1,6 +1,8 @@
 """The rule of a series, from the document that is stored with it."""
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 from attrs import evolve, frozen
@@ -84,6 +86,19 @@ def times_between(definition: SeriesDefinition, after: Millis, until: Millis) ->
 def has_other_times(old: SeriesDefinition, new: SeriesDefinition) -> bool:
     """Whether the rule differs in more than in what is done about missed times."""
     return _recurrence(old) != _recurrence(new)
+
+
+def begun_as(stored: SeriesDefinition, repeat: Mapping[str, Any]) -> Recurrence | None:
+    """The rule of a `repeat`, if it had been sent when the stored one was, and has the same times; else None.
+
+    What begins with its creation would otherwise begin anew whenever the same document is sent again.
+    """
+    old = _parsed(stored.repeat)
+    if isinstance(old, _Unreadable):
+        return None
+    rule = parse_rule(repeat, old.recurrence.start - 1)
+    is_same = evolve(rule, on_missed=OnMissed.SKIP) == evolve(old.recurrence, on_missed=OnMissed.SKIP)
+    return rule if is_same else None
 
 
 def _recurrence(definition: SeriesDefinition) -> Recurrence | Rule:

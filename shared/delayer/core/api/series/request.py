@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.ledger.lifecycle import State
 from delayer.core.recurrence.rule import Rule
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Traits
-from delayer.core.series.rules import text_of
+from delayer.core.series.rules import begun_as, text_of
 from delayer.core.series.series import Overlap, SeriesDefinition, SeriesState
 
 
@@ -35,6 +35,17 @@ class SeriesRequest:
             name=self.name,
             created_at=now,
             traits=traits,
+        )
+
+    def in_place_of(self, stored: SeriesDefinition) -> SeriesDefinition:
+        """What takes the place of another definition. The same rule, sent again, goes on where it is."""
+        rule = begun_as(stored, self.repeat) or self.rule
+        return evolve(
+            stored,
+            repeat=text_of(rule),
+            overlap=self.overlap,
+            on_missed=rule.on_missed,
+            definition=self.definition,
         )
 
 
