@@ -40,6 +40,7 @@ def parse(argv: Sequence[str] | None = None) -> Options:
     """Read the command line. EmulatorError for a template parameter without a value."""
     given = parser().parse_args(argv)
     quick, parts = given.quick, tuple(given.only or USUAL)
+    needed = WITH_SERIES if SERIES in parts else {}
     return Options(
         rate=given.rate or (20 if quick else 50),
         seconds=given.seconds or (10 if quick else 60),
@@ -52,7 +53,7 @@ def parse(argv: Sequence[str] | None = None) -> Options:
         parts=parts,
         parameters={
             **PARAMETERS,
-            **(WITH_SERIES if SERIES in parts else {}),
+            **needed,
             **template_parameters(DELAYER_PERIOD, given.parameter),
         },
         json=given.json,

@@ -5,13 +5,13 @@ from typing import Final
 from attrs import frozen
 
 from delayer.core.jobs.job import JobRow, Outcome
-from delayer.core.series.series import Cursor, SeriesState
+from delayer.core.series.series import Cursor, NoSeries, Refused, SeriesState
 from delayer.ports.clock import Parallel
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.series import ListsSeries, SeriesEntry
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel_group import SeriesOfPage, detail
-from delayer.use_cases.series.halt import Halt, Halted
+from delayer.use_cases.series.halt import Halt, Halted, MayStillRun
 
 OVER: Final = frozenset({SeriesState.ENDED, SeriesState.FAILED, SeriesState.CANCELLED})
 AT_A_TIME: Final = 10  # each of them costs as much as some schedules
@@ -42,9 +42,9 @@ class EndSeriesOfGroup:
         """An exception in a thread would lose the page while the others are still at work; so it is returned."""
         try:
             answer = self.halt.delete(job.owner, series, job.by, detail(job))
-            if not isinstance(answer, Halted) or before is None:
+            if before is None or isinstance(answer, Refused | NoSeries):
                 return Outcome.ENDED
-            if answer.claimed:
+            if isinstance(answer, MayStillRun) or answer.claimed:
                 return Outcome.HANDED_OVER
             if before.state in OVER and not self._is_ours(answer, detail(job)):
                 return Outcome.ENDED
