@@ -61,10 +61,13 @@ def decide_look(schedule_id: str, cursor: Cursor | None, happened: Happened | No
     return Look.AGAIN
 
 
-def next_look(schedule_id: str, cursor: Cursor, happened: Happened | None, now: Millis) -> Minute:
-    """The minute in which it is filed once more. It is the same for calls that come soon after one another."""
+def next_look(schedule_id: str, cursor: Cursor | None, happened: Happened | None, now: Millis) -> Minute:
+    """The minute in which it is filed once more. It is the same for calls that come soon after one another.
+
+    A pause may last for years: what has ended is looked at more and more rarely, but at least once a day.
+    """
     wait = AGAIN_AFTER * MINUTE
-    if cursor.state is SeriesState.PAUSED and _has_ended(happened):
+    if cursor and cursor.state is SeriesState.PAUSED and _has_ended(happened):
         wait = min(max(now - address_of(schedule_id).due, wait), PAUSED_AT_MOST)
     first = minute_of(now + wait) - AGAIN_AFTER + 1
     return first + (zlib.crc32(schedule_id.encode()) - first) % AGAIN_AFTER
