@@ -12,11 +12,12 @@ from delayer.core.series.series import CursorChange, SeriesState, may_write
 from delayer.core.series.stepping import Happened, Over, Step
 from tests.model.net.rules import Rules
 from tests.model.net.state import WRITE_TAKES, Run, World
-from tests.model.series.state import IDS, NAME_OF, RULE
+from tests.model.series.state import IDS, NAME_OF, RULES
 from tests.model.state import evolve
 from tests.samples import OWNER, a_claim
 
 Moved = tuple[str, World]
+RULE = RULES[3]
 
 
 def steps(world: World, rules: Rules) -> Iterator[Moved]:

@@ -11,9 +11,9 @@ import msgspec
 from attrs import evolve, frozen
 
 from delayer.core.schedule.instants import HOUR, Millis, format_instant
+from delayer.core.series.retention import OVER
 from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
 
-OVER: Final = frozenset({SeriesState.ENDED, SeriesState.CANCELLED})
 WITHOUT_RULES: Final = frozenset({"UTC", "Etc/UTC"})  # zones that no version of the tz database changes
 ONCE_MORE_AFTER: Final[Millis] = HOUR  # by then no function goes by the version before
 

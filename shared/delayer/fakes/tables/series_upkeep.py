@@ -36,9 +36,9 @@ class MemorySeriesUpkeep:
 
     def _all(self, directory: Directory) -> list[tuple[str, str]]:
         if directory is Directory.WAITING:
-            return [key for key, cursor in self.series.cursors.items() if is_waiting(cursor)]
-        definitions = self.series.definitions
-        return [key for key, cursor in self.series.cursors.items() if is_zoned(cursor, definitions.get(key))]
+            return [key for key, cursor in self.series.cursors_of.items() if is_waiting(cursor)]
+        definitions = self.series.definitions_of
+        return [key for key, cursor in self.series.cursors_of.items() if is_zoned(cursor, definitions.get(key))]
 
 
 @define(kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.api.cancellation import decide_replace
 from delayer.core.ledger.row import LedgerChange
@@ -20,6 +20,7 @@ from delayer.ports.series import ReadsSeries, SeriesTransaction, WritesSeries
 from delayer.ports.series_upkeep import SeriesKey
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
+from delayer.use_cases.series.retention import Retention
 
 ROUNDS: Final = 5  # tries against others who change the same series
 
@@ -37,6 +38,7 @@ class Renew:
     ledger: ReadsLedger
     ids: Ids
     rule_of: Callable[[SeriesDefinition], Rule]
+    retention: Retention
     observer: Observer
 
     def wake(self, key: SeriesKey) -> None:
@@ -74,7 +76,7 @@ class Renew:
             self.observer.warn("its rule failed: the series stops", series=cursor.series)
         put = self._issued(decision, cursor, definition) if isinstance(decision, Step) else None
         change = stepped(cursor, decision, put.id if put else "")
-        return SeriesTransaction(cursor=change.cursor, over=cursor, put=(put,) if put else ())
+        return evolve(self.retention.transaction(change, definition), put=(put,) if put else ())
 
     def _recomputing(self, cursor: Cursor, definition: SeriesDefinition) -> SeriesTransaction | ReadAgain | None:
         row = self.ledger.read(cursor.current) if cursor.current else None
@@ -89,11 +91,11 @@ class Renew:
         if not isinstance(end, LedgerChange):
             return None  # it was claimed just now: the step after it goes by the new times
         change = recomputed(cursor, decision, put.id)
-        return SeriesTransaction(
-            cursor=change.cursor, over=cursor, put=(put,), ends=(end,), delete=(key_of(cursor.current),)
+        return evolve(
+            self.retention.transaction(change, definition), put=(put,), ends=(end,), delete=(key_of(cursor.current),)
         )
 
     def _issued(self, step: Step, cursor: Cursor, definition: SeriesDefinition) -> Schedule:
         which = Occurrence(series=cursor.series, number=step.number, time=step.at)
         put = definition_for(definition.definition, which)
-        return self.ids.issue_for(step.at, put, cursor.owner, kind=Kind.OCCURRENCE)
+        return self.ids.issue_for(step.at, put, cursor.owner, definition.traits, Kind.OCCURRENCE)
