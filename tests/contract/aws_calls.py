@@ -21,7 +21,9 @@ from delayer.aws.messaging.function import LambdaFunction
 from delayer.aws.messaging.queue import SqsQueue
 from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
 from delayer.aws.messaging.topic import SnsTopic
+from delayer.aws.series.progress import DynamoSeriesProgress
 from delayer.aws.series.series_table import DynamoSeries
+from delayer.aws.series.upkeep import DynamoSeriesUpkeep
 from delayer.ports.actions import Actions
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
@@ -35,6 +37,7 @@ from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import ScheduleTable
 from delayer.ports.series import SeriesTable
+from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
@@ -50,6 +53,8 @@ PORTS: Final[dict[type, type]] = {
     DynamoRegistry: Registry,
     DynamoScheduleTable: ScheduleTable,
     DynamoSeries: SeriesTable,
+    DynamoSeriesProgress: SeriesProgress,
+    DynamoSeriesUpkeep: SeriesUpkeep,
     DynamoTrials: Trials,
     LambdaFunction: Function,
     LambdaStreamConsumer: StreamConsumer,
@@ -122,6 +127,13 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoSeries", "note"): {(PUT, "registry_table")},
     ("DynamoSeries", "step"): {(PUT, "schedules_table"), (PUT, "registry_table"), (DELETE, "registry_table")},
     ("DynamoSeries", "write"): {*CREATES, (DELETE, "registry_table"), (DELETE, "schedules_table")},
+    ("DynamoSeriesProgress", "place"): {(GET, "table")},
+    ("DynamoSeriesProgress", "reach"): {(UPDATE, "table")},
+    ("DynamoSeriesProgress", "round"): {(GET, "table")},
+    ("DynamoSeriesProgress", "note"): {(PUT, "table")},
+    ("DynamoSeriesUpkeep", "look_again"): {(PUT, "table")},
+    ("DynamoSeriesUpkeep", "forget"): {(DELETE, "table")},
+    ("DynamoSeriesUpkeep", "listed"): {(QUERY, "table")},
     ("DynamoTrials", "unfinished"): {(GET, "table")},
     ("DynamoTrials", "begin"): {(PUT, "table")},
     ("DynamoTrials", "finish"): {(DELETE, "table")},
@@ -151,6 +163,10 @@ ROWS: Final[dict[str, set[str]]] = {
     "advance": {"sweep"},
     "heartbeat_seen": {"heartbeat"},
     "note_heartbeat": {"heartbeat"},
+    "place": {"series-net"},
+    "reach": {"series-net"},
+    "round": {"series-waiting", "series-zoned"},
+    "note": {"series-waiting", "series-zoned"},
     "unfinished": {"suspect#*"},
     "begin": {"suspect#*"},
     "finish": {"suspect#*"},

@@ -22,6 +22,7 @@ each_alarm = pytest.mark.parametrize("alarm", sorted(ALARMS))
 
 SILENT: Final = {  # those that ring because nothing is heard
     "MinuteTaskMissingAlarm",
+    "SeriesTaskMissingAlarm",
     "StreamNotPolledAlarm",
     "CanaryNearMissingAlarm",
     "CanaryFarMissingAlarm",
@@ -38,6 +39,7 @@ AT_ONCE: Final = {
     "LifecycleSchedulesDroppedAlarm",
     "LifecycleLedgerDroppedAlarm",
     "EventsRefusedAlarm",
+    "SeriesFailedAlarm",
     *(f"{name}Alarm" for name in DEAD),
 }
 # What AWS calls its metrics, and the dimension by which each is asked for here.
@@ -236,6 +238,8 @@ def test_the_alarms_on_functions() -> None:
         ("IteratorAge", "StreamLifecycle"),
         ("Invocations", "Task1MinuteEnqueuer"),
         ("Errors", "Task1MinuteEnqueuer"),
+        ("Invocations", "Task1MinuteSeries"),
+        ("Errors", "Task1MinuteSeries"),
     }
 
 

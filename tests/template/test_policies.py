@@ -192,7 +192,7 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
     needed = {
         (row.replace("passed#*", f"passed#{own_pass(function)}"), action)
         for port in cold_start(function).ports
-        if port.held in ("DynamoActions", "DynamoControl", "DynamoTrials")
+        if port.held in ("DynamoActions", "DynamoControl", "DynamoSeriesProgress", "DynamoTrials")
         for method in port.methods
         for action, _ in CALLS[port.held, method]
         for row in ROWS[method]

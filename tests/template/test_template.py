@@ -89,7 +89,7 @@ def test_each_folder_is_a_function_and_each_function_a_folder() -> None:
 def test_names(function: str) -> None:
     """`<source>-<classifier>-<name>`, the same in AWS, in the folder and in the logs."""
     assert FUNCTIONS[function]["FunctionName"] == {"Fn::Sub": f"${{AWS::StackName}}-{function}"}
-    sources = "api|stream|task|sweep|delayer|executor|job|operator|lifecycle|subscriber|deploy"
+    sources = "api|stream|task|sweep|delayer|executor|job|operator|lifecycle|series|subscriber|deploy"
     assert re.fullmatch(rf"({sources})(-[a-z0-9]+)+", function)
     assert variables(function)["AWS_SDK_UA_APP_ID"] == function
     assert cold_start(function).services == {function}
@@ -195,7 +195,8 @@ def test_no_attempt_outlives_the_margin_after_an_end() -> None:
     executors = [FUNCTIONS[name]["Timeout"] for name in FUNCTIONS if name.startswith("executor-")]
     writers = [*executors, FUNCTIONS["delayer-relay"]["Timeout"]]
     assert (max(writers) + max(executors) + 60) * 1000 <= ATTEMPT_OVER
-    assert {FUNCTIONS[consumed()[queue]]["Timeout"] for queue in SUSPECTS} <= set(writers)
+    ending = {consumed()[queue] for queue in SUSPECTS} - {"series-stepper"}  # its messages are events, and end nothing
+    assert {FUNCTIONS[function]["Timeout"] for function in ending} <= set(writers)
     assert "lease" in Relay.__annotations__
 
 
@@ -446,8 +447,12 @@ def test_every_consumed_queue_works_or_is_a_dead_letter_queue() -> None:
 
 
 def test_schedules_come_to_suspects_and_never_to_a_dead_letter_queue() -> None:
-    """The same function handles them there, each alone, and no receive count gives one up (ADR 0081)."""
-    holding = [q for q, function in consumed().items() if function.startswith(("delayer-relay", "executor-"))]
+    """The same function handles them there, each alone, and no receive count gives one up (ADR 0081).
+
+    So do the events of series: one that fails must hold up no other series.
+    """
+    guarded = ("delayer-relay", "executor-", "series-stepper")
+    holding = [q for q, function in consumed().items() if function.startswith(guarded)]
     working = [queue for queue in holding if queue not in SUSPECTS]
     assert sorted(dead_letter_queues()[queue] for queue in working) == SUSPECTS
     for queue in working:

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from delayer.use_cases.series.steering.resume import Resume
     from delayer.use_cases.series.steering.run import RunSeries
     from delayer.use_cases.series.step import StepSeries
+    from delayer.use_cases.series.upkeep.react import ReactToEvents
+    from delayer.use_cases.series.upkeep.tick import SeriesTick
     from delayer.wiring.bundle import Bundle
 
 # ------------------------------------------------------------ what several share
@@ -640,3 +642,50 @@ def retention(ports: "Bundle") -> "Retention":
     from delayer.use_cases.series.retention import Retention
 
     return Retention(clock=ports.clock, keep_for=ports.settings.keep_for)
+
+
+def react_to_events(ports: "Bundle") -> "ReactToEvents":
+    """The lifecycle events of occurrences."""
+    from delayer.use_cases.series.upkeep.react import ReactToEvents
+
+    return ReactToEvents(step=step_series(ports), parallel=ports.parallel, observer=ports.observer)
+
+
+def series_tick(ports: "Bundle") -> "SeriesTick":
+    """Each minute, what no event has stepped."""
+    from delayer.core.recurrence.zones import tz_version
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.upkeep.net import Net
+    from delayer.use_cases.series.upkeep.renew import Renew
+    from delayer.use_cases.series.upkeep.tick import SeriesTick
+
+    net = Net(
+        clock=ports.clock,
+        control=ports.control,
+        series=ports.series,
+        files=ports.series_upkeep,
+        ledger=ports.ledger,
+        progress=ports.series_progress,
+        step=step_series(ports),
+        parallel=ports.parallel,
+        observer=ports.observer,
+    )
+    renew = Renew(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        ids=ids(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+    return SeriesTick(
+        clock=ports.clock,
+        net=net,
+        directories=ports.series_upkeep,
+        progress=ports.series_progress,
+        renew=renew,
+        tz_version=tz_version,
+        parallel=ports.parallel,
+        observer=ports.observer,
+    )

@@ -80,12 +80,14 @@ class StepSeries:
 
     def _report(self, decision: Step | Over | Fill | Filled, series: str, happened: Happened) -> None:
         if isinstance(decision, Step):
+            self.observer.count("SeriesStepped")
             self.observer.note("stepped", happened.schedule_id, series=series, number=decision.number, at=decision.at)
         elif isinstance(decision, Fill):
             self.observer.note("backfilled", happened.schedule_id, series=series, at=decision.at, left=decision.left)
         elif isinstance(decision, Filled):
             self.observer.note("backfill is over", happened.schedule_id, series=series)
         elif decision.state is SeriesState.FAILED:
+            self.observer.count("SeriesFailed")
             self.observer.warn("its rule failed: the series stops", happened.schedule_id, series=series)
         else:
             self.observer.note("nothing more to put", happened.schedule_id, series=series, state=decision.state)
