@@ -31,6 +31,7 @@ from delayer.fakes import (
     MemoryFunction,
     MemoryJobs,
     MemoryJournal,
+    MemoryLanes,
     MemoryLedger,
     MemoryLiveCount,
     MemoryObserver,
@@ -65,6 +66,7 @@ SUSPECTS = {"relay": "suspects", "execute": "http-suspects"}  # the queue of eac
 ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
     "schedules": "table",
+    "lanes": "lanes",
     "ledger": "ledger",
     "control": "control",
     "trials": "trials",
@@ -238,6 +240,8 @@ class World:
     def make_adapters(self) -> None:
         """The fakes that know each other."""
         self.table = MemoryScheduleTable(page_size=self.page_size)
+        self.relaxed = MemoryScheduleTable(page_size=self.page_size)
+        self.lanes = MemoryLanes(self.table, self.relaxed)
         self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["relay"])
         self.http_suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["execute"], visibility=90 * SECOND)
         self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer", dead_letters=self.suspects)
@@ -247,7 +251,7 @@ class World:
             clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.http_suspects
         )
         self.target = ScriptedTarget(self.clock)
-        self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
+        self.registry = MemoryRegistry(schedules=self.lanes, ledger=self.ledger)
         self.series = MemorySeries(schedules=self.table, ledger=self.ledger)
 
     def build(self) -> None:
@@ -259,6 +263,7 @@ class World:
         # The second time another environment runs it.
         sent = Sent(at_most=0 if self.duplicated else 10_000)
         self.enqueue = evolve(use_cases.enqueue(self.ports("enqueue")), sent=sent)
+        self.claim_relaxed = use_cases.claim_relaxed(self.ports("claim_relaxed"))
         self.tick = use_cases.tick(self.ports("tick"))
         self.sweep_buckets = use_cases.sweep_buckets(self.ports("sweep"))
         self.relay = use_cases.relay(self.ports("relay"))

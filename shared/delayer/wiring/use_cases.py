@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.api.replace import Replace
     from delayer.use_cases.api.stop import Stop
     from delayer.use_cases.firing.canary import SendCanary
+    from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
     from delayer.use_cases.firing.enqueue import Enqueue
     from delayer.use_cases.firing.execute import Execute
     from delayer.use_cases.firing.relay import Relay
@@ -105,7 +106,7 @@ def accept(ports: "Bundle") -> "Accept":
 
     return Accept(
         clock=ports.clock,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         ledger=ports.ledger,
         registry=ports.registry,
         ids=ids(ports),
@@ -122,7 +123,7 @@ def replace(ports: "Bundle") -> "Replace":
     return Replace(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=ids(ports),
@@ -139,7 +140,7 @@ def lookup(ports: "Bundle") -> "Lookup":
     return Lookup(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=id_check(ports),
@@ -154,7 +155,7 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
     return ListSchedules(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=ports.journal if ports.settings.has_journal else None,
         ids=id_check(ports),
@@ -168,7 +169,7 @@ def cancel(ports: "Bundle") -> "Cancel":
     return Cancel(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         ids=id_check(ports),
         observer=ports.observer,
@@ -305,6 +306,30 @@ def relay(ports: "Bundle") -> "Relay":
     )
 
 
+def claim_relaxed(ports: "Bundle") -> "ClaimRelaxed":
+    """The stream of the relaxed table."""
+    from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
+    from delayer.use_cases.firing.relay import HandOver
+
+    return ClaimRelaxed(
+        clock=ports.clock,
+        control=ports.control,
+        trials=ports.trials,
+        dead_letters=dead_letters(ports),
+        waiting=ports.dead_letter_store,
+        observer=ports.observer,
+        ledger=ports.ledger,
+        firing=HandOver(
+            clock=ports.clock,
+            ledger=ports.ledger,
+            executor_queues=ports.executor_queues,
+            observer=ports.observer,
+            new_nonce=ports.new_token,
+            lease=ports.settings.lease,
+        ),
+    )
+
+
 def execute(
     ports: "Bundle",
     target: "Target",
@@ -406,7 +431,7 @@ def redrive(ports: "Bundle") -> "Redrive":
         clock=ports.clock,
         ledger=ports.ledger,
         store=ports.dead_letter_store,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         delayer_queue=ports.delayer_queue,
         observer=ports.observer,
         read=ports.read_dead_letter,
