@@ -22,7 +22,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import key_of
+from delayer.core.schedule.schedule_id import key_of, kind_of
 from delayer.ports.clock import Clock
 from delayer.ports.journal import ReadsHistory
 from delayer.ports.ledger import ReadsLedger
@@ -144,6 +144,7 @@ class Replace:
         return Request(
             point_in_time=old.point_in_time if point_in_time is None else point_in_time,
             definition=defined if payload is None else evolve(defined, payload=payload),
+            kind=kind_of(old.id),
         )
 
     def _taking_the_place_of(
