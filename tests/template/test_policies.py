@@ -78,7 +78,7 @@ PLACES: Final[dict[str, set[tuple[str, str]]]] = {
 }
 
 # The parts of the store that use cases have of their own.
-PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {"Enqueue": (WAITING,), "BringBack": PREFIXES}
+PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {"Enqueue": (WAITING,), "ClaimRelaxed": (WAITING,), "BringBack": PREFIXES}
 
 each_function = pytest.mark.parametrize("function", sorted(functions()))
 
@@ -88,7 +88,7 @@ each_function = pytest.mark.parametrize("function", sorted(functions()))
 
 def of_port(port: Port) -> set[Permission]:
     """What a use case needs for one of the objects that it holds; another use case says for itself what it needs."""
-    if port.held in ("BringBack", "DescribedByRemote"):
+    if port.held in ("BringBack", "DescribedByRemote", "HandOver"):
         return set()
     if port.held == "DeadLetters":
         places = {place for method in port.methods for place in PLACES[method]}
@@ -133,7 +133,8 @@ def of_any_place(port: Port) -> set[Permission]:
 
 def of_code(function: str) -> set[Permission]:
     needed = {permission for port in cold_start(function).ports for permission in of_port(port)}
-    if function == "delayer-relay":  # it hands over to all executors, whose queues it knows by their registrations
+    if function in ("delayer-relay", "relaxed-claimer"):
+        # They hand over to all executors, whose queues they know by their registrations.
         queues = {logical(one["Queue"]) for one in resources("Custom::DelayerAction").values()}
         needed |= {(queue, "sqs:SendMessage") for queue in queues}
     return needed
@@ -257,7 +258,7 @@ def test_what_a_team_allows_its_function_is_narrow(function: str) -> None:
 
 
 def test_all_that_holds_schedules_is_known_as_delayers_own() -> None:
-    wanted = {"SchedulesTable", "LedgerTable", "ControlTable", "JournalTable", "RegistryTable", "DeadLetterBucket"}
+    wanted = {"SchedulesTable", "RelaxedTable", "LedgerTable", "ControlTable", "JournalTable", "RegistryTable", "DeadLetterBucket"}
     assert own_resources() >= wanted | {"DelayerQueue", "ExecutorcanaryQueue", "LifecycleTopic", "ApiSchedulePost"}
 
 
