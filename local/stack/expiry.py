@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
 INTERVAL_SECONDS = 60.0
-RELAXED_SECONDS = 5.0  # what fires by its TTL alone should not keep somebody waiting who tries it; on AWS it may take days
+RELAXED_SECONDS = (
+    5.0  # what fires by its TTL alone should not keep somebody waiting who tries it; on AWS it may take days
+)
 
 
 class Expiry:

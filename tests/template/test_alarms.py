@@ -269,7 +269,9 @@ def test_what_is_switched_off_does_not_ring() -> None:
         f"Canary{path}{what}Alarm" for path in ("Near", "Far") for what in ("Missing", "Late")
     }
     assert {name for name in ALARMS if conditions[name] == "HasEvents"} == {
-        f"Lifecycle{table}{what}Alarm" for table in ("Schedules", "Relaxed", "Ledger") for what in ("NotPolled", "Dropped")
+        f"Lifecycle{table}{what}Alarm"
+        for table in ("Schedules", "Relaxed", "Ledger")
+        for what in ("NotPolled", "Dropped")
     }
 
 

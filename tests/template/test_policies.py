@@ -78,7 +78,11 @@ PLACES: Final[dict[str, set[tuple[str, str]]]] = {
 }
 
 # The parts of the store that use cases have of their own.
-PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {"Enqueue": (WAITING,), "ClaimRelaxed": (WAITING,), "BringBack": PREFIXES}
+PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {
+    "Enqueue": (WAITING,),
+    "ClaimRelaxed": (WAITING,),
+    "BringBack": PREFIXES,
+}
 
 each_function = pytest.mark.parametrize("function", sorted(functions()))
 
@@ -258,7 +262,15 @@ def test_what_a_team_allows_its_function_is_narrow(function: str) -> None:
 
 
 def test_all_that_holds_schedules_is_known_as_delayers_own() -> None:
-    wanted = {"SchedulesTable", "RelaxedTable", "LedgerTable", "ControlTable", "JournalTable", "RegistryTable", "DeadLetterBucket"}
+    wanted = {
+        "SchedulesTable",
+        "RelaxedTable",
+        "LedgerTable",
+        "ControlTable",
+        "JournalTable",
+        "RegistryTable",
+        "DeadLetterBucket",
+    }
     assert own_resources() >= wanted | {"DelayerQueue", "ExecutorcanaryQueue", "LifecycleTopic", "ApiSchedulePost"}
 
 
