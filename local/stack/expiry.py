@@ -1,8 +1,9 @@
 """Expiry of records on one machine, in place of DynamoDB's TTL.
 
 The emulator's own TTL writes no stream record for a delete, so a schedule deleted by it would be lost; and its
-CloudFormation ignores the TTL of the template. The emulator names DynamoDB's TTL as the one who makes these deletes. On AWS a scan each minute would be wrong. Here it is fine, because the
-tables are in this machine's memory and a scan costs nothing.
+CloudFormation ignores the TTL of the template. The emulator says in its streams that DynamoDB's TTL has made these
+deletes. On AWS a scan each minute would be wrong. Here it is fine, because the tables are in this machine's memory and
+a scan costs nothing.
 """
 
 import threading
