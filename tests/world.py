@@ -257,6 +257,7 @@ class World:
     def build(self) -> None:
         """The functions, as their app.py makes them."""
         self.stream = MemoryStream(self.clock, self.table.stream, self.discard, shards=self.shards)
+        self.relaxed_stream = MemoryStream(self.clock, self.relaxed.stream, self.discard, shards=self.shards)
         self.accept = use_cases.accept(self.ports("accept"))
         self.replace = use_cases.replace(self.ports("replace"))
         self.cancel = use_cases.cancel(self.ports("cancel"))
@@ -329,13 +330,19 @@ class World:
     # ------------------------------------------------------------ clients
 
     def post(
-        self, due: Millis, tries: int = 3, retry: Mapping[str, object] | None = None, **action: object
+        self,
+        due: Millis,
+        tries: int = 3,
+        retry: Mapping[str, object] | None = None,
+        precision: str = "precise",
+        **action: object,
     ) -> Schedule | None:
         """POSTs, and again if the answer is 503; what was answered 201 is in `accepted`."""
         body = {
             "pointInTime": due / 1000,
             "action": {**ACTION, **action},
             "payload": {"due": due},
+            "precision": precision,
             **({"retry": retry} if retry else {}),
         }
         for _ in range(tries):
@@ -353,7 +360,7 @@ class World:
         """As its record was when it was written."""
         return next(
             change.row
-            for change in reversed(self.table.stream)
+            for change in reversed([*self.table.stream, *self.relaxed.stream])
             if isinstance(change.row, Schedule) and change.row.id == schedule_id
         )
 
@@ -413,7 +420,11 @@ class World:
     def _step(self) -> bool:
         """One round of all consumers; whether any had work."""
         self._note_times()
-        moved = [self.read_stream(), *(self._consume(queue, use) for queue, use in self.consumers())]
+        moved = [
+            self.read_stream(),
+            self.read_relaxed(),
+            *(self._consume(queue, use) for queue, use in self.consumers()),
+        ]
         return any(moved)
 
     def consumers(self) -> list[tuple[MemoryQueue, Callable[[Any], list[str]]]]:
@@ -434,11 +445,18 @@ class World:
                 self.observer.note("tick failed")
 
     def read_stream(self) -> bool:
-        busy = self.stream.busy()
+        return self._read(self.stream, self.enqueue)
+
+    def read_relaxed(self) -> bool:
+        """The stream of the relaxed table. What expires there does so when a test says it."""
+        return self._read(self.relaxed_stream, self.claim_relaxed)
+
+    def _read(self, stream: MemoryStream, use: Callable[[Any], list[str]]) -> bool:
+        busy = stream.busy()
         for shard in busy:
-            if batch := self.stream.receive(shard):
-                failed = self._call(self.enqueue, batch)
-                self.stream.settle(shard, failed)
+            if batch := stream.receive(shard):
+                failed = self._call(use, batch)
+                stream.settle(shard, failed)
                 if failed != []:
                     self.clock.move(SECOND)  # Lambda backs off, and delivers again
         return bool(busy)
