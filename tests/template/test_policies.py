@@ -78,7 +78,11 @@ PLACES: Final[dict[str, set[tuple[str, str]]]] = {
 }
 
 # The parts of the store that use cases have of their own.
-PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {"Enqueue": (WAITING,), "BringBack": PREFIXES}
+PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {
+    "Enqueue": (WAITING,),
+    "ClaimRelaxed": (WAITING,),
+    "BringBack": PREFIXES,
+}
 
 each_function = pytest.mark.parametrize("function", sorted(functions()))
 
@@ -131,7 +135,8 @@ def of_code(function: str) -> set[Permission]:
     ports = cold_start(function).ports
     users = {port.use_case for port in ports} - {"DeadLetters"}  # what they ask for is listed under their own names
     needed = {permission for port in ports if port.held not in users for permission in of_port(port)}
-    if function == "delayer-relay":  # it hands over to all executors, whose queues it knows by their registrations
+    if function in ("delayer-relay", "relaxed-claimer"):
+        # They hand over to all executors, whose queues they know by their registrations.
         queues = {logical(one["Queue"]) for one in resources("Custom::DelayerAction").values()}
         needed |= {(queue, "sqs:SendMessage") for queue in queues}
     return needed
@@ -255,7 +260,15 @@ def test_what_a_team_allows_its_function_is_narrow(function: str) -> None:
 
 
 def test_all_that_holds_schedules_is_known_as_delayers_own() -> None:
-    wanted = {"SchedulesTable", "LedgerTable", "ControlTable", "JournalTable", "RegistryTable", "DeadLetterBucket"}
+    wanted = {
+        "SchedulesTable",
+        "RelaxedTable",
+        "LedgerTable",
+        "ControlTable",
+        "JournalTable",
+        "RegistryTable",
+        "DeadLetterBucket",
+    }
     assert own_resources() >= wanted | {"DelayerQueue", "ExecutorcanaryQueue", "LifecycleTopic", "ApiSchedulePost"}
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.api.replace import Replace
     from delayer.use_cases.api.stop import Stop
     from delayer.use_cases.firing.canary import SendCanary
+    from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
     from delayer.use_cases.firing.enqueue import Enqueue
     from delayer.use_cases.firing.execute import Execute
     from delayer.use_cases.firing.relay import Relay
@@ -120,7 +121,7 @@ def accept(ports: "Bundle") -> "Accept":
 
     return Accept(
         clock=ports.clock,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         ledger=ports.ledger,
         registry=ports.registry,
         ids=ids(ports),
@@ -138,7 +139,7 @@ def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Repla
         occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=ids(ports),
@@ -155,7 +156,7 @@ def lookup(ports: "Bundle") -> "Lookup":
     return Lookup(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=id_check(ports),
@@ -170,7 +171,7 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
     return ListSchedules(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=ports.journal if ports.settings.has_journal else None,
         ids=id_check(ports),
@@ -185,7 +186,7 @@ def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel
         occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         ids=id_check(ports),
         observer=ports.observer,
@@ -323,6 +324,30 @@ def relay(ports: "Bundle") -> "Relay":
     )
 
 
+def claim_relaxed(ports: "Bundle") -> "ClaimRelaxed":
+    """The stream of the relaxed table."""
+    from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
+    from delayer.use_cases.firing.relay import HandOver
+
+    return ClaimRelaxed(
+        clock=ports.clock,
+        control=ports.control,
+        trials=ports.trials,
+        dead_letters=dead_letters(ports),
+        waiting=ports.dead_letter_store,
+        observer=ports.observer,
+        ledger=ports.ledger,
+        firing=HandOver(
+            clock=ports.clock,
+            ledger=ports.ledger,
+            executor_queues=ports.executor_queues,
+            observer=ports.observer,
+            new_nonce=ports.new_token,
+            lease=ports.settings.lease,
+        ),
+    )
+
+
 def execute(
     ports: "Bundle",
     target: "Target",
@@ -425,7 +450,7 @@ def redrive(ports: "Bundle") -> "Redrive":
         clock=ports.clock,
         ledger=ports.ledger,
         store=ports.dead_letter_store,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         delayer_queue=ports.delayer_queue,
         observer=ports.observer,
         read=ports.read_dead_letter,

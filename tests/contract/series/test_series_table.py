@@ -106,6 +106,7 @@ def stand(dynamodb_or_fake: Any) -> Stand:
         DynamoRegistry(
             dynamodb=dynamodb_or_fake,
             schedules_table=port.schedules_table,
+            relaxed_table=port.schedules_table,
             ledger_table=port.ledger_table,
             registry_table=port.registry_table,
         ),
