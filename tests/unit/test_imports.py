@@ -111,6 +111,9 @@ FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "a
     "core/actions",  # the questions to a function
     "core/series",  # what a series refuses
     "core/firing",  # the two ways of a canary; what came of a request
+    "core/api/series",
+    "core/series",
+    "use_cases/series",
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }
@@ -265,6 +268,8 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
     "api-schedule-list",
     "api-batch-post",
     "api-group-delete",
+    "api-series-patch",
+    "api-series-run",
     "deploy-action-registrar",  # a schema
 }
 
