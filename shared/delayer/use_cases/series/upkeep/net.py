@@ -12,8 +12,8 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.bucket import Bucket, Shards
 from delayer.core.schedule.instants import Millis, Minute, minute_of
 from delayer.core.schedule.schedule_id import address_of
-from delayer.core.series.net import Look, Place, decide_look, may_close, near_minute, next_look
 from delayer.core.series.stepping import Happened, of_row
+from delayer.core.series.upkeep.net import Look, Place, decide_look, may_close, near_minute, next_look
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.control import ReadsShards
 from delayer.ports.ledger import ReadsManyRows

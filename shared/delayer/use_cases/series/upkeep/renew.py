@@ -12,7 +12,7 @@ from delayer.core.schedule.schedule_id import Kind, key_of
 from delayer.core.series.occurrence import Occurrence, definition_for
 from delayer.core.series.series import Cursor, Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step, decide_wake, stepped
-from delayer.core.series.zones import decide_recompute, recomputed
+from delayer.core.series.upkeep.zones import decide_recompute, recomputed
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.observer import Observer

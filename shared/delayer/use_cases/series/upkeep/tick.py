@@ -6,7 +6,7 @@ from typing import Final, Protocol
 from attrs import frozen
 
 from delayer.core.schedule.instants import HOUR, Millis
-from delayer.core.series.rounds import Directory, Round, waking_round, went_on, zone_round
+from delayer.core.series.upkeep.rounds import Directory, Round, waking_round, went_on, zone_round
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.observer import Observer
 from delayer.ports.series_upkeep import ListsSeries, SeriesKey, TracksRounds
