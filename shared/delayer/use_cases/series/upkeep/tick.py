@@ -68,6 +68,7 @@ class SeriesTick:
         current = wanted(stored)
         if stored != current:
             self.observer.note("a round through series begins", directory=directory, label=current.label)
+            self.progress.note(directory, current)
         while not current.is_over and self.clock.now() <= began + BUDGET:
             page = self.directories.listed(directory, current.part, current.after)
             done = self.parallel.map(
