@@ -72,7 +72,7 @@ class Stage:
 
     def event(self, schedule_id: str, kind: EventType = EventType.CLAIMED) -> ReceivedMessage:
         """As it comes from the topic."""
-        state = State(kind) if kind in list(State) else State.CLAIMED
+        state = State(kind) if kind in [str(one) for one in State] else State.CLAIMED
         event = Event(id="e", type=kind, schedule_id=schedule_id, owner=OWNER, at=START, state=state, revision=2)
         return ReceivedMessage(
             message_id=f"{kind} {schedule_id}", body=cloud_events.encode(evolve(event, source="urn:delayer:test"))

@@ -1,6 +1,7 @@
 """What no event has told of is found by the net, within minutes, and after an outage of hours in portions."""
 
 import random
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -97,11 +98,12 @@ def test_it_catches_up_in_portions() -> None:
         def __getattr__(self, name: str) -> object:
             return getattr(stage.world.series, name)
 
-        def page(self, *arguments: object, **named: object) -> object:
+        def page(self, *arguments: Any, **named: Any) -> object:
             stage.world.clock.move(BUDGET // 3)
-            return stage.world.series.page(*arguments, **named)  # type: ignore[arg-type]
+            return stage.world.series.page(*arguments, **named)
 
-    slow = evolve(slow, series=Slow())
+    series: Any = Slow()
+    slow = evolve(slow, series=series)
     places = [place_of(stage)]
     while place_of(stage).minute < minute_of(stage.world.clock.now()) - 11:
         slow(stage.world.clock.now())
@@ -153,7 +155,8 @@ def test_a_series_that_cannot_be_read_is_looked_at_again() -> None:
         def cursor(self, owner: str, series: str) -> None:
             raise Unavailable("a cursor of a later version")
 
-    broken = evolve(net, series=Unreadable(), step=lambda happened: None)
+    series: Any = Unreadable()
+    broken = evolve(net, series=series, step=lambda happened: None)
     for _ in range(20):
         stage.world.clock.move(MINUTE)
         broken(stage.world.clock.now())
@@ -171,9 +174,10 @@ def test_without_the_ledger_all_is_looked_at_again() -> None:
         def read_all(self, schedule_ids: object) -> None:
             raise Unavailable("the ledger is away")
 
+    ledger: Any = Away()
     for _ in range(20):
         stage.world.clock.move(MINUTE)
-        evolve(net, ledger=Away())(stage.world.clock.now())
+        evolve(net, ledger=ledger)(stage.world.clock.now())
     assert stage.cursor().number == 1
     stage.go_on_until(stage.world.clock.now() + 30 * MINUTE)
     assert stage.cursor().number == 2
@@ -191,9 +195,10 @@ def test_if_it_cannot_be_filed_again_the_watermark_stays() -> None:
         def look_again(self, *arguments: object) -> None:
             raise Unavailable("the registry is away")
 
+    files: Any = Away()
     stage.world.clock.move(30 * MINUTE)
     with pytest.raises(Unavailable):
-        evolve(net, files=Away())(stage.world.clock.now())
+        evolve(net, files=files)(stage.world.clock.now())
     assert place_of(stage).minute == minute_of(DUE)
     stage.tick()
     assert len(stage.world.series.again) == 1
