@@ -119,6 +119,8 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoSeries", "definitions"): {(READ_MANY, "registry_table")},
     ("DynamoSeries", "live"): {(QUERY, "registry_table")},
     ("DynamoSeries", "create"): {(PUT, "schedules_table"), (PUT, "registry_table"), (CHECK, "registry_table")},
+    ("DynamoSeries", "note"): {(PUT, "registry_table")},
+    ("DynamoSeries", "step"): {(PUT, "schedules_table"), (PUT, "registry_table"), (DELETE, "registry_table")},
     ("DynamoSeries", "write"): {*CREATES, (DELETE, "registry_table"), (DELETE, "schedules_table")},
     ("DynamoTrials", "unfinished"): {(GET, "table")},
     ("DynamoTrials", "begin"): {(PUT, "table")},

@@ -46,12 +46,13 @@ def created(series: str, name: str, at: Millis, occurrence: str) -> Response:
         "state": SeriesState.ACTIVE if occurrence else SeriesState.WAITING,
         **({"name": name} if name else {}),
         "next": format_instant(at),
-        **({"occurrence": _occurrence(occurrence, 1, at)} if occurrence else {}),
+        **({"occurrence": shown_current(occurrence, 1, at)} if occurrence else {}),
     }
     return response(201, body, {"Location": f"/series/{series}"})
 
 
-def _occurrence(schedule_id: str, number: int, at: Millis) -> Shown:
+def shown_current(schedule_id: str, number: int, at: Millis) -> Shown:
+    """The current occurrence of a series."""
     return {
         "scheduleId": schedule_id,
         "number": number,
@@ -69,7 +70,7 @@ def shown_series(found: Found) -> Shown:
         "state": cursor.state,
         **({"name": stored.name} if stored.name else {}),
         **({"next": format_instant(found.next_at)} if found.next_at else {}),
-        **({"occurrence": _occurrence(cursor.current, cursor.number, cursor.at)} if cursor.current else {}),
+        **({"occurrence": shown_current(cursor.current, cursor.number, cursor.at)} if cursor.current else {}),
         **({"beside": cursor.beside} if cursor.beside else {}),
         "repeat": msgspec.Raw(stored.repeat.encode()),
         **({"description": found.words} if found.words else {}),

@@ -118,6 +118,11 @@ class Refused:
     reason: str
 
 
+@frozen
+class NoSeries:
+    """This owner has no series with this id or name."""
+
+
 def changed(cursor: Cursor, **values: Any) -> CursorChange:
     """One write of the cursor."""
     return CursorChange(cursor=evolve(cursor, revision=cursor.revision + 1, **values), over=cursor)

@@ -13,9 +13,9 @@ from delayer.core.api.cancellation import MayBeRunning, TooLate
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.command import Already, decide_delete, decide_pause
-from delayer.core.series.series import Cursor, CursorChange, Refused
+from delayer.core.series.series import Cursor, CursorChange, NoSeries, Refused
 from delayer.ports.observer import Observer
-from delayer.ports.series import ReadsSeries, ReadsSeriesNames, WritesSeries
+from delayer.ports.series import NotesSeries, ReadsSeries, ReadsSeriesNames
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer as CancelAnswer
 from delayer.use_cases.api.cancel import Cancelled
@@ -27,7 +27,7 @@ DETAIL: Final = "its series was paused or cancelled"
 Decide = Callable[[Cursor], CursorChange | Already | Refused]
 
 
-class SeriesOfHalt(ReadsSeries, ReadsSeriesNames, WritesSeries, Protocol):
+class SeriesOfHalt(ReadsSeries, ReadsSeriesNames, NotesSeries, Protocol):
     """What it needs of the series."""
 
 
@@ -47,11 +47,6 @@ class Halted:
     cancelled: tuple[str, ...]  # they will never reach an executor
     claimed: tuple[LedgerRow, ...]  # they had been claimed before, and may still be handed over; or had another end
     claimed_up_to: int  # all occurrences with this number or a lower one had been claimed or had ended before
-
-
-@frozen
-class NoSeries:
-    """This owner has no series with this id or name."""
 
 
 @frozen(kw_only=True)
@@ -110,7 +105,7 @@ class Halt:
         if stored is None:
             return None
         transaction = self.retention.transaction(change, stored)
-        return transaction.cursor if self.series.write(transaction) else None
+        return transaction.cursor if self.series.note(transaction) else None
 
     def _end_what_it_names(self, cursor: Cursor, by: str) -> Halted | MayStillRun:
         """The cursor goes on naming them, so that a repeat finds what this call may die before."""

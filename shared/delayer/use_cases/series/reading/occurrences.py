@@ -10,13 +10,12 @@ from delayer.core.api.status import Status, status_of
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.schedule_id import address_of, key_of
-from delayer.core.series.series import Cursor
+from delayer.core.series.series import Cursor, NoSeries
 from delayer.ports.clock import Clock
 from delayer.ports.journal import ListsOccurrences, PastOccurrence, PastOccurrences, ReadsHistory
 from delayer.ports.ledger import ReadsManyRows
 from delayer.ports.schedule_table import ReadsManySchedules
 from delayer.ports.series import ReadsSeries
-from delayer.use_cases.series.halt import NoSeries
 
 MAX_READ: Final = 1_000  # occurrences for one page: a filter that nothing passes must not run into the timeout
 AT_A_TIME: Final = 25

@@ -8,10 +8,9 @@ from delayer.core.recurrence.zones import tz_version
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.retention import OVER
 from delayer.core.series.rules import next_times, words_of
-from delayer.core.series.series import Cursor, RuleFailed, SeriesDefinition, SeriesState
+from delayer.core.series.series import Cursor, NoSeries, RuleFailed, SeriesDefinition, SeriesState
 from delayer.ports.clock import Clock
 from delayer.ports.series import ReadsSeries, ReadsSeriesNames
-from delayer.use_cases.series.halt import NoSeries
 
 HAS_A_NEXT = frozenset({SeriesState.ACTIVE, SeriesState.WAITING})
 

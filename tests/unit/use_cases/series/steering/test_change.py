@@ -11,9 +11,9 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.recurrence.rule import parse_rule
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.core.series.rules import text_of
-from delayer.core.series.series import Overlap, Refused, SeriesDefinition, SeriesState
+from delayer.core.series.series import NoSeries, Overlap, Refused, SeriesDefinition, SeriesState
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.series.halt import ROUNDS, NoSeries
+from delayer.use_cases.series.halt import ROUNDS
 from delayer.use_cases.series.steering.change import Change, SeriesChanged
 from delayer.use_cases.series.steering.resume import Resumed
 from tests.samples import OWNER, a_claim

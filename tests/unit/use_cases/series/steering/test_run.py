@@ -3,14 +3,14 @@
 import pytest
 
 from delayer.core.api.request import Invalid
+from delayer.core.api.series.steering import Range
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.occurrence import occurrence_of
-from delayer.core.series.series import MAX_BESIDE, Refused
+from delayer.core.series.series import MAX_BESIDE, NoSeries, Refused
 from delayer.use_cases.api.accept import KeyReused
-from delayer.use_cases.series.halt import Halted, NoSeries
+from delayer.use_cases.series.halt import Halted
 from delayer.use_cases.series.steering.once import Began
-from delayer.use_cases.series.steering.run import Range
 from tests.samples import OWNER, a_claim
 from tests.unit.use_cases.series.steering.stage import ID, Stage
 from tests.world import START
