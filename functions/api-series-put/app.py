@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from delayer.aws.http import problems, requests, responses, series
+from delayer.aws.http import problems, requests, responses, series, steering
 from delayer.core.api.series.admission import admit_named_series
 from delayer.use_cases.series.begin import NoLifecycle, SeriesCreated, SeriesNameTaken
 from delayer.use_cases.series.halt import MayStillRun
@@ -12,7 +12,7 @@ from delayer.wiring.environment import Environment
 
 ports = Environment("api-series-put")
 owner_of = requests.owner_reader()
-put = use_cases.put_series(ports)
+put_series = use_cases.put_series(ports)
 
 
 @ports.observer.observed
@@ -21,14 +21,14 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, name = owner_of(event), requests.parameter(event, "name")
     request = admit_named_series(requests.body_of(event), name, ports.clock.now(), ports.actions)
-    match put(request, owner, only_new=requests.creates_only(event), by=requests.caller_of(event)):
+    match put_series(request, owner, only_new=requests.creates_only(event), by=requests.caller_of(event)):
         case SeriesCreated(series=made, name=name, at=at, occurrence=occurrence):
             return series.created(made, name, at, occurrence)
-        case SeriesChanged() as changed:
-            return series.changed(changed)
+        case SeriesChanged(cursor=cursor, number=number, put=put, replaced=replaced):
+            return steering.changed(cursor, number, put, replaced)
         case SeriesNameTaken(holder):
             return series.series_name_exists(holder)
-        case MayStillRun() as running:
-            return series.may_still_run(running)
+        case MayStillRun(cursor=cursor, schedules=schedules, wait=wait):
+            return steering.may_still_run(cursor, schedules, wait)
         case NoLifecycle():
             return series.no_lifecycle()

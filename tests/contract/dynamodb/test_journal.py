@@ -344,9 +344,7 @@ def put(journal: Journal, number: int, series: str = "s", owner: str = OWNER) ->
 
 
 @pytest.mark.parametrize(("number", "page"), [(0, 3), (1, 3), (3, 3), (7, 3), (4, 1), (9, 100)])
-def test_what_a_series_has_put_is_read_page_by_page_the_latest_first(
-    journal: Journal, number: int, page: int
-) -> None:
+def test_what_a_series_has_put_is_read_page_by_page_the_latest_first(journal: Journal, number: int, page: int) -> None:
     wanted = put(journal, number)
     found: list[PastOccurrence] = []
     after = ""

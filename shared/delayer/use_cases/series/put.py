@@ -7,11 +7,11 @@ from attrs import frozen
 
 from delayer.core.api.series.request import SeriesRequest
 from delayer.core.series.retention import OVER
-from delayer.core.series.series import Refused, SeriesDefinition
+from delayer.core.series.series import NoSeries, Refused, SeriesDefinition
 from delayer.ports.series import CreatesSeries, ReadsSeries, ReadsSeriesNames
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.series.begin import Begin, NoLifecycle, SeriesCreated, SeriesNameTaken
-from delayer.use_cases.series.halt import MayStillRun, NoSeries
+from delayer.use_cases.series.halt import MayStillRun
 from delayer.use_cases.series.steering.change import SeriesChanged
 from delayer.use_cases.transactions import ROUNDS
 

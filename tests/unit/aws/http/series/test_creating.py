@@ -50,7 +50,8 @@ def test_a_put_says_from_which_occurrence_on() -> None:
     api = Api()
     first = api.ok("PUT /series/by-name/n", BODY)
     status, second = api("PUT /series/by-name/n", {**BODY, "payload": 2})
-    assert (status, second["seriesId"], second["takesEffectAt"]) == (200, first["seriesId"], 1)
+    assert (status, second["seriesId"], second["takesEffectAt"]["number"]) == (200, first["seriesId"], 1)
+    assert second["replaces"] == first["occurrence"]["scheduleId"]
     assert api.ok("GET /series/by-name/n")["payload"] == 2
 
 
