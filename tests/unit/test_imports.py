@@ -259,6 +259,11 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
     "api-schedule-put",
     "api-schedule-patch",
     "api-schedule-list",
+    "api-series-post",
+    "api-series-put",
+    "api-series-get",
+    "api-series-list",
+    "api-series-preview",
     "api-batch-post",
     "api-group-delete",
     "deploy-action-registrar",  # a schema
