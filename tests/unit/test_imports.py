@@ -107,6 +107,9 @@ FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "a
     "aws/deployment",  # the answer to CloudFormation
     "core/actions",  # the questions to a function
     "core/firing",  # the two ways of a canary; what came of a request
+    "core/api/series",
+    "core/series",
+    "use_cases/series",
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }
@@ -266,6 +269,8 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
     "api-series-preview",
     "api-batch-post",
     "api-group-delete",
+    "api-series-patch",
+    "api-series-run",
     "deploy-action-registrar",  # a schema
 }
 
