@@ -34,6 +34,7 @@ ROOMS: dict[str, set[str]] = {
     "core/timing": {"core/schedule"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
+    "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/api"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions", "core/series", "core/series/upkeep"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
@@ -43,11 +44,19 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "ports"}
     | {"use_cases", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
-    "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
+    "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
     | {"core/series"}
     | {"use_cases"},
-    "use_cases/series": {"core/schedule", "core/ledger", "core/series", "core/api", "ports", "use_cases/api"},
+    "use_cases/series": {
+        "core/schedule",
+        "core/ledger",
+        "core/recurrence",
+        "core/series",
+        "core/api",
+        "core/api/series",
+    }
+    | {"ports", "use_cases", "use_cases/api"},
     "use_cases/series/upkeep": {
         "core/schedule",
         "core/ledger",
@@ -76,7 +85,7 @@ ROOMS: dict[str, set[str]] = {
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
-    | {"aws/runtime", "aws/dynamodb/items"},
+    | {"core/series", "aws/runtime", "aws/dynamodb/items"},
     "aws/series": {
         "core/schedule",
         "core/recurrence",
@@ -91,7 +100,7 @@ ROOMS: dict[str, set[str]] = {
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
-    | {"aws/runtime"},
+    | {"core/masking", "core/series", "aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
     | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series"}
     | {
@@ -117,6 +126,8 @@ FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "a
     "core/actions",  # the questions to a function
     "core/series",  # what a series refuses
     "core/firing",  # the two ways of a canary; what came of a request
+    "core/api/series",
+    "use_cases/series",
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }
@@ -269,8 +280,15 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
     "api-schedule-put",
     "api-schedule-patch",
     "api-schedule-list",
+    "api-series-post",
+    "api-series-put",
+    "api-series-get",
+    "api-series-list",
+    "api-series-preview",
     "api-batch-post",
     "api-group-delete",
+    "api-series-patch",
+    "api-series-run",
     "deploy-action-registrar",  # a schema
 }
 

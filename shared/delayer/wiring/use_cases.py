@@ -37,9 +37,19 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.guard import Guard
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
     from delayer.use_cases.recovery.redrive import Redrive
+    from delayer.use_cases.series.begin import Begin
+    from delayer.use_cases.series.create import CreateSeries
     from delayer.use_cases.series.halt import Halt
     from delayer.use_cases.series.occurrences import Occurrences
+    from delayer.use_cases.series.put import PutSeries
+    from delayer.use_cases.series.reading.list_series import ListSeries
+    from delayer.use_cases.series.reading.occurrences import ListOccurrences
+    from delayer.use_cases.series.reading.preview import PreviewSeries
+    from delayer.use_cases.series.reading.read import ReadSeries
     from delayer.use_cases.series.retention import Retention
+    from delayer.use_cases.series.steering.change import ChangeSeries
+    from delayer.use_cases.series.steering.resume import Resume
+    from delayer.use_cases.series.steering.run import RunSeries
     from delayer.use_cases.series.step import StepSeries
     from delayer.use_cases.series.upkeep.react import ReactToEvents
     from delayer.use_cases.series.upkeep.tick import SeriesTick
@@ -461,6 +471,81 @@ def deliver(ports: "Bundle", read: "Callable[[Event], object]") -> "Deliver":
 # ------------------------------------------------------------ series
 
 
+def begin_series(ports: "Bundle") -> "Begin":
+    """For calls that create series."""
+    from delayer.use_cases.series.begin import Begin
+
+    return Begin(
+        clock=ports.clock,
+        series=ports.series,
+        ids=ids(ports),
+        quota=quota(ports),
+        observer=ports.observer,
+        new_id=ports.new_series_id,
+    )
+
+
+def create_series(ports: "Bundle") -> "CreateSeries":
+    """POST of a series."""
+    from delayer.use_cases.series.create import CreateSeries
+
+    return CreateSeries(
+        clock=ports.clock,
+        series=ports.series,
+        requests=ports.registry,
+        begin=begin_series(ports),
+        actions=ports.actions,
+        observer=ports.observer,
+        has_events=ports.settings.has_events,
+    )
+
+
+def put_series(ports: "Bundle") -> "PutSeries":
+    """PUT of a series by its name."""
+    from delayer.use_cases.series.put import PutSeries
+
+    return PutSeries(
+        series=ports.series,
+        begin=begin_series(ports),
+        change=change_series(ports),
+        has_events=ports.settings.has_events,
+    )
+
+
+def preview_series(ports: "Bundle") -> "PreviewSeries":
+    """POST of a rule alone."""
+    from delayer.use_cases.series.reading.preview import PreviewSeries
+
+    return PreviewSeries(clock=ports.clock)
+
+
+def read_series(ports: "Bundle") -> "ReadSeries":
+    """GET of one, and of its next times."""
+    from delayer.use_cases.series.reading.read import ReadSeries
+
+    return ReadSeries(clock=ports.clock, series=ports.series)
+
+
+def list_occurrences(ports: "Bundle") -> "ListOccurrences":
+    """GET of what became of one."""
+    from delayer.use_cases.series.reading.occurrences import ListOccurrences
+
+    return ListOccurrences(
+        clock=ports.clock,
+        series=ports.series,
+        journal=ports.journal if ports.settings.has_journal else None,
+        ledger=ports.ledger,
+        schedules=ports.schedules,
+    )
+
+
+def list_series(ports: "Bundle") -> "ListSeries":
+    """GET of many."""
+    from delayer.use_cases.series.reading.list_series import ListSeries
+
+    return ListSeries(clock=ports.clock, series=ports.series)
+
+
 def step_series(ports: "Bundle") -> "StepSeries":
     """For the function that steps series."""
     from delayer.core.series.rules import rule_of
@@ -488,6 +573,59 @@ def halt_series(ports: "Bundle") -> "Halt":
     from delayer.use_cases.series.halt import Halt
 
     return Halt(series=ports.series, cancel=cancel(ports), retention=retention(ports), observer=ports.observer)
+
+
+def resume_series(ports: "Bundle") -> "Resume":
+    """POST of a resume."""
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.steering.resume import Resume
+
+    return Resume(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        cancel=cancel(ports),
+        ids=ids(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+
+
+def change_series(ports: "Bundle") -> "ChangeSeries":
+    """PATCH of a series."""
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.steering.change import ChangeSeries
+
+    return ChangeSeries(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        ids=ids(ports),
+        quota=quota(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+
+
+def run_series(ports: "Bundle") -> "RunSeries":
+    """POST of a run-now, and of a backfill."""
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.steering.once import Once
+    from delayer.use_cases.series.steering.run import RunSeries
+
+    return RunSeries(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        once=Once(clock=ports.clock, requests=ports.registry),
+        ids=ids(ports),
+        quota=quota(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
 
 
 def retention(ports: "Bundle") -> "Retention":

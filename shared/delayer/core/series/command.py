@@ -67,6 +67,7 @@ class Await:
     """Nothing is put now: the step after the current occurrence, or the resume, goes by the new definition."""
 
     number: int  # of the first occurrence that goes by it
+    passed: Millis = 0  # what is due up to then is left behind
 
 
 def decide_pause(cursor: Cursor) -> CursorChange | Already | Refused:
@@ -101,7 +102,7 @@ def decide_resume(
     if cursor.current and happened is None:
         return CancelFirst()
     if happened and not is_over_for(definition.overlap, happened.kind):
-        return Await(number=cursor.number + 1)
+        return Await(number=cursor.number + 1, passed=now)
     return step_from(cursor, rule, max(now, cursor.passed, cursor.at if was_used(row) else 0), now)
 
 
@@ -111,7 +112,7 @@ def resumed(cursor: Cursor, resume: Step | Over | Await, row: LedgerRow | None, 
     `row` is the one that was decided by.
     """
     if isinstance(resume, Await):
-        return changed(cursor, state=SeriesState.ACTIVE)
+        return changed(cursor, state=SeriesState.ACTIVE, passed=max(cursor.passed, resume.passed))
     change = stepped(cursor if was_used(row) else evolve(cursor, at=cursor.passed), resume, schedule_id)
     return CursorChange(cursor=change.cursor, over=cursor)
 
@@ -178,8 +179,8 @@ def patched(
 def decide_beside(cursor: Cursor, schedule_id: str, over: Collection[str] = ()) -> CursorChange | Refused:
     """One more that may be claimed beside the current occurrence: by run-now, a redrive, or a PATCH of an older one.
 
-    The same transaction puts it or reopens its ledger row. `over` are those of `beside` of which nothing is handed over
-    any more. The current one is named again, too: after the step nothing else does.
+    The same transaction puts it or reopens its ledger row. `over` are those of `beside` that have ended, as the ledger
+    says: they are not handed over any more. The current one is named again, too: after the step nothing else does.
     """
     if cursor.state in CLOSED:
         return Refused(f"the series is {cursor.state}")
