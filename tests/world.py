@@ -40,6 +40,8 @@ from delayer.fakes import (
     MemoryRegistry,
     MemoryScheduleTable,
     MemorySeries,
+    MemorySeriesProgress,
+    MemorySeriesUpkeep,
     MemoryStream,
     MemoryTopic,
     MemoryTrials,
@@ -72,6 +74,8 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
     "trials": "trials",
     "registry": "registry",
     "series": "series",
+    "series_upkeep": "series_upkeep",
+    "series_progress": "series_progress",
     "jobs": "jobs",
     "dead_letter_store": "store",
     "delayer_queue": "delayer_queue",
@@ -254,6 +258,8 @@ class World:
         self.target = ScriptedTarget(self.clock)
         self.registry = MemoryRegistry(schedules=self.lanes, ledger=self.ledger)
         self.series = MemorySeries(schedules=self.table, ledger=self.ledger, requests=self.registry.requests)
+        self.series_upkeep = MemorySeriesUpkeep(series=self.series)
+        self.series_progress = MemorySeriesProgress()
 
     def build(self) -> None:
         """The functions, as their app.py makes them."""
