@@ -30,7 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "core/masking": {"core/schedule"},
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
     "core/series": {"core/schedule", "core/ledger", "core/recurrence"},
-    "core/timing": {"core/schedule"},
+    "core/timing": {"core/schedule", "core/ledger"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}

@@ -142,9 +142,29 @@ def kind_of(schedule_id: str) -> Kind:
     return Kind(_place(_decode(schedule_id)) >> _SHARD_BITS)
 
 
+def is_undecided(schedule_id: str) -> bool:
+    """Whether its time is decided after it was accepted, so that its id is no address in time (ADR 0096)."""
+    try:
+        return kind_of(schedule_id) is Kind.UNDECIDED
+    except ValueError:
+        return False
+
+
+def random_part_of(schedule_id: str) -> bytes:
+    """What makes it unlike all others. Raises ValueError if it is not an id."""
+    return _decode(schedule_id)[13:_PLAIN]
+
+
+def undecided_bucket(shard: int) -> str:
+    """The partition of what waits for its time: in the order in which it was accepted, so that the oldest are found."""
+    return f"undecided#{shard}"
+
+
 def key_of(schedule_id: str) -> RecordKey:
     """Where its record is stored. Raises ValueError if it is not an id."""
     address = address_of(schedule_id)
+    if is_undecided(schedule_id):
+        return RecordKey(bucket=undecided_bucket(address.shard), due=address.sort_key(schedule_id))
     return RecordKey(bucket=address.bucket.key, due=address.sort_key(schedule_id))
 
 
