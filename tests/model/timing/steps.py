@@ -108,16 +108,15 @@ def _choose(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
 
 
 def _delete(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
-    if run.at == "deleting":
+    """The row and the record, in the order of the rules."""
+    if run.at == "deleting" or (run.at == "" and not rules.row_first):
         after = evolve(world, waits=False) if run.id == ASKED else world
-        if rules.row_first:
-            yield "DELETE deletes the record", after.end(run)
-        else:
-            yield "DELETE deletes the record", after.go_on(run, at="writing")
-        return
-    if not rules.row_first and run.at == "":
-        yield "DELETE goes to the record first", world.go_on(run, at="deleting")
-        return
+        yield "DELETE deletes the record", after.end(run) if rules.row_first else after.go_on(run, at="writing")
+    else:
+        yield from _cancel(world, rules, run)
+
+
+def _cancel(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     decision = rules.cancel(run.id, OWNER, world.row(run.id), NOW)
     match decision:
         case LedgerChange(row=row):

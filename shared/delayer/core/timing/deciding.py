@@ -55,11 +55,10 @@ def decide_time(
     """
     if current and current.state is not State.UNDECIDED:
         return Gone(current)
-    values = {"detail": detail, "decided_as": decided_as}
     if current:
-        row = following(current, EventType.DECIDED, now, **values)
+        row = following(current, EventType.DECIDED, now, detail=detail, decided_as=decided_as)
     else:
-        row = new_row(EventType.DECIDED, schedule_id, owner, now, **values)
+        row = new_row(EventType.DECIDED, schedule_id, owner, now, detail=detail, decided_as=decided_as)
     later = max(address_of(decided_as).due, now) + ROW_LIFETIME
     return LedgerChange(row=evolve(row, expires_at=max(row.expires_at, later)), over=current)
 
