@@ -36,12 +36,14 @@ from delayer.fakes import (
     MemoryObserver,
     MemoryQueue,
     MemoryRateLimit,
+    MemoryRecords,
     MemoryRegistry,
     MemoryScheduleTable,
     MemorySeries,
     MemoryStream,
     MemoryTopic,
     MemoryTrials,
+    MemoryWaitingTable,
     ScriptedTarget,
     Tokens,
 )
@@ -65,6 +67,8 @@ SUSPECTS = {"relay": "suspects", "execute": "http-suspects"}  # the queue of eac
 ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
     "schedules": "table",
+    "records": "records",
+    "waiting": "waiting_table",
     "ledger": "ledger",
     "control": "control",
     "trials": "trials",
@@ -169,6 +173,10 @@ class FunctionPorts:
         return self.world.queues_for(self.source)
 
     @property
+    def policy_queues(self) -> Mapping[str, Any]:
+        return self.world.policy_queues_for(self.source)
+
+    @property
     def new_token(self) -> Callable[[], str]:
         return self.world.token_for(self.source)
 
@@ -246,8 +254,11 @@ class World:
         self.http_queue = MemoryQueue(
             clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.http_suspects
         )
+        self.policy_queue = MemoryQueue(clock=self.clock, name="policy-spread", visibility=120 * SECOND)
         self.target = ScriptedTarget(self.clock)
-        self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
+        self.records = MemoryRecords(schedules=self.table)
+        self.waiting_table = MemoryWaitingTable(waiting=self.records.waiting)
+        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
         self.series = MemorySeries(schedules=self.table, ledger=self.ledger)
 
     def build(self) -> None:
@@ -284,6 +295,10 @@ class World:
     def queues_for(self, function: str) -> Mapping[str, Any]:
         """The queues of the actions, as a function sees them."""
         return {"http-request": self.port_for(function, self.http_queue)}
+
+    def policy_queues_for(self, function: str) -> Mapping[str, Any]:
+        """The queues of the policies, as a function sees them."""
+        return {"spread": self.port_for(function, self.policy_queue)}
 
     def ports(self, function: str) -> FunctionPorts:
         """The bundle of one function."""

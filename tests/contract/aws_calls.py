@@ -16,6 +16,8 @@ from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
 from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
+from delayer.aws.lanes.records import DynamoRecords
+from delayer.aws.lanes.waiting_table import DynamoWaitingTable
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.aws.messaging.function import LambdaFunction
 from delayer.aws.messaging.queue import SqsQueue
@@ -38,6 +40,7 @@ from delayer.ports.series import SeriesTable
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
+from delayer.ports.waiting_table import FindsWaiting, Records
 
 PORTS: Final[dict[type, type]] = {
     DynamoActions: Actions,
@@ -47,10 +50,12 @@ PORTS: Final[dict[type, type]] = {
     DynamoLedger: Ledger,
     DynamoLiveCount: LiveCount,
     DynamoRateLimit: RateLimit,
+    DynamoRecords: Records,
     DynamoRegistry: Registry,
     DynamoScheduleTable: ScheduleTable,
     DynamoSeries: SeriesTable,
     DynamoTrials: Trials,
+    DynamoWaitingTable: FindsWaiting,
     LambdaFunction: Function,
     LambdaStreamConsumer: StreamConsumer,
     S3DeadLetterStore: DeadLetterStore,
@@ -68,7 +73,9 @@ QUERY: Final = "dynamodb:Query"
 READ_MANY: Final = "dynamodb:BatchGetItem"
 WRITE_MANY: Final = "dynamodb:BatchWriteItem"
 
-CREATES: Final = {(PUT, "schedules_table"), (PUT, "ledger_table"), (PUT, "registry_table")}
+STEPS: Final = {(PUT, "schedules_table"), (PUT, "ledger_table"), (PUT, "registry_table")}
+CREATES: Final = {*STEPS, (PUT, "waiting_table")}
+LANES: Final = ("schedules_table", "waiting_table")  # each record is in the table of its lane
 
 CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoActions", "actions"): {(GET, "table")},
@@ -95,11 +102,16 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoLiveCount", "ended"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "live"): {(QUERY, "table")},
     ("DynamoRateLimit", "spend"): {(UPDATE, "table")},
+    ("DynamoRecords", "put"): {(PUT, lane) for lane in LANES},
+    ("DynamoRecords", "delete"): {(WRITE_MANY, lane) for lane in LANES},
+    ("DynamoRecords", "read"): {(GET, lane) for lane in LANES},
+    ("DynamoRecords", "read_all"): {(READ_MANY, lane) for lane in LANES},
     ("DynamoRegistry", "named"): {(GET, "registry_table")},
     ("DynamoRegistry", "requested"): {(GET, "registry_table")},
     ("DynamoRegistry", "members"): {(QUERY, "registry_table")},
     ("DynamoRegistry", "create"): CREATES,
-    ("DynamoRegistry", "replace"): {*CREATES, (DELETE, "schedules_table")},
+    ("DynamoRegistry", "replace"): {*CREATES, (DELETE, "schedules_table"), (DELETE, "waiting_table")},
+    ("DynamoRegistry", "decide"): {*STEPS, (DELETE, "waiting_table"), (DELETE, "registry_table")},
     ("DynamoScheduleTable", "put"): {(PUT, "table")},
     ("DynamoScheduleTable", "delete"): {(WRITE_MANY, "table")},
     ("DynamoScheduleTable", "page"): {(QUERY, "table")},
@@ -110,12 +122,13 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoSeries", "definition"): {(GET, "registry_table")},
     ("DynamoSeries", "filed"): {(GET, "registry_table")},
     ("DynamoSeries", "page"): {(QUERY, "registry_table")},
-    ("DynamoSeries", "write"): {*CREATES, (DELETE, "registry_table"), (DELETE, "schedules_table")},
+    ("DynamoSeries", "write"): {*STEPS, (DELETE, "registry_table"), (DELETE, "schedules_table")},
     ("DynamoTrials", "unfinished"): {(GET, "table")},
     ("DynamoTrials", "begin"): {(PUT, "table")},
     ("DynamoTrials", "finish"): {(DELETE, "table")},
     ("DynamoTrials", "note_pass"): {(UPDATE, "table")},
     ("DynamoTrials", "passed"): {(GET, "table")},
+    ("DynamoWaitingTable", "page"): {(QUERY, "table")},
     ("LambdaFunction", "ask"): {("lambda:InvokeFunction", "function")},
     ("LambdaStreamConsumer", "handle"): {("lambda:InvokeFunction", "function")},
     ("S3DeadLetterStore", "set_aside"): {("s3:PutObject", "bucket")},

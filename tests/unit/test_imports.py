@@ -43,7 +43,8 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
-    | {"use_cases"},
+    | {"use_cases", "core/timing"},
+    "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"},
     "use_cases/series": {"core/schedule", "core/series", "core/api", "ports", "use_cases/api"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
@@ -57,7 +58,8 @@ ROOMS: dict[str, set[str]] = {
         "core/series",
         "ports",
     },
-    "fakes": {"fakes/messaging", "fakes/runtime", "fakes/tables"},
+    "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
+    "fakes": {"fakes/messaging", "fakes/runtime", "fakes/tables", "fakes/lanes"},
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
@@ -71,15 +73,17 @@ ROOMS: dict[str, set[str]] = {
         "aws/dynamodb",
         "aws/dynamodb/items",
     },
+    "aws/lanes": {"core/schedule", "ports", "aws/runtime", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/deployment": {"core/schedule", "core/ledger", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
     | {"aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
-    | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series"}
+    | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series", "aws/lanes", "core/timing"}
     | {
         "use_cases/series",
+        "use_cases/timing",
         "aws/messaging",
         "aws/events",
         "use_cases/actions",

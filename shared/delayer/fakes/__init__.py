@@ -2,6 +2,7 @@
 tests as the AWS adapters, so that they cannot drift, and are shipped: use them to test your own action.
 """
 
+from delayer.fakes.lanes.records import MemoryRecords, MemoryWaitingTable
 from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.messaging.topic import MemoryTopic
@@ -34,12 +35,14 @@ __all__ = [
     "MemoryObserver",
     "MemoryQueue",
     "MemoryRateLimit",
+    "MemoryRecords",
     "MemoryRegistry",
     "MemoryScheduleTable",
     "MemorySeries",
     "MemoryStream",
     "MemoryTopic",
     "MemoryTrials",
+    "MemoryWaitingTable",
     "ScriptedTarget",
     "Tokens",
 ]

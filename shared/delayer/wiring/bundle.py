@@ -24,6 +24,7 @@ from delayer.ports.series import SeriesTable
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
+from delayer.ports.waiting_table import FindsWaiting, Records
 from delayer.use_cases.actions.registered import RegisteredActions
 
 
@@ -111,6 +112,14 @@ class Bundle(Protocol):
         """The schedules table."""
 
     @property
+    def records(self) -> Records:
+        """The records of all lanes, for use cases that meet any id."""
+
+    @property
+    def waiting(self) -> FindsWaiting:
+        """What waits for its time."""
+
+    @property
     def ledger(self) -> Ledger:
         """The ledger."""
 
@@ -193,6 +202,10 @@ class Bundle(Protocol):
     @property
     def executor_queues(self) -> Mapping[str, SendsMessages]:
         """The queue of each action type."""
+
+    @property
+    def policy_queues(self) -> Mapping[str, SendsMessages]:
+        """The queue of each policy."""
 
     @property
     def function_at(self) -> Callable[[str], Function]:

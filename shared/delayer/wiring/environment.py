@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from delayer.aws.dynamodb.registry import DynamoRegistry
     from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
     from delayer.aws.dynamodb.trials import DynamoTrials
+    from delayer.aws.lanes.records import DynamoRecords
+    from delayer.aws.lanes.waiting_table import DynamoWaitingTable
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
     from delayer.aws.messaging.function import LambdaFunction
     from delayer.aws.messaging.queue import SqsQueue
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from delayer.ports.observer import Metric
     from delayer.use_cases.actions.executor_queues import ExecutorQueues
     from delayer.use_cases.actions.registered import RegisteredActions
+    from delayer.use_cases.timing.ask import PolicyQueues
 
 
 @cache
@@ -132,6 +135,22 @@ class Environment:
         return DynamoScheduleTable(dynamodb=client("dynamodb"), table=setting("SCHEDULES_TABLE"))
 
     @cached_property
+    def records(self) -> "DynamoRecords":
+        from delayer.aws.lanes.records import DynamoRecords
+
+        return DynamoRecords(
+            dynamodb=client("dynamodb"),
+            schedules_table=setting("SCHEDULES_TABLE"),
+            waiting_table=setting("WAITING_TABLE"),
+        )
+
+    @cached_property
+    def waiting(self) -> "DynamoWaitingTable":
+        from delayer.aws.lanes.waiting_table import DynamoWaitingTable
+
+        return DynamoWaitingTable(dynamodb=client("dynamodb"), table=setting("WAITING_TABLE"))
+
+    @cached_property
     def ledger(self) -> "DynamoLedger":
         from delayer.aws.dynamodb.ledger import DynamoLedger
 
@@ -162,6 +181,7 @@ class Environment:
         return DynamoRegistry(
             dynamodb=client("dynamodb"),
             schedules_table=setting("SCHEDULES_TABLE"),
+            waiting_table=setting("WAITING_TABLE"),
             ledger_table=setting("LEDGER_TABLE"),
             registry_table=setting("REGISTRY_TABLE"),
         )
@@ -250,6 +270,17 @@ class Environment:
         from delayer.use_cases.actions.executor_queues import ExecutorQueues
 
         return ExecutorQueues(actions=self.actions, remote=setting("REMOTE_QUEUE"), queue_at=queue_at)
+
+    @cached_property
+    def policy_queues(self) -> "PolicyQueues":
+        """Their names have the policy in them, so that no function needs a list of them in its environment."""
+        from delayer.core.timing.policy import policies
+        from delayer.use_cases.timing.ask import PolicyQueues
+
+        beside, names = setting("TIMING_DEAD_LETTERS").rpartition("/")[0], setting("POLICY_QUEUES")
+        return PolicyQueues(
+            policies=policies(), queue_of=lambda name: queue_at(f"{beside}/{names.replace('POLICY', name)}")
+        )
 
     def _queue(self, variable: str) -> "SqsQueue":
         return queue_at(setting(variable))

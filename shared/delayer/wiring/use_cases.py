@@ -7,6 +7,8 @@ if TYPE_CHECKING:
 
     from delayer.core.history.received import Event
     from delayer.core.schedule.messages import ExecutorMessage
+    from delayer.core.schedule.schedule import Schedule
+    from delayer.core.timing.deciding import Chosen
     from delayer.ports.journal import ReadsHistory
     from delayer.ports.queue import ReceivedMessage
     from delayer.ports.target import Target
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.redrive import Redrive
     from delayer.use_cases.series.halt import Halt
     from delayer.use_cases.series.step import StepSeries
+    from delayer.use_cases.timing.ask import AskPolicies, EnqueueTiming, TimingNet
+    from delayer.use_cases.timing.decide import Decide
     from delayer.wiring.bundle import Bundle
 
 # ------------------------------------------------------------ what several share
@@ -105,7 +109,7 @@ def accept(ports: "Bundle") -> "Accept":
 
     return Accept(
         clock=ports.clock,
-        schedules=ports.schedules,
+        schedules=ports.records,
         ledger=ports.ledger,
         registry=ports.registry,
         ids=ids(ports),
@@ -122,7 +126,7 @@ def replace(ports: "Bundle") -> "Replace":
     return Replace(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.records,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=ids(ports),
@@ -139,7 +143,7 @@ def lookup(ports: "Bundle") -> "Lookup":
     return Lookup(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.records,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=id_check(ports),
@@ -154,7 +158,7 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
     return ListSchedules(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.records,
         registry=ports.registry,
         journal=ports.journal if ports.settings.has_journal else None,
         ids=id_check(ports),
@@ -168,7 +172,7 @@ def cancel(ports: "Bundle") -> "Cancel":
     return Cancel(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.records,
         registry=ports.registry,
         ids=id_check(ports),
         observer=ports.observer,
@@ -325,6 +329,51 @@ def execute(
         new_fence=ports.new_token,
         check=check,
         has_time=has_time,
+    )
+
+
+# ------------------------------------------------------------ times that are decided afterwards
+
+
+def enqueue_timing(ports: "Bundle") -> "EnqueueTiming":
+    """The stream of what waits for its time."""
+    from delayer.use_cases.timing.ask import EnqueueTiming
+
+    return EnqueueTiming(ask=ask_policies(ports))
+
+
+def timing_net(ports: "Bundle") -> "TimingNet":
+    """What still waits, each minute."""
+    from delayer.use_cases.timing.ask import TimingNet
+
+    return TimingNet(
+        clock=ports.clock,
+        control=ports.control,
+        waiting=ports.waiting,
+        ask=ask_policies(ports),
+        observer=ports.observer,
+    )
+
+
+def ask_policies(ports: "Bundle") -> "AskPolicies":
+    """For whoever sends to the queues of the policies."""
+    from delayer.use_cases.timing.ask import AskPolicies
+
+    return AskPolicies(queues=ports.policy_queues, observer=ports.observer)
+
+
+def decide(ports: "Bundle", choose: "Callable[[Schedule], Chosen]") -> "Decide":
+    """The queue of a policy."""
+    from delayer.use_cases.timing.decide import Decide
+
+    return Decide(
+        clock=ports.clock,
+        records=ports.records,
+        ledger=ports.ledger,
+        registry=ports.registry,
+        ids=ids(ports),
+        choose=choose,
+        observer=ports.observer,
     )
 
 

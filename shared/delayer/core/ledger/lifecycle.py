@@ -62,8 +62,8 @@ _TABLE: Final[tuple[tuple[State | None, State, EventType, str, int], ...]] = (
     # source, target, event, by, adr
     (None, State.SCHEDULED, EventType.SCHEDULED, "client", 41),
     (None, State.UNDECIDED, EventType.SCHEDULED, "client", 96),
-    (State.UNDECIDED, State.DECIDED, EventType.DECIDED, "timing", 96),
-    (State.UNDECIDED, State.FAILED, EventType.FAILED, "timing", 96),
+    (State.UNDECIDED, State.DECIDED, EventType.DECIDED, "policy", 96),
+    (State.UNDECIDED, State.FAILED, EventType.FAILED, "policy", 96),
     (State.UNDECIDED, State.CANCELLED, EventType.CANCELLED, "client", 96),
     (State.UNDECIDED, State.REPLACED, EventType.REPLACED, "client", 96),
     (State.SCHEDULED, State.ENQUEUED, EventType.ENQUEUED, "stream-enqueuer", 2),

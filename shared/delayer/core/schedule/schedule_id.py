@@ -32,6 +32,7 @@ WRITES_AFTER: Final[Millis] = 10 * MINUTE  # a new key issues no id before all w
 READABLE: Final[Millis] = 3690 * DAY  # after its last id: that one may be due in ten years, and is known for 30 days
 
 _SHARD_BITS = 12
+_WAITING = "undecided#"
 _PLAIN = 1 + 6 + 2 + 4 + RANDOM_BYTES
 _CODE = 8
 
@@ -157,7 +158,12 @@ def random_part_of(schedule_id: str) -> bytes:
 
 def undecided_bucket(shard: int) -> str:
     """The partition of what waits for its time: in the order in which it was accepted, so that the oldest are found."""
-    return f"undecided#{shard}"
+    return f"{_WAITING}{shard}"
+
+
+def is_of_undecided(key: RecordKey) -> bool:
+    """Whether it is the key of a record that waits for its time."""
+    return key.bucket.startswith(_WAITING)
 
 
 def key_of(schedule_id: str) -> RecordKey:
