@@ -69,6 +69,7 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
     "schedules": "table",
     "records": "records",
     "waiting": "waiting_table",
+    "waiting_records": "waiting_records",
     "ledger": "ledger",
     "control": "control",
     "trials": "trials",
@@ -257,7 +258,8 @@ class World:
         self.policy_queue = MemoryQueue(clock=self.clock, name="policy-spread", visibility=120 * SECOND)
         self.target = ScriptedTarget(self.clock)
         self.records = MemoryRecords(schedules=self.table)
-        self.waiting_table = MemoryWaitingTable(waiting=self.records.waiting)
+        self.waiting_records = self.records.waiting
+        self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
         self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
         self.series = MemorySeries(schedules=self.table, ledger=self.ledger)
 

@@ -32,7 +32,8 @@ ROOMS: dict[str, set[str]] = {
     "core/series": {"core/schedule", "core/ledger", "core/recurrence"},
     "core/timing": {"core/schedule", "core/ledger"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
-    "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
+    "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"}
+    | {"core/timing"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions", "core/series"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
@@ -93,7 +94,7 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/api",
     },
     "extension": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
-    | {"aws/runtime", "wiring"},
+    | {"aws/runtime", "wiring", "core/timing"},
     "extension/harness": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/api", "ports"}
     | {"fakes/runtime", "wiring", "extension"},
     "targets": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "extension"},
@@ -101,6 +102,7 @@ ROOMS: dict[str, set[str]] = {
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
     "aws/deployment",  # the answer to CloudFormation
     "core/actions",  # the questions to a function
+    "core/timing",  # business hours
     "core/firing",  # the two ways of a canary; what came of a request
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands

@@ -26,6 +26,7 @@ from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
 from delayer.ports.waiting_table import FindsWaiting, Records
 from delayer.use_cases.actions.registered import RegisteredActions
+from delayer.use_cases.timing.decide import RecordsOfDecide
 
 
 class Settings(Protocol):
@@ -114,6 +115,10 @@ class Bundle(Protocol):
     @property
     def records(self) -> Records:
         """The records of all lanes, for use cases that meet any id."""
+
+    @property
+    def waiting_records(self) -> RecordsOfDecide:
+        """The records of what waits for its time, for the use case that decides it."""
 
     @property
     def waiting(self) -> FindsWaiting:

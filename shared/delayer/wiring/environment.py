@@ -145,6 +145,12 @@ class Environment:
         )
 
     @cached_property
+    def waiting_records(self) -> "DynamoScheduleTable":
+        from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+
+        return DynamoScheduleTable(dynamodb=client("dynamodb"), table=setting("WAITING_TABLE"))
+
+    @cached_property
     def waiting(self) -> "DynamoWaitingTable":
         from delayer.aws.lanes.waiting_table import DynamoWaitingTable
 

@@ -368,7 +368,7 @@ def decide(ports: "Bundle", choose: "Callable[[Schedule], Chosen]") -> "Decide":
 
     return Decide(
         clock=ports.clock,
-        records=ports.records,
+        records=ports.waiting_records,
         ledger=ports.ledger,
         registry=ports.registry,
         ids=ids(ports),

@@ -45,7 +45,7 @@ PARTS: dict[str, set[str]] = {
     "enqueue_timing": {"observer", "policy_queues"},
     "ask_policies": {"observer", "policy_queues"},
     "timing_net": {"clock", "observer", "control", "waiting", "policy_queues"},
-    "decide": {*IDS, "observer", "records", "ledger", "registry"},
+    "decide": {*IDS, "observer", "waiting_records", "ledger", "registry"},
     "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
     | {"settings.period", "settings.has_canary", "settings.backlog_mark", "dead_letter_store", "stream_consumer"},
     "send_canary": {*IDS, "observer", "schedules", "settings.period"},
