@@ -1,7 +1,8 @@
 """Writes what is made of other files: actions and policies in `openapi.yaml` and in the layer, and schemas of requests.
 
 The classes in `functions/executor-*/app.py` are the only source of the actions (ADR 0088), those in
-`functions/policy-*/app.py` of the policies (ADR 0096), and `openapi.yaml` is that of all else. The Lambdas carry JSON and no YAML parser; a test keeps all of them the same. Run as `make contract`.
+`functions/policy-*/app.py` of the policies (ADR 0096), and `openapi.yaml` is that of all else. The Lambdas carry JSON
+and no YAML parser; a test keeps all of them the same. Run as `make contract`.
 """
 
 import argparse

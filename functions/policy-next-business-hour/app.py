@@ -25,8 +25,8 @@ class NextBusinessHour(Policy):
         dict[str, Annotated[list[Span], Meta(max_length=8)]],
         Meta(
             max_length=7,
-            description="By day: MON to SUN. A day that is not there is closed. Monday to Friday, 09:00-17:00, if it is "
-            "left out.",
+            description="By day, MON to SUN; a day that is not there is closed. Monday to Friday, 09:00-17:00, if it "
+            "is left out.",
             examples=[{"MON": ["09:00-12:00", "13:00-17:30"], "SAT": ["10:00-14:00"]}],
             extra_json_schema={"propertyNames": {"enum": list(DAYS)}},
         ),

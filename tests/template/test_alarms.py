@@ -22,6 +22,7 @@ each_alarm = pytest.mark.parametrize("alarm", sorted(ALARMS))
 
 SILENT: Final = {  # those that ring because nothing is heard
     "MinuteTaskMissingAlarm",
+    "TimingTaskMissingAlarm",
     "StreamNotPolledAlarm",
     "CanaryNearMissingAlarm",
     "CanaryFarMissingAlarm",
@@ -37,6 +38,9 @@ AT_ONCE: Final = {
     "StreamUndeliveredAlarm",
     "LifecycleSchedulesDroppedAlarm",
     "LifecycleLedgerDroppedAlarm",
+    "LifecycleWaitingDroppedAlarm",
+    "TimingDroppedAlarm",
+    "TimeRefusedAlarm",
     "EventsRefusedAlarm",
     *(f"{name}Alarm" for name in DEAD),
 }
@@ -236,6 +240,7 @@ def test_the_alarms_on_functions() -> None:
         ("IteratorAge", "StreamLifecycle"),
         ("Invocations", "Task1MinuteEnqueuer"),
         ("Errors", "Task1MinuteEnqueuer"),
+        ("Invocations", "Task1MinuteTiming"),
     }
 
 
@@ -246,7 +251,7 @@ def test_each_mapping_of_a_stream_rings_if_it_does_not_poll_or_drops() -> None:
         for name, resource in deployed()["Resources"].items()
         if resource["Type"] == "AWS::Lambda::EventSourceMapping" and "StartingPosition" in resource["Properties"]
     }
-    assert len(mappings) == 3
+    assert len(mappings) == 5
     for name, properties in mappings.items():
         assert properties["MetricsConfig"] == {"Metrics": ["EventCount"]}
         found = {one.name for alarm in ALARMS for one in watched(alarm) if one.resource == name}
@@ -265,7 +270,9 @@ def test_what_is_switched_off_does_not_ring() -> None:
         f"Canary{path}{what}Alarm" for path in ("Near", "Far") for what in ("Missing", "Late")
     }
     assert {name for name in ALARMS if conditions[name] == "HasEvents"} == {
-        f"Lifecycle{table}{what}Alarm" for table in ("Schedules", "Ledger") for what in ("NotPolled", "Dropped")
+        f"Lifecycle{table}{what}Alarm"
+        for table in ("Schedules", "Ledger", "Waiting")
+        for what in ("NotPolled", "Dropped")
     }
 
 
@@ -278,7 +285,7 @@ def test_few_schedules_ring_only_if_half_of_them_are_very_late() -> None:
 
 
 def test_each_canary_rings_if_it_is_late_or_missing() -> None:
-    for metric in set(get_args(Lateness)) - {"Lateness"}:
+    for metric in set(get_args(Lateness)) - {"Lateness", "UndecidedAge"}:
         assert metric in LATENESS.values()
         [missing, late] = sorted(
             (name for name in ALARMS if {one.name for one in watched(name)} == {metric}), reverse=True

@@ -136,6 +136,9 @@ def of_code(function: str) -> set[Permission]:
     if function == "delayer-relay":  # it hands over to all executors, whose queues it knows by their registrations
         queues = {logical(one["Queue"]) for one in resources("Custom::DelayerAction").values()}
         needed |= {(queue, "sqs:SendMessage") for queue in queues}
+    if function in ("timing-enqueuer", "task-1minute-timing"):  # they ask all policies, whose queues they know by name
+        asked = {queue for queue, consumer in consumed().items() if consumer.startswith("policy-")}
+        needed |= {(queue, "sqs:SendMessage") for queue in asked}
     return needed
 
 
@@ -258,6 +261,7 @@ def test_what_a_team_allows_its_function_is_narrow(function: str) -> None:
 
 def test_all_that_holds_schedules_is_known_as_delayers_own() -> None:
     wanted = {"SchedulesTable", "LedgerTable", "ControlTable", "JournalTable", "RegistryTable", "DeadLetterBucket"}
+    wanted |= {"WaitingTable"}
     assert own_resources() >= wanted | {"DelayerQueue", "ExecutorcanaryQueue", "LifecycleTopic", "ApiSchedulePost"}
 
 

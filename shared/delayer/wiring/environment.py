@@ -49,6 +49,12 @@ def queue_at(url: str) -> "SqsQueue":
     return SqsQueue(sqs=client("sqs"), url=url)
 
 
+def policy_queue(name: str, beside: str, stack_id: str) -> str:
+    """The URL of the queue of a policy, as the template names it. `beside` is the URL of another of the stack."""
+    _, stack, unique = stack_id.split("/")
+    return f"{beside.rpartition('/')[0]}/{stack}-policy-{name}-{unique.partition('-')[0]}"
+
+
 class EnvironmentSettings:
     """The settings among the environment variables."""
 
@@ -283,9 +289,9 @@ class Environment:
         from delayer.core.timing.policy import policies
         from delayer.use_cases.timing.ask import PolicyQueues
 
-        beside, names = setting("TIMING_DEAD_LETTERS").rpartition("/")[0], setting("POLICY_QUEUES")
+        beside, stack = setting("TIMING_DEAD_LETTERS"), setting("STACK_ID")
         return PolicyQueues(
-            policies=policies(), queue_of=lambda name: queue_at(f"{beside}/{names.replace('POLICY', name)}")
+            policies=tuple(policies()), queue_of=lambda name: queue_at(policy_queue(name, beside, stack))
         )
 
     def _queue(self, variable: str) -> "SqsQueue":
