@@ -172,7 +172,7 @@ def test_series_are_listed_by_group_and_by_state_page_by_page() -> None:
     assert [one["seriesId"] for one in api.ok("GET /series", state="paused")["series"]] == [made[1]]
     found, query = [], {"limit": "1"}
     for _ in range(6):
-        page = api.ok("GET /series", **query)
+        page = api.ok("GET /series", None, None, **query)
         found += page["series"]
         if "nextCursor" not in page:
             break
