@@ -11,7 +11,7 @@ from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.series.series_table import CURSOR, DynamoSeries, cursor_item, series_list
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
-from delayer.core.recurrence.rule import OnMissed
+from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule.instants import DAY, MINUTE
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
@@ -106,6 +106,7 @@ def stand(dynamodb_or_fake: Any) -> Stand:
         DynamoRegistry(
             dynamodb=dynamodb_or_fake,
             schedules_table=port.schedules_table,
+            relaxed_table=port.schedules_table,
             ledger_table=port.ledger_table,
             registry_table=port.registry_table,
         ),
