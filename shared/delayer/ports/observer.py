@@ -21,6 +21,9 @@ Count = Literal[
     "Refused",
     "Retried",
     "NotBroughtBack",
+    "SeriesFailed",
+    "SeriesHealed",
+    "SeriesStepped",
     "SetAside",
     "SweepHeld",
     "Swept",
@@ -29,7 +32,7 @@ Count = Literal[
     "Undelivered",
     "Unexpected",
 ]
-Lateness = Literal["Lateness", "CanaryNearLateness", "CanaryFarLateness"]
+Lateness = Literal["Lateness", "RelaxedLateness", "CanaryNearLateness", "CanaryFarLateness"]
 Metric = Literal[Count, Lateness]
 
 
@@ -49,5 +52,5 @@ class Observer(Protocol):
         ...
 
     def measure_lateness(self, lateness: Millis, metric: Lateness = "Lateness") -> None:
-        """One observation in milliseconds. `Lateness` is that of the users' schedules alone."""
+        """One observation in milliseconds. `Lateness` is that of the users' precise schedules alone."""
         ...

@@ -123,12 +123,16 @@ class CountsSeries(Protocol):
         ...
 
 
-class FilesSeries(Protocol):
+class FindsSeries(Protocol):
     """Part of SeriesTable."""
 
     def filed(self, schedule_id: str) -> Filed | None:
         """Whose current occurrence it is; None if it is none. Strongly consistent. Raises Unavailable."""
         ...
+
+
+class FilesSeries(FindsSeries, Protocol):
+    """Part of SeriesTable."""
 
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
         """Those of a minute and a shard. Strongly consistent. Raises Unavailable."""

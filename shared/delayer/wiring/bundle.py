@@ -19,8 +19,9 @@ from delayer.ports.observer import Observer
 from delayer.ports.queue import Queue, SendsMessages
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
-from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.schedule_table import Lanes, ScheduleTable
 from delayer.ports.series import SeriesTable
+from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
@@ -115,6 +116,10 @@ class Bundle(Protocol):
         """The schedules table."""
 
     @property
+    def lanes(self) -> Lanes:
+        """The schedules table and the relaxed table: the id tells which."""
+
+    @property
     def ledger(self) -> Ledger:
         """The ledger."""
 
@@ -137,6 +142,14 @@ class Bundle(Protocol):
     @property
     def series(self) -> SeriesTable:
         """Series: their cursors and definitions, and which occurrences are current."""
+
+    @property
+    def series_upkeep(self) -> SeriesUpkeep:
+        """What keeps series going without an event: the lists of the net, and the directories."""
+
+    @property
+    def series_progress(self) -> SeriesProgress:
+        """How far these were gone through."""
 
     @property
     def jobs(self) -> Jobs:

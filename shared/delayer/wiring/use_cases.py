@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.api.replace import Replace
     from delayer.use_cases.api.stop import Stop
     from delayer.use_cases.firing.canary import SendCanary
+    from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
     from delayer.use_cases.firing.enqueue import Enqueue
     from delayer.use_cases.firing.execute import Execute
     from delayer.use_cases.firing.relay import Relay
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.redrive import Redrive
     from delayer.use_cases.series.begin import Begin
     from delayer.use_cases.series.create import CreateSeries
+    from delayer.use_cases.series.end_group import EndSeriesOfGroup
     from delayer.use_cases.series.halt import Halt
+    from delayer.use_cases.series.occurrences import Occurrences
     from delayer.use_cases.series.put import PutSeries
     from delayer.use_cases.series.reading.list_series import ListSeries
     from delayer.use_cases.series.reading.occurrences import ListOccurrences
@@ -50,6 +53,8 @@ if TYPE_CHECKING:
     from delayer.use_cases.series.steering.resume import Resume
     from delayer.use_cases.series.steering.run import RunSeries
     from delayer.use_cases.series.step import StepSeries
+    from delayer.use_cases.series.upkeep.react import ReactToEvents
+    from delayer.use_cases.series.upkeep.tick import SeriesTick
     from delayer.wiring.bundle import Bundle
 
 # ------------------------------------------------------------ what several share
@@ -116,7 +121,7 @@ def accept(ports: "Bundle") -> "Accept":
 
     return Accept(
         clock=ports.clock,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         ledger=ports.ledger,
         registry=ports.registry,
         ids=ids(ports),
@@ -126,14 +131,15 @@ def accept(ports: "Bundle") -> "Accept":
     )
 
 
-def replace(ports: "Bundle") -> "Replace":
-    """PUT and PATCH."""
+def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Replace":
+    """PUT, and with `occurrences` PATCH."""
     from delayer.use_cases.api.replace import Replace
 
     return Replace(
+        occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=ids(ports),
@@ -150,7 +156,7 @@ def lookup(ports: "Bundle") -> "Lookup":
     return Lookup(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=id_check(ports),
@@ -165,21 +171,22 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
     return ListSchedules(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=ports.journal if ports.settings.has_journal else None,
         ids=id_check(ports),
     )
 
 
-def cancel(ports: "Bundle") -> "Cancel":
-    """DELETE of one."""
+def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel":
+    """DELETE of one. Only with `occurrences` is it the owner of a series who cancels its occurrence."""
     from delayer.use_cases.api.cancel import Cancel
 
     return Cancel(
+        occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         ids=id_check(ports),
         observer=ports.observer,
@@ -224,6 +231,7 @@ def cancel_group(ports: "Bundle") -> "CancelGroup":
         ledger=ports.ledger,
         jobs=ports.jobs,
         cancel=cancel(ports),
+        end_series=end_series_of_group(ports),
         queue=ports.group_queue,
         parallel=ports.parallel,
         observer=ports.observer,
@@ -313,6 +321,30 @@ def relay(ports: "Bundle") -> "Relay":
         new_nonce=ports.new_token,
         lease=ports.settings.lease,
         lead=ports.settings.lead,
+    )
+
+
+def claim_relaxed(ports: "Bundle") -> "ClaimRelaxed":
+    """The stream of the relaxed table."""
+    from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
+    from delayer.use_cases.firing.relay import HandOver
+
+    return ClaimRelaxed(
+        clock=ports.clock,
+        control=ports.control,
+        trials=ports.trials,
+        dead_letters=dead_letters(ports),
+        waiting=ports.dead_letter_store,
+        observer=ports.observer,
+        ledger=ports.ledger,
+        firing=HandOver(
+            clock=ports.clock,
+            ledger=ports.ledger,
+            executor_queues=ports.executor_queues,
+            observer=ports.observer,
+            new_nonce=ports.new_token,
+            lease=ports.settings.lease,
+        ),
     )
 
 
@@ -414,10 +446,11 @@ def redrive(ports: "Bundle") -> "Redrive":
     from delayer.use_cases.recovery.redrive import Redrive
 
     return Redrive(
+        occurrences=occurrences(ports),
         clock=ports.clock,
         ledger=ports.ledger,
         store=ports.dead_letter_store,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         delayer_queue=ports.delayer_queue,
         observer=ports.observer,
         read=ports.read_dead_letter,
@@ -555,6 +588,20 @@ def step_series(ports: "Bundle") -> "StepSeries":
     )
 
 
+def occurrences(ports: "Bundle") -> "Occurrences":
+    """For calls that change an occurrence by its own id."""
+    from delayer.use_cases.series.occurrences import Occurrences
+
+    return Occurrences(clock=ports.clock, series=ports.series, ledger=ports.ledger)
+
+
+def end_series_of_group(ports: "Bundle") -> "EndSeriesOfGroup":
+    """For the jobs that cancel groups."""
+    from delayer.use_cases.series.end_group import EndSeriesOfGroup
+
+    return EndSeriesOfGroup(series=ports.series, ledger=ports.ledger, halt=halt_series(ports), parallel=ports.parallel)
+
+
 def halt_series(ports: "Bundle") -> "Halt":
     """For the calls that pause a series, or end it."""
     from delayer.use_cases.series.halt import Halt
@@ -620,3 +667,50 @@ def retention(ports: "Bundle") -> "Retention":
     from delayer.use_cases.series.retention import Retention
 
     return Retention(clock=ports.clock, keep_for=ports.settings.keep_for)
+
+
+def react_to_events(ports: "Bundle") -> "ReactToEvents":
+    """The lifecycle events of occurrences."""
+    from delayer.use_cases.series.upkeep.react import ReactToEvents
+
+    return ReactToEvents(step=step_series(ports), parallel=ports.parallel, observer=ports.observer)
+
+
+def series_tick(ports: "Bundle") -> "SeriesTick":
+    """Each minute, what no event has stepped."""
+    from delayer.core.recurrence.zones import tz_version
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.upkeep.net import Net
+    from delayer.use_cases.series.upkeep.renew import Renew
+    from delayer.use_cases.series.upkeep.tick import SeriesTick
+
+    net = Net(
+        clock=ports.clock,
+        control=ports.control,
+        series=ports.series,
+        files=ports.series_upkeep,
+        ledger=ports.ledger,
+        progress=ports.series_progress,
+        step=step_series(ports),
+        parallel=ports.parallel,
+        observer=ports.observer,
+    )
+    renew = Renew(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        ids=ids(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+    return SeriesTick(
+        clock=ports.clock,
+        net=net,
+        directories=ports.series_upkeep,
+        progress=ports.series_progress,
+        renew=renew,
+        tz_version=tz_version,
+        parallel=ports.parallel,
+        observer=ports.observer,
+    )

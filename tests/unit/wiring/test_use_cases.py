@@ -19,7 +19,7 @@ from tests.world import World
 IDS = {"clock", "control", "randomness", "pick", "settings.shards", "actions"}
 QUOTA = {"clock", "observer", "settings.limits", "rate_limit", "fail_fast_live_count"}
 DEAD_LETTERS = {"clock", "observer", "ledger", "dead_letter_store", "source"}
-REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "schedules", "delayer_queue"} | {
+REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "schedules", "series", "delayer_queue"} | {
     "read_dead_letter",
     "new_token",
     "settings.period",
@@ -39,7 +39,9 @@ PARTS: dict[str, set[str]] = {
     "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id", "new_token"},
     "get_job": {"jobs"},
     "cancel_group": {"clock", "observer", "control", "schedules", "ledger", "registry"}
-    | {"jobs", "group_queue", "parallel", "new_token"},
+    | {"jobs", "group_queue", "parallel", "new_token", "series", "settings.keep_for"},
+    "end_series_of_group": {"clock", "observer", "control", "schedules", "ledger", "registry", "series"}
+    | {"parallel", "settings.keep_for"},
     "enqueue": {*DEAD_LETTERS, "trials", "schedules", "control", "delayer_queue", "new_token", "settings.period"},
     "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
     | {"settings.period", "settings.has_canary", "settings.backlog_mark", "dead_letter_store", "stream_consumer"},
@@ -55,8 +57,10 @@ PARTS: dict[str, set[str]] = {
     "register": {"action_rows", "executor_remote", "observer", "settings.stack_id"},
     "describe": {"function_at"},
     "list_actions": {"actions"},
-    "step_series": {*IDS, "observer", "series"},
-    "halt_series": {"clock", "observer", "control", "schedules", "ledger", "registry", "series"},
+    "occurrences": {"clock", "series", "ledger"},
+    "retention": {"clock", "settings.keep_for"},
+    "step_series": {*IDS, "observer", "series", "settings.keep_for"},
+    "halt_series": {"clock", "observer", "control", "schedules", "ledger", "registry", "series", "settings.keep_for"},
     "announce": {"topic", "observer", "settings.event_source"},
     "deliver": {"observer"},
     "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},

@@ -16,7 +16,8 @@ from delayer.aws.dynamodb import ledger, registry, schedule_table
 from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, number, text
 from delayer.aws.dynamodb.items.requests import failed_conditions, once_free, read_all
 from delayer.aws.runtime.clients import AWS_ERRORS
-from delayer.core.recurrence.rule import OnMissed
+from delayer.aws.series.directories import directory_writes
+from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule import definition as definitions
 from delayer.core.schedule.bucket import Bucket
 from delayer.core.schedule.instants import SECOND
@@ -103,7 +104,7 @@ class DynamoSeries:
 
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
         values: dict[str, Any] = {":list": {"S": current_list(bucket)}}
-        begin: dict[str, Any] = {"ExclusiveStartKey": filed_key(after)} if after else {}
+        begin: dict[str, Any] = {"ExclusiveStartKey": filed_in(bucket, after)} if after else {}
         try:
             answer = self.dynamodb.query(
                 TableName=self.registry_table,
@@ -199,6 +200,7 @@ class DynamoSeries:
             for one in after
             if one not in before
         ]
+        writes += directory_writes(self.registry_table, transaction)
         writes += [_put(self.schedules_table, schedule_table.to_item(one)) for one in transaction.put]
         writes += [self._delete(self.schedules_table, schedule_table.key_item(key)) for key in transaction.delete]
         for change in transaction.ends:
@@ -325,13 +327,22 @@ def current_list(bucket: Bucket) -> str:
 
 def filed_key(schedule_id: str) -> Item:
     """Where an occurrence is filed. Raises ValueError if it is not an id."""
-    address = address_of(schedule_id)
-    return entry_key(current_list(address.bucket), address.sort_key(schedule_id))
+    return filed_in(address_of(schedule_id).bucket, schedule_id)
+
+
+def filed_in(bucket: Bucket, schedule_id: str) -> Item:
+    """Where it is filed to be looked at again, in another minute than that of its address."""
+    return entry_key(current_list(bucket), address_of(schedule_id).sort_key(schedule_id))
 
 
 def filed_item(schedule_id: str, owner: str, series: str) -> Item:
     """A current occurrence as DynamoDB stores it."""
-    return {**filed_key(schedule_id), "v": {"N": str(VERSION)}, "owner": {"S": owner}, "series": {"S": series}}
+    return {**filed_key(schedule_id), **filed_values(owner, series)}
+
+
+def filed_values(owner: str, series: str) -> Item:
+    """The series that it is of."""
+    return {"v": {"N": str(VERSION)}, "owner": {"S": owner}, "series": {"S": series}}
 
 
 def _filed_from(item: StoredItem) -> Filed:

@@ -12,6 +12,8 @@ from attrs import evolve, frozen
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import (
     MAX_BESIDE,
     Cursor,
@@ -177,8 +179,8 @@ def patched(
 def decide_beside(cursor: Cursor, schedule_id: str, over: Collection[str] = ()) -> CursorChange | Refused:
     """One more that may be claimed beside the current occurrence: by run-now, a redrive, or a PATCH of an older one.
 
-    The same transaction puts it or reopens its ledger row. `over` are those of `beside` that have ended, as the ledger
-    says: they are not handed over any more. The current one is named again, too: after the step nothing else does.
+    The same transaction puts it or reopens its ledger row. `over` are those of `beside` of which nothing is handed over
+    any more. The current one is named again, too: after the step nothing else does.
     """
     if cursor.state in CLOSED:
         return Refused(f"the series is {cursor.state}")
@@ -188,6 +190,14 @@ def decide_beside(cursor: Cursor, schedule_id: str, over: Collection[str] = ()) 
     if len(left) == MAX_BESIDE:
         return Refused(f"{MAX_BESIDE} of its schedules are waiting beside the current one; try again later")
     return changed(cursor, beside=(*left, schedule_id))
+
+
+def is_settled(schedule_id: str, row: LedgerRow | None, now: Millis) -> bool:
+    """Whether nothing of it is handed over any more: it has ended, or is so old that it cannot fire.
+
+    What is claimed may still be handed over: an answer has to name it. Raises ValueError if it is not an id.
+    """
+    return now - address_of(schedule_id).due > STALE_AFTER if row is None else row.ended
 
 
 def decide_occurrence_delete(cursor: Cursor, schedule_id: str) -> CursorChange | None:

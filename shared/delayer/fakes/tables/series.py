@@ -32,6 +32,7 @@ class MemorySeries:
     cursors_of: dict[tuple[str, str], Cursor] = Factory(dict)
     definitions_of: dict[tuple[str, str], SeriesDefinition] = Factory(dict)
     current: dict[str, Filed] = Factory(dict)
+    again: dict[tuple[Bucket, str], Filed] = Factory(dict)  # in other minutes than those of their addresses
     names: dict[tuple[str, str], str] = Factory(dict)  # the series that has a name of an owner
     requests: dict[tuple[str, str], RequestRow] = Factory(dict)  # those of the registry
 
@@ -67,9 +68,10 @@ class MemorySeries:
         return self.current.get(schedule_id)
 
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
-        here = [one for one in self.current if address_of(one).bucket == bucket]
+        here = {one: filed for one, filed in self.current.items() if address_of(one).bucket == bucket}
+        here |= {one: filed for (where, one), filed in self.again.items() if where == bucket}
         rest = sorted((one for one in here if not after or _place(one) > _place(after)), key=_place)
-        page = tuple(self.current[one] for one in rest[:at_most])
+        page = tuple(here[one] for one in rest[:at_most])
         return FiledPage(filed=page, more=rest[at_most - 1] if len(rest) > at_most else "")
 
     def create(self, transaction: SeriesTransaction) -> bool:

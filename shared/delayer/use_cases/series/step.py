@@ -14,7 +14,7 @@ from delayer.core.series.series import Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened, Ignore, Over, ReadAgain, Step
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
-from delayer.ports.series import FilesSeries, ReadsSeries, WritesSeries
+from delayer.ports.series import FindsSeries, ReadsSeries, WritesSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.series.retention import Retention
@@ -22,7 +22,7 @@ from delayer.use_cases.series.retention import Retention
 ROUNDS: Final = 10  # the row changes under a step only if its owner changes the series at the same time
 
 
-class SeriesOfStep(ReadsSeries, FilesSeries, WritesSeries, Protocol):
+class SeriesOfStep(ReadsSeries, FindsSeries, WritesSeries, Protocol):
     """What it needs of the series."""
 
 
@@ -80,12 +80,14 @@ class StepSeries:
 
     def _report(self, decision: Step | Over | Fill | Filled, series: str, happened: Happened) -> None:
         if isinstance(decision, Step):
+            self.observer.count("SeriesStepped")
             self.observer.note("stepped", happened.schedule_id, series=series, number=decision.number, at=decision.at)
         elif isinstance(decision, Fill):
             self.observer.note("backfilled", happened.schedule_id, series=series, at=decision.at, left=decision.left)
         elif isinstance(decision, Filled):
             self.observer.note("backfill is over", happened.schedule_id, series=series)
         elif decision.state is SeriesState.FAILED:
+            self.observer.count("SeriesFailed")
             self.observer.warn("its rule failed: the series stops", happened.schedule_id, series=series)
         else:
             self.observer.note("nothing more to put", happened.schedule_id, series=series, state=decision.state)

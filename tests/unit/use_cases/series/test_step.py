@@ -10,6 +10,7 @@ from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.instants import DAY, MINUTE, YEAR, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, kind_of, point_in_time_of
+from delayer.core.series.occurrence import Occurrence, definition_for
 from delayer.core.series.series import Cursor, Overlap, RuleFailed, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened
 from delayer.fakes.tables.series import MemorySeries
@@ -54,7 +55,7 @@ class Stage:
     first: str = field(init=False)  # the id of its first occurrence
 
     def __attrs_post_init__(self) -> None:
-        self.series = MemorySeries(schedules=self.world.table, ledger=self.world.ledger)
+        self.series = self.world.series
         self.step = StepSeries(
             clock=self.world.clock,
             series=self.series,
@@ -66,7 +67,9 @@ class Stage:
         definition = SeriesDefinition(
             owner=OWNER, repeat="{}", overlap=self.overlap, definition=a_definition(), created_at=START
         )
-        first = self.world.accept.ids.issue_for(START + MINUTE, definition.definition, OWNER, kind=Kind.OCCURRENCE)
+        which = Occurrence(series=ID, number=1, time=START + MINUTE)
+        put = definition_for(definition.definition, which)
+        first = self.world.accept.ids.issue_for(START + MINUTE, put, OWNER, kind=Kind.OCCURRENCE)
         self.first = first.id
         cursor = Cursor(
             series=ID, owner=OWNER, state=SeriesState.ACTIVE, number=1, current=first.id, at=first.point_in_time
