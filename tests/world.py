@@ -256,6 +256,9 @@ class World:
         self.accept = use_cases.accept(self.ports("accept"))
         self.replace = use_cases.replace(self.ports("replace"))
         self.cancel = use_cases.cancel(self.ports("cancel"))
+        self.stop = use_cases.stop(self.ports("stop"))
+        self.begin_cancel_group = use_cases.begin_cancel_group(self.ports("begin cancel group"))
+        self.cancel_group = use_cases.cancel_group(self.ports("cancel group"))
         # The second time another environment runs it.
         sent = Sent(at_most=0 if self.duplicated else 10_000)
         self.enqueue = evolve(use_cases.enqueue(self.ports("enqueue")), sent=sent)

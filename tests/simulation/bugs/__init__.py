@@ -3,7 +3,7 @@
 A simulation that finds nothing proves nothing until it is shown to find what is there.
 """
 
-from tests.simulation.bugs import client, enqueuer, executor, history, minute_task, recovery, relay
+from tests.simulation.bugs import client, enqueuer, executor, history, minute_task, recovery, relay, wishes
 from tests.simulation.bugs.bug import Bug
 
 BUGS: tuple[Bug, ...] = (
@@ -13,6 +13,7 @@ BUGS: tuple[Bug, ...] = (
     *executor.BUGS,
     *recovery.BUGS,
     *client.BUGS,
+    *wishes.BUGS,
     *history.BUGS,
 )
 BY_NAME = {bug.name: bug for bug in BUGS}

@@ -115,7 +115,7 @@ def is_quiet(stack: Stack) -> bool:
     return (
         not stack.table.rows
         and not stack.waiting()
-        and not any(queue.messages for queue in stack.queues())
+        and not any(queue.messages for queue in (*stack.queues(), *stack.other_queues()))
         and not stack.stream.unread()
         and all(row.ended for row in stack.ledger.rows.values())
         and stack.watch.accepted.keys() <= stack.ledger.rows.keys()

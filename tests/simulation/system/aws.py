@@ -115,6 +115,7 @@ class Aws:
             "delayer": ("relay", stack.guarded_relay),
             "http": ("execute", stack.guarded_execute),
             "sweep": ("sweep", stack.sweep_buckets),
+            "group": ("cancel group", stack.cancel_group),
             "suspects": ("relay", stack.guarded_relay),
             "http-suspects": ("execute", stack.guarded_execute),
         }

@@ -22,7 +22,7 @@ from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.fakes import MemoryJournal, MemoryQueue, MemoryRegistry, MemoryScheduleTable
-from delayer.fakes.messaging.queue import Message
+from delayer.fakes.messaging.queue import Message, oldest
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.journal import JournalEntry
@@ -47,6 +47,9 @@ TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "accept": 10 * SECOND,
     "cancel": 10 * SECOND,
     "replace": 10 * SECOND,
+    "stop": 10 * SECOND,
+    "begin cancel group": 10 * SECOND,
+    "cancel group": 60 * SECOND,
     "enqueue": 60 * SECOND,
     "tick": 60 * SECOND,
     "sweep": 60 * SECOND,
@@ -58,6 +61,9 @@ NAMES = {  # as functions/ has them
     "accept": "api-schedule-post",
     "cancel": "api-schedule-delete",
     "replace": "api-schedule-put",
+    "stop": "api-schedule-stop",
+    "begin cancel group": "api-group-delete",
+    "cancel group": "job-group-canceller",
     "enqueue": "stream-enqueuer",
     "tick": "task-1minute-enqueuer",
     "sweep": "sweep-bucket-enqueuer",
@@ -174,7 +180,7 @@ class Stack(World):
         self.http_suspects = self._queue(SUSPECTS["execute"], 90 * SECOND)
         self.delayer_queue = self._queue("delayer", 30 * SECOND, self.suspects)
         self.sweep_queue = self._queue("sweep", 120 * SECOND)
-        self.group_queue = self._queue("group", 120 * SECOND)
+        self.group_queue = evolve(self._queue("group", 120 * SECOND), fifo=True, choose=oldest)
         self.http_queue = self._queue("http", 90 * SECOND, self.http_suspects)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
@@ -189,7 +195,7 @@ class Stack(World):
             id(self.journal): ("journal", Service.DYNAMODB),
             id(self.store): ("store", Service.S3),
             id(self.target): ("target", Service.TARGET),
-            **{id(queue): (f"{queue.name}-queue", Service.SQS) for queue in (*self.queues(), self.group_queue)},
+            **{id(queue): (f"{queue.name}-queue", Service.SQS) for queue in (*self.queues(), *self.other_queues())},
         }
 
     def _queue(self, name: str, visibility: Millis, dead: MemoryQueue | None = None) -> MemoryQueue:
@@ -217,8 +223,12 @@ class Stack(World):
         return order[: self.chance.whole("messages in a batch", 1, at_most)]
 
     def queues(self) -> Sequence[MemoryQueue]:
-        """All of them."""
+        """Those with schedules in them, or with work for such a queue."""
         return (self.delayer_queue, self.http_queue, self.sweep_queue, self.suspects, self.http_suspects)
+
+    def other_queues(self) -> Sequence[MemoryQueue]:
+        """Those without schedules in them."""
+        return (self.group_queue,)
 
     def discard(self, batch: Sequence[RecordChange]) -> None:
         """The failure destination of the stream."""
