@@ -75,7 +75,7 @@ simulate: $(INSTALLED) ## play many stories full of faults (SEEDS=10000; SEED=7 
 
 model: $(INSTALLED) ## search every interleaving of one schedule, and of one series, then remove each guard (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.model $(ARGS)
-	@$(if $(ARGS),,PYTHONPATH=shared $(BIN)/python -m tests.model.series)
+	@$(if $(ARGS),,PYTHONPATH=shared $(BIN)/python -m tests.model.series && PYTHONPATH=shared $(BIN)/python -m tests.model.net)
 
 record: $(INSTALLED) ## write down what the simulation and the model find (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.proofs $(ARGS)

@@ -248,13 +248,13 @@ class World:
         )
         self.target = ScriptedTarget(self.clock)
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
-        self.series = MemorySeries(schedules=self.table, ledger=self.ledger)
+        self.series = MemorySeries(schedules=self.table, ledger=self.ledger, requests=self.registry.requests)
 
     def build(self) -> None:
         """The functions, as their app.py makes them."""
         self.stream = MemoryStream(self.clock, self.table.stream, self.discard, shards=self.shards)
         self.accept = use_cases.accept(self.ports("accept"))
-        self.replace = use_cases.replace(self.ports("replace"))
+        self.replace = use_cases.replace(self.ports("replace"), use_cases.occurrences(self.ports("replace")))
         self.cancel = use_cases.cancel(self.ports("cancel"))
         self.stop = use_cases.stop(self.ports("stop"))
         self.begin_cancel_group = use_cases.begin_cancel_group(self.ports("begin cancel group"))

@@ -10,7 +10,7 @@ from delayer.wiring.environment import Environment
 
 ports = Environment("api-schedule-delete")
 owner_of = requests.owner_reader()
-cancel = use_cases.cancel(ports)
+cancel = use_cases.cancel(ports, use_cases.occurrences(ports))
 
 
 @ports.observer.observed

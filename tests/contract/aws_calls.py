@@ -68,6 +68,8 @@ QUERY: Final = "dynamodb:Query"
 READ_MANY: Final = "dynamodb:BatchGetItem"
 WRITE_MANY: Final = "dynamodb:BatchWriteItem"
 
+CHECK: Final = "dynamodb:ConditionCheckItem"
+
 CREATES: Final = {(PUT, "schedules_table"), (PUT, "ledger_table"), (PUT, "registry_table")}
 
 CALLS: Final[dict[tuple[str, str], set[Call]]] = {
@@ -110,6 +112,12 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoSeries", "definition"): {(GET, "registry_table")},
     ("DynamoSeries", "filed"): {(GET, "registry_table")},
     ("DynamoSeries", "page"): {(QUERY, "registry_table")},
+    ("DynamoSeries", "named"): {(GET, "registry_table")},
+    ("DynamoSeries", "listed"): {(QUERY, "registry_table")},
+    ("DynamoSeries", "cursors"): {(READ_MANY, "registry_table")},
+    ("DynamoSeries", "definitions"): {(READ_MANY, "registry_table")},
+    ("DynamoSeries", "live"): {(QUERY, "registry_table")},
+    ("DynamoSeries", "create"): {(PUT, "schedules_table"), (PUT, "registry_table"), (CHECK, "registry_table")},
     ("DynamoSeries", "write"): {*CREATES, (DELETE, "registry_table"), (DELETE, "schedules_table")},
     ("DynamoTrials", "unfinished"): {(GET, "table")},
     ("DynamoTrials", "begin"): {(PUT, "table")},

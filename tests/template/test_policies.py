@@ -88,7 +88,7 @@ each_function = pytest.mark.parametrize("function", sorted(functions()))
 
 def of_port(port: Port) -> set[Permission]:
     """What a use case needs for one of the objects that it holds; another use case says for itself what it needs."""
-    if port.held in ("BringBack", "DescribedByRemote"):
+    if port.held in ("BringBack", "DescribedByRemote", "Occurrences"):
         return set()
     if port.held == "DeadLetters":
         places = {place for method in port.methods for place in PLACES[method]}

@@ -37,14 +37,16 @@ ROOMS: dict[str, set[str]] = {
     | {"core/actions", "core/series"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
+    | {"core/series"}
     | {"use_cases"},
     "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "ports"}
     | {"use_cases", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
+    | {"core/series"}
     | {"use_cases"},
-    "use_cases/series": {"core/schedule", "core/series", "core/api", "ports", "use_cases/api"},
+    "use_cases/series": {"core/schedule", "core/ledger", "core/series", "core/api", "ports", "use_cases/api"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
     "fakes/tables": {
@@ -97,6 +99,7 @@ ROOMS: dict[str, set[str]] = {
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
     "aws/deployment",  # the answer to CloudFormation
     "core/actions",  # the questions to a function
+    "core/series",  # what a series refuses
     "core/firing",  # the two ways of a canary; what came of a request
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands

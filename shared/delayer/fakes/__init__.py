@@ -17,6 +17,7 @@ from delayer.fakes.tables.ledger import MemoryLedger
 from delayer.fakes.tables.registry import MemoryJobs, MemoryRegistry
 from delayer.fakes.tables.schedule_table import MemoryScheduleTable
 from delayer.fakes.tables.series import MemorySeries
+from delayer.fakes.tables.series_upkeep import MemorySeriesProgress, MemorySeriesUpkeep
 from delayer.fakes.tables.stream import MemoryStream
 from delayer.fakes.tables.trials import MemoryTrials
 
@@ -37,6 +38,8 @@ __all__ = [
     "MemoryRegistry",
     "MemoryScheduleTable",
     "MemorySeries",
+    "MemorySeriesProgress",
+    "MemorySeriesUpkeep",
     "MemoryStream",
     "MemoryTopic",
     "MemoryTrials",

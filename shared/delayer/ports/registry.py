@@ -26,9 +26,10 @@ class RequestRow:
     owner: str
     key: str
     digest: str  # of the body: the same key with another body is a mistake
-    schedule_id: str
+    schedule_id: str  # of a series, its first occurrence; empty if it waits for that
     point_in_time: Millis
     expires_at: Millis  # from then on the key counts as new
+    series: str = ""  # the id of the series that was created
 
 
 @frozen(kw_only=True)

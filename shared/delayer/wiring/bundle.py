@@ -21,6 +21,7 @@ from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import ScheduleTable
 from delayer.ports.series import SeriesTable
+from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
@@ -133,6 +134,14 @@ class Bundle(Protocol):
     @property
     def series(self) -> SeriesTable:
         """Series: their cursors and definitions, and which occurrences are current."""
+
+    @property
+    def series_upkeep(self) -> SeriesUpkeep:
+        """What keeps series going without an event: the lists of the net, and the directories."""
+
+    @property
+    def series_progress(self) -> SeriesProgress:
+        """How far these were gone through."""
 
     @property
     def jobs(self) -> Jobs:

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic
+    from delayer.aws.series.progress import DynamoSeriesProgress
     from delayer.aws.series.series_table import DynamoSeries
+    from delayer.aws.series.upkeep import DynamoSeriesUpkeep
     from delayer.core.api.quota import Limits
     from delayer.core.recovery.dead_letter import Contents
     from delayer.ports.observer import Metric
@@ -176,6 +178,18 @@ class Environment:
             ledger_table=setting("LEDGER_TABLE"),
             registry_table=setting("REGISTRY_TABLE"),
         )
+
+    @cached_property
+    def series_upkeep(self) -> "DynamoSeriesUpkeep":
+        from delayer.aws.series.upkeep import DynamoSeriesUpkeep
+
+        return DynamoSeriesUpkeep(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+
+    @cached_property
+    def series_progress(self) -> "DynamoSeriesProgress":
+        from delayer.aws.series.progress import DynamoSeriesProgress
+
+        return DynamoSeriesProgress(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
 
     @cached_property
     def jobs(self) -> "DynamoJobs":

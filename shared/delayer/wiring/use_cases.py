@@ -38,7 +38,11 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
     from delayer.use_cases.recovery.redrive import Redrive
     from delayer.use_cases.series.halt import Halt
+    from delayer.use_cases.series.occurrences import Occurrences
+    from delayer.use_cases.series.retention import Retention
     from delayer.use_cases.series.step import StepSeries
+    from delayer.use_cases.series.upkeep.react import ReactToEvents
+    from delayer.use_cases.series.upkeep.tick import SeriesTick
     from delayer.wiring.bundle import Bundle
 
 # ------------------------------------------------------------ what several share
@@ -115,11 +119,12 @@ def accept(ports: "Bundle") -> "Accept":
     )
 
 
-def replace(ports: "Bundle") -> "Replace":
-    """PUT and PATCH."""
+def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Replace":
+    """PUT, and with `occurrences` PATCH."""
     from delayer.use_cases.api.replace import Replace
 
     return Replace(
+        occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
         schedules=ports.schedules,
@@ -161,11 +166,12 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
     )
 
 
-def cancel(ports: "Bundle") -> "Cancel":
-    """DELETE of one."""
+def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel":
+    """DELETE of one. Only with `occurrences` is it the owner of a series who cancels its occurrence."""
     from delayer.use_cases.api.cancel import Cancel
 
     return Cancel(
+        occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
         schedules=ports.schedules,
@@ -403,6 +409,7 @@ def redrive(ports: "Bundle") -> "Redrive":
     from delayer.use_cases.recovery.redrive import Redrive
 
     return Redrive(
+        occurrences=occurrences(ports),
         clock=ports.clock,
         ledger=ports.ledger,
         store=ports.dead_letter_store,
@@ -459,11 +466,79 @@ def step_series(ports: "Bundle") -> "StepSeries":
     from delayer.core.series.rules import rule_of
     from delayer.use_cases.series.step import StepSeries
 
-    return StepSeries(clock=ports.clock, series=ports.series, ids=ids(ports), rule_of=rule_of, observer=ports.observer)
+    return StepSeries(
+        clock=ports.clock,
+        series=ports.series,
+        ids=ids(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+
+
+def occurrences(ports: "Bundle") -> "Occurrences":
+    """For calls that change an occurrence by its own id."""
+    from delayer.use_cases.series.occurrences import Occurrences
+
+    return Occurrences(clock=ports.clock, series=ports.series, ledger=ports.ledger)
 
 
 def halt_series(ports: "Bundle") -> "Halt":
     """For the calls that pause a series, or end it."""
     from delayer.use_cases.series.halt import Halt
 
-    return Halt(series=ports.series, cancel=cancel(ports), observer=ports.observer)
+    return Halt(series=ports.series, cancel=cancel(ports), retention=retention(ports), observer=ports.observer)
+
+
+def retention(ports: "Bundle") -> "Retention":
+    """For whoever writes the cursor of a series."""
+    from delayer.use_cases.series.retention import Retention
+
+    return Retention(clock=ports.clock, keep_for=ports.settings.keep_for)
+
+
+def react_to_events(ports: "Bundle") -> "ReactToEvents":
+    """The lifecycle events of occurrences."""
+    from delayer.use_cases.series.upkeep.react import ReactToEvents
+
+    return ReactToEvents(step=step_series(ports), parallel=ports.parallel, observer=ports.observer)
+
+
+def series_tick(ports: "Bundle") -> "SeriesTick":
+    """Each minute, what no event has stepped."""
+    from delayer.core.recurrence.zones import tz_version
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.upkeep.net import Net
+    from delayer.use_cases.series.upkeep.renew import Renew
+    from delayer.use_cases.series.upkeep.tick import SeriesTick
+
+    net = Net(
+        clock=ports.clock,
+        control=ports.control,
+        series=ports.series,
+        files=ports.series_upkeep,
+        ledger=ports.ledger,
+        progress=ports.series_progress,
+        step=step_series(ports),
+        parallel=ports.parallel,
+        observer=ports.observer,
+    )
+    renew = Renew(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        ids=ids(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+    return SeriesTick(
+        clock=ports.clock,
+        net=net,
+        directories=ports.series_upkeep,
+        progress=ports.series_progress,
+        renew=renew,
+        tz_version=tz_version,
+        parallel=ports.parallel,
+        observer=ports.observer,
+    )

@@ -19,7 +19,7 @@ from tests.world import World
 IDS = {"clock", "control", "randomness", "pick", "settings.shards", "actions"}
 QUOTA = {"clock", "observer", "settings.limits", "rate_limit", "fail_fast_live_count"}
 DEAD_LETTERS = {"clock", "observer", "ledger", "dead_letter_store", "source"}
-REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "schedules", "delayer_queue"} | {
+REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "schedules", "series", "delayer_queue"} | {
     "read_dead_letter",
     "new_token",
     "settings.period",
@@ -30,7 +30,7 @@ PARTS: dict[str, set[str]] = {
     "quota": QUOTA,
     "dead_letters": DEAD_LETTERS,
     "accept": {*IDS, *QUOTA, "schedules", "ledger", "registry"},
-    "replace": {*IDS, *QUOTA, "schedules", "ledger", "registry", "fail_fast_journal", "settings.has_journal"},
+    "replace": {*IDS, *QUOTA, "schedules", "ledger", "registry", "series", "fail_fast_journal", "settings.has_journal"},
     "lookup": {"clock", "observer", "control", "schedules", "ledger", "registry"}
     | {"fail_fast_journal", "settings.has_journal"},
     "list_schedules": {"clock", "control", "schedules", "ledger", "registry"} | {"journal", "settings.has_journal"},
@@ -55,6 +55,7 @@ PARTS: dict[str, set[str]] = {
     "register": {"action_rows", "executor_remote", "observer", "settings.stack_id"},
     "describe": {"function_at"},
     "list_actions": {"actions"},
+    "occurrences": {"clock", "series", "ledger"},
     "step_series": {*IDS, "observer", "series"},
     "halt_series": {"clock", "observer", "control", "schedules", "ledger", "registry", "series"},
     "announce": {"topic", "observer", "settings.event_source"},

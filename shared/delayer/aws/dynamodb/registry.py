@@ -11,7 +11,7 @@ from attrs import frozen
 
 from delayer.aws.dynamodb import ledger, schedule_table
 from delayer.aws.dynamodb.items import lists
-from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key
+from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, text
 from delayer.aws.dynamodb.items.requests import failed_conditions, once_free
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.core.ledger.row import LedgerChange
@@ -162,6 +162,7 @@ def request_item(row: RequestRow) -> Item:
         "scheduleId": {"S": row.schedule_id},
         "pointInTime": {"N": str(row.point_in_time)},
         "expiresAt": {"N": str(row.expires_at // SECOND)},
+        **({"series": {"S": row.series}} if row.series else {}),
     }
 
 
@@ -192,6 +193,7 @@ def request_from(owner: str, key: str, item: StoredItem) -> RequestRow:
             schedule_id=item["scheduleId"]["S"],
             point_in_time=int(item["pointInTime"]["N"]),
             expires_at=int(item["expiresAt"]["N"]) * SECOND,
+            series=text(item, "series"),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise Unavailable(f"an idempotency key that cannot be read: {error!r}") from error

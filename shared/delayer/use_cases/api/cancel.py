@@ -1,5 +1,8 @@
 """Cancels a schedule, wherever it is: the ledger row alone answers (ADR 0040)."""
 
+from collections.abc import Callable
+from typing import Protocol
+
 from attrs import frozen
 
 from delayer.core.api.cancellation import (
@@ -12,7 +15,8 @@ from delayer.core.api.cancellation import (
     decide_cancel,
 )
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
-from delayer.core.schedule.schedule_id import key_of
+from delayer.core.schedule.schedule_id import Kind, key_of, kind_of
+from delayer.core.series.series import NotCurrent
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import WritesLedger
 from delayer.ports.observer import Observer
@@ -31,6 +35,17 @@ class Cancelled:
     row: LedgerRow
 
 
+Decided = LedgerChange | Already | TooLate | MayBeRunning | Expired | NotFound
+
+
+class EndsOccurrences(Protocol):
+    """The use case Occurrences."""
+
+    def settle(self, schedule_id: str, decide: Callable[[LedgerRow | None], Decided]) -> Decided | NotCurrent:
+        """As there."""
+        ...
+
+
 Answer = Cancelled | TooLate | MayBeRunning | Expired | NotFound
 
 
@@ -44,6 +59,7 @@ class Cancel:
     registry: ReadsNames
     ids: IdCheck
     observer: Observer
+    occurrences: EndsOccurrences | None = None  # None: for callers that have written the cursor of the series before
 
     def __call__(self, schedule_id: str, owner: str, detail: str = CANCELLED, by: str = "") -> Answer:
         """`by` is the caller, if that is not simply the owner.
@@ -71,10 +87,15 @@ class Cancel:
 
     def _decide(self, schedule_id: str, owner: str, detail: str, by: str) -> Answer:
         """Nothing is read beforehand, because most schedules have no row yet."""
-        outcome = settle(
-            self.ledger,
-            lambda current: signed(decide_cancel(schedule_id, owner, current, self.clock.now(), detail), by),
-        )
+
+        def decide(current: LedgerRow | None) -> Decided:
+            return signed(decide_cancel(schedule_id, owner, current, self.clock.now(), detail), by)
+
+        outcome: Decided | NotCurrent = NotCurrent()
+        if self.occurrences and kind_of(schedule_id) is Kind.OCCURRENCE:
+            outcome = self.occurrences.settle(schedule_id, decide)
+        if isinstance(outcome, NotCurrent):
+            outcome = settle(self.ledger, decide)
         return Cancelled(outcome.row) if isinstance(outcome, LedgerChange | Already) else outcome
 
     def _delete(self, schedule_id: str) -> None:

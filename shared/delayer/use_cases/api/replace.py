@@ -22,7 +22,8 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import key_of
+from delayer.core.schedule.schedule_id import Kind, key_of, kind_of
+from delayer.core.series.series import Refused
 from delayer.ports.clock import Clock
 from delayer.ports.journal import ReadsHistory
 from delayer.ports.ledger import ReadsLedger
@@ -64,7 +65,15 @@ class Masked:
     """As OnItsWay, but the journal knows it: with its secrets masked, so that nothing can be scheduled from it."""
 
 
-Answer = Replaced | TooLate | MayBeRunning | Expired | NotFound | OnItsWay | Masked
+class ReplacesOccurrences(Protocol):
+    """The use case Occurrences."""
+
+    def replace(self, old: Schedule, row: LedgerRow | None, new: Schedule, end: LedgerChange) -> bool | Refused:
+        """As there."""
+        ...
+
+
+Answer = Refused | Replaced | TooLate | MayBeRunning | Expired | NotFound | OnItsWay | Masked
 
 
 @frozen(kw_only=True)
@@ -80,6 +89,7 @@ class Replace:
     quota: Quota
     actions: Actions
     observer: Observer
+    occurrences: ReplacesOccurrences | None = None  # None: for calls by name, which no occurrence has
 
     def by_name(
         self, request: Request, owner: str, name: str, *, only_new: bool = False, by: str = ""
@@ -127,14 +137,25 @@ class Replace:
                 return old
             if old is None:
                 return self._without_record(schedule_id, owner, current, soon)
-            new = self.ids.issue(self._changed(old, point_in_time, payload), owner, old.traits)
+            asked = self._changed(old, point_in_time, payload)
+            new = self.ids.issue_for(asked.point_in_time, asked.definition, owner, old.traits, kind_of(schedule_id))
             verdict = decide_replace(schedule_id, owner, current, new.id, self.clock.now())
             if not isinstance(verdict, LedgerChange):
                 return verdict
             transaction = self._taking_the_place_of(current, schedule_id, new, signed(verdict, by or owner))
-            if self.registry.replace(transaction):
-                return self._replaced(transaction)
+            if answer := self._written(transaction, old, current):
+                return answer
         raise Unavailable("others change this schedule all the time; try again")
+
+    def _written(self, transaction: ScheduleTransaction, old: Schedule, row: LedgerRow | None) -> Answer | None:
+        """None: others were faster. The transaction of an occurrence changes the cursor of its series, too."""
+        if self.occurrences and transaction.end and kind_of(old.id) is Kind.OCCURRENCE:
+            done = self.occurrences.replace(old, row, transaction.put, transaction.end)
+        else:
+            done = self.registry.replace(transaction)
+        if isinstance(done, Refused):
+            return done
+        return self._replaced(transaction) if done else None
 
     def _changed(self, old: Schedule, point_in_time: Millis | None, payload: str | None) -> Request:
         """What its target would never take is refused, as at creation."""

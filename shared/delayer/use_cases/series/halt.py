@@ -13,10 +13,11 @@ from delayer.core.api.cancellation import MayBeRunning, TooLate
 from delayer.core.series.command import Already, decide_delete, decide_pause
 from delayer.core.series.series import Cursor, CursorChange, Refused
 from delayer.ports.observer import Observer
-from delayer.ports.series import ReadsSeries, SeriesTransaction, WritesSeries
+from delayer.ports.series import ReadsSeries, WritesSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer as CancelAnswer
 from delayer.use_cases.api.cancel import Cancelled
+from delayer.use_cases.series.retention import Retention
 
 ROUNDS: Final = 10
 DETAIL: Final = "its series was paused or cancelled"
@@ -57,6 +58,7 @@ class Halt:
 
     series: SeriesOfHalt
     cancel: CancelsSchedules
+    retention: Retention
     observer: Observer
 
     def pause(self, owner: str, series: str, by: str = "") -> Halted | Refused | NoSeries:
@@ -75,12 +77,18 @@ class Halt:
             decision = decide(current)
             if isinstance(decision, Refused):
                 return decision
-            if isinstance(decision, Already) or self._write(decision):
-                return self._end_what_it_names(decision.cursor, by)
+            cursor = decision.cursor if isinstance(decision, Already) else self._written(decision)
+            if cursor:
+                return self._end_what_it_names(cursor, by)
         raise Unavailable("others change the series all the time; try again")
 
-    def _write(self, change: CursorChange) -> bool:
-        return self.series.write(SeriesTransaction(cursor=change.cursor, over=change.over))
+    def _written(self, change: CursorChange) -> Cursor | None:
+        """The cursor as it stands now; None if it was changed meanwhile, and nothing was written."""
+        stored = self.series.definition(change.over.owner, change.over.series)
+        if stored is None:
+            return None
+        transaction = self.retention.transaction(change, stored)
+        return transaction.cursor if self.series.write(transaction) else None
 
     def _end_what_it_names(self, cursor: Cursor, by: str) -> Halted:
         """The cursor goes on naming them, so that a repeat finds what this call may die before."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind
@@ -12,14 +12,15 @@ from delayer.core.series.series import Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened, Ignore, Over, ReadAgain, Step, decide_step, stepped
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
-from delayer.ports.series import FilesSeries, ReadsSeries, SeriesTransaction, WritesSeries
+from delayer.ports.series import FindsSeries, ReadsSeries, WritesSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
+from delayer.use_cases.series.retention import Retention
 
 ROUNDS: Final = 10  # the row changes under a step only if its owner changes the series at the same time
 
 
-class SeriesOfStep(ReadsSeries, FilesSeries, WritesSeries, Protocol):
+class SeriesOfStep(ReadsSeries, FindsSeries, WritesSeries, Protocol):
     """What it needs of the series."""
 
 
@@ -31,6 +32,7 @@ class StepSeries:
     series: SeriesOfStep
     ids: Ids
     rule_of: Callable[[SeriesDefinition], Rule]
+    retention: Retention
     observer: Observer
 
     def __call__(self, happened: Happened) -> None:
@@ -59,7 +61,8 @@ class StepSeries:
                 return True
         put = self._issued(decision, series, definition)
         change = stepped(cursor, decision, put.id if put else "")
-        if not self.series.write(SeriesTransaction(cursor=change.cursor, over=change.over, put=(put,) if put else ())):
+        transaction = self.retention.transaction(change, definition)
+        if not self.series.write(evolve(transaction, put=(put,) if put else ())):
             return False
         self._report(decision, series, happened)
         return True
@@ -73,8 +76,10 @@ class StepSeries:
 
     def _report(self, decision: Step | Over, series: str, happened: Happened) -> None:
         if isinstance(decision, Step):
+            self.observer.count("SeriesStepped")
             self.observer.note("stepped", happened.schedule_id, series=series, number=decision.number, at=decision.at)
         elif decision.state is SeriesState.FAILED:
+            self.observer.count("SeriesFailed")
             self.observer.warn("its rule failed: the series stops", happened.schedule_id, series=series)
         else:
             self.observer.note("nothing more to put", happened.schedule_id, series=series, state=decision.state)

@@ -13,13 +13,19 @@ from delayer.core.series.stepping import Happened
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer, Cancelled
 from delayer.use_cases.series.halt import Halt, Halted, NoSeries
+from delayer.use_cases.series.retention import Retention
 from tests.samples import OWNER
 from tests.unit.use_cases.series.test_step import ID, Stage
 from tests.world import START
 
 
 def a_halt(stage: Stage) -> Halt:
-    return Halt(series=stage.series, cancel=stage.world.cancel, observer=stage.world.observer)
+    return Halt(
+        series=stage.series,
+        cancel=stage.world.cancel,
+        retention=Retention(clock=stage.world.clock),
+        observer=stage.world.observer,
+    )
 
 
 @pytest.mark.parametrize("command", ["pause", "delete"])
