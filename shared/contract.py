@@ -89,24 +89,37 @@ def contract() -> dict[str, Any]:
     """What the functions need of the API: request schemas with the action left open, and the routes."""
     openapi = yaml.safe_load(OPENAPI.read_text())
     schemas = openapi["components"]["schemas"]
-    request = _resolved({**schemas["ScheduleRequest"], "properties": _without_action(schemas)}, schemas)
+    request = _resolved({**schemas["ScheduleRequest"], "properties": _open(schemas, "ScheduleRequest")}, schemas)
     for reported_in_words_of_our_own in ("not", "if", "then"):  # which of the two fields is given
         del request[reported_in_words_of_our_own]
+    series = _resolved({**schemas["SeriesRequest"], "properties": _open(schemas, "SeriesRequest")}, schemas)
+    preview = _resolved({**schemas["PreviewRequest"], "properties": _open(schemas, "PreviewRequest")}, schemas)
     return {
         "request": request,
         "change": {
             name: value for name, value in _resolved(schemas["ChangeRequest"], schemas).items() if name != "not"
         },
+        "series": series,
+        "preview": preview,
         "listing": _query(openapi, "/schedules", "get"),
+        "seriesListing": _query(openapi, "/series", "get"),
+        "occurrences": _query(openapi, "/series/{seriesId}/occurrences", "get"),
+        "next": _query(openapi, "/series/{seriesId}/next", "get"),
         "group": _query(openapi, "/schedules", "delete"),
         "routes": {path: _methods(item) for path, item in sorted(openapi["paths"].items())},
     }
 
 
-def _without_action(schemas: dict[str, Any]) -> dict[str, Any]:
-    """Which actions there are is known when the stack is deployed."""
-    is_open = {"type": "object", "required": ["type"], "properties": {"type": {"type": "string"}}}
-    return {**schemas["ScheduleRequest"]["properties"], "action": is_open}
+ACTION: Final = {"type": "object", "required": ["type"], "properties": {"type": {"type": "string"}}}
+OPEN: Final[dict[str, Any]] = {
+    "action": ACTION,  # which actions there are is known when the stack is deployed
+    "repeat": {},  # a rule is read by the code that reckons its times, which says more than a schema can
+}
+
+
+def _open(schemas: dict[str, Any], request: str) -> dict[str, Any]:
+    """The fields of a request, without the schemas of what is checked elsewhere."""
+    return {name: OPEN.get(name, schema) for name, schema in schemas[request]["properties"].items()}
 
 
 def _methods(item: dict[str, Any]) -> list[str]:

@@ -122,6 +122,7 @@ class WorldSettings:
     keep_for: Millis = 90 * DAY
     event_source: str = "urn:delayer:test"
     stack_id: str = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b"
+    has_events: bool = True
     has_journal: bool = True
     has_canary: bool = False
     backlog_mark: int = 10_000

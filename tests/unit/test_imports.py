@@ -33,6 +33,7 @@ ROOMS: dict[str, set[str]] = {
     "core/timing": {"core/schedule"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
+    "core/api/series": {"core/schedule", "core/recurrence", "core/series", "core/api"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions", "core/series"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
@@ -46,7 +47,8 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
     | {"core/series"}
     | {"use_cases"},
-    "use_cases/series": {"core/schedule", "core/ledger", "core/series", "core/api", "ports", "use_cases/api"},
+    "use_cases/series": {"core/schedule", "core/ledger", "core/series", "core/api", "core/api/series", "ports"}
+    | {"use_cases", "use_cases/api"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
     "fakes/tables": {

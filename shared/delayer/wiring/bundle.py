@@ -76,6 +76,10 @@ class Settings(Protocol):
         """Names this stack in its events."""
 
     @property
+    def has_events(self) -> bool:
+        """Whether lifecycle events are published."""
+
+    @property
     def has_journal(self) -> bool:
         """Whether the journal is switched on."""
 

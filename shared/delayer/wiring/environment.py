@@ -102,6 +102,10 @@ class EnvironmentSettings:
         return setting("EVENT_SOURCE")
 
     @property
+    def has_events(self) -> bool:
+        return setting("LIFECYCLE") != "off"
+
+    @property
     def has_journal(self) -> bool:
         return setting("LIFECYCLE") == "journal"
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.guard import Guard
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
     from delayer.use_cases.recovery.redrive import Redrive
+    from delayer.use_cases.series.begin import Begin
+    from delayer.use_cases.series.create import CreateSeries
     from delayer.use_cases.series.halt import Halt
     from delayer.use_cases.series.occurrences import Occurrences
     from delayer.use_cases.series.retention import Retention
@@ -459,6 +461,35 @@ def deliver(ports: "Bundle", read: "Callable[[Event], object]") -> "Deliver":
 
 
 # ------------------------------------------------------------ series
+
+
+def begin_series(ports: "Bundle") -> "Begin":
+    """For calls that create series."""
+    from delayer.use_cases.series.begin import Begin
+
+    return Begin(
+        clock=ports.clock,
+        series=ports.series,
+        ids=ids(ports),
+        quota=quota(ports),
+        observer=ports.observer,
+        new_id=ports.new_series_id,
+    )
+
+
+def create_series(ports: "Bundle") -> "CreateSeries":
+    """POST of a series."""
+    from delayer.use_cases.series.create import CreateSeries
+
+    return CreateSeries(
+        clock=ports.clock,
+        series=ports.series,
+        requests=ports.registry,
+        begin=begin_series(ports),
+        actions=ports.actions,
+        observer=ports.observer,
+        has_events=ports.settings.has_events,
+    )
 
 
 def step_series(ports: "Bundle") -> "StepSeries":

@@ -61,8 +61,8 @@ class DynamoSeries:
         return _name_from(item) if item else ""
 
     def listed(self, owner: str, group: str | None, after: SeriesEntry | None, at_most: int) -> SeriesPage:
-        list_of = {":list": {"S": directory_list(owner)}}
-        within = {} if group is None else {":group": {"S": f"{group}#"}}
+        list_of: Item = {":list": {"S": directory_list(owner)}}
+        within: Item = {} if group is None else {":group": {"S": f"{group}#"}}
         begin: dict[str, Any] = {"ExclusiveStartKey": entry_key(directory_list(owner), _place(after))} if after else {}
         answer = self._query(list_of, within, Limit=at_most, **begin)
         more = answer.get("LastEvaluatedKey")
@@ -200,7 +200,7 @@ class DynamoSeries:
         if earlier and earlier != entry:
             writes.append(self._delete(self.registry_table, directory_key(cursor.owner, earlier)))
         if is_new or earlier != entry or transaction.changes_expiry:
-            item = {**directory_key(cursor.owner, entry), "v": {"N": str(VERSION)}, **_expiry(cursor)}
+            item: Item = {**directory_key(cursor.owner, entry), "v": {"N": str(VERSION)}, **_expiry(cursor)}
             writes.append(_put(self.registry_table, item))
         if definition.name and (is_new or transaction.changes_expiry):
             over = transaction.over_name if is_new else cursor.series

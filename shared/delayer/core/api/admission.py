@@ -42,17 +42,17 @@ Actions = Mapping[str, ActionType]  # by type
 
 def admit(body: bytes, now: Millis, actions: Actions) -> Request:
     """The request in a body. `actions` are those that have an executor. Raises NotJson, TooLarge or Invalid."""
-    document, payload = _document(body)
-    errors = _first_errors(_shape_errors(document, payload, actions))
+    document, payload = read_body(body)
+    errors = first_errors(_shape_errors(document, payload, actions))
     point_in_time = _point_in_time(document, now, errors)
     if errors:
         raise Invalid(errors)
     return Request(
-        point_in_time=point_in_time, definition=_definition(document, payload), name=document.get("name", "")
+        point_in_time=point_in_time, definition=definition_of(document, payload), name=document.get("name", "")
     )
 
 
-def _first_errors(found: Iterable[FieldError]) -> list[FieldError]:
+def first_errors(found: Iterable[FieldError]) -> list[FieldError]:
     """Raises Invalid if there are too many for one answer: a list that was cut short vouches for no field."""
     errors = [*islice(found, MAX_ERRORS)]
     if len(errors) == MAX_ERRORS:
@@ -60,8 +60,8 @@ def _first_errors(found: Iterable[FieldError]) -> list[FieldError]:
     return errors
 
 
-def _definition(document: Mapping[str, Any], payload: bytes | None) -> Definition:
-    """By the list of its fields; an empty value counts as not given."""
+def definition_of(document: Mapping[str, Any], payload: bytes | None) -> Definition:
+    """By the list of its fields; an empty value counts as not given. Raises TooLarge."""
     texts = {
         one.wire_name: _compact(value) if one.is_json else str(value)
         for one in FIELDS
@@ -105,9 +105,9 @@ def admit_batch(body: bytes) -> list[bytes]:
 
 def admit_change(body: bytes, now: Millis) -> ChangeRequest:
     """The change in a body. Raises NotJson, TooLarge or Invalid."""
-    document, payload = _document(body)
+    document, payload = read_body(body)
     shown = document if payload is None else {**document, "payload": None}
-    errors = _first_errors(errors_of(CHANGE, shown))
+    errors = first_errors(errors_of(CHANGE, shown))
     is_timed = "pointInTime" in document or "delaySeconds" in document
     if not shown:
         errors = [FieldError(field="", problem="nothing to change", allowed="pointInTime or delaySeconds, payload")]
@@ -137,8 +137,8 @@ _MASKED: Final = FieldError(
 )
 
 
-def _document(body: bytes) -> tuple[dict[str, Any], bytes | None]:
-    """The fields but the payload, and the payload as it was sent."""
+def read_body(body: bytes) -> tuple[dict[str, Any], bytes | None]:
+    """The fields but the payload, and the payload as it was sent. Raises NotJson or TooLarge."""
     if len(body) > MAX_BODY_BYTES:
         raise TooLarge(f"The body has {len(body):,} bytes; at most {MAX_BODY_BYTES:,} are allowed.")
     fields = fields_of(body)
@@ -173,7 +173,7 @@ def clients_types(actions: Actions) -> list[str]:
 
 def check_payload(action: ActionType, payload: str) -> None:
     """Raises Invalid for a payload that its target would never take. It is empty if there is none."""
-    if errors := _first_errors(_payload_errors(action, payload.encode("utf-8", "surrogatepass"))):
+    if errors := first_errors(_payload_errors(action, payload.encode("utf-8", "surrogatepass"))):
         raise Invalid(errors)
 
 
@@ -205,10 +205,11 @@ def _shape_errors(document: Mapping[str, Any], payload: bytes | None, actions: A
     action = document.get("action")
     kind = action.get("type") if isinstance(action, dict) else None
     if isinstance(kind, str):
-        yield from _action_errors(kind, action, payload or b"", actions)
+        yield from action_errors(kind, action, payload or b"", actions)
 
 
-def _action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> Iterable[FieldError]:
+def action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> Iterable[FieldError]:
+    """What is wrong with an action of this type, or with its payload. Raises Unavailable if no type is known."""
     known = actions.get(kind)
     if known is None or known.internal:
         allowed = ", ".join(clients_types(actions))

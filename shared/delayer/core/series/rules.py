@@ -8,7 +8,7 @@ from attrs import frozen
 from delayer.core.recurrence import times
 from delayer.core.recurrence.bad_rule import BadRule
 from delayer.core.recurrence.rule import Rule as Recurrence
-from delayer.core.recurrence.rule import parse_rule
+from delayer.core.recurrence.rule import document_of, parse_rule
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.series import Rule, RuleFailed, SeriesDefinition
 
@@ -36,6 +36,11 @@ class _Unreadable:
     def next_after(self, at: Millis) -> Millis | None:  # noqa: ARG002 - it has no times
         """As Rule."""
         raise RuleFailed(self.reason)
+
+
+def text_of(rule: Recurrence) -> str:
+    """The document that is stored with a series: it says everything, so that it means the same at any time."""
+    return msgspec.json.encode(document_of(rule)).decode()
 
 
 def rule_of(definition: SeriesDefinition) -> Rule:

@@ -120,11 +120,11 @@ class Ids:
             point_in_time=point_in_time,
             created_at=now,
             definition=definition,
-            traits=self._traits(definition, old),
+            traits=self.traits(definition, old),
         )
 
-    def _traits(self, definition: Definition, old: Traits) -> Traits:
-        """By its type as it is registered now."""
+    def traits(self, definition: Definition, old: Traits = NO_TRAITS) -> Traits:
+        """By its type as it is registered now; the old ones if that cannot be known."""
         try:
             action = self.actions.get(definition.action_type)
         except Unavailable:

@@ -72,7 +72,7 @@ class StepSeries:
             return None
         which = Occurrence(series=series, number=decision.number, time=decision.at)
         put = definition_for(definition.definition, which)
-        return self.ids.issue_for(decision.at, put, definition.owner, kind=Kind.OCCURRENCE)
+        return self.ids.issue_for(decision.at, put, definition.owner, definition.traits, Kind.OCCURRENCE)
 
     def _report(self, decision: Step | Over, series: str, happened: Happened) -> None:
         if isinstance(decision, Step):
