@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from delayer.use_cases.series.halt import Halt
     from delayer.use_cases.series.occurrences import Occurrences
     from delayer.use_cases.series.retention import Retention
+    from delayer.use_cases.series.steering.change import ChangeSeries
+    from delayer.use_cases.series.steering.resume import Resume
+    from delayer.use_cases.series.steering.run import RunSeries
     from delayer.use_cases.series.step import StepSeries
     from delayer.use_cases.series.upkeep.react import ReactToEvents
     from delayer.use_cases.series.upkeep.tick import SeriesTick
@@ -519,6 +522,59 @@ def halt_series(ports: "Bundle") -> "Halt":
     from delayer.use_cases.series.halt import Halt
 
     return Halt(series=ports.series, cancel=cancel(ports), retention=retention(ports), observer=ports.observer)
+
+
+def resume_series(ports: "Bundle") -> "Resume":
+    """POST of a resume."""
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.steering.resume import Resume
+
+    return Resume(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        cancel=cancel(ports),
+        ids=ids(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+
+
+def change_series(ports: "Bundle") -> "ChangeSeries":
+    """PATCH of a series."""
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.steering.change import ChangeSeries
+
+    return ChangeSeries(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        ids=ids(ports),
+        quota=quota(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+
+
+def run_series(ports: "Bundle") -> "RunSeries":
+    """POST of a run-now, and of a backfill."""
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.steering.once import Once
+    from delayer.use_cases.series.steering.run import RunSeries
+
+    return RunSeries(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        once=Once(clock=ports.clock, requests=ports.registry),
+        ids=ids(ports),
+        quota=quota(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
 
 
 def retention(ports: "Bundle") -> "Retention":

@@ -55,16 +55,15 @@ Decision = Step | Over | Fill | Filled | Ignore | ReadAgain
 
 def decide_backfill(
     cursor: Cursor, definition: SeriesDefinition, rule: Rule, since: Millis, until: Millis
-) -> Fill | ReadAgain | Refused:
-    """The first time of a backfill: of those that are not before `since`, and before `until`."""
+) -> Fill | Filled | ReadAgain | Refused:
+    """The first time of a backfill, of those that are not before `since`, and before `until`; Filled: there is none."""
     if cursor.state in CLOSED or cursor.state is SeriesState.FAILED:
         return Refused(f"the series is {cursor.state}")
     if cursor.definition_revision != definition.revision:
         return ReadAgain()
     if cursor.backfill:
         return Refused("a backfill of it is under way")
-    fill = _from(rule, since - 1, until, MAX_FILLED)
-    return fill if isinstance(fill, Fill) else Refused("its rule has no time in between")
+    return _from(rule, since - 1, until, MAX_FILLED)
 
 
 def decide_backfill_step(

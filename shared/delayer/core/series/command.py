@@ -67,6 +67,7 @@ class Await:
     """Nothing is put now: the step after the current occurrence, or the resume, goes by the new definition."""
 
     number: int  # of the first occurrence that goes by it
+    passed: Millis = 0  # what is due up to then is left behind
 
 
 def decide_pause(cursor: Cursor) -> CursorChange | Already | Refused:
@@ -101,7 +102,7 @@ def decide_resume(
     if cursor.current and happened is None:
         return CancelFirst()
     if happened and not is_over_for(definition.overlap, happened.kind):
-        return Await(number=cursor.number + 1)
+        return Await(number=cursor.number + 1, passed=now)
     return step_from(cursor, rule, max(now, cursor.passed, cursor.at if was_used(row) else 0), now)
 
 
@@ -111,7 +112,7 @@ def resumed(cursor: Cursor, resume: Step | Over | Await, row: LedgerRow | None, 
     `row` is the one that was decided by.
     """
     if isinstance(resume, Await):
-        return changed(cursor, state=SeriesState.ACTIVE)
+        return changed(cursor, state=SeriesState.ACTIVE, passed=max(cursor.passed, resume.passed))
     change = stepped(cursor if was_used(row) else evolve(cursor, at=cursor.passed), resume, schedule_id)
     return CursorChange(cursor=change.cursor, over=cursor)
 

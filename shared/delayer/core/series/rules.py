@@ -3,12 +3,12 @@
 from functools import lru_cache
 
 import msgspec
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.recurrence import times
 from delayer.core.recurrence.bad_rule import BadRule
+from delayer.core.recurrence.rule import OnMissed, document_of, parse_rule
 from delayer.core.recurrence.rule import Rule as Recurrence
-from delayer.core.recurrence.rule import document_of, parse_rule
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.series import Rule, RuleFailed, SeriesDefinition
 
@@ -23,6 +23,13 @@ class _Recurring:
         """As Rule. Whatever goes wrong in the arithmetic would go wrong each time: the series stops, and says so."""
         try:
             return times.next_after(self.recurrence, at)
+        except Exception as error:
+            raise RuleFailed(repr(error)) from error
+
+    def between(self, after: Millis, until: Millis) -> int:
+        """How many there are. Raises RuleFailed."""
+        try:
+            return max(0, times.number_of(self.recurrence, until) - times.number_of(self.recurrence, after))
         except Exception as error:
             raise RuleFailed(repr(error)) from error
 
@@ -46,6 +53,24 @@ def text_of(rule: Recurrence) -> str:
 def rule_of(definition: SeriesDefinition) -> Rule:
     """Its times. A document that cannot be read makes a rule that fails."""
     return _parsed(definition.repeat)
+
+
+def times_between(definition: SeriesDefinition, after: Millis, until: Millis) -> int:
+    """How many times of its rule are later than `after` and not later than `until`. Raises RuleFailed."""
+    rule = rule_of(definition)
+    if not isinstance(rule, _Recurring):
+        raise RuleFailed("its rule cannot be read")
+    return rule.between(after, until)
+
+
+def has_other_times(old: SeriesDefinition, new: SeriesDefinition) -> bool:
+    """Whether the rule differs in more than in what is done about missed times."""
+    return _recurrence(old) != _recurrence(new)
+
+
+def _recurrence(definition: SeriesDefinition) -> Recurrence | Rule:
+    rule = rule_of(definition)
+    return evolve(rule.recurrence, on_missed=OnMissed.SKIP) if isinstance(rule, _Recurring) else rule
 
 
 @lru_cache(maxsize=1_000)

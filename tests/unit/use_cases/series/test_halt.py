@@ -50,7 +50,7 @@ def test_what_was_claimed_before_is_named_and_may_still_be_handed_over(command: 
     assert row
     answer = getattr(a_halt(stage), command)(OWNER, ID)
     assert isinstance(answer, Halted)
-    assert (answer.cancelled, answer.claimed, answer.claimed_up_to) == ((), (stage.first,), 1)
+    assert (answer.cancelled, answer.claimed, answer.claimed_up_to) == ((), (row,), 1)
 
 
 def test_whenever_it_comes_nothing_fires_that_it_did_not_name() -> None:
@@ -68,7 +68,7 @@ def test_whenever_it_comes_nothing_fires_that_it_did_not_name() -> None:
         stage.step(Happened(schedule_id=stage.first, kind=EventType.CLAIMED))
         stage.world.run_until(START + 10 * MINUTE)
         fired = {message.schedule.id for _, message in stage.world.target.reached}
-        assert fired <= before | set(answer.claimed) | ({stage.first} if answer.claimed_up_to else set())
+        assert fired <= before | {row.schedule_id for row in answer.claimed} | ({stage.first} if answer.claimed_up_to else set())
         assert not fired & set(answer.cancelled)
 
 
