@@ -39,6 +39,8 @@ from delayer.fakes import (
     MemoryRegistry,
     MemoryScheduleTable,
     MemorySeries,
+    MemorySeriesProgress,
+    MemorySeriesUpkeep,
     MemoryStream,
     MemoryTopic,
     MemoryTrials,
@@ -61,7 +63,7 @@ PERIOD = 14 * MINUTE
 LEASE = 10 * SECOND
 LEAD = 250
 KEY = bytes(range(100, 132))  # behind the ids
-SUSPECTS = {"relay": "suspects", "execute": "http-suspects"}  # the queue of each function
+SUSPECTS = {"relay": "suspects", "execute": "http-suspects", "step": "series-suspects"}  # the queue of each function
 ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
     "schedules": "table",
@@ -70,6 +72,8 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
     "trials": "trials",
     "registry": "registry",
     "series": "series",
+    "series_upkeep": "series_upkeep",
+    "series_progress": "series_progress",
     "jobs": "jobs",
     "dead_letter_store": "store",
     "delayer_queue": "delayer_queue",
@@ -250,13 +254,15 @@ class World:
         self.target = ScriptedTarget(self.clock)
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
         self.series = MemorySeries(schedules=self.table, ledger=self.ledger, requests=self.registry.requests)
+        self.series_upkeep = MemorySeriesUpkeep(series=self.series)
+        self.series_progress = MemorySeriesProgress()
 
     def build(self) -> None:
         """The functions, as their app.py makes them."""
         self.stream = MemoryStream(self.clock, self.table.stream, self.discard, shards=self.shards)
         self.accept = use_cases.accept(self.ports("accept"))
         self.replace = use_cases.replace(self.ports("replace"), use_cases.occurrences(self.ports("replace")))
-        self.cancel = use_cases.cancel(self.ports("cancel"))
+        self.cancel = use_cases.cancel(self.ports("cancel"), use_cases.occurrences(self.ports("cancel")))
         self.stop = use_cases.stop(self.ports("stop"))
         self.begin_cancel_group = use_cases.begin_cancel_group(self.ports("begin cancel group"))
         self.cancel_group = use_cases.cancel_group(self.ports("cancel group"))
@@ -272,6 +278,14 @@ class World:
         self.announce = use_cases.announce(self.ports("announce"))
         self.write_journal = use_cases.write_journal(self.ports("journal"))
         self.redrive = use_cases.redrive(self.ports("redrive"))
+        self.create_series = use_cases.create_series(self.ports("create series"))
+        self.halt = use_cases.halt_series(self.ports("halt series"))
+        self.resume = use_cases.resume_series(self.ports("resume series"))
+        self.change_series = use_cases.change_series(self.ports("change series"))
+        self.run_series = use_cases.run_series(self.ports("run series"))
+        self.guarded_step = use_cases.guard(self.ports("step"), lambda batch: self.step_batch(batch))
+        self.step = use_cases.react_to_events(self.ports("step"))
+        self.series_tick = use_cases.series_tick(self.ports("series tick"))
 
     def relay_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """What the relay does with a batch."""
@@ -280,6 +294,10 @@ class World:
     def execute_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """What the executor does with a batch."""
         return self.execute(batch)
+
+    def step_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        """What the stepper of series does with a batch of events."""
+        return self.step(batch)
 
     def token_for(self, function: str) -> Callable[[], str]:
         """Where a function has its nonces and fencing tokens from."""

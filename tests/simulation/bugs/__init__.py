@@ -3,7 +3,7 @@
 A simulation that finds nothing proves nothing until it is shown to find what is there.
 """
 
-from tests.simulation.bugs import client, enqueuer, executor, history, minute_task, recovery, relay, wishes
+from tests.simulation.bugs import client, enqueuer, executor, history, minute_task, recovery, relay, series, wishes
 from tests.simulation.bugs.bug import Bug
 
 BUGS: tuple[Bug, ...] = (
@@ -14,6 +14,7 @@ BUGS: tuple[Bug, ...] = (
     *recovery.BUGS,
     *client.BUGS,
     *wishes.BUGS,
+    *series.BUGS,
     *history.BUGS,
 )
 BY_NAME = {bug.name: bug for bug in BUGS}

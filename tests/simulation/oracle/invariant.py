@@ -19,6 +19,8 @@ class Invariant(StrEnum):
     NOTHING_WAITS = "nothing waits at the end"
     LEGAL = "only the transitions of the lifecycle"
     ONE_NAME = "one live schedule of a name"
+    EACH_ONCE = "each occurrence of a series once"
+    NONE_MISSING = "no occurrence of a series is missing"
     ONE_KEY = "one schedule of an idempotency key"
     STOPPED = "no attempt after a stop"
     DROPPED_WHEN_LATE = "dropped when it is too late by its own rule"

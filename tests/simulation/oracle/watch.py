@@ -23,6 +23,7 @@ from delayer.ports.queue import Outgoing
 from tests.simulation.engine.kernel import Invocation, current
 from tests.simulation.oracle.invariant import ALLOWED, Broken, Invariant
 from tests.simulation.oracle.keys import Keys
+from tests.simulation.oracle.series_watch import SeriesWatch
 from tests.simulation.oracle.stops import Stops
 from tests.simulation.system.bodies import body_of
 from tests.world import LEAD
@@ -104,6 +105,7 @@ class Watch:
     events: dict[str, list[Event]] = field(factory=lambda: defaultdict(list))  # all that a subscriber would get
     stops: Stops = field(init=False)
     keys: Keys = field(init=False)
+    series: SeriesWatch = field(init=False)
     broken: Broken | None = None
     on_dead_letter: Callable[[str], None] = field(default=lambda key: None)  # somebody sees what is kept, and acts
     on_claim_or_end: Callable[[str], None] = field(default=lambda schedule_id: None)  # its owner sees it, and acts
@@ -112,7 +114,7 @@ class Watch:
     _read: dict[bytes, set[str]] = field(factory=dict)  # what is in an object of the store
 
     def __attrs_post_init__(self) -> None:
-        self.stops, self.keys = Stops(self), Keys(self)
+        self.stops, self.keys, self.series = Stops(self), Keys(self), SeriesWatch(self)
 
     def fail(self, invariant: Invariant, what: str) -> None:
         """Notes the first; it is raised between two events, outside of the functions that catch errors."""
@@ -222,6 +224,7 @@ class Watch:
             return
         self.handed[message.id].add(message.fence)
         name = self.name(message.id)
+        self.series.handed_over(message.id)
         if message.id in self.revoked - self.had_ended:  # else a send of an earlier life may arrive: it is refused
             self.fail(Invariant.CANCEL_TRUTH, f"{name} is handed over, though it was cancelled or replaced")
         if len(self.handed[message.id]) > 1 + self.excuses[message.id]:
@@ -237,6 +240,7 @@ class Watch:
         if (before, str(new.state)) not in ALLOWED:
             self.fail(Invariant.LEGAL, f"{name}: {new.state} after {before}")
         self._ledger_changed(old, new)
+        self.series.ledger_wrote(old, new)
         self.stops.wrote(old, new)
         self.keys.wrote(new)
         if is_claim(old, new):
@@ -263,6 +267,7 @@ class Watch:
         events = self.events[new.schedule_id]
         if event := history.of_row(old, new, f"row {self._changes}"):
             events.append(event)
+            self.stack.aws.publish(event)
         self._check_fold(new, events)
 
     def table_changed(self, change: RecordChange) -> None:
@@ -292,13 +297,16 @@ class Watch:
         missing = {
             State.EXECUTED: taken < 1,
             State.FAILED: schedule_id not in self.refused_for_good and not self._is_over(row),
-            State.CANCELLED: schedule_id not in self.asked and self._group_of(schedule_id) not in self.asked_groups,
-            State.REPLACED: schedule_id not in self.asked and row.name not in self.asked_names,
+            State.CANCELLED: not self._was_asked(schedule_id) and self._group_of(schedule_id) not in self.asked_groups,
+            State.REPLACED: not self._was_asked(schedule_id) and row.name not in self.asked_names,
             State.DROPPED: schedule_id not in self.discarded and not self._may_be_dropped(row),
             State.DEAD_LETTERED: self.stack.weather.is_fair and schedule_id not in self.struck | self.killers.keys(),
         }
         if schedule_id in self.accepted and missing.get(row.state):
             self.fail(Invariant.ONE_END, f"{name} is {row.state}, for no reason")
+
+    def _was_asked(self, schedule_id: str) -> bool:
+        return schedule_id in self.asked or self.series.was_steered(schedule_id)
 
     def _group_of(self, schedule_id: str) -> str:
         return self.accepted[schedule_id].definition.group if schedule_id in self.accepted else ""
@@ -447,6 +455,7 @@ class Watch:
             if not row.ended:
                 self.fail(Invariant.ONE_END, f"{self.name(schedule_id)} is still {row.state}")
             self._check_fold(row, [decode(encode(event)) for event in self.events[schedule_id]])
+        self.series.check_end()
         self.check_nothing_waits()
 
     def check_nothing_waits(self) -> None:

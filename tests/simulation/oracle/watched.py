@@ -11,10 +11,11 @@ from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import DeadLetter
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import SECOND, Millis
-from delayer.fakes import MemoryDeadLetterStore, MemoryLedger, MemoryQueue, MemoryScheduleTable
+from delayer.fakes import MemoryDeadLetterStore, MemoryLedger, MemoryQueue, MemoryScheduleTable, MemorySeries
 from delayer.fakes.messaging.queue import Message
 from delayer.ports.ledger import WriteResult
 from delayer.ports.schedule_table import Page
+from delayer.ports.series import SeriesTransaction
 from tests.simulation.engine.kernel import Thread, current
 from tests.simulation.oracle.invariant import Invariant
 from tests.world import PERIOD
@@ -72,6 +73,21 @@ class WatchedTable(MemoryScheduleTable):
         super().emit(kind, row)
         self.watch.table_changed(self.stream[-1])
         self.watch.stack.aws.wake_stream()
+
+
+@define
+class WatchedSeries(MemorySeries):
+    """Reports each change of a cursor, with all that was written together with it."""
+
+    watch: "Watch" = field(kw_only=True)
+
+    def write(self, transaction: SeriesTransaction) -> bool:
+        key = (transaction.cursor.owner, transaction.cursor.series)
+        before = self.cursors_of.get(key)
+        is_written = super().write(transaction)
+        if is_written and self.cursors_of[key] != before:
+            self.watch.series.wrote(transaction)
+        return is_written
 
 
 @define

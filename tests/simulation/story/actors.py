@@ -26,6 +26,8 @@ from delayer.use_cases.api.replace import OnItsWay, Replaced
 from delayer.use_cases.api.stop import Stopped
 from delayer.use_cases.recovery.redrive import Impossible
 from tests.simulation.story.plan import Act, Do, name_of
+from tests.simulation.story.series_actors import SeriesActors
+from tests.simulation.story.series_plan import SeriesAct
 from tests.world import ACTION
 
 if TYPE_CHECKING:
@@ -40,17 +42,22 @@ class Actors:
     """All of them."""
 
     stack: "Stack"
+    series: SeriesActors = field(init=False)
     ids: dict[int, str] = field(factory=dict)  # the schedule that a subject is, by its number
     _payloads: dict[int, str] = field(factory=dict)  # that of each
     _in_hand: set[str] = field(factory=set)  # keys whose command was not answered yet
     _backups: dict[str, bytes] = field(factory=dict)  # what an operator may have copied from the store
 
     def __attrs_post_init__(self) -> None:
+        self.series = SeriesActors(self)
         self.stack.watch.on_dead_letter = self._look_at_once
         self.stack.watch.on_claim_or_end = self._stop_at_once
 
     def act(self, act: Act) -> None:
         """Somebody does something."""
+        if isinstance(act, SeriesAct):
+            self.series.act(act)
+            return
         {
             Do.POST: self._post,
             Do.CANCEL: self._cancel,
@@ -70,7 +77,7 @@ class Actors:
 
     # ------------------------------------------------------------ clients
 
-    def _ask(self, function: str, use: Callable[[], Any], on_answer: Callable[[Any], None], tries: int = TRIES) -> None:
+    def ask(self, function: str, use: Callable[[], Any], on_answer: Callable[[Any], None], tries: int = TRIES) -> None:
         """Calls the API; a 5xx is asked again, with a pause."""
 
         def answered(outcome: Any) -> None:
@@ -80,7 +87,7 @@ class Actors:
                 on_answer(outcome)
             elif tries > 1:
                 pause = self.stack.chance.whole(f"{function} again", 200, 20 * SECOND)
-                again = partial(self._ask, function, use, on_answer, tries - 1)
+                again = partial(self.ask, function, use, on_answer, tries - 1)
                 self.stack.kernel.at(self.stack.kernel.now + pause, again)
 
         self.stack.start(function, use, answered)
@@ -98,7 +105,7 @@ class Actors:
         return json.dumps(body).encode()
 
     def _post(self, act: Act) -> None:
-        self._ask(
+        self.ask(
             "accept",
             lambda: self.stack.accept(self._body(act), OWNER, act.wishes.key),
             lambda one: self._was_accepted(act, one),
@@ -148,7 +155,7 @@ class Actors:
     def _stop_it(self, schedule_id: str) -> None:
         self.stack.log("client", f"stops {self.stack.watch.name(schedule_id)}")
         self.stack.watch.stops.asked.add(schedule_id)
-        self._ask(
+        self.ask(
             "stop", lambda: self.stack.stop(schedule_id, OWNER), lambda answer: self._was_stopped(schedule_id, answer)
         )
 
@@ -177,7 +184,7 @@ class Actors:
         }
         watch.asked_groups.add(group)
         self.stack.log("client", f"cancels the group {group}, in which it knows {len(members)} schedules")
-        self._ask(
+        self.ask(
             "begin cancel group",
             lambda: self.stack.begin_cancel_group(group, OWNER),
             lambda job: self._look_at_job(job.job_id, members),
@@ -195,13 +202,17 @@ class Actors:
 
     def _cancel(self, act: Act) -> None:
         if schedule_id := self.ids.get(act.subject):
-            self.stack.log("client", f"cancels {self.stack.watch.name(schedule_id)}")
-            self.stack.watch.asked.add(schedule_id)
-            self._ask(
-                "cancel",
-                lambda: self.stack.cancel(schedule_id, OWNER),
-                lambda answer: self._was_cancelled(schedule_id, answer),
-            )
+            self.cancel_it(schedule_id)
+
+    def cancel_it(self, schedule_id: str) -> None:
+        """By its id."""
+        self.stack.log("client", f"cancels {self.stack.watch.name(schedule_id)}")
+        self.stack.watch.asked.add(schedule_id)
+        self.ask(
+            "cancel",
+            lambda: self.stack.cancel(schedule_id, OWNER),
+            lambda answer: self._was_cancelled(schedule_id, answer),
+        )
 
     def _was_cancelled(self, schedule_id: str, answer: Any) -> None:
         watch = self.stack.watch
@@ -209,6 +220,7 @@ class Actors:
         match answer:
             case Cancelled():
                 watch.revoke(schedule_id)
+                watch.series.answered_cancelled(schedule_id)
             case TooLate(row):
                 watch.answered_too_late(row)
                 if row.state is not State.REPLACED:
@@ -222,13 +234,17 @@ class Actors:
 
     def _patch(self, act: Act) -> None:
         if schedule_id := self.ids.get(act.subject):
-            self.stack.log("client", f"moves {self.stack.watch.name(schedule_id)}")
-            self.stack.watch.asked.add(schedule_id)
-            self._ask(
-                "replace",
-                lambda: self.stack.replace.by_id(schedule_id, OWNER, point_in_time=act.due, payload=None),
-                lambda answer: self._was_replaced(act, schedule_id, answer),
-            )
+            self.move_it(act, schedule_id)
+
+    def move_it(self, act: Act, schedule_id: str) -> None:
+        """By its id."""
+        self.stack.log("client", f"moves {self.stack.watch.name(schedule_id)}")
+        self.stack.watch.asked.add(schedule_id)
+        self.ask(
+            "replace",
+            lambda: self.stack.replace.by_id(schedule_id, OWNER, point_in_time=act.due, payload=None),
+            lambda answer: self._was_replaced(act, schedule_id, answer),
+        )
 
     def _name(self, act: Act) -> None:
         self.stack.watch.asked_names.add(name_of(act.subject))
@@ -237,7 +253,7 @@ class Actors:
             request = admit(self._body(act), self.stack.kernel.now, built_in())
             return self.stack.replace.by_name(request, OWNER, name_of(act.subject))
 
-        self._ask(
+        self.ask(
             "replace",
             use,
             lambda answer: self._was_replaced(act, getattr(answer, "previous", None), answer),
@@ -246,7 +262,8 @@ class Actors:
     def _was_replaced(self, act: Act, old: str | None, answer: Any) -> None:
         watch = self.stack.watch
         if isinstance(answer, Replaced):
-            self._has(act, answer.schedule)
+            if act.do is not Do.MOVE_ONE:
+                self._has(act, answer.schedule)
             if old:
                 self.stack.log("client", f"is answered that it takes the place of {watch.name(old)}")
                 watch.revoke(old)

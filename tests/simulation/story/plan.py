@@ -30,6 +30,16 @@ class Do(StrEnum):
     OTHER_BODY = "post something else with its key"
     NAMESAKE = "post another of its name"
     CANCEL_GROUP = "cancel its group"
+    SERIES = "post a series"
+    PAUSE = "pause"
+    RESUME = "resume"
+    END = "delete"
+    CHANGE_PAYLOAD = "another payload"
+    CHANGE_RULE = "another rule"
+    RUN_NOW = "run now"
+    BACKFILL = "backfill"
+    CANCEL_ONE = "cancel one occurrence"
+    MOVE_ONE = "move one occurrence"
 
 
 @frozen(kw_only=True)
@@ -89,6 +99,7 @@ class Weather:
     killers: tuple[tuple[int, str], ...] = ()  # schedules, and the function that dies of each
     others: bool = True  # there is other traffic than that of the story
     stops: float = 0  # how likely an owner stops what was claimed or has ended, at that moment
+    lost: float = 0  # how likely an event of an occurrence never comes to the stepper
     greedy: bool = False  # another owner keeps the delayer queue over its mark
 
     @property
@@ -100,6 +111,7 @@ class Weather:
             self.skew,
             self.repeats,
             self.delays,
+            self.lost,
             self.throttled,
             self.ticks,
             self.asleep,
@@ -137,6 +149,7 @@ def weather_of(chance: Chance) -> Weather:
         skew=int(maybe("skew", 0.3, SECOND)),
         repeats=maybe("repeats", 0.4, chance.one_of("weather how many repeats", (0.1, 0.4))),
         delays=maybe("delays", 0.35, chance.one_of("weather how many delays", (0.1, 0.4))),
+        lost=maybe("lost", 0.3, chance.one_of("weather how many lost", (0.2, 1))),
         throttled=maybe("throttled", 0.35, 0.4),
         ticks=maybe("ticks", 0.3, 0.3),
         target=maybe("target", 0.5, chance.one_of("weather how bad a target", (0.1, 0.5))),
@@ -159,6 +172,7 @@ def _alone(chance: Chance, faults: tuple[Fault, ...], asks: float, stops: float)
         outages=_long_outages(chance),
         repeats=chance.one_of("weather how many repeats", (0, 0, 0.1)),
         delays=chance.one_of("weather how many delays", (0, 0, 0.1)),
+        lost=chance.one_of("weather lost", (0, 0.3)),
         throttled=chance.one_of("weather throttled", (0, 0.4)),
         ticks=chance.one_of("weather ticks", (0, 0, 0.3)),
         target=chance.one_of("weather how bad a target", (0, 0.3)),
@@ -191,6 +205,7 @@ def _deploys(chance: Chance) -> tuple[Deploy, ...]:
     if chance.part("bad deploy") >= 0.5:
         return ()
     function = chance.one_of("bad deploy of", ("enqueue", "relay", "execute"))
+    function = "step" if chance.part("bad deploy of the stepper") < 0.15 else function
     harm = chance.one_of("bad deploy harm", tuple(Harm))
     since = START + chance.whole("bad deploy since", 0, 12 * MINUTE)
     length = chance.one_of("bad deploy length", (30 * MINUTE, 30 * MINUTE, 3 * HOUR))

@@ -5,10 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
+from delayer.core.history.cloud_events import encode
+from delayer.core.history.events import Event
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import Kind, kind_of
+from delayer.core.series.stepping import AT_THE_CLAIM
 from delayer.fakes import MemoryQueue
-from delayer.ports.queue import ReceivedMessage
+from delayer.ports.queue import Outgoing, ReceivedMessage
 from tests.simulation.engine.remote import Service
 from tests.simulation.system.bodies import body_of
 
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 
 IDLE = 15  # with an empty table only each of so many ticks is played: it has nothing to do
 CONCURRENT = 5  # invocations for one queue at a time
+TEN_AT_A_TIME = frozenset({"delayer", "http", "series"})
 REPEATED = 4  # deliveries of a message that may come twice; through an outage of hours they would only multiply
 LONG = (SECOND, 20 * SECOND, 3 * MINUTE, 2 * HOUR)  # how long a late delivery takes at most
 
@@ -27,6 +32,7 @@ class Aws:
 
     stack: "Stack"
     ticking: bool = True
+    looking_after_series: bool = True
     _reading: set[int] = field(factory=set)  # shards of the stream with an invocation under way
     _failures: dict[int, int] = field(factory=dict)  # of a shard, in a row
     _busy: dict[str, int] = field(factory=dict)  # invocations per queue
@@ -83,7 +89,7 @@ class Aws:
         if self._busy.get(queue.name, 0) >= CONCURRENT or self.stack.network.is_down(Service.SQS):
             self._poll_again(queue)
             return
-        batch = queue.receive(10 if queue in (self.stack.delayer_queue, self.stack.http_queue) else 1)
+        batch = queue.receive(10 if queue.name in TEN_AT_A_TIME else 1)
         self.stack.watch.check_copies()
         if not batch:
             return
@@ -92,7 +98,8 @@ class Aws:
         self._later(f"{queue.name} queue", 3, 25, lambda: self._poll(queue), since=again)
         if queue.visible():
             self._later(f"{queue.name} queue", 1, 5, lambda: self._poll(queue))
-        about = [schedule_id for one in batch if (schedule_id := body_of(one.body).id)]
+        is_event = queue in self.stack.other_queues()  # what comes twice of them excuses nothing
+        about = [schedule_id for one in batch if (schedule_id := body_of(one.body).id) and not is_event]
         self._maybe_twice(queue, batch, about)
         self._maybe_throttled(queue, batch)
         function, use = self._consumer(queue)
@@ -115,6 +122,8 @@ class Aws:
             "delayer": ("relay", stack.guarded_relay),
             "http": ("execute", stack.guarded_execute),
             "sweep": ("sweep", stack.sweep_buckets),
+            "series": ("step", stack.guarded_step),
+            "series-suspects": ("step", stack.guarded_step),
             "group": ("cancel group", stack.cancel_group),
             "suspects": ("relay", stack.guarded_relay),
             "http-suspects": ("execute", stack.guarded_execute),
@@ -161,25 +170,54 @@ class Aws:
     def _named(self, batch: Sequence[ReceivedMessage]) -> str:
         return ", ".join(self.stack.watch.name(body_of(one.body).id) for one in batch)
 
+    # ------------------------------------------------------------ the topic
+
+    def publish(self, event: Event) -> None:
+        """stream-lifecycle and the topic: what happens to an occurrence comes to the stepper; late, twice, or never."""
+        chance, weather = self.stack.chance, self.stack.weather
+        if kind_of(event.schedule_id) is not Kind.OCCURRENCE or event.type not in AT_THE_CLAIM:
+            return  # the others are no reason for any step
+        if chance.surprise("event lost", weather.lost):
+            self.stack.log("AWS", f"loses the event that {self.stack.watch.name(event.schedule_id)} is {event.type}")
+            return
+        body = encode(event)
+
+        def deliver() -> None:
+            self.stack.series_queue.send([Outgoing(body=body)])
+
+        self._later("event", 5, 60, deliver)
+        if chance.surprise("event doubled", weather.repeats):
+            self._later("event", 5, 3 * MINUTE, deliver)
+
     # ------------------------------------------------------------ the minute task, and TTL
 
     def tick(self) -> None:
         """EventBridge, once a minute: as long as there is something that a tick could do."""
-        chance, kernel = self.stack.chance, self.stack.kernel
+        kernel = self.stack.kernel
         kernel.at(kernel.now + MINUTE, self.tick)
         self._minutes += 1
         self._others_pass()
         idle = not self.stack.table.rows and not self.stack.waiting()
+        if self.looking_after_series and self.stack.watch.series.waiting():
+            self._tick_of("series tick", self.stack.series_tick)
         if not self.ticking or (idle and self._minutes % IDLE):
             return
-        fault = chance.surprise("tick", self.stack.weather.ticks)
-        kind = chance.one_of("tick fault", ("skipped", "doubled", "late")) if fault else ""
+        self._tick_of("tick", self.stack.tick)
+
+    def _tick_of(self, function: str, use: Callable[[], Any]) -> None:
+        chance = self.stack.chance
+
+        def run() -> None:
+            self.stack.start(function, use, lambda answer: None)
+
+        fault = chance.surprise(function, self.stack.weather.ticks)
+        kind = chance.one_of(f"{function} fault", ("skipped", "doubled", "late")) if fault else ""
         if fault:
-            self.stack.log("EventBridge", f"a tick is {kind}")
+            self.stack.log("EventBridge", f"a {function} is {kind}")
         if kind != "skipped":
-            self._later("tick", 0, 30 * SECOND if kind == "late" else 300, self._run_tick)
+            self._later(function, 0, 30 * SECOND if kind == "late" else 300, run)
         if kind == "doubled":
-            self._later("tick", 0, 2 * SECOND, self._run_tick)
+            self._later(function, 0, 2 * SECOND, run)
 
     def _others_pass(self) -> None:
         """There is other traffic than that of the story; it is what tells a killer from an outage."""
@@ -189,9 +227,6 @@ class Aws:
         for function in ("relay", "execute"):
             if stack.is_fit(function):
                 stack.trials.note_pass(function, stack.kernel.now)
-
-    def _run_tick(self) -> None:
-        self.stack.start("tick", self.stack.tick, lambda answer: None)
 
     def expire(self) -> None:
         """TTL deletes what has expired, some time afterwards."""

@@ -21,7 +21,14 @@ from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, RecordChange
-from delayer.fakes import MemoryJournal, MemoryQueue, MemoryRegistry, MemoryScheduleTable
+from delayer.fakes import (
+    MemoryJournal,
+    MemoryQueue,
+    MemoryRegistry,
+    MemoryScheduleTable,
+    MemorySeriesProgress,
+    MemorySeriesUpkeep,
+)
 from delayer.fakes.messaging.queue import Message, oldest
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.clock import Clock, Parallel
@@ -36,7 +43,7 @@ from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, current
 from tests.simulation.engine.remote import BadDeploy, Harm, Network, Remote, Service
 from tests.simulation.oracle.watch import Watch
-from tests.simulation.oracle.watched import WatchedLedger, WatchedQueue, WatchedStore, WatchedTable
+from tests.simulation.oracle.watched import WatchedLedger, WatchedQueue, WatchedSeries, WatchedStore, WatchedTable
 from tests.simulation.story.plan import Weather
 from tests.simulation.system.aws import Aws
 from tests.simulation.system.bodies import body_of
@@ -56,6 +63,13 @@ TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "relay": 10 * SECOND,
     "execute": 85 * SECOND,
     "redrive": 60 * SECOND,
+    "step": 60 * SECOND,
+    "series tick": 60 * SECOND,
+    "create series": 10 * SECOND,
+    "halt series": 10 * SECOND,
+    "resume series": 10 * SECOND,
+    "change series": 10 * SECOND,
+    "run series": 10 * SECOND,
 }
 NAMES = {  # as functions/ has them
     "accept": "api-schedule-post",
@@ -70,6 +84,13 @@ NAMES = {  # as functions/ has them
     "relay": "delayer-relay",
     "execute": "executor-http-request",
     "redrive": "operator-dead-letters",
+    "step": "series-stepper",
+    "series tick": "task-1minute-series",
+    "create series": "api-series-post",
+    "halt series": "api-series-delete",
+    "resume series": "api-series-resume",
+    "change series": "api-series-patch",
+    "run series": "api-series-run",
 }
 
 
@@ -183,7 +204,14 @@ class Stack(World):
         self.group_queue = evolve(self._queue("group", 120 * SECOND), fifo=True, choose=oldest)
         self.http_queue = self._queue("http", 90 * SECOND, self.http_suspects)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
+        self.series_suspects = self._queue(SUSPECTS["step"], 90 * SECOND)
+        self.series_queue = self._queue("series", 90 * SECOND, self.series_suspects)
         self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
+        self.series = WatchedSeries(
+            watch=self.watch, schedules=self.table, ledger=self.ledger, requests=self.registry.requests
+        )
+        self.series_upkeep = MemorySeriesUpkeep(series=self.series)
+        self.series_progress = MemorySeriesProgress()
         self.journal = JournalOfBeginnings(table=self.table)
         self._services = {
             id(self.table): ("schedules", Service.DYNAMODB),
@@ -191,6 +219,9 @@ class Stack(World):
             id(self.control): ("control", Service.DYNAMODB),
             id(self.trials): ("trials", Service.DYNAMODB),
             id(self.registry): ("registry", Service.DYNAMODB),
+            id(self.series): ("series", Service.DYNAMODB),
+            id(self.series_upkeep): ("series-upkeep", Service.DYNAMODB),
+            id(self.series_progress): ("series-progress", Service.DYNAMODB),
             id(self.jobs): ("jobs", Service.DYNAMODB),
             id(self.journal): ("journal", Service.DYNAMODB),
             id(self.store): ("store", Service.S3),
@@ -228,7 +259,7 @@ class Stack(World):
 
     def other_queues(self) -> Sequence[MemoryQueue]:
         """Those without schedules in them."""
-        return (self.group_queue,)
+        return (self.group_queue, self.series_queue, self.series_suspects)
 
     def discard(self, batch: Sequence[RecordChange]) -> None:
         """The failure destination of the stream."""
@@ -263,6 +294,12 @@ class Stack(World):
     def relay_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         self.check_alive("relay", [body_of(one.body).id for one in batch])
         return super().relay_batch(batch)
+
+    def step_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        self.check_alive("step", [])
+        if self.network.suffers("step", Harm.RAISES):
+            raise BadDeploy("step")
+        return super().step_batch(batch)
 
     def execute_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         self.check_alive("execute", [])
