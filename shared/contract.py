@@ -94,12 +94,15 @@ def contract() -> dict[str, Any]:
         del request[reported_in_words_of_our_own]
     series = _resolved({**schemas["SeriesRequest"], "properties": _open(schemas, "SeriesRequest")}, schemas)
     preview = _resolved({**schemas["PreviewRequest"], "properties": _open(schemas, "PreviewRequest")}, schemas)
+    series_change = {**schemas["SeriesChangeRequest"], "properties": _open(schemas, "SeriesChangeRequest")}
     return {
         "request": request,
         "change": {
             name: value for name, value in _resolved(schemas["ChangeRequest"], schemas).items() if name != "not"
         },
         "series": series,
+        "seriesChange": _resolved(series_change, schemas),
+        "backfill": _resolved(schemas["BackfillRequest"], schemas),
         "preview": preview,
         "listing": _query(openapi, "/schedules", "get"),
         "seriesListing": _query(openapi, "/series", "get"),

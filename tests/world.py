@@ -31,6 +31,7 @@ from delayer.fakes import (
     MemoryFunction,
     MemoryJobs,
     MemoryJournal,
+    MemoryLanes,
     MemoryLedger,
     MemoryLiveCount,
     MemoryObserver,
@@ -67,6 +68,7 @@ SUSPECTS = {"relay": "suspects", "execute": "http-suspects", "step": "series-sus
 ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
     "schedules": "table",
+    "lanes": "lanes",
     "ledger": "ledger",
     "control": "control",
     "trials": "trials",
@@ -243,6 +245,8 @@ class World:
     def make_adapters(self) -> None:
         """The fakes that know each other."""
         self.table = MemoryScheduleTable(page_size=self.page_size)
+        self.relaxed = MemoryScheduleTable(page_size=self.page_size)
+        self.lanes = MemoryLanes(self.table, self.relaxed)
         self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["relay"])
         self.http_suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["execute"], visibility=90 * SECOND)
         self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer", dead_letters=self.suspects)
@@ -252,7 +256,7 @@ class World:
             clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.http_suspects
         )
         self.target = ScriptedTarget(self.clock)
-        self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
+        self.registry = MemoryRegistry(schedules=self.lanes, ledger=self.ledger)
         self.series = MemorySeries(schedules=self.table, ledger=self.ledger, requests=self.registry.requests)
         self.series_upkeep = MemorySeriesUpkeep(series=self.series)
         self.series_progress = MemorySeriesProgress()
@@ -260,6 +264,7 @@ class World:
     def build(self) -> None:
         """The functions, as their app.py makes them."""
         self.stream = MemoryStream(self.clock, self.table.stream, self.discard, shards=self.shards)
+        self.relaxed_stream = MemoryStream(self.clock, self.relaxed.stream, self.discard, shards=self.shards)
         self.accept = use_cases.accept(self.ports("accept"))
         self.replace = use_cases.replace(self.ports("replace"), use_cases.occurrences(self.ports("replace")))
         self.cancel = use_cases.cancel(self.ports("cancel"), use_cases.occurrences(self.ports("cancel")))
@@ -269,6 +274,7 @@ class World:
         # The second time another environment runs it.
         sent = Sent(at_most=0 if self.duplicated else 10_000)
         self.enqueue = evolve(use_cases.enqueue(self.ports("enqueue")), sent=sent)
+        self.claim_relaxed = use_cases.claim_relaxed(self.ports("claim_relaxed"))
         self.tick = use_cases.tick(self.ports("tick"))
         self.sweep_buckets = use_cases.sweep_buckets(self.ports("sweep"))
         self.relay = use_cases.relay(self.ports("relay"))
@@ -346,13 +352,19 @@ class World:
     # ------------------------------------------------------------ clients
 
     def post(
-        self, due: Millis, tries: int = 3, retry: Mapping[str, object] | None = None, **action: object
+        self,
+        due: Millis,
+        tries: int = 3,
+        retry: Mapping[str, object] | None = None,
+        precision: str = "precise",
+        **action: object,
     ) -> Schedule | None:
         """POSTs, and again if the answer is 503; what was answered 201 is in `accepted`."""
         body = {
             "pointInTime": due / 1000,
             "action": {**ACTION, **action},
             "payload": {"due": due},
+            "precision": precision,
             **({"retry": retry} if retry else {}),
         }
         for _ in range(tries):
@@ -370,7 +382,7 @@ class World:
         """As its record was when it was written."""
         return next(
             change.row
-            for change in reversed(self.table.stream)
+            for change in reversed([*self.table.stream, *self.relaxed.stream])
             if isinstance(change.row, Schedule) and change.row.id == schedule_id
         )
 
@@ -430,7 +442,11 @@ class World:
     def _step(self) -> bool:
         """One round of all consumers; whether any had work."""
         self._note_times()
-        moved = [self.read_stream(), *(self._consume(queue, use) for queue, use in self.consumers())]
+        moved = [
+            self.read_stream(),
+            self.read_relaxed(),
+            *(self._consume(queue, use) for queue, use in self.consumers()),
+        ]
         return any(moved)
 
     def consumers(self) -> list[tuple[MemoryQueue, Callable[[Any], list[str]]]]:
@@ -451,11 +467,18 @@ class World:
                 self.observer.note("tick failed")
 
     def read_stream(self) -> bool:
-        busy = self.stream.busy()
+        return self._read(self.stream, self.enqueue)
+
+    def read_relaxed(self) -> bool:
+        """The stream of the relaxed table. What expires there does so when a test says it."""
+        return self._read(self.relaxed_stream, self.claim_relaxed)
+
+    def _read(self, stream: MemoryStream, use: Callable[[Any], list[str]]) -> bool:
+        busy = stream.busy()
         for shard in busy:
-            if batch := self.stream.receive(shard):
-                failed = self._call(self.enqueue, batch)
-                self.stream.settle(shard, failed)
+            if batch := stream.receive(shard):
+                failed = self._call(use, batch)
+                stream.settle(shard, failed)
                 if failed != []:
                     self.clock.move(SECOND)  # Lambda backs off, and delivers again
         return bool(busy)

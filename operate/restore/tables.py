@@ -65,6 +65,7 @@ def of_control(item: Item, _now: Millis) -> Decision:
     return Decision.COPY if item["name"]["S"].startswith("id-key") else Decision.LEAVE
 
 
+OF_SCHEDULES: Final = ("schedules", "relaxed")  # the kinds whose records fire
 # In the order in which they are copied.
 TABLES: Final[Mapping[str, Table]] = {
     "control": Table(
@@ -91,6 +92,9 @@ TABLES: Final[Mapping[str, Table]] = {
     ),
     "schedules": Table(
         what="the schedules", output="SchedulesTable", keys=("bucket", "due"), decide=of_schedules, is_marked=True
+    ),
+    "relaxed": Table(
+        what="the relaxed schedules", output="RelaxedTable", keys=("bucket", "due"), decide=of_schedules, is_marked=True
     ),
 }
 

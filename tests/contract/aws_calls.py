@@ -14,14 +14,16 @@ from delayer.aws.dynamodb.ledger import DynamoLedger
 from delayer.aws.dynamodb.live_count import DynamoLiveCount
 from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
 from delayer.aws.dynamodb.registry import DynamoRegistry
-from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+from delayer.aws.dynamodb.schedule_table import DynamoLanes, DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.aws.messaging.function import LambdaFunction
 from delayer.aws.messaging.queue import SqsQueue
 from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
 from delayer.aws.messaging.topic import SnsTopic
+from delayer.aws.series.progress import DynamoSeriesProgress
 from delayer.aws.series.series_table import DynamoSeries
+from delayer.aws.series.upkeep import DynamoSeriesUpkeep
 from delayer.ports.actions import Actions
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
@@ -33,8 +35,9 @@ from delayer.ports.live_count import LiveCount
 from delayer.ports.queue import Queue
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
-from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.schedule_table import Lanes, ScheduleTable
 from delayer.ports.series import SeriesTable
+from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
@@ -47,9 +50,12 @@ PORTS: Final[dict[type, type]] = {
     DynamoLedger: Ledger,
     DynamoLiveCount: LiveCount,
     DynamoRateLimit: RateLimit,
+    DynamoLanes: Lanes,
     DynamoRegistry: Registry,
     DynamoScheduleTable: ScheduleTable,
     DynamoSeries: SeriesTable,
+    DynamoSeriesProgress: SeriesProgress,
+    DynamoSeriesUpkeep: SeriesUpkeep,
     DynamoTrials: Trials,
     LambdaFunction: Function,
     LambdaStreamConsumer: StreamConsumer,
@@ -71,6 +77,7 @@ WRITE_MANY: Final = "dynamodb:BatchWriteItem"
 CHECK: Final = "dynamodb:ConditionCheckItem"
 
 CREATES: Final = {(PUT, "schedules_table"), (PUT, "ledger_table"), (PUT, "registry_table")}
+LANES: Final = {(PUT, "relaxed_table")}
 
 CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoActions", "actions"): {(GET, "table")},
@@ -90,6 +97,11 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoJournal", "write"): {(WRITE_MANY, "table")},
     ("DynamoJournal", "history"): {(QUERY, "table")},
     ("DynamoJournal", "owned"): {(QUERY, "table")},
+    ("DynamoJournal", "occurrences"): {(QUERY, "table")},
+    ("DynamoLanes", "put"): {(PUT, "table"), (PUT, "relaxed_table")},
+    ("DynamoLanes", "delete"): {(WRITE_MANY, "table"), (WRITE_MANY, "relaxed_table")},
+    ("DynamoLanes", "read"): {(GET, "table"), (GET, "relaxed_table")},
+    ("DynamoLanes", "read_all"): {(READ_MANY, "table"), (READ_MANY, "relaxed_table")},
     ("DynamoLedger", "read"): {(GET, "table")},
     ("DynamoLedger", "read_all"): {(READ_MANY, "table")},
     ("DynamoLedger", "write"): {(PUT, "table")},
@@ -100,8 +112,8 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoRegistry", "named"): {(GET, "registry_table")},
     ("DynamoRegistry", "requested"): {(GET, "registry_table")},
     ("DynamoRegistry", "members"): {(QUERY, "registry_table")},
-    ("DynamoRegistry", "create"): CREATES,
-    ("DynamoRegistry", "replace"): {*CREATES, (DELETE, "schedules_table")},
+    ("DynamoRegistry", "create"): CREATES | LANES,
+    ("DynamoRegistry", "replace"): {*CREATES, *LANES, (DELETE, "schedules_table"), (DELETE, "relaxed_table")},
     ("DynamoScheduleTable", "put"): {(PUT, "table")},
     ("DynamoScheduleTable", "delete"): {(WRITE_MANY, "table")},
     ("DynamoScheduleTable", "page"): {(QUERY, "table")},
@@ -118,14 +130,23 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoSeries", "definitions"): {(READ_MANY, "registry_table")},
     ("DynamoSeries", "live"): {(QUERY, "registry_table")},
     ("DynamoSeries", "create"): {(PUT, "schedules_table"), (PUT, "registry_table"), (CHECK, "registry_table")},
+    ("DynamoSeries", "note"): {(PUT, "registry_table")},
+    ("DynamoSeries", "step"): {(PUT, "schedules_table"), (PUT, "registry_table"), (DELETE, "registry_table")},
     ("DynamoSeries", "write"): {*CREATES, (DELETE, "registry_table"), (DELETE, "schedules_table")},
+    ("DynamoSeriesProgress", "place"): {(GET, "table")},
+    ("DynamoSeriesProgress", "reach"): {(UPDATE, "table")},
+    ("DynamoSeriesProgress", "round"): {(GET, "table")},
+    ("DynamoSeriesProgress", "note"): {(PUT, "table")},
+    ("DynamoSeriesUpkeep", "look_again"): {(PUT, "table")},
+    ("DynamoSeriesUpkeep", "forget"): {(DELETE, "table")},
+    ("DynamoSeriesUpkeep", "listed"): {(QUERY, "table")},
     ("DynamoTrials", "unfinished"): {(GET, "table")},
     ("DynamoTrials", "begin"): {(PUT, "table")},
     ("DynamoTrials", "finish"): {(DELETE, "table")},
     ("DynamoTrials", "note_pass"): {(UPDATE, "table")},
     ("DynamoTrials", "passed"): {(GET, "table")},
     ("LambdaFunction", "ask"): {("lambda:InvokeFunction", "function")},
-    ("LambdaStreamConsumer", "handle"): {("lambda:InvokeFunction", "function")},
+    ("LambdaStreamConsumer", "handle"): {("lambda:InvokeFunction", one) for one in ("function", "relaxed")},
     ("S3DeadLetterStore", "set_aside"): {("s3:PutObject", "bucket")},
     ("S3DeadLetterStore", "put"): {("s3:PutObject", "bucket")},
     ("S3DeadLetterStore", "remove"): {("s3:DeleteObject", "bucket")},
@@ -148,6 +169,10 @@ ROWS: Final[dict[str, set[str]]] = {
     "advance": {"sweep"},
     "heartbeat_seen": {"heartbeat"},
     "note_heartbeat": {"heartbeat"},
+    "place": {"series-net"},
+    "reach": {"series-net"},
+    "round": {"series-waiting", "series-zoned"},
+    "note": {"series-waiting", "series-zoned"},
     "unfinished": {"suspect#*"},
     "begin": {"suspect#*"},
     "finish": {"suspect#*"},

@@ -16,6 +16,7 @@ LOOP = re.compile(r"Fn::ForEach::\w+")
 ORDER = [
     "api-schedule-post",
     "stream-enqueuer",
+    "relaxed-claimer",
     "task-1minute-enqueuer",
     "sweep-bucket-enqueuer",
     "delayer-relay",
@@ -24,6 +25,8 @@ ORDER = [
     "operator-id-key",
     "stream-lifecycle",
     "lifecycle-journal",
+    "series-stepper",
+    "task-1minute-series",
     "subscriber-*",
 ]
 
@@ -37,6 +40,7 @@ LONGER = {
     "executor-sqs-send": 47,  # it sends what its owners ask for, with the rights of the stack: these are limited
     "delayer-relay": 40,  # what it may do with a control row is not the same for each of them
     "task-1minute-enqueuer": 40,  # the same
+    "series-stepper": 46,  # it writes what the API writes, and has suspects as the relay
 }
 OF_LOOPS = {"executor-*", "subscriber-*"}
 
@@ -162,7 +166,7 @@ def test_a_queue_stands_with_the_function_that_receives_from_it() -> None:
 def test_the_whole_is_short() -> None:
     """What a team adds has lines of its own."""
     added = sum(map(is_added, functions()))
-    assert len(TEMPLATE.read_text().splitlines()) <= 2_180 + 60 * added
+    assert len(TEMPLATE.read_text().splitlines()) <= 2_470 + 60 * added
 
 
 @each_function

@@ -16,7 +16,7 @@ from delayer.core.history.cloud_events import PREFIX
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
 from delayer.targets.aws_messages import OWN_QUEUE
-from delayer.use_cases.firing.relay import Relay
+from delayer.use_cases.firing.relay import HandOver
 from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
 from operate.move_queues import TAG
 from tests.cfn import (
@@ -89,7 +89,7 @@ def test_each_folder_is_a_function_and_each_function_a_folder() -> None:
 def test_names(function: str) -> None:
     """`<source>-<classifier>-<name>`, the same in AWS, in the folder and in the logs."""
     assert FUNCTIONS[function]["FunctionName"] == {"Fn::Sub": f"${{AWS::StackName}}-{function}"}
-    sources = "api|stream|task|sweep|delayer|executor|job|operator|lifecycle|subscriber|deploy"
+    sources = "api|stream|task|sweep|delayer|executor|job|operator|lifecycle|series|subscriber|deploy|relaxed"
     assert re.fullmatch(rf"({sources})(-[a-z0-9]+)+", function)
     assert variables(function)["AWS_SDK_UA_APP_ID"] == function
     assert cold_start(function).services == {function}
@@ -193,10 +193,11 @@ def test_no_attempt_outlives_the_margin_after_an_end() -> None:
     nobody has claimed, of which there is no attempt.
     """
     executors = [FUNCTIONS[name]["Timeout"] for name in FUNCTIONS if name.startswith("executor-")]
-    writers = [*executors, FUNCTIONS["delayer-relay"]["Timeout"]]
+    writers = [*executors, *(FUNCTIONS[name]["Timeout"] for name in ("delayer-relay", "relaxed-claimer"))]
     assert (max(writers) + max(executors) + 60) * 1000 <= ATTEMPT_OVER
-    assert {FUNCTIONS[consumed()[queue]]["Timeout"] for queue in SUSPECTS} <= set(writers)
-    assert "lease" in Relay.__annotations__
+    ending = {consumed()[queue] for queue in SUSPECTS} - {"series-stepper"}  # its messages are events, and end nothing
+    assert {FUNCTIONS[function]["Timeout"] for function in ending} <= set(writers)
+    assert "lease" in HandOver.__annotations__
 
 
 def test_the_delayer_period_leaves_room_for_the_whole_edge_minute() -> None:
@@ -250,15 +251,33 @@ def test_the_stream() -> None:
     assert "FilterCriteria" not in stream, "the heartbeat must come through"
 
 
+def test_the_stream_of_the_relaxed_lane() -> None:
+    """The same, but for an hour; and only removals, of whomever: one by hand becomes a dead letter."""
+    streams = dict(events("DynamoDB"))
+    relaxed, precise = streams["relaxed-claimer"], streams["stream-enqueuer"]
+    assert relaxed["Stream"] == {"Fn::GetAtt": "RelaxedTable.StreamArn"}
+    assert relaxed["MaximumRecordAgeInSeconds"] == 3600
+    assert relaxed["FilterCriteria"] == {"Filters": [{"Pattern": '{"eventName": ["REMOVE"]}'}]}
+    own = {"Stream", "MaximumRecordAgeInSeconds", "FilterCriteria"}
+    assert {name: value for name, value in relaxed.items() if name not in own} == {
+        name: value for name, value in precise.items() if name not in own
+    }
+
+
+def test_the_lease_of_a_relaxed_claim_is_the_timeout_of_its_function() -> None:
+    """When it lapses, the function that claimed is gone."""
+    assert variables("relaxed-claimer")["LEASE"] == str(FUNCTIONS["relaxed-claimer"]["Timeout"])
+
+
 def test_lifecycle_events_are_off_the_firing_path() -> None:
     """A consumer of its own, which can be switched off, and tried again until the stream forgets."""
     streams = [properties for function, properties in events("DynamoDB") if function == "stream-lifecycle"]
-    assert {logical(stream["Stream"]) for stream in streams} == {"SchedulesTable", "LedgerTable"}
+    assert {logical(stream["Stream"]) for stream in streams} == {"SchedulesTable", "RelaxedTable", "LedgerTable"}
     for stream in streams:
         assert stream["Enabled"] == {"Fn::If": ["HasEvents", True, False]}
         assert stream["StartingPosition"] == "TRIM_HORIZON"
         assert (stream["MaximumRetryAttempts"], stream["MaximumRecordAgeInSeconds"]) == (10_000, 86_400)
-    for table in ("SchedulesTable", "LedgerTable"):
+    for table in ("SchedulesTable", "RelaxedTable", "LedgerTable"):
         readers = [function for function, stream in events("DynamoDB") if logical(stream["Stream"]) == table]
         assert len(readers) <= 2, "of more readers of one shard, some are throttled"
     subscription = expanded()["Resources"]["JournalSubscription"]
@@ -446,8 +465,12 @@ def test_every_consumed_queue_works_or_is_a_dead_letter_queue() -> None:
 
 
 def test_schedules_come_to_suspects_and_never_to_a_dead_letter_queue() -> None:
-    """The same function handles them there, each alone, and no receive count gives one up (ADR 0081)."""
-    holding = [q for q, function in consumed().items() if function.startswith(("delayer-relay", "executor-"))]
+    """The same function handles them there, each alone, and no receive count gives one up (ADR 0081).
+
+    So do the events of series: one that fails must hold up no other series.
+    """
+    guarded = ("delayer-relay", "executor-", "series-stepper")
+    holding = [q for q, function in consumed().items() if function.startswith(guarded)]
     working = [queue for queue in holding if queue not in SUSPECTS]
     assert sorted(dead_letter_queues()[queue] for queue in working) == SUSPECTS
     for queue in working:
@@ -557,6 +580,7 @@ def test_tables_have_no_index_and_no_replica(table: str) -> None:
     ("table", "keys"),
     [
         ("SchedulesTable", {"bucket": "HASH", "due": "RANGE"}),
+        ("RelaxedTable", {"bucket": "HASH", "due": "RANGE"}),
         ("LedgerTable", {"scheduleId": "HASH"}),
         ("ControlTable", {"name": "HASH"}),
         ("RegistryTable", {"list": "HASH", "entry": "RANGE"}),
@@ -575,9 +599,12 @@ def test_what_expires_and_what_does_not() -> None:
         assert table["TimeToLiveSpecification"] == {"AttributeName": "expiresAt", "Enabled": True}
 
 
+STREAMED = ("SchedulesTable", "RelaxedTable", "LedgerTable")
+
+
 def test_schedules_and_ledger_have_a_stream_with_both_images() -> None:
     streams = {name: table["StreamSpecification"] for name, table in TABLES.items() if "StreamSpecification" in table}
-    assert streams == {name: {"StreamViewType": "NEW_AND_OLD_IMAGES"} for name in ("SchedulesTable", "LedgerTable")}
+    assert streams == {name: {"StreamViewType": "NEW_AND_OLD_IMAGES"} for name in STREAMED}
 
 
 def test_the_bucket_is_kept_versioned_encrypted_and_private() -> None:

@@ -33,7 +33,7 @@ ROOMS: dict[str, set[str]] = {
     "core/timing": {"core/schedule"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
-    "core/api/series": {"core/schedule", "core/recurrence", "core/series", "core/api"},
+    "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/api"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions", "core/series"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
@@ -43,12 +43,20 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "ports"}
     | {"use_cases", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
-    "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
+    "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
     | {"core/series"}
     | {"use_cases"},
-    "use_cases/series": {"core/schedule", "core/ledger", "core/series", "core/api", "core/api/series", "ports"}
-    | {"use_cases", "use_cases/api"},
+    "use_cases/series": {
+        "core/schedule",
+        "core/ledger",
+        "core/jobs",
+        "core/recurrence",
+        "core/series",
+        "core/api",
+        "core/api/series",
+    }
+    | {"ports", "use_cases", "use_cases/api"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
     "fakes/tables": {
@@ -65,7 +73,7 @@ ROOMS: dict[str, set[str]] = {
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
-    | {"aws/runtime", "aws/dynamodb/items"},
+    | {"core/series", "aws/runtime", "aws/dynamodb/items"},
     "aws/series": {
         "core/schedule",
         "core/recurrence",
@@ -79,7 +87,7 @@ ROOMS: dict[str, set[str]] = {
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
-    | {"aws/runtime"},
+    | {"core/masking", "core/series", "aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
     | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series"}
     | {

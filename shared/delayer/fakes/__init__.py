@@ -15,7 +15,7 @@ from delayer.fakes.tables.control import MemoryControl
 from delayer.fakes.tables.journal import MemoryJournal, MemoryLiveCount, MemoryRateLimit
 from delayer.fakes.tables.ledger import MemoryLedger
 from delayer.fakes.tables.registry import MemoryJobs, MemoryRegistry
-from delayer.fakes.tables.schedule_table import MemoryScheduleTable
+from delayer.fakes.tables.schedule_table import MemoryLanes, MemoryScheduleTable
 from delayer.fakes.tables.series import MemorySeries
 from delayer.fakes.tables.series_upkeep import MemorySeriesProgress, MemorySeriesUpkeep
 from delayer.fakes.tables.stream import MemoryStream
@@ -30,6 +30,7 @@ __all__ = [
     "MemoryFunction",
     "MemoryJobs",
     "MemoryJournal",
+    "MemoryLanes",
     "MemoryLedger",
     "MemoryLiveCount",
     "MemoryObserver",

@@ -32,7 +32,7 @@ Count = Literal[
     "Undelivered",
     "Unexpected",
 ]
-Lateness = Literal["Lateness", "CanaryNearLateness", "CanaryFarLateness"]
+Lateness = Literal["Lateness", "RelaxedLateness", "CanaryNearLateness", "CanaryFarLateness"]
 Metric = Literal[Count, Lateness]
 
 
@@ -52,5 +52,5 @@ class Observer(Protocol):
         ...
 
     def measure_lateness(self, lateness: Millis, metric: Lateness = "Lateness") -> None:
-        """One observation in milliseconds. `Lateness` is that of the users' schedules alone."""
+        """One observation in milliseconds. `Lateness` is that of the users' precise schedules alone."""
         ...

@@ -66,6 +66,10 @@ class SendsHeartbeats(Protocol):
         ...
 
 
+class Lanes(PutsSchedules, DeletesSchedules, ReadsSchedules, ReadsManySchedules, Protocol):
+    """The schedules table and the relaxed table, as one: the id of a schedule tells in which it is (ADR 0097)."""
+
+
 class ScheduleTable(
     PutsSchedules, DeletesSchedules, ReadsBuckets, ReadsSchedules, ReadsManySchedules, SendsHeartbeats, Protocol
 ):

@@ -147,6 +147,22 @@ class CreatesSeries(Protocol):
         ...
 
 
+class NotesSeries(Protocol):
+    """Part of SeriesTable."""
+
+    def note(self, transaction: SeriesTransaction) -> bool:
+        """As `write`, of a cursor that names the same as before: nothing is put, deleted or ended."""
+        ...
+
+
+class StepsSeries(Protocol):
+    """Part of SeriesTable."""
+
+    def step(self, transaction: SeriesTransaction) -> bool:
+        """As `write`, of a series that puts occurrences: none of its schedules is deleted, and none ends."""
+        ...
+
+
 class WritesSeries(Protocol):
     """Part of SeriesTable."""
 
@@ -159,7 +175,16 @@ class WritesSeries(Protocol):
 
 
 class SeriesTable(
-    ReadsSeries, ReadsSeriesNames, ListsSeries, CountsSeries, FilesSeries, CreatesSeries, WritesSeries, Protocol
+    ReadsSeries,
+    ReadsSeriesNames,
+    ListsSeries,
+    CountsSeries,
+    FilesSeries,
+    CreatesSeries,
+    NotesSeries,
+    StepsSeries,
+    WritesSeries,
+    Protocol,
 ):
     """All of it."""
 
@@ -170,6 +195,20 @@ def named_by(cursor: Cursor | None) -> Sequence[str]:
         return ()
     filled = cursor.backfill.current if cursor.backfill else ""
     return tuple(one for one in (cursor.current, filled) if one)
+
+
+def check_noted(transaction: SeriesTransaction) -> None:
+    """Raises ValueError if it is more than a cursor: `note` may do no more than it must."""
+    check_stepped(transaction)
+    is_filed_anew = named_by(transaction.over) != named_by(transaction.cursor)
+    if transaction.over is None or transaction.put or transaction.put_request or is_filed_anew:
+        raise ValueError("a series that puts something is written by `step`")
+
+
+def check_stepped(transaction: SeriesTransaction) -> None:
+    """Raises ValueError if it deletes or ends something: `step` may do no more than it must."""
+    if transaction.delete or transaction.ends:
+        raise ValueError("a series whose occurrence ends is written by `write`")
 
 
 def check_new(transaction: SeriesTransaction) -> None:

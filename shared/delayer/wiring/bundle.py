@@ -19,7 +19,7 @@ from delayer.ports.observer import Observer
 from delayer.ports.queue import Queue, SendsMessages
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
-from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.schedule_table import Lanes, ScheduleTable
 from delayer.ports.series import SeriesTable
 from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
 from delayer.ports.stream_consumer import StreamConsumer
@@ -114,6 +114,10 @@ class Bundle(Protocol):
     @property
     def schedules(self) -> ScheduleTable:
         """The schedules table."""
+
+    @property
+    def lanes(self) -> Lanes:
+        """The schedules table and the relaxed table: the id tells which."""
 
     @property
     def ledger(self) -> Ledger:

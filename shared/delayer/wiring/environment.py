@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from delayer.aws.dynamodb.live_count import DynamoLiveCount
     from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
     from delayer.aws.dynamodb.registry import DynamoRegistry
-    from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+    from delayer.aws.dynamodb.schedule_table import DynamoLanes, DynamoScheduleTable
     from delayer.aws.dynamodb.trials import DynamoTrials
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
     from delayer.aws.messaging.function import LambdaFunction
@@ -138,6 +138,14 @@ class Environment:
         return DynamoScheduleTable(dynamodb=client("dynamodb"), table=setting("SCHEDULES_TABLE"))
 
     @cached_property
+    def lanes(self) -> "DynamoLanes":
+        from delayer.aws.dynamodb.schedule_table import DynamoLanes
+
+        return DynamoLanes(
+            dynamodb=client("dynamodb"), table=setting("SCHEDULES_TABLE"), relaxed_table=setting("RELAXED_TABLE")
+        )
+
+    @cached_property
     def ledger(self) -> "DynamoLedger":
         from delayer.aws.dynamodb.ledger import DynamoLedger
 
@@ -159,7 +167,9 @@ class Environment:
     def stream_consumer(self) -> "LambdaStreamConsumer":
         from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
 
-        return LambdaStreamConsumer(lambda_=client("lambda"), function=setting("STREAM_ENQUEUER"))
+        return LambdaStreamConsumer(
+            lambda_=client("lambda"), function=setting("STREAM_ENQUEUER"), relaxed=setting("RELAXED_CLAIMER")
+        )
 
     @cached_property
     def registry(self) -> "DynamoRegistry":
@@ -168,6 +178,7 @@ class Environment:
         return DynamoRegistry(
             dynamodb=client("dynamodb"),
             schedules_table=setting("SCHEDULES_TABLE"),
+            relaxed_table=setting("RELAXED_TABLE"),
             ledger_table=setting("LEDGER_TABLE"),
             registry_table=setting("REGISTRY_TABLE"),
         )

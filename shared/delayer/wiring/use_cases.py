@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.api.replace import Replace
     from delayer.use_cases.api.stop import Stop
     from delayer.use_cases.firing.canary import SendCanary
+    from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
     from delayer.use_cases.firing.enqueue import Enqueue
     from delayer.use_cases.firing.execute import Execute
     from delayer.use_cases.firing.relay import Relay
@@ -39,8 +40,14 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.redrive import Redrive
     from delayer.use_cases.series.begin import Begin
     from delayer.use_cases.series.create import CreateSeries
+    from delayer.use_cases.series.end_group import EndSeriesOfGroup
     from delayer.use_cases.series.halt import Halt
     from delayer.use_cases.series.occurrences import Occurrences
+    from delayer.use_cases.series.put import PutSeries
+    from delayer.use_cases.series.reading.list_series import ListSeries
+    from delayer.use_cases.series.reading.occurrences import ListOccurrences
+    from delayer.use_cases.series.reading.preview import PreviewSeries
+    from delayer.use_cases.series.reading.read import ReadSeries
     from delayer.use_cases.series.retention import Retention
     from delayer.use_cases.series.steering.change import ChangeSeries
     from delayer.use_cases.series.steering.resume import Resume
@@ -114,7 +121,7 @@ def accept(ports: "Bundle") -> "Accept":
 
     return Accept(
         clock=ports.clock,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         ledger=ports.ledger,
         registry=ports.registry,
         ids=ids(ports),
@@ -132,7 +139,7 @@ def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Repla
         occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=ids(ports),
@@ -149,7 +156,7 @@ def lookup(ports: "Bundle") -> "Lookup":
     return Lookup(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=id_check(ports),
@@ -164,7 +171,7 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
     return ListSchedules(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         journal=ports.journal if ports.settings.has_journal else None,
         ids=id_check(ports),
@@ -179,7 +186,7 @@ def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel
         occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         registry=ports.registry,
         ids=id_check(ports),
         observer=ports.observer,
@@ -224,6 +231,7 @@ def cancel_group(ports: "Bundle") -> "CancelGroup":
         ledger=ports.ledger,
         jobs=ports.jobs,
         cancel=cancel(ports),
+        end_series=end_series_of_group(ports),
         queue=ports.group_queue,
         parallel=ports.parallel,
         observer=ports.observer,
@@ -313,6 +321,30 @@ def relay(ports: "Bundle") -> "Relay":
         new_nonce=ports.new_token,
         lease=ports.settings.lease,
         lead=ports.settings.lead,
+    )
+
+
+def claim_relaxed(ports: "Bundle") -> "ClaimRelaxed":
+    """The stream of the relaxed table."""
+    from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
+    from delayer.use_cases.firing.relay import HandOver
+
+    return ClaimRelaxed(
+        clock=ports.clock,
+        control=ports.control,
+        trials=ports.trials,
+        dead_letters=dead_letters(ports),
+        waiting=ports.dead_letter_store,
+        observer=ports.observer,
+        ledger=ports.ledger,
+        firing=HandOver(
+            clock=ports.clock,
+            ledger=ports.ledger,
+            executor_queues=ports.executor_queues,
+            observer=ports.observer,
+            new_nonce=ports.new_token,
+            lease=ports.settings.lease,
+        ),
     )
 
 
@@ -418,7 +450,7 @@ def redrive(ports: "Bundle") -> "Redrive":
         clock=ports.clock,
         ledger=ports.ledger,
         store=ports.dead_letter_store,
-        schedules=ports.schedules,
+        schedules=ports.lanes,
         delayer_queue=ports.delayer_queue,
         observer=ports.observer,
         read=ports.read_dead_letter,
@@ -495,6 +527,52 @@ def create_series(ports: "Bundle") -> "CreateSeries":
     )
 
 
+def put_series(ports: "Bundle") -> "PutSeries":
+    """PUT of a series by its name."""
+    from delayer.use_cases.series.put import PutSeries
+
+    return PutSeries(
+        series=ports.series,
+        begin=begin_series(ports),
+        change=change_series(ports),
+        has_events=ports.settings.has_events,
+    )
+
+
+def preview_series(ports: "Bundle") -> "PreviewSeries":
+    """POST of a rule alone."""
+    from delayer.use_cases.series.reading.preview import PreviewSeries
+
+    return PreviewSeries(clock=ports.clock)
+
+
+def read_series(ports: "Bundle") -> "ReadSeries":
+    """GET of one, and of its next times."""
+    from delayer.use_cases.series.reading.read import ReadSeries
+
+    return ReadSeries(clock=ports.clock, series=ports.series)
+
+
+def list_occurrences(ports: "Bundle") -> "ListOccurrences":
+    """GET of what became of one."""
+    from delayer.use_cases.series.reading.occurrences import ListOccurrences
+
+    return ListOccurrences(
+        clock=ports.clock,
+        series=ports.series,
+        journal=ports.journal if ports.settings.has_journal else None,
+        ledger=ports.ledger,
+        schedules=ports.schedules,
+    )
+
+
+def list_series(ports: "Bundle") -> "ListSeries":
+    """GET of many."""
+    from delayer.use_cases.series.reading.list_series import ListSeries
+
+    return ListSeries(clock=ports.clock, series=ports.series)
+
+
 def step_series(ports: "Bundle") -> "StepSeries":
     """For the function that steps series."""
     from delayer.core.series.rules import rule_of
@@ -515,6 +593,13 @@ def occurrences(ports: "Bundle") -> "Occurrences":
     from delayer.use_cases.series.occurrences import Occurrences
 
     return Occurrences(clock=ports.clock, series=ports.series, ledger=ports.ledger)
+
+
+def end_series_of_group(ports: "Bundle") -> "EndSeriesOfGroup":
+    """For the jobs that cancel groups."""
+    from delayer.use_cases.series.end_group import EndSeriesOfGroup
+
+    return EndSeriesOfGroup(series=ports.series, ledger=ports.ledger, halt=halt_series(ports), parallel=ports.parallel)
 
 
 def halt_series(ports: "Bundle") -> "Halt":

@@ -16,21 +16,21 @@ from delayer.aws.dynamodb.registry import (
     request_from,
     request_item,
 )
-from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+from delayer.aws.dynamodb.schedule_table import DynamoLanes
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended
 from delayer.core.ledger.row import LedgerChange, LedgerRow, named
 from delayer.core.schedule.instants import HOUR
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
-from delayer.fakes import InOrder, MemoryLedger, MemoryRegistry, MemoryScheduleTable
+from delayer.fakes import InOrder, MemoryLanes, MemoryLedger, MemoryRegistry, MemoryScheduleTable
 from delayer.ports.ledger import Ledger, Written
 from delayer.ports.registry import Member, Members, NameRow, Registry, RequestRow, ScheduleTransaction
-from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.schedule_table import Lanes
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped, cancelled
 from tests.contract.conftest import create_table
-from tests.samples import GOLDEN, NOW, OWNER, a_claim, a_definition, a_schedule, many_schedules
+from tests.samples import GOLDEN, NOW, OWNER, a_claim, a_definition, a_relaxed_schedule, a_schedule, many_schedules
 
 OLD = a_schedule()
 NEW = a_schedule(NOW + HOUR)
@@ -46,7 +46,7 @@ class Stand:
 
     registry: Registry
     ledger: Ledger
-    schedules: ScheduleTable
+    schedules: Lanes
 
     def commit(self, transaction: ScheduleTransaction) -> bool:
         """By the method that may do no more than it must."""
@@ -67,6 +67,7 @@ def adapter(dynamodb: Any) -> DynamoRegistry:
     return DynamoRegistry(
         dynamodb=dynamodb,
         schedules_table=create_table(dynamodb, "bucket", "due"),
+        relaxed_table=create_table(dynamodb, "bucket", "due"),
         ledger_table=create_table(dynamodb, "scheduleId"),
         registry_table=create_table(dynamodb, "list", "entry"),
     )
@@ -75,13 +76,13 @@ def adapter(dynamodb: Any) -> DynamoRegistry:
 @pytest.fixture
 def stand(dynamodb_or_fake: Any) -> Stand:
     if dynamodb_or_fake is None:
-        ledger, schedules = MemoryLedger(), MemoryScheduleTable()
+        ledger, schedules = MemoryLedger(), MemoryLanes(MemoryScheduleTable(), MemoryScheduleTable())
         return Stand(MemoryRegistry(schedules=schedules, ledger=ledger), ledger, schedules)
     port = adapter(dynamodb_or_fake)
     return Stand(
         port,
         DynamoLedger(dynamodb=dynamodb_or_fake, table=port.ledger_table, parallel=InOrder()),
-        DynamoScheduleTable(dynamodb=dynamodb_or_fake, table=port.schedules_table),
+        DynamoLanes(dynamodb=dynamodb_or_fake, table=port.schedules_table, relaxed_table=port.relaxed_table),
     )
 
 
@@ -266,6 +267,31 @@ def test_of_two_namesakes_one_takes_the_place(stand: Stand) -> None:
     assert stand.schedules.read(key_of(OTHER.id)) is None
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (a_relaxed_schedule(), a_relaxed_schedule(NOW + HOUR)),
+        (a_relaxed_schedule(), NEW),
+        (OLD, a_relaxed_schedule(NOW + HOUR)),
+    ],
+)
+def test_one_in_place_of_another_of_any_lane(stand: Stand, old: Schedule, new: Schedule) -> None:
+    """A name may move from one lane to the other. A repeat, whose first answer was lost, is done."""
+    stand.schedules.put(old)
+    end = LedgerChange(row=a_claim(schedule_id=old.id, state=State.REPLACED, replaced_by=new.id))
+    transaction = ScheduleTransaction(put=new, delete=key_of(old.id), end=end)
+    assert stand.registry.replace(transaction)
+    assert stand.registry.replace(transaction)
+    assert stand.schedules.read_all([key_of(old.id), key_of(new.id)]) == {key_of(new.id): new}
+
+
+def test_a_relaxed_schedule_joins_its_group(stand: Stand) -> None:
+    new = a_relaxed_schedule(group="g")
+    assert stand.registry.create(ScheduleTransaction(put=new))
+    assert stand.schedules.read(key_of(new.id)) == new
+    assert [one.schedule_id for one in stand.registry.members(OWNER, "g", 0, NOW + HOUR, "", 10).members] == [new.id]
+
+
 def test_the_stream_sees_both() -> None:
     """The new one takes the fast track if it is due soon, and the REMOVE of the old one is looked into."""
     schedules = MemoryScheduleTable()
@@ -422,7 +448,9 @@ def test_a_transaction_is_one_request(dynamodb: Any) -> None:
 @pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=[*ERRORS, *OTHER_REASONS])
 def test_what_failed_is_unavailable(error: Exception) -> None:
     """Whether it took place is not known: never taken for a condition that failed, nor for success."""
-    port = DynamoRegistry(dynamodb=Failing(error), schedules_table="s", ledger_table="l", registry_table="n")
+    port = DynamoRegistry(
+        dynamodb=Failing(error), schedules_table="s", relaxed_table="x", ledger_table="l", registry_table="n"
+    )
     with pytest.raises(Unavailable):
         port.replace(replaced())
     for read in (
@@ -447,12 +475,14 @@ def test_what_only_creates_deletes_and_ends_nothing(stand: Stand, change: dict[s
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_a_creation_that_failed_is_unavailable(error: Exception) -> None:
-    port = DynamoRegistry(dynamodb=Failing(error), schedules_table="s", ledger_table="l", registry_table="n")
+    port = DynamoRegistry(
+        dynamodb=Failing(error), schedules_table="s", relaxed_table="x", ledger_table="l", registry_table="n"
+    )
     with pytest.raises(Unavailable):
         port.create(created())
 
 
 def test_a_condition_that_failed_beside_a_conflict_has_failed() -> None:
     client = Failing(cancelled("None", "TransactionConflict", "None", "ConditionalCheckFailed", "None"))
-    port = DynamoRegistry(dynamodb=client, schedules_table="s", ledger_table="l", registry_table="n")
+    port = DynamoRegistry(dynamodb=client, schedules_table="s", relaxed_table="x", ledger_table="l", registry_table="n")
     assert port.replace(replaced()) is False

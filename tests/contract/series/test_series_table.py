@@ -106,6 +106,7 @@ def stand(dynamodb_or_fake: Any) -> Stand:
         DynamoRegistry(
             dynamodb=dynamodb_or_fake,
             schedules_table=port.schedules_table,
+            relaxed_table=port.schedules_table,
             ledger_table=port.ledger_table,
             registry_table=port.registry_table,
         ),
@@ -286,6 +287,57 @@ def test_a_pause_puts_nothing_and_leaves_the_current_one_on_file(stand: Stand) -
     assert stand.filed(FIRST) == [ID]
 
 
+def test_a_note_is_a_cursor_and_no_more(stand: Stand) -> None:
+    """A pause may not put anything; who only puts may not end anything."""
+    stand.series.create(CREATED)
+    paused = evolve(BEGUN, revision=2, state=SeriesState.PAUSED)
+    noted = SeriesTransaction(cursor=paused, over=BEGUN)
+    for more in (
+        evolve(noted, put=(SECOND,)),
+        evolve(noted, cursor=evolve(paused, current=SECOND.id)),
+        evolve(noted, put_request=KEY),
+        evolve(noted, delete=(key_of(FIRST.id),)),
+        evolve(noted, over=None),
+    ):
+        with pytest.raises(ValueError, match="is written by"):
+            stand.series.note(more)
+    with pytest.raises(ValueError, match="is written by"):
+        stand.series.step(evolve(STEP, ends=(LedgerChange(row=a_claim(state=State.REPLACED)),)))
+    assert stand.series.note(noted)
+    assert stand.series.note(noted), "a repeat is no conflict"
+    assert not stand.series.note(evolve(noted, cursor=evolve(paused, state=SeriesState.CANCELLED)))
+    assert stand.series.cursor(OWNER, ID) == paused
+
+
+def test_a_note_ends_the_series_with_its_name_and_its_entry(stand: Stand) -> None:
+    stand.series.create(CREATED)
+    over = evolve(BEGUN, revision=2, state=SeriesState.CANCELLED, expires_at=NOW)
+    noted = SeriesTransaction(cursor=over, over=BEGUN, definition=DEFINITION, over_definition=DEFINITION)
+    assert stand.series.note(noted)
+    assert stand.series.live(OWNER, 10) == 0
+
+
+def test_one_that_runs_now_is_put_beside_the_current_one_with_its_key(stand: Stand) -> None:
+    stand.series.create(CREATED)
+    beside = evolve(BEGUN, revision=2, beside=(SECOND.id,))
+    step = SeriesTransaction(cursor=beside, over=BEGUN, put=(SECOND,), put_request=KEY)
+    assert stand.series.step(step)
+    assert stand.filed(FIRST, SECOND) == [ID, None]
+    assert stand.stored(SECOND) == [True]
+    third = evolve(beside, revision=3)
+    assert not stand.series.step(SeriesTransaction(cursor=third, over=beside, put_request=KEY)), "the key is taken"
+
+
+def test_a_backfill_is_filed_beside_the_current_one(stand: Stand) -> None:
+    stand.series.create(CREATED)
+    filling = evolve(BEGUN, revision=2, backfill=Backfill(since=1, until=NOW, at=2, current=SECOND.id, left=7))
+    assert stand.series.step(SeriesTransaction(cursor=filling, over=BEGUN, put=(SECOND,)))
+    assert stand.filed(FIRST, SECOND) == [ID, ID]
+    over = evolve(filling, revision=3, backfill=None)
+    assert stand.series.step(SeriesTransaction(cursor=over, over=filling))
+    assert stand.filed(FIRST, SECOND) == [ID, None]
+
+
 def test_a_change_replaces_the_current_occurrence(stand: Stand) -> None:
     """Its row, its record, the cursor and the definition at once; nothing if its row has changed meanwhile."""
     stand.series.write(CREATED)
@@ -332,7 +384,7 @@ def test_everything_that_a_cursor_says_is_kept(stand: Stand) -> None:
         made_up=4,
         definition_revision=5,
         beside=("a", "b"),
-        backfill=Backfill(since=1, until=NOW, at=2, current=SECOND.id),
+        backfill=Backfill(since=1, until=NOW, at=2, current=SECOND.id, left=3, given_up=True),
         state=SeriesState.WAITING,
     )
     stand.series.write(SeriesTransaction(cursor=whole, over=None))

@@ -23,6 +23,7 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.fakes import (
     MemoryJournal,
+    MemoryLanes,
     MemoryQueue,
     MemoryRegistry,
     MemoryScheduleTable,
@@ -197,6 +198,8 @@ class Stack(World):
         self.ledger = WatchedLedger(watch=self.watch)
         self.store = WatchedStore(watch=self.watch)
         self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
+        self.relaxed = MemoryScheduleTable(page_size=self.page_size)
+        self.lanes = MemoryLanes(self.table, self.relaxed)
         self.suspects = self._queue(SUSPECTS["relay"], 30 * SECOND)
         self.http_suspects = self._queue(SUSPECTS["execute"], 90 * SECOND)
         self.delayer_queue = self._queue("delayer", 30 * SECOND, self.suspects)
@@ -215,6 +218,7 @@ class Stack(World):
         self.journal = JournalOfBeginnings(table=self.table)
         self._services = {
             id(self.table): ("schedules", Service.DYNAMODB),
+            id(self.lanes): ("schedules", Service.DYNAMODB),
             id(self.ledger): ("ledger", Service.DYNAMODB),
             id(self.control): ("control", Service.DYNAMODB),
             id(self.trials): ("trials", Service.DYNAMODB),

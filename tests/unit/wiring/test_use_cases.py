@@ -30,7 +30,7 @@ PARTS: dict[str, set[str]] = {
     "quota": QUOTA,
     "dead_letters": DEAD_LETTERS,
     "accept": {*IDS, *QUOTA, "schedules", "ledger", "registry"},
-    "replace": {*IDS, *QUOTA, "schedules", "ledger", "registry", "series", "fail_fast_journal", "settings.has_journal"},
+    "replace": {*IDS, *QUOTA, "schedules", "ledger", "registry", "fail_fast_journal", "settings.has_journal"},
     "lookup": {"clock", "observer", "control", "schedules", "ledger", "registry"}
     | {"fail_fast_journal", "settings.has_journal"},
     "list_schedules": {"clock", "control", "schedules", "ledger", "registry"} | {"journal", "settings.has_journal"},
@@ -39,7 +39,9 @@ PARTS: dict[str, set[str]] = {
     "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id", "new_token"},
     "get_job": {"jobs"},
     "cancel_group": {"clock", "observer", "control", "schedules", "ledger", "registry"}
-    | {"jobs", "group_queue", "parallel", "new_token"},
+    | {"jobs", "group_queue", "parallel", "new_token", "series", "settings.keep_for"},
+    "end_series_of_group": {"clock", "observer", "control", "schedules", "ledger", "registry", "series"}
+    | {"parallel", "settings.keep_for"},
     "enqueue": {*DEAD_LETTERS, "trials", "schedules", "control", "delayer_queue", "new_token", "settings.period"},
     "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
     | {"settings.period", "settings.has_canary", "settings.backlog_mark", "dead_letter_store", "stream_consumer"},
@@ -56,8 +58,9 @@ PARTS: dict[str, set[str]] = {
     "describe": {"function_at"},
     "list_actions": {"actions"},
     "occurrences": {"clock", "series", "ledger"},
-    "step_series": {*IDS, "observer", "series"},
-    "halt_series": {"clock", "observer", "control", "schedules", "ledger", "registry", "series"},
+    "retention": {"clock", "settings.keep_for"},
+    "step_series": {*IDS, "observer", "series", "settings.keep_for"},
+    "halt_series": {"clock", "observer", "control", "schedules", "ledger", "registry", "series", "settings.keep_for"},
     "announce": {"topic", "observer", "settings.event_source"},
     "deliver": {"observer"},
     "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},

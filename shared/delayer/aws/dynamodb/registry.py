@@ -18,7 +18,7 @@ from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.instants import DAY, SECOND, Millis
 from delayer.core.schedule.margins import ROW_LIFETIME
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.schedule_id import address_of, id_in
 from delayer.ports.registry import Members, NameRow, RequestRow, ScheduleTransaction
 from delayer.ports.unavailable import Unavailable
 
@@ -36,6 +36,7 @@ class DynamoRegistry:
 
     dynamodb: "DynamoDBClient"
     schedules_table: str
+    relaxed_table: str
     ledger_table: str
     registry_table: str
 
@@ -87,10 +88,10 @@ class DynamoRegistry:
         return answer.get("Item")
 
     def _writes(self, transaction: ScheduleTransaction) -> "list[TransactWriteItemTypeDef]":
-        writes = [_put(self.schedules_table, schedule_table.to_item(transaction.put))]
+        writes = [_put(self._table_of(transaction.put.id), schedule_table.to_item(transaction.put))]
         if transaction.delete:
             key = schedule_table.key_item(transaction.delete)
-            writes.append({"Delete": {"TableName": self.schedules_table, "Key": key}})
+            writes.append({"Delete": {"TableName": self._table_of(id_in(transaction.delete)), "Key": key}})
         if transaction.put_row:
             writes.append(self._change(LedgerChange(row=transaction.put_row)))
         if transaction.end:
@@ -104,6 +105,9 @@ class DynamoRegistry:
         if transaction.put.definition.group:
             writes.append(_put(self.registry_table, member_item(transaction.put)))
         return writes
+
+    def _table_of(self, schedule_id: str) -> str:
+        return schedule_table.table_of(schedule_id, self.schedules_table, self.relaxed_table)
 
     def _change(self, change: LedgerChange) -> "TransactWriteItemTypeDef":
         return _put(self.ledger_table, ledger.to_item(change.row), **ledger.condition_of(change), **SHOW)

@@ -15,7 +15,7 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule import definition
 from delayer.core.schedule.instants import Millis, format_instant
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import point_in_time_of
+from delayer.core.schedule.schedule_id import is_relaxed, point_in_time_of
 
 Response = dict[str, Any]
 Shown = dict[str, object]
@@ -74,7 +74,17 @@ def _shown_action(registration: Registration) -> Shown:
 
 def shown_new(schedule_id: str, point_in_time: Millis) -> Shown:
     """A schedule that was stored just now."""
-    return {"scheduleId": schedule_id, "pointInTime": format_instant(point_in_time), "state": State.SCHEDULED}
+    return {
+        "scheduleId": schedule_id,
+        "pointInTime": format_instant(point_in_time),
+        "state": State.SCHEDULED,
+        **_lane(schedule_id),
+    }
+
+
+def _lane(schedule_id: str) -> Shown:
+    """Nothing for the precise one, in which most are."""
+    return {"precision": "relaxed"} if is_relaxed(schedule_id) else {}
 
 
 def shown(status: Status) -> Shown:
@@ -83,6 +93,7 @@ def shown(status: Status) -> Shown:
         "scheduleId": status.schedule_id,
         "pointInTime": format_instant(point_in_time_of(status.schedule_id)),
         "state": status.state,
+        **_lane(status.schedule_id),
     }
     if status.overdue:
         body["overdue"] = True

@@ -25,7 +25,17 @@ from delayer.core.schedule.schedule import traits_from_text, traits_to_text
 from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
 from delayer.ports.registry import RequestRow
-from delayer.ports.series import Filed, FiledPage, SeriesEntry, SeriesPage, SeriesTransaction, check_new, named_by
+from delayer.ports.series import (
+    Filed,
+    FiledPage,
+    SeriesEntry,
+    SeriesPage,
+    SeriesTransaction,
+    check_new,
+    check_noted,
+    check_stepped,
+    named_by,
+)
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -114,6 +124,14 @@ class DynamoSeries:
 
     def create(self, transaction: SeriesTransaction) -> bool:
         check_new(transaction)
+        return self.write(transaction)
+
+    def note(self, transaction: SeriesTransaction) -> bool:
+        check_noted(transaction)
+        return self.write(transaction)
+
+    def step(self, transaction: SeriesTransaction) -> bool:
+        check_stepped(transaction)
         return self.write(transaction)
 
     def write(self, transaction: SeriesTransaction) -> bool:

@@ -28,6 +28,7 @@ from delayer.core.api.request import ChangeRequest, FieldError, Invalid, Request
 from delayer.core.masking.mask import masks_in
 from delayer.core.schedule.definition import FIELDS, Definition, from_texts
 from delayer.core.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
+from delayer.core.schedule.schedule_id import Kind
 from delayer.core.schemas.work import MOST, levels_of, most_work
 
 MAX_BODY_BYTES: Final = 262_144
@@ -48,8 +49,16 @@ def admit(body: bytes, now: Millis, actions: Actions) -> Request:
     if errors:
         raise Invalid(errors)
     return Request(
-        point_in_time=point_in_time, definition=definition_of(document, payload), name=document.get("name", "")
+        point_in_time=point_in_time,
+        definition=definition_of(document, payload),
+        name=document.get("name", ""),
+        kind=kind_by(document.get("precision", "precise")),
     )
+
+
+def kind_by(precision: str) -> Kind:
+    """The kind of a schedule in the lane that its client has chosen (ADR 0097)."""
+    return Kind.RELAXED if precision == "relaxed" else Kind.PLAIN
 
 
 def first_errors(found: Iterable[FieldError]) -> list[FieldError]:

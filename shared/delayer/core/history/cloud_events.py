@@ -19,6 +19,8 @@ PREFIX: Final = "delayer.schedule."  # of the types; `.v2` will follow the name 
 MAX_BYTES: Final = 250_000  # SNS takes 262,144 with the attributes of the message
 PAYLOAD: Final = ("payload",)
 ALL_JSON: Final = tuple(one.wire_name for one in definition.FIELDS if one.is_json)
+SERIES: Final = "series"  # it is small, and says in which list of the journal the schedule belongs
+LARGE: Final = tuple(name for name in ALL_JSON if name != SERIES)
 
 
 @frozen(kw_only=True)
@@ -34,10 +36,10 @@ class _Envelope:
 
 
 def encode(event: Event) -> str:
-    """The event as JSON. A payload that is too large is left out; all that is JSON, if the event is still too large."""
+    """The event as JSON. A payload that is too large is left out; all that may be large, if the event still is."""
     complete = event.original is None or event.original.is_complete
     text = _encoded(event, () if complete else PAYLOAD)
-    for left_out in (PAYLOAD, ALL_JSON):
+    for left_out in (PAYLOAD, LARGE):
         if len(text.encode()) > MAX_BYTES:
             text = _encoded(event, left_out)
     return text
@@ -95,6 +97,17 @@ def decode(text: str) -> Event:
         address_of(envelope.subject)  # raises if it is not an id: the journal stores the event under it
         return _event(envelope)
     except (msgspec.MsgspecError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Malformed(f"not a lifecycle event: {error}") from error
+
+
+def series_in(text: str) -> str:
+    """Of which series the schedule of an event is an occurrence, as JSON; empty if of none. Raises as decode.
+
+    Also of one whose definition was too large for its event.
+    """
+    try:
+        return bytes(msgspec.json.decode(text, type=_Envelope).data.get(SERIES, b"")).decode()
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise Malformed(f"not a lifecycle event: {error}") from error
 
 

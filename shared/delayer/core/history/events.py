@@ -83,11 +83,12 @@ def expiry_of(event: Event, keep_for: Millis) -> Millis:
     return max(address_of(event.schedule_id).due, event.at) + keep_for
 
 
-def of_record(kind: Kind, schedule: Schedule, change: str, at: Millis) -> Event | None:
-    """The event of a change of the schedules table; None if there is nothing to publish.
+def of_record(kind: Kind, schedule: Schedule, change: str, at: Millis, *, expired: bool = False) -> Event | None:
+    """The event of a change of the schedules table or of the relaxed table; None if there is nothing to publish.
 
-    A removal long before the point in time moves nothing into the delayer queue (ADR 0003). `at` may be rounded down
-    to the second, and is then before the record was there.
+    A removal long before the point in time moves nothing into the delayer queue (ADR 0003), and only what DynamoDB's
+    TTL has removed from the relaxed table, `expired`, is on its way (ADR 0097). `at` may be rounded down to the second,
+    and is then before the record was there.
     """
     beginning = Event(
         id=change,
@@ -101,6 +102,8 @@ def of_record(kind: Kind, schedule: Schedule, change: str, at: Millis) -> Event 
     if kind is Kind.INSERT:
         return beginning
     if kind is not Kind.REMOVE or not -NEARLY_DUE <= at - schedule.address.due <= STALE_AFTER:
+        return None
+    if schedule.is_relaxed and not expired:
         return None
     return Event(
         id=change,

@@ -142,6 +142,19 @@ def kind_of(schedule_id: str) -> Kind:
     return Kind(_place(_decode(schedule_id)) >> _SHARD_BITS)
 
 
+def is_relaxed(schedule_id: str) -> bool:
+    """Whether it is in the lane without precision. A kind that only a later version knows is not known to be."""
+    try:
+        return kind_of(schedule_id) is Kind.RELAXED
+    except ValueError:
+        return False
+
+
+def id_in(key: RecordKey) -> str:
+    """The id of the schedule that is stored there."""
+    return key.due.partition("#")[2]
+
+
 def key_of(schedule_id: str) -> RecordKey:
     """Where its record is stored. Raises ValueError if it is not an id."""
     address = address_of(schedule_id)

@@ -1,14 +1,18 @@
 """The rule of a series, from the document that is stored with it."""
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 from attrs import evolve, frozen
 
 from delayer.core.recurrence import times
 from delayer.core.recurrence.bad_rule import BadRule
-from delayer.core.recurrence.rule import OnMissed, document_of, parse_rule
+from delayer.core.recurrence.describe import description
+from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.recurrence.rule import Rule as Recurrence
+from delayer.core.recurrence.rule import document_of, parse_rule
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.series import Rule, RuleFailed, SeriesDefinition
 
@@ -50,6 +54,23 @@ def text_of(rule: Recurrence) -> str:
     return msgspec.json.encode(document_of(rule)).decode()
 
 
+def next_times(definition: SeriesDefinition, after: Millis, count: int) -> tuple[Millis, ...]:
+    """So many of its times. Raises RuleFailed."""
+    rule = _parsed(definition.repeat)
+    if isinstance(rule, _Unreadable):
+        raise RuleFailed(rule.reason)
+    try:
+        return times.times(rule.recurrence, after, count)
+    except Exception as error:
+        raise RuleFailed(repr(error)) from error
+
+
+def words_of(definition: SeriesDefinition) -> str:
+    """The rule in English; empty if it cannot be read."""
+    rule = _parsed(definition.repeat)
+    return "" if isinstance(rule, _Unreadable) else description(rule.recurrence)
+
+
 def rule_of(definition: SeriesDefinition) -> Rule:
     """Its times. A document that cannot be read makes a rule that fails."""
     return _parsed(definition.repeat)
@@ -68,13 +89,26 @@ def has_other_times(old: SeriesDefinition, new: SeriesDefinition) -> bool:
     return _recurrence(old) != _recurrence(new)
 
 
+def begun_as(stored: SeriesDefinition, repeat: Mapping[str, Any]) -> Recurrence | None:
+    """The rule of a `repeat`, if it had been sent when the stored one was, and has the same times; else None.
+
+    What begins with its creation would otherwise begin anew whenever the same document is sent again.
+    """
+    old = _parsed(stored.repeat)
+    if isinstance(old, _Unreadable):
+        return None
+    rule = parse_rule(repeat, old.recurrence.start - 1)
+    is_same = evolve(rule, on_missed=OnMissed.SKIP) == evolve(old.recurrence, on_missed=OnMissed.SKIP)
+    return rule if is_same else None
+
+
 def _recurrence(definition: SeriesDefinition) -> Recurrence | Rule:
     rule = rule_of(definition)
     return evolve(rule.recurrence, on_missed=OnMissed.SKIP) if isinstance(rule, _Recurring) else rule
 
 
 @lru_cache(maxsize=1_000)
-def _parsed(document: str) -> Rule:
+def _parsed(document: str) -> _Recurring | _Unreadable:
     """The stored document says everything: it does not matter when it is parsed."""
     try:
         return _Recurring(parse_rule(msgspec.json.decode(document), 0))

@@ -123,6 +123,11 @@ class NotCurrent:
     """No series has this schedule as its current occurrence: the ledger row alone decides."""
 
 
+@frozen
+class NoSeries:
+    """This owner has no series with this id or name."""
+
+
 def changed(cursor: Cursor, **values: Any) -> CursorChange:
     """One write of the cursor."""
     return CursorChange(cursor=evolve(cursor, revision=cursor.revision + 1, **values), over=cursor)

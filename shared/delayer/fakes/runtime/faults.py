@@ -73,11 +73,11 @@ def is_ledger(port: Any) -> bool:
 
 
 def failed(name: str, arguments: tuple[Any, ...]) -> Any:
-    """`send`, `delete` and the `write` of a list report what they did not do; all else raises."""
+    """`send`, `delete` and `write` report what they did not do; all else raises."""
     if name == "send":
         return list(range(len(arguments[0])))
     if name == "delete":
         return list(arguments[0])
-    if name == "write" and isinstance(arguments[0], Sequence):
+    if name == "write" and isinstance(arguments[0], Sequence):  # not a transaction, which is written whole or raises
         return [Unavailable("write: injected") for _ in arguments[0]]
     raise Unavailable(f"{name}: injected")

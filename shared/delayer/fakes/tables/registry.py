@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Protocol
 
 from attrs import Factory, define
 
@@ -11,15 +12,19 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of
 from delayer.fakes.tables.ledger import MemoryLedger
-from delayer.fakes.tables.schedule_table import MemoryScheduleTable
 from delayer.ports.registry import Member, Members, NameRow, RequestRow, ScheduleTransaction
+from delayer.ports.schedule_table import DeletesSchedules, PutsSchedules
+
+
+class WritesSchedules(PutsSchedules, DeletesSchedules, Protocol):
+    """The schedules table, or both lanes."""
 
 
 @define(kw_only=True)
 class MemoryRegistry:
     """Port Registry."""
 
-    schedules: MemoryScheduleTable
+    schedules: WritesSchedules
     ledger: MemoryLedger
     names: dict[tuple[str, str], NameRow] = Factory(dict)
     requests: dict[tuple[str, str], RequestRow] = Factory(dict)

@@ -10,7 +10,17 @@ from delayer.core.series.series import Cursor, SeriesDefinition
 from delayer.fakes.tables.ledger import MemoryLedger
 from delayer.fakes.tables.schedule_table import MemoryScheduleTable
 from delayer.ports.registry import RequestRow
-from delayer.ports.series import Filed, FiledPage, SeriesEntry, SeriesPage, SeriesTransaction, check_new, named_by
+from delayer.ports.series import (
+    Filed,
+    FiledPage,
+    SeriesEntry,
+    SeriesPage,
+    SeriesTransaction,
+    check_new,
+    check_noted,
+    check_stepped,
+    named_by,
+)
 
 
 @define(kw_only=True)
@@ -66,6 +76,14 @@ class MemorySeries:
 
     def create(self, transaction: SeriesTransaction) -> bool:
         check_new(transaction)
+        return self.write(transaction)
+
+    def note(self, transaction: SeriesTransaction) -> bool:
+        check_noted(transaction)
+        return self.write(transaction)
+
+    def step(self, transaction: SeriesTransaction) -> bool:
+        check_stepped(transaction)
         return self.write(transaction)
 
     def write(self, transaction: SeriesTransaction) -> bool:

@@ -87,7 +87,7 @@ class Ids:
 
     def issue(self, request: "Request", owner: str, old: Traits = NO_TRAITS) -> Schedule:
         """The schedule that a request asks for. `old` are the traits of the one that it replaces."""
-        return self.issue_for(request.point_in_time, request.definition, owner, old)
+        return self.issue_for(request.point_in_time, request.definition, owner, old, request.kind)
 
     def issue_for(
         self,

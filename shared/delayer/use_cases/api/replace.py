@@ -165,6 +165,7 @@ class Replace:
         return Request(
             point_in_time=old.point_in_time if point_in_time is None else point_in_time,
             definition=defined if payload is None else evolve(defined, payload=payload),
+            kind=kind_of(old.id),
         )
 
     def _taking_the_place_of(

@@ -145,7 +145,7 @@ class TestPatch:
     def test_a_paused_series_takes_it_with_its_resume(self) -> None:
         cursor = a_cursor(state=SeriesState.PAUSED)
         found = self.patch(cursor)
-        assert found == Await(number=8, passed=NOW)
+        assert found == Await(number=8)
         assert isinstance(found, Await)
         after = of(patched(cursor, found, self.CHANGED, NOW, "", has_new_times=False))
         assert (after.state, after.current, after.definition_revision) == (SeriesState.PAUSED, CURRENT, 2)

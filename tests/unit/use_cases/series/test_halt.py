@@ -8,11 +8,11 @@ from attrs import evolve
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import MINUTE
 from delayer.core.series.command import Already
-from delayer.core.series.series import Refused, SeriesState
+from delayer.core.series.series import NoSeries, Refused, SeriesState
 from delayer.core.series.stepping import Happened
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer, Cancelled
-from delayer.use_cases.series.halt import Halt, Halted, NoSeries
+from delayer.use_cases.series.halt import Halt, Halted
 from delayer.use_cases.series.retention import Retention
 from tests.samples import OWNER
 from tests.unit.use_cases.series.test_step import ID, Stage
@@ -68,7 +68,9 @@ def test_whenever_it_comes_nothing_fires_that_it_did_not_name() -> None:
         stage.step(Happened(schedule_id=stage.first, kind=EventType.CLAIMED))
         stage.world.run_until(START + 10 * MINUTE)
         fired = {message.schedule.id for _, message in stage.world.target.reached}
-        assert fired <= before | {row.schedule_id for row in answer.claimed} | ({stage.first} if answer.claimed_up_to else set())
+        assert fired <= before | {row.schedule_id for row in answer.claimed} | (
+            {stage.first} if answer.claimed_up_to else set()
+        )
         assert not fired & set(answer.cancelled)
 
 

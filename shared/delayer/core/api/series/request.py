@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from delayer.core.ledger.lifecycle import State
 from delayer.core.recurrence.rule import Rule
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Traits
-from delayer.core.series.rules import text_of
+from delayer.core.series.rules import begun_as, text_of
 from delayer.core.series.series import Overlap, SeriesDefinition, SeriesState
 
 
@@ -36,6 +37,17 @@ class SeriesRequest:
             traits=traits,
         )
 
+    def in_place_of(self, stored: SeriesDefinition) -> SeriesDefinition:
+        """What takes the place of another definition. The same rule, sent again, goes on where it is."""
+        rule = begun_as(stored, self.repeat) or self.rule
+        return evolve(
+            stored,
+            repeat=text_of(rule),
+            overlap=self.overlap,
+            on_missed=rule.on_missed,
+            definition=self.definition,
+        )
+
 
 @frozen(kw_only=True)
 class PreviewRequest:
@@ -49,15 +61,16 @@ class PreviewRequest:
 class SeriesListing:
     """A well-formed question for series."""
 
-    group: str  # empty: of all, and of none
+    group: str | None  # None: of all, and of none
     state: SeriesState | None  # None: of any
     limit: int
-    after: str  # what the last page ended with; empty for the first page
+    after: tuple[str, str] | None  # group and id that the last page ended with; None for the first page
 
 
 @frozen(kw_only=True)
 class OccurrenceListing:
     """A well-formed question for the occurrences of a series, the latest first."""
 
+    state: State | None  # None: of any
     limit: int
     after: str  # the id that the last page ended with; empty for the first page

@@ -12,7 +12,7 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.command import Replace, decide_patch, patched
 from delayer.core.series.rules import has_other_times
-from delayer.core.series.series import Cursor, Refused, Rule, SeriesDefinition
+from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, SeriesDefinition
 from delayer.core.series.stepping import Over, ReadAgain, Step
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
@@ -21,7 +21,7 @@ from delayer.ports.series import ReadsSeries, SeriesTransaction, WritesSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
-from delayer.use_cases.series.halt import ROUNDS, MayStillRun, NoSeries
+from delayer.use_cases.series.halt import ROUNDS, MayStillRun
 from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.steering.stored import Stored, read
 from delayer.use_cases.series.step import occurrence

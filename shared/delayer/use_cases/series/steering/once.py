@@ -5,11 +5,10 @@ import hashlib
 from attrs import frozen
 
 from delayer.core.schedule.instants import Millis
-from delayer.core.series.series import Refused
+from delayer.core.series.series import NoSeries, Refused
 from delayer.ports.clock import Clock
 from delayer.ports.registry import ReadsRequests, RequestRow
 from delayer.use_cases.api.accept import KEY_LIFETIME, KeyReused
-from delayer.use_cases.series.halt import NoSeries
 
 
 @frozen(kw_only=True)

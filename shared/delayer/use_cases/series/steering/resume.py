@@ -12,15 +12,15 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import Fill, Filled, decide_backfill_resume, filled
 from delayer.core.series.command import Await, CancelFirst, decide_resume, resumed, was_used
 from delayer.core.series.rules import times_between
-from delayer.core.series.series import Cursor, Refused, Rule, RuleFailed, SeriesDefinition, SeriesState
+from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, RuleFailed, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.observer import Observer
-from delayer.ports.series import ReadsSeries, WritesSeries
+from delayer.ports.series import ReadsSeries, StepsSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
-from delayer.use_cases.series.halt import DETAIL, ROUNDS, CancelsSchedules, MayStillRun, NoSeries
+from delayer.use_cases.series.halt import DETAIL, ROUNDS, CancelsSchedules, MayStillRun
 from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.steering.stored import Stored, read
 from delayer.use_cases.series.step import occurrence
@@ -28,7 +28,7 @@ from delayer.use_cases.series.step import occurrence
 RUNNING: Final = frozenset({SeriesState.ACTIVE, SeriesState.WAITING, SeriesState.ENDED})  # what a resume leads to
 
 
-class SeriesOfResume(ReadsSeries, WritesSeries, Protocol):
+class SeriesOfResume(ReadsSeries, StepsSeries, Protocol):
     """What it needs of the series."""
 
 
@@ -107,7 +107,7 @@ class Resume:
             change = evolve(change, cursor=filled(change.cursor, fill, backfilled.id if backfilled else ""))
         transaction = self.retention.transaction(change, definition)
         transaction = evolve(transaction, put=tuple(one for one in (put, backfilled) if one))
-        if not self.series.write(transaction):
+        if not self.series.step(transaction):
             return None
         missed = missed_until(definition, cursor, row, now)
         self.observer.note("series resumed", series=cursor.series, by=by, state=change.cursor.state, missed=missed)

@@ -6,22 +6,23 @@ from typing import Final, Protocol
 from attrs import evolve, frozen
 
 from delayer.core.api.request import FieldError, Invalid
+from delayer.core.api.series.steering import Range
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import MAX_FILLED, Filled, begun, decide_backfill
 from delayer.core.series.command import decide_beside
 from delayer.core.series.rules import times_between
-from delayer.core.series.series import CursorChange, Refused, Rule, RuleFailed, SeriesDefinition
+from delayer.core.series.series import CursorChange, NoSeries, Refused, Rule, RuleFailed, SeriesDefinition
 from delayer.core.series.stepping import ReadAgain
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsManyRows
 from delayer.ports.observer import Observer
 from delayer.ports.registry import RequestRow
-from delayer.ports.series import ReadsSeries, WritesSeries
+from delayer.ports.series import ReadsSeries, StepsSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
-from delayer.use_cases.series.halt import ROUNDS, NoSeries
+from delayer.use_cases.series.halt import ROUNDS
 from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.steering.once import Began, Call, Once, RunAnswer
 from delayer.use_cases.series.steering.stored import Stored, over_beside, read
@@ -33,16 +34,8 @@ BACKFILL: Final = "backfill"
 ALLOWED: Final = f"a range with 1 to {MAX_FILLED:,} times of the rule, which begins with its `from` or its creation"
 
 
-class SeriesOfRun(ReadsSeries, WritesSeries, Protocol):
+class SeriesOfRun(ReadsSeries, StepsSeries, Protocol):
     """What it needs of the series."""
-
-
-@frozen(kw_only=True)
-class Range:
-    """The times of a backfill."""
-
-    since: Millis
-    until: Millis  # the first that is none of it
 
 
 @frozen(kw_only=True)
@@ -94,7 +87,7 @@ class RunSeries:
         change, put, _ = planned
         transaction = self.retention.transaction(change, stored.definition)
         kept = self.once.row(call, _answer(call, planned))
-        return self.series.write(evolve(transaction, put=(put,), put_request=kept, over_request=row if kept else None))
+        return self.series.step(evolve(transaction, put=(put,), put_request=kept, over_request=row if kept else None))
 
     def _beside(self, stored: Stored) -> Planned | Refused:
         cursor, now = stored.cursor, self.clock.now()

@@ -8,10 +8,9 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule_id import address_of
-from delayer.core.series.series import Cursor, SeriesDefinition
+from delayer.core.series.series import Cursor, NoSeries, SeriesDefinition
 from delayer.ports.ledger import ReadsManyRows
 from delayer.ports.series import ReadsSeries
-from delayer.use_cases.series.halt import NoSeries
 
 
 @frozen(kw_only=True)

@@ -19,11 +19,11 @@ from tests.samples import OWNER, a_definition
 from tests.world import START, World
 
 ID = "0a1b2c"
-MINUTELY: Mapping[str, object] = {"every": "PT1M", "anchor": "2026-11-21T09:00:00Z", "from": "2026-11-21T07:00:00Z"}
+MINUTELY: Mapping[str, object] = {"every": "PT1M", "anchor": "2026-11-21T07:00:00Z", "from": "2026-11-21T07:00:00Z"}
 Fired = tuple[int, Millis, str]  # number, time by the rule, payload
 
 
-@define
+@define(slots=False)
 class Stage:
     """One series, with its first occurrence, and all that is done to it."""
 

@@ -4,15 +4,15 @@ import pytest
 from attrs import evolve
 
 from delayer.core.api.cancellation import MayBeRunning
+from delayer.core.api.series.steering import Range
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import MINUTE, SECOND
-from delayer.core.series.series import Overlap, Refused, SeriesState
+from delayer.core.series.series import NoSeries, Overlap, Refused, SeriesState
 from delayer.core.series.stepping import Happened
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer
-from delayer.use_cases.series.halt import Halted, MayStillRun, NoSeries
+from delayer.use_cases.series.halt import Halted, MayStillRun
 from delayer.use_cases.series.steering.resume import Resumed
-from delayer.use_cases.series.steering.run import Range
 from tests.samples import OWNER, a_claim
 from tests.unit.use_cases.series.steering.stage import ID, Stage
 from tests.world import START

@@ -3,14 +3,15 @@
 import pytest
 
 from delayer.core.api.request import Invalid
+from delayer.core.api.series.steering import Range
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
+from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.occurrence import occurrence_of
-from delayer.core.series.series import MAX_BESIDE, Refused
+from delayer.core.series.series import MAX_BESIDE, NoSeries, Refused
 from delayer.use_cases.api.accept import KeyReused
-from delayer.use_cases.series.halt import Halted, NoSeries
+from delayer.use_cases.series.halt import Halted
 from delayer.use_cases.series.steering.once import Began
-from delayer.use_cases.series.steering.run import Range
-from tests.samples import OWNER
+from tests.samples import OWNER, a_claim
 from tests.unit.use_cases.series.steering.stage import ID, Stage
 from tests.world import START
 
@@ -60,6 +61,18 @@ def test_a_delete_names_what_runs_now() -> None:
     assert stage.fired_ids == {claimed}
 
 
+def test_what_was_claimed_is_named_until_it_has_ended() -> None:
+    """It has no number by which the answer could name it."""
+    stage = Stage()
+    claimed = began(stage.run.now(OWNER, ID)).schedule_id
+    stage.world.ledger.rows[claimed] = a_claim(schedule_id=claimed)
+    waiting = began(stage.run.now(OWNER, ID)).schedule_id
+    assert stage.cursor.beside == (claimed, waiting)
+    answer = stage.halt.delete(OWNER, ID)
+    assert isinstance(answer, Halted)
+    assert [row.schedule_id for row in answer.claimed] == [claimed]
+
+
 def test_what_is_paused_cancelled_or_not_there_puts_nothing() -> None:
     stage = Stage()
     assert stage.run.now("somebody", ID) == NoSeries()
@@ -103,9 +116,10 @@ def filled(stage: Stage) -> list[str]:
     """Those that were put by the backfill."""
     found = []
     for change in stage.world.table.stream:
-        which = occurrence_of(change.row.definition) if hasattr(change.row, "definition") else None
-        if which and not which.number:
-            found.append(change.row.id)
+        row = change.row
+        which = occurrence_of(row.definition) if isinstance(row, Schedule) else None
+        if isinstance(row, Schedule) and which and not which.number:
+            found.append(row.id)
     return sorted(set(found))
 
 
