@@ -17,7 +17,7 @@ from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import address_of, key_of, point_in_time_of
+from delayer.core.schedule.schedule_id import address_of, is_relaxed, key_of, point_in_time_of
 from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.ports.queue import Outgoing
 from tests.simulation.engine.kernel import Invocation, current
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SLACK: Millis = 5 * SECOND  # between what a function and this eye take for the instant of an attempt
 LATE: Millis = 2 * SECOND  # more than everything takes when nothing goes wrong
 LATE_BY_A_KILLER: Millis = 10 * MINUTE  # more than it takes to separate its neighbours from it
-REPEATING = frozenset({"delayer-relay", "executor-http-request"})
+REPEATING = frozenset({"delayer-relay", "executor-http-request", "relaxed-claimer"})
 STORED = frozenset({State.DEAD_LETTERED, State.FAILED})
 
 
@@ -152,7 +152,8 @@ class Watch:
         self._check_same(name, message)
         late = now - max(message.schedule.point_in_time, self.accepted_at.get(schedule_id, now))
         may_be = LATE_BY_A_KILLER if self.stack.weather.killers else LATE
-        if self.stack.weather.is_fair and message.attempt == 1 and late > may_be and schedule_id not in self.had_ended:
+        has_ended = schedule_id in self.had_ended or is_relaxed(schedule_id)  # of the latter nobody promises how late
+        if self.stack.weather.is_fair and message.attempt == 1 and late > may_be and not has_ended:
             self.fail(Invariant.HARMLESS, f"{name} is {late} ms late, in a story without faults")
         self._check_read(name, message, current().read.get(schedule_id))
         self.stops.reached(schedule_id, current().read.get(schedule_id))
@@ -359,7 +360,7 @@ class Watch:
 
     def answered_on_its_way(self, schedule_id: str) -> None:
         """A client was told that it has left the table."""
-        if key_of(schedule_id) in self.stack.table.rows and schedule_id not in self.had_ended:
+        if self.stack.lanes.read(key_of(schedule_id)) is not None and schedule_id not in self.had_ended:
             self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is reported as on its way: it is in the table")
 
     def _claimed(self, name: str, old: LedgerRow | None, new: LedgerRow) -> None:
@@ -430,8 +431,10 @@ class Watch:
     def copies(self) -> set[str]:
         """All schedules of which there is a copy."""
         stack = self.stack
-        table = {row.id for row in stack.table.rows.values() if isinstance(row, Schedule)}
-        stream = {change.row.id for change in stack.stream.unread() if isinstance(change.row, Schedule)}
+        rows = [*stack.table.rows.values(), *stack.relaxed.rows.values()]
+        unread = [*stack.stream.unread(), *stack.relaxed_stream.unread()]
+        table = {row.id for row in rows if isinstance(row, Schedule)}
+        stream = {change.row.id for change in unread if isinstance(change.row, Schedule)}
         queues = {body_of(message.body).id for queue in stack.queues() for message in queue.messages}
         return table | stream | queues | self._dead_lettered()
 
@@ -464,6 +467,7 @@ class Watch:
         left += [queue.name for queue in self.stack.other_queues() if queue.messages]
         left += ["the store, to be brought back"] * bool(self.stack.waiting())
         left += ["schedules"] * bool(self.stack.table.rows) + ["stream"] * bool(self.stack.stream.unread())
+        left += ["the relaxed lane"] * bool(self.stack.relaxed.rows or self.stack.relaxed_stream.unread())
         if left:
             self.fail(Invariant.NOTHING_WAITS, f"something waits in: {', '.join(left)}")
 

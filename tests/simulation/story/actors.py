@@ -99,6 +99,7 @@ class Actors:
             retry |= {"maxAgeSeconds": patience.age, "backoff": backoff}
         wishes = act.wishes
         body = {"pointInTime": act.due / 1000, "action": ACTION, "payload": json.loads(payload_of(act)), "retry": retry}
+        body |= {"precision": "relaxed"} if wishes.relaxed else {}
         body |= {"name": wishes.name} if wishes.name else {}
         body |= {"group": wishes.group} if wishes.group else {}
         body |= {"onLate": {"after": f"PT{wishes.drop_after}S", "do": "drop"}} if wishes.drop_after else {}
@@ -282,10 +283,10 @@ class Actors:
     def _vandal(self, act: Act) -> None:
         """An operator deletes a record in the console."""
         schedule = self.stack.watch.accepted.get(self.ids.get(act.subject, ""))
-        if schedule and key_of(schedule.id) in self.stack.table.rows:
+        if schedule and self.stack.lanes.read(key_of(schedule.id)):
             self.stack.watch.struck.add(schedule.id)
             self.stack.log("operator", f"deletes the record of {self.stack.watch.name(schedule.id)} by hand")
-            self.stack.table.delete([key_of(schedule.id)])
+            self.stack.lanes.delete([key_of(schedule.id)])
 
     def _garbage(self, act: Act) -> None:
         key = RecordKey(bucket="nonsense", due=str(act.at))
@@ -358,7 +359,7 @@ class Actors:
         for schedule in self.stack.watch.accepted.values():
             self.stack.watch.struck.add(schedule.id)
             self.stack.log("operator", f"restores the record of {self.stack.watch.name(schedule.id)}")
-            self.stack.table.put(schedule)
+            self.stack.lanes.put(schedule)
 
 
 def payload_of(act: Act) -> str:

@@ -59,6 +59,7 @@ class Wishes:
     name: str = ""
     group: str = ""
     key: str = ""  # for idempotency
+    relaxed: bool = False  # in the lane without precision
     drop_after: int = 0  # seconds that it may be late; 0: it is never dropped
 
 
@@ -257,13 +258,15 @@ def acts_of(chance: Chance) -> list[Act]:
 
 def _wishes(chance: Chance, label: str, subject: int, named: bool) -> Wishes:
     drop_after = chance.one_of(f"{label} drop after", (0, 0, 0, 0, 0, 0, 2, 60, 1800))
+    relaxed = chance.part(f"{label} relaxed") < 0.12
     if named:
-        return Wishes(drop_after=drop_after)
+        return Wishes(drop_after=drop_after, relaxed=relaxed)
     with_name, with_key = (chance.part(f"{label} with {what}") < 0.2 for what in ("name", "key"))
     return Wishes(
         name=name_of(subject) if with_name else "",
         group=chance.one_of(f"{label} group", ("", "", "", "", "red", "blue")),
         key=f"key-{subject}" if with_key else "",
+        relaxed=relaxed,
         drop_after=drop_after,
     )
 

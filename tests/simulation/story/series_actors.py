@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
+from delayer.core.api.series.steering import Range
 from delayer.core.schedule.instants import SECOND, format_instant
 from delayer.core.series.series import Refused, SeriesDefinition
 from delayer.use_cases.api.accept import KeyReused
@@ -15,7 +16,6 @@ from delayer.use_cases.series.halt import Halted, MayStillRun
 from delayer.use_cases.series.steering.change import SeriesChanged
 from delayer.use_cases.series.steering.once import Began
 from delayer.use_cases.series.steering.resume import Resumed
-from delayer.use_cases.series.steering.run import Range
 from tests.simulation.story.plan import Do
 from tests.simulation.story.series_plan import Repeat, SeriesAct
 from tests.world import ACTION
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tests.simulation.story.actors import Actors
 
 OWNER = "owner"
+TRIES = 4
 
 
 @define(eq=False)

@@ -32,6 +32,7 @@ class SeriesAct(Act):
 
     repeat: Repeat
     version: int = 1  # of the payload
+    is_impatient: bool = False  # what is not answered is not asked again
 
 
 def series_acts_of(chance: Chance) -> list[Act]:
@@ -90,7 +91,9 @@ def _acts(chance: Chance, label: str, subject: int, posted: Millis, repeat: Repe
     )
     due = at + chance.whole(f"{label} due", -2 * SECOND, 5 * MINUTE)
     key = Wishes(key=f"{subject} {label}")
-    acts: list[Act] = [SeriesAct(at, do, subject, due, wishes=key, repeat=other, version=2)]
+    is_impatient = chance.part(f"{label} impatient") < 0.4
+    act = SeriesAct(at, do, subject, due, wishes=key, repeat=other, version=2, is_impatient=is_impatient)
+    acts: list[Act] = [act]
     if do is Do.PAUSE and chance.part(f"{label} resumed") < 0.75:
         again = at + chance.whole(f"{label} pause", 1, chance.one_of(f"{label} how long", (60, SECOND, 3 * MINUTE)))
         acts.append(SeriesAct(again, Do.RESUME, subject, repeat=other))

@@ -116,6 +116,8 @@ def is_quiet(stack: Stack) -> bool:
     """Nothing waits, and everything has its end."""
     return (
         not stack.table.rows
+        and not stack.relaxed.rows
+        and not stack.relaxed_stream.unread()
         and not stack.waiting()
         and not any(queue.messages for queue in (*stack.queues(), *stack.other_queues()))
         and not stack.stream.unread()

@@ -9,9 +9,10 @@ from delayer.core.history.cloud_events import encode
 from delayer.core.history.events import Event
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind, kind_of
+from delayer.core.schedule.schedule_id import Kind, key_of, kind_of
+from delayer.core.schedule.table_change import Kind as Change
 from delayer.core.series.stepping import AT_THE_CLAIM
-from delayer.fakes import MemoryQueue
+from delayer.fakes import MemoryQueue, MemoryStream
 from delayer.ports.queue import Outgoing, ReceivedMessage
 from tests.simulation.engine.remote import Service
 from tests.simulation.system.bodies import body_of
@@ -33,8 +34,8 @@ class Aws:
     stack: "Stack"
     ticking: bool = True
     looking_after_series: bool = True
-    _reading: set[int] = field(factory=set)  # shards of the stream with an invocation under way
-    _failures: dict[int, int] = field(factory=dict)  # of a shard, in a row
+    _reading: set[tuple[str, int]] = field(factory=set)  # shards of the stream with an invocation under way
+    _failures: dict[tuple[str, int], int] = field(factory=dict)  # of a shard, in a row
     _busy: dict[str, int] = field(factory=dict)  # invocations per queue
     _waiting: set[str] = field(factory=set)  # queues that are polled again in a while
     _woken: bool = False
@@ -50,21 +51,27 @@ class Aws:
 
     def _read_all(self) -> None:
         self._woken = False
-        for shard in self.stack.stream.busy():
-            self._read(shard)
+        for function, stream in self._streams().items():
+            for shard in stream.busy():
+                self._read(function, shard)
 
-    def _read(self, shard: int) -> None:
+    def _streams(self) -> dict[str, MemoryStream]:
+        """By the function that reads it."""
+        return {"enqueue": self.stack.stream, "claim_relaxed": self.stack.relaxed_stream}
+
+    def _read(self, function: str, shard: int) -> None:
         """One invocation at a time for each shard: that is what keeps the order."""
-        if shard in self._reading or not (batch := self.stack.stream.receive(shard)):
+        stack, place = self.stack, (function, shard)
+        if place in self._reading or not (batch := self._streams()[function].receive(shard)):
             return
-        self._reading.add(shard)
+        self._reading.add(place)
         batch = list(batch)
         about = [change.row.id for change in batch if isinstance(change.row, Schedule)]
-        self.stack.start(
-            "enqueue", lambda: self.stack.enqueue(batch), lambda answer: self._settle(shard, answer), about
-        )
+        use = stack.enqueue if function == "enqueue" else stack.claim_relaxed
+        stack.start(function, lambda: use(batch), lambda answer: self._settle(place, answer, about), about)
 
-    def _settle(self, shard: int, answer: Any) -> None:
+    def _settle(self, place: tuple[str, int], answer: Any, about: Sequence[str]) -> None:
+        function, shard = place
         failed = None if isinstance(answer, BaseException) else answer
         if failed is None:
             self.stack.new_environment()
@@ -72,12 +79,14 @@ class Aws:
             self.stack.log("AWS", "delivers the batch of the stream again")
             self.stack.new_environment()
             failed = None
-        self._failures[shard] = 0 if failed == [] else self._failures.get(shard, 0) + 1
-        self.stack.stream.settle(shard, failed)
-        self._reading.discard(shard)
+        if failed is None and function == "claim_relaxed":
+            self.stack.watch.excuses.update(about)
+        self._failures[place] = 0 if failed == [] else self._failures.get(place, 0) + 1
+        self._streams()[function].settle(shard, failed)
+        self._reading.discard(place)
         self.stack.watch.check_copies()
-        pause = min(SECOND * 2 ** min(self._failures[shard], 10), MINUTE) if self._failures[shard] else 1
-        self.stack.kernel.at(self.stack.kernel.now + pause, lambda: self._read(shard))
+        pause = min(SECOND * 2 ** min(self._failures[place], 10), MINUTE) if self._failures[place] else 1
+        self.stack.kernel.at(self.stack.kernel.now + pause, lambda: self._read(function, shard))
 
     # ------------------------------------------------------------ the queues
 
@@ -237,6 +246,24 @@ class Aws:
             table.delete([key])
         for schedule_id in [schedule_id for schedule_id, row in ledger.rows.items() if row.expires_at <= now]:
             del ledger.rows[schedule_id]
+
+    def expire_later(self, row: Any) -> None:
+        """TTL deletes a record of the relaxed lane: some minutes after its time, or hours."""
+        if not isinstance(row, Schedule):
+            return
+        chance, kernel, table = self.stack.chance, self.stack.kernel, self.stack.relaxed
+        longest = (
+            10 * MINUTE if chance.calm else chance.one_of("TTL at most", (MINUTE, 10 * MINUTE, 10 * MINUTE, 5 * HOUR))
+        )
+        wait = chance.whole("TTL", 0, longest)
+
+        def expire() -> None:
+            if table.read(key_of(row.id)) is not None:
+                self.stack.log("TTL", f"deletes the record of {self.stack.watch.name(row.id)}")
+                del table.rows[key_of(row.id)]
+                table.emit(Change.REMOVE, row, expired=True)
+
+        kernel.at(max(row.expires_at, kernel.now) + wait, expire)
 
     def _later(
         self, label: str, low: Millis, high: Millis, do: Callable[[], None], since: Millis | None = None

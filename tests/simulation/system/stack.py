@@ -16,7 +16,7 @@ from delayer.core.firing.executing import Result
 from delayer.core.history.events import Event, of_record
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.waiting import PREFIXES
-from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
@@ -44,7 +44,14 @@ from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, current
 from tests.simulation.engine.remote import BadDeploy, Harm, Network, Remote, Service
 from tests.simulation.oracle.watch import Watch
-from tests.simulation.oracle.watched import WatchedLedger, WatchedQueue, WatchedSeries, WatchedStore, WatchedTable
+from tests.simulation.oracle.watched import (
+    RELAXED,
+    WatchedLedger,
+    WatchedQueue,
+    WatchedSeries,
+    WatchedStore,
+    WatchedTable,
+)
 from tests.simulation.story.plan import Weather
 from tests.simulation.system.aws import Aws
 from tests.simulation.system.bodies import body_of
@@ -61,10 +68,11 @@ TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "enqueue": 60 * SECOND,
     "tick": 60 * SECOND,
     "sweep": 60 * SECOND,
+    "claim_relaxed": 60 * SECOND,
     "relay": 10 * SECOND,
     "execute": 85 * SECOND,
     "redrive": 60 * SECOND,
-    "step": 60 * SECOND,
+    "step": 30 * SECOND,
     "series tick": 60 * SECOND,
     "create series": 10 * SECOND,
     "halt series": 10 * SECOND,
@@ -82,6 +90,7 @@ NAMES = {  # as functions/ has them
     "enqueue": "stream-enqueuer",
     "tick": "task-1minute-enqueuer",
     "sweep": "sweep-bucket-enqueuer",
+    "claim_relaxed": "relaxed-claimer",
     "relay": "delayer-relay",
     "execute": "executor-http-request",
     "redrive": "operator-dead-letters",
@@ -93,6 +102,12 @@ NAMES = {  # as functions/ has them
     "change series": "api-series-patch",
     "run series": "api-series-run",
 }
+
+
+def lane_of(record: Any) -> str:
+    """The table of a record."""
+    lane: str = record.get("lane", "")
+    return lane
 
 
 @define
@@ -120,13 +135,23 @@ class StackConsumer:
         stack.kernel.wait_until(stack.kernel.now + stack.chance.whole("invoke", 1, 12))
         if stack.network.is_down(Service.LAMBDA):
             raise Unavailable("Lambda is down")
+        relaxed = [change for change, record in zip(changes, records, strict=True) if lane_of(record) == RELAXED]
+        others = [change for change in changes if change not in relaxed]
+        failed = {id(change) for change in self._ask("enqueue", stack.enqueue, others)}
+        failed |= {id(change) for change in self._ask("claim_relaxed", stack.claim_relaxed, relaxed)}
+        return [at for at, change in enumerate(changes) if id(change) in failed]
+
+    def _ask(self, function: str, use: Any, changes: Sequence[RecordChange]) -> Sequence[RecordChange]:
+        """One of the two functions; what it has failed at."""
+        if not changes:
+            return ()
         about = [change.row.id for change in changes if isinstance(change.row, Schedule)]
-        outcome = stack.kernel.call(
-            lambda done: stack.start("enqueue", lambda: stack.enqueue(changes, brought_back=True), done, about)
+        outcome = self.stack.kernel.call(
+            lambda done: self.stack.start(function, lambda: use(changes, brought_back=True), done, about)
         )
         if isinstance(outcome, BaseException):
             raise Died(str(outcome)) from outcome
-        return [at for at, change in enumerate(changes) if change.sequence in outcome]
+        return [change for change in changes if change.sequence in outcome]
 
 
 @frozen
@@ -198,7 +223,7 @@ class Stack(World):
         self.ledger = WatchedLedger(watch=self.watch)
         self.store = WatchedStore(watch=self.watch)
         self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
-        self.relaxed = MemoryScheduleTable(page_size=self.page_size)
+        self.relaxed = WatchedTable(watch=self.watch, page_size=self.page_size, lane=RELAXED)
         self.lanes = MemoryLanes(self.table, self.relaxed)
         self.suspects = self._queue(SUSPECTS["relay"], 30 * SECOND)
         self.http_suspects = self._queue(SUSPECTS["execute"], 90 * SECOND)
@@ -207,9 +232,9 @@ class Stack(World):
         self.group_queue = evolve(self._queue("group", 120 * SECOND), fifo=True, choose=oldest)
         self.http_queue = self._queue("http", 90 * SECOND, self.http_suspects)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
-        self.series_suspects = self._queue(SUSPECTS["step"], 90 * SECOND)
-        self.series_queue = self._queue("series", 90 * SECOND, self.series_suspects)
-        self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
+        self.series_suspects = self._queue(SUSPECTS["step"], MINUTE)
+        self.series_queue = self._queue("series", MINUTE, self.series_suspects)
+        self.registry = MemoryRegistry(schedules=self.lanes, ledger=self.ledger)
         self.series = WatchedSeries(
             watch=self.watch, schedules=self.table, ledger=self.ledger, requests=self.registry.requests
         )
@@ -269,7 +294,17 @@ class Stack(World):
         """The failure destination of the stream."""
         self.log("AWS", f"gives up on {len(batch)} records of the stream, and stores them")
         content = {"payload": {"Records": [change.record for change in batch]}}
-        self.store.objects[f"aws/lambda/{batch[0].sequence}"] = json.dumps(content).encode()
+        lane = lane_of(batch[0].record)
+        self.store.objects[f"aws/lambda/{lane}{batch[0].sequence}"] = json.dumps(content).encode()
+
+    def build(self) -> None:
+        super().build()
+        self.relaxed_stream.max_age = HOUR
+
+    def changes(self, records: Sequence[Any]) -> list[RecordChange]:
+        """Also of the other table."""
+        tables = {RELAXED: self.relaxed, "": self.table}
+        return [tables[lane_of(record)].stream[int(record["sequence"]) - 1] for record in records]
 
     def contents(self, content: bytes) -> Contents:
         """What the real reader does for DynamoDB's own JSON, for the fake's records."""
