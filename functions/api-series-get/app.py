@@ -5,7 +5,7 @@ from typing import Any
 from delayer.aws.http import problems, requests, responses, series
 from delayer.core.api.listing import cursor_after
 from delayer.core.api.series.listing import admit_count, admit_occurrences
-from delayer.use_cases.series.halt import NoSeries
+from delayer.core.series.series import NoSeries
 from delayer.use_cases.series.reading.occurrences import NoJournal, OccurrencesListed
 from delayer.use_cases.series.reading.read import SeriesFound, Times
 from delayer.wiring import use_cases

@@ -3,7 +3,8 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
-from delayer.core.api.series.steering import Range, admit_backfill
+from delayer.core.api.series.steering import admit_backfill
+from delayer.core.series.backfill import Range
 from delayer.core.series.series import NoSeries, Refused
 from delayer.use_cases.api.accept import KeyReused
 from delayer.use_cases.series.steering.once import Began, RunAnswer

@@ -36,8 +36,8 @@ def parse(argv: Sequence[str] | None = None) -> Options:
     if "ledger" in sources and not sources.keys().isdisjoint(OF_SCHEDULES) and given.lost_at is None:
         made.error(
             "with --ledger and --schedules or --relaxed, --lost-at is needed: what was due by then may have fired "
-            "after the copy of the ledger was made, and waits for a person; 'never' if the schedules come from the table "
-            "itself, and not from a backup"
+            "after the copy of the ledger was made, and waits for a person; 'never' if the schedules come from the "
+            "tables themselves, and not from a backup"
         )
     return Options(
         stack=given.stack,

@@ -363,7 +363,7 @@ def test_the_api_is_that_of_openapi_yaml() -> None:
         method, _, path = route["RouteKey"].partition(" ")
         granted = [one for one in permissions.values() if logical(one["FunctionName"]) == function]
         assert {one["Principal"] for one in granted} == {"apigateway.amazonaws.com"}
-        source = f"${{Api}}/*/{method}{re.sub('{[a-z]+}', '*', path)}"
+        source = f"${{Api}}/*/{method}{re.sub('{[A-Za-z]+}', '*', path)}"
         assert [one for one in granted if one["SourceArn"]["Fn::Sub"].endswith(source)]
 
 

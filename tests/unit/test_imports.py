@@ -30,12 +30,13 @@ ROOMS: dict[str, set[str]] = {
     "core/masking": {"core/schedule"},
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
     "core/series": {"core/schedule", "core/ledger", "core/recurrence"},
+    "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
     "core/timing": {"core/schedule"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/api"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
-    | {"core/actions", "core/series"},
+    | {"core/actions", "core/series", "core/series/upkeep"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"core/series"}
@@ -57,6 +58,17 @@ ROOMS: dict[str, set[str]] = {
         "core/api/series",
     }
     | {"ports", "use_cases", "use_cases/api"},
+    "use_cases/series/upkeep": {
+        "core/schedule",
+        "core/ledger",
+        "core/history",
+        "core/series",
+        "core/series/upkeep",
+        "core/api",
+        "ports",
+        "use_cases/api",
+        "use_cases/series",
+    },
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
     "fakes/tables": {
@@ -69,7 +81,8 @@ ROOMS: dict[str, set[str]] = {
         "core/series",
         "ports",
     },
-    "fakes": {"fakes/messaging", "fakes/runtime", "fakes/tables"},
+    "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
+    "fakes": {"fakes/messaging", "fakes/runtime", "fakes/series", "fakes/tables"},
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
@@ -78,6 +91,7 @@ ROOMS: dict[str, set[str]] = {
         "core/schedule",
         "core/recurrence",
         "core/series",
+        "core/series/upkeep",
         "ports",
         "aws/runtime",
         "aws/dynamodb",
@@ -91,7 +105,9 @@ ROOMS: dict[str, set[str]] = {
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
     | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series"}
     | {
+        "core/recurrence",  # the version of the tz database
         "use_cases/series",
+        "use_cases/series/upkeep",
         "aws/messaging",
         "aws/events",
         "use_cases/actions",
@@ -111,6 +127,8 @@ FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "a
     "core/actions",  # the questions to a function
     "core/series",  # what a series refuses
     "core/firing",  # the two ways of a canary; what came of a request
+    "core/api/series",
+    "use_cases/series",
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }
@@ -226,7 +244,7 @@ def test_ports_use_cases_and_targets_use_few_libraries() -> None:
 def test_the_fakes_stay_out_of_the_lambdas() -> None:
     """They are for tests, those of others included."""
     users = [room for room, others in ROOMS.items() if any(one.startswith("fakes") for one in others)]
-    assert users == ["fakes", "extension/harness"]
+    assert users == ["fakes/series", "fakes", "extension/harness"]
     check(sorted(ROOT.glob("functions/*/app.py")), "delayer.fakes")
 
 
@@ -263,8 +281,15 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
     "api-schedule-put",
     "api-schedule-patch",
     "api-schedule-list",
+    "api-series-post",
+    "api-series-put",
+    "api-series-get",
+    "api-series-list",
+    "api-series-preview",
     "api-batch-post",
     "api-group-delete",
+    "api-series-patch",
+    "api-series-run",
     "deploy-action-registrar",  # a schema
 }
 
@@ -308,9 +333,9 @@ def is_package(name: str) -> bool:
 
 @each_function
 def test_a_cold_start_imports_nothing_of_the_api_behind_it(function: str) -> None:
-    """Who checks no body and answers no call knows nothing of it; a job cancels as the API does."""
+    """Who checks no body and answers no call knows nothing of it; a job cancels and a task replaces as the API does."""
     found = {name for name in cold_start(function).modules if name.startswith(("delayer.core.api", "delayer.aws.http"))}
-    if function.startswith("job-"):
+    if function.startswith("job-") or function == "task-1minute-series":
         assert found == {"delayer.core.api", "delayer.core.api.cancellation"}
     else:
         assert bool(found) == function.startswith("api-")

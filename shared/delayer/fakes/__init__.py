@@ -10,6 +10,7 @@ from delayer.fakes.runtime.function import MemoryFunction
 from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.fakes.runtime.sequence import InOrder, Tokens
 from delayer.fakes.runtime.target import ScriptedTarget
+from delayer.fakes.series.upkeep import MemorySeriesProgress, MemorySeriesUpkeep
 from delayer.fakes.tables.actions import MemoryActions
 from delayer.fakes.tables.control import MemoryControl
 from delayer.fakes.tables.journal import MemoryJournal, MemoryLiveCount, MemoryRateLimit
@@ -17,7 +18,6 @@ from delayer.fakes.tables.ledger import MemoryLedger
 from delayer.fakes.tables.registry import MemoryJobs, MemoryRegistry
 from delayer.fakes.tables.schedule_table import MemoryLanes, MemoryScheduleTable
 from delayer.fakes.tables.series import MemorySeries
-from delayer.fakes.tables.series_upkeep import MemorySeriesProgress, MemorySeriesUpkeep
 from delayer.fakes.tables.stream import MemoryStream
 from delayer.fakes.tables.trials import MemoryTrials
 

@@ -7,8 +7,8 @@ from typing import Protocol
 from attrs import frozen
 
 from delayer.core.schedule.bucket import Bucket
-from delayer.core.series.net import Place
-from delayer.core.series.rounds import Directory, Round
+from delayer.core.series.upkeep.net import Place
+from delayer.core.series.upkeep.rounds import Directory, Round
 from delayer.ports.series import Filed
 
 

@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from delayer.core.series import net
 from delayer.core.series.series import Cursor, SeriesState
 from delayer.core.series.stepping import AT_AN_END, Happened
+from delayer.core.series.upkeep import net
 from tests.model.net.configurations import WHOLE
 from tests.model.net.rules import REAL, Rules
 from tests.model.net.search import search

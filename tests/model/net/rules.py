@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from delayer.core.series import net
+from delayer.core.series.upkeep import net
 from tests.model.net.state import CLOSABLE_AFTER
 
 

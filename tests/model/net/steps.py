@@ -7,9 +7,9 @@ from delayer.core.api.cancellation import decide_cancel
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.series import command, stepping
-from delayer.core.series.net import Look
 from delayer.core.series.series import CursorChange, SeriesState, may_write
 from delayer.core.series.stepping import Happened, Over, Step
+from delayer.core.series.upkeep.net import Look
 from tests.model.net.rules import Rules
 from tests.model.net.state import WRITE_TAKES, Run, World
 from tests.model.series.state import IDS, NAME_OF, RULES

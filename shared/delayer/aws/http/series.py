@@ -6,8 +6,9 @@ from typing import Protocol
 import msgspec
 
 from delayer.aws.http.problems import problem
-from delayer.aws.http.responses import Response, Shown, response, shown
+from delayer.aws.http.responses import Response, Shown, response, shown, shown_event
 from delayer.core.api.status import Status
+from delayer.core.history.events import of_last_row
 from delayer.core.masking.mask import masked
 from delayer.core.schedule import definition as definitions
 from delayer.core.schedule.instants import Millis, format_instant
@@ -96,9 +97,15 @@ def occurrences(series: str, listed: Sequence[tuple[Status, int, Millis]], curso
 
 def _shown_occurrence(series: str, status: Status, number: int, at: Millis) -> Shown:
     """Not its definition, which is that of the series, nor its history, which a lookup by its id shows."""
-    body = shown(status)
+    body = shown(status) | _remembered(status)
     left = {name: value for name, value in body.items() if name in OF_AN_OCCURRENCE}
     return {**left, "series": {"seriesId": series, "number": number, "time": format_instant(at)}}
+
+
+def _remembered(status: Status) -> Shown:
+    """Of one whose row has expired: the last that its history says."""
+    last = of_last_row([event for event in status.history if event.revision])
+    return shown_event(last) if last and status.row is None else {}
 
 
 OF_AN_OCCURRENCE = frozenset(

@@ -3,11 +3,11 @@
 from delayer.aws.http.problems import problem
 from delayer.aws.http.responses import Response, Shown, response
 from delayer.aws.http.series import shown_current
-from delayer.core.api.series.steering import Range
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis, format_instant
 from delayer.core.schedule.schedule import Schedule
+from delayer.core.series.backfill import Range
 from delayer.core.series.series import Cursor, SeriesState
 
 

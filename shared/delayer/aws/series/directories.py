@@ -4,7 +4,7 @@ import zlib
 from typing import TYPE_CHECKING, Final
 
 from delayer.aws.dynamodb.items.attributes import Item, entry_key
-from delayer.core.series.rounds import PARTS, Directory, is_waiting, is_zoned
+from delayer.core.series.upkeep.rounds import PARTS, Directory, is_waiting, is_zoned
 from delayer.ports.series import SeriesTransaction
 
 if TYPE_CHECKING:

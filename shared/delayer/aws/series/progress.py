@@ -7,8 +7,8 @@ from attrs import frozen
 from delayer.aws.dynamodb.items.attributes import Item, StoredItem, number, text
 from delayer.aws.dynamodb.items.requests import CONDITION_FAILED
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
-from delayer.core.series.net import Place
-from delayer.core.series.rounds import Directory, Round
+from delayer.core.series.upkeep.net import Place
+from delayer.core.series.upkeep.rounds import Directory, Round
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -28,17 +28,16 @@ class DynamoSeriesProgress:
         row = self._read(NET)
         if row is None:
             return None
-        return Place(minute=int(row["closedUntil"]["N"]), shard=number(row, "shard"), after=text(row, "after"))
+        return Place(minute=int(row["closedUntil"]["N"]), shard=number(row, "inShard"), after=text(row, "afterId"))
 
     def reach(self, place: Place) -> None:
         try:
             self.dynamodb.update_item(
                 TableName=self.table,
                 Key={"name": {"S": NET}},
-                UpdateExpression="SET closedUntil = :minute, shard = :shard, #after = :after",
+                UpdateExpression="SET closedUntil = :minute, inShard = :shard, afterId = :after",
                 ConditionExpression="attribute_not_exists(closedUntil) OR closedUntil < :minute"
-                " OR (closedUntil = :minute AND shard <= :shard)",
-                ExpressionAttributeNames={"#after": "after"},
+                " OR (closedUntil = :minute AND inShard <= :shard)",
                 ExpressionAttributeValues={
                     ":minute": {"N": str(place.minute)},
                     ":shard": {"N": str(place.shard)},

@@ -9,7 +9,7 @@ from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.aws.series.directories import directory_list
 from delayer.aws.series.series_table import filed_in, filed_values
 from delayer.core.schedule.bucket import Bucket
-from delayer.core.series.rounds import Directory
+from delayer.core.series.upkeep.rounds import Directory
 from delayer.ports.series import Filed
 from delayer.ports.series_upkeep import SeriesKey, SeriesKeys
 from delayer.ports.unavailable import Unavailable

@@ -38,6 +38,14 @@ MAX_FILLED: Final = 1_000  # times of one backfill
 
 
 @frozen(kw_only=True)
+class Range:
+    """The times that a client wants made up."""
+
+    since: Millis
+    until: Millis  # the first that is none of it
+
+
+@frozen(kw_only=True)
 class Fill:
     """Put the occurrence of the backfill for this time of the past. It is due at once."""
 
@@ -54,16 +62,16 @@ Decision = Step | Over | Fill | Filled | Ignore | ReadAgain
 
 
 def decide_backfill(
-    cursor: Cursor, definition: SeriesDefinition, rule: Rule, since: Millis, until: Millis
+    cursor: Cursor, definition: SeriesDefinition, rule: Rule, asked: Range
 ) -> Fill | Filled | ReadAgain | Refused:
-    """The first time of a backfill, of those that are not before `since`, and before `until`; Filled: there is none."""
+    """The first time of a backfill; Filled: there is none."""
     if cursor.state in CLOSED or cursor.state is SeriesState.FAILED:
         return Refused(f"the series is {cursor.state}")
     if cursor.definition_revision != definition.revision:
         return ReadAgain()
     if cursor.backfill:
         return Refused("a backfill of it is under way")
-    return _from(rule, since - 1, until, MAX_FILLED)
+    return _from(rule, asked.since - 1, asked.until, MAX_FILLED)
 
 
 def decide_backfill_step(
@@ -111,9 +119,9 @@ def filled(cursor: Cursor, fill: Fill | Filled, schedule_id: str) -> Cursor:
     return evolve(cursor, backfill=backfill)
 
 
-def begun(cursor: Cursor, fill: Fill, schedule_id: str, since: Millis, until: Millis) -> CursorChange:
+def begun(cursor: Cursor, fill: Fill, schedule_id: str, asked: Range) -> CursorChange:
     """The cursor when it begins."""
-    backfill = Backfill(since=since, until=until, at=fill.at, left=fill.left, current=schedule_id)
+    backfill = Backfill(since=asked.since, until=asked.until, at=fill.at, left=fill.left, current=schedule_id)
     return changed(cursor, backfill=backfill)
 
 

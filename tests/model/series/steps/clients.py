@@ -5,7 +5,7 @@ from typing import Any
 
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.ledger.row import LedgerChange
-from delayer.core.series.backfill import Fill, Filled, begun, filled
+from delayer.core.series.backfill import Fill, Filled, Range, begun, filled
 from delayer.core.series.command import Already, Await, CancelFirst, Replace, patched
 from delayer.core.series.series import Cursor, CursorChange, Refused, SeriesState
 from delayer.core.series.stepping import Over, Step
@@ -17,6 +17,7 @@ from tests.samples import OWNER
 
 Moved = tuple[str, World]
 OVERTAKEN = "overtaken"
+ASKED = Range(since=PAST[0], until=PAST[-1] + 1)
 SUSPENDING = {"pause": "pauses", "DELETE": "deletes", "group cancel": "group_cancels"}
 
 
@@ -208,11 +209,11 @@ def _run_now(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
 def _backfill(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     assert run.cursor
     definition = world.definition_of(run.definition)
-    fill = rules.fill(run.cursor, definition, world.rule, PAST[0], PAST[-1] + 1)
+    fill = rules.fill(run.cursor, definition, world.rule, ASKED)
     if not isinstance(fill, Fill) or not world.budget.backfills:
         yield "backfill: is refused", world.end(run)
         return
-    change = begun(run.cursor, fill, world.next_id, PAST[0], PAST[-1] + 1)
+    change = begun(run.cursor, fill, world.next_id, ASKED)
     if not rules.may_write(change, world.cursor):
         yield "backfill: its condition fails", world.end(run)
         return

@@ -15,7 +15,7 @@ from delayer.core.series.series import SeriesState
 
 DEFAULT_LIMIT: Final = 50
 DEFAULT_COUNT: Final = 10
-OURS: Final = re.compile(r"1([A-Za-z0-9._:@-]{0,128})#([0-9a-f]{32})")
+OURS: Final = re.compile(r"1([A-Za-z0-9._:@-]{0,128})#([0-9a-z]{1,64})")
 
 
 def admit_series_listing(query: Mapping[str, str]) -> SeriesListing:

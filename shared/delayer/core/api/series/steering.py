@@ -21,6 +21,7 @@ from delayer.core.api.series.admission import rule_in
 from delayer.core.recurrence.rule import Rule
 from delayer.core.schedule.definition import FIELDS, Definition, given
 from delayer.core.schedule.instants import Millis, format_instant, parse_instant
+from delayer.core.series.backfill import Range
 from delayer.core.series.rules import text_of
 from delayer.core.series.series import Overlap, SeriesDefinition
 
@@ -75,14 +76,6 @@ class SeriesChange:
         if errors:
             raise Invalid(errors)
         return rule
-
-
-@frozen(kw_only=True)
-class Range:
-    """The times of a backfill."""
-
-    since: Millis
-    until: Millis  # the first that is none of it
 
 
 def admit_series_change(body: bytes, now: Millis, actions: Actions) -> SeriesChange:

@@ -6,10 +6,9 @@ from typing import Final, Protocol
 from attrs import evolve, frozen
 
 from delayer.core.api.request import FieldError, Invalid
-from delayer.core.api.series.steering import Range
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.series.backfill import MAX_FILLED, Filled, begun, decide_backfill
+from delayer.core.series.backfill import MAX_FILLED, Filled, Range, begun, decide_backfill
 from delayer.core.series.command import decide_beside
 from delayer.core.series.rules import times_between
 from delayer.core.series.series import CursorChange, NoSeries, Refused, Rule, RuleFailed, SeriesDefinition
@@ -97,7 +96,7 @@ class RunSeries:
 
     def _filling(self, stored: Stored, asked: Range) -> Planned | Refused | None:
         cursor, definition, now = stored.cursor, stored.definition, self.clock.now()
-        fill = decide_backfill(cursor, definition, self.rule_of(definition), asked.since, asked.until)
+        fill = decide_backfill(cursor, definition, self.rule_of(definition), asked)
         match fill:
             case Refused():
                 return fill
@@ -107,7 +106,7 @@ class RunSeries:
                 raise Invalid([FieldError(field="from", problem="no time of the rule", allowed=ALLOWED)])
         check_number(definition, asked)
         put = occurrence(self.ids, definition, cursor.series, 0, fill.at, now)
-        return begun(cursor, fill, put.id, asked.since, asked.until), put, fill.at
+        return begun(cursor, fill, put.id, asked), put, fill.at
 
     def _began(self, call: Call, planned: Planned) -> Began:
         began = _answer(call, planned)

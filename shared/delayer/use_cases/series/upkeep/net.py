@@ -12,8 +12,8 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.bucket import Bucket, Shards
 from delayer.core.schedule.instants import Millis, Minute, minute_of
 from delayer.core.schedule.schedule_id import address_of
-from delayer.core.series.net import Look, Place, decide_look, may_close, near_minute, next_look
 from delayer.core.series.stepping import Happened, of_row
+from delayer.core.series.upkeep.net import Look, Place, decide_look, may_close, near_minute, next_look
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.control import ReadsShards
 from delayer.ports.ledger import ReadsManyRows
@@ -136,10 +136,15 @@ class Net:
                 self._file_again(filed, bucket, next_look(filed.schedule_id, None, happened, self.clock.now()))
             return
         if decide_look(filed.schedule_id, cursor, happened) is Look.FORGET:
-            self.files.forget(filed, bucket)
+            self._forget(filed, bucket)
             self._report(filed, happened, bucket)
         elif is_last:
             self._file_again(filed, bucket, next_look(filed.schedule_id, cursor, happened, self.clock.now()))
+
+    def _forget(self, filed: Filed, bucket: Bucket) -> None:
+        """At its address, too: a series that was deleted leaves it there."""
+        for one in {bucket, address_of(filed.schedule_id).bucket}:
+            self.files.forget(filed, one)
 
     def _report(self, filed: Filed, happened: Happened | None, bucket: Bucket) -> None:
         """The row at its address was there as long as nobody had stepped the series."""

@@ -8,11 +8,10 @@ from attrs import evolve, frozen
 from delayer.core.api.cancellation import decide_replace
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind, key_of
-from delayer.core.series.occurrence import Occurrence, definition_for
+from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.series import Cursor, Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Over, ReadAgain, Step, decide_wake, stepped
-from delayer.core.series.zones import decide_recompute, recomputed
+from delayer.core.series.upkeep.zones import decide_recompute, recomputed
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.observer import Observer
@@ -21,6 +20,7 @@ from delayer.ports.series_upkeep import SeriesKey
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.series.retention import Retention
+from delayer.use_cases.series.step import occurrence
 
 ROUNDS: Final = 5  # tries against others who change the same series
 
@@ -96,6 +96,4 @@ class Renew:
         )
 
     def _issued(self, step: Step, cursor: Cursor, definition: SeriesDefinition) -> Schedule:
-        which = Occurrence(series=cursor.series, number=step.number, time=step.at)
-        put = definition_for(definition.definition, which)
-        return self.ids.issue_for(step.at, put, cursor.owner, definition.traits, Kind.OCCURRENCE)
+        return occurrence(self.ids, definition, cursor.series, step.number, step.at, step.at)

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 from attrs import frozen
 
 from delayer.core.schedule.instants import HOUR, Millis
-from delayer.core.series.rounds import Directory, Round, waking_round, went_on, zone_round
+from delayer.core.series.upkeep.rounds import Directory, Round, waking_round, went_on, zone_round
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.observer import Observer
 from delayer.ports.series_upkeep import ListsSeries, SeriesKey, TracksRounds
@@ -68,6 +68,7 @@ class SeriesTick:
         current = wanted(stored)
         if stored != current:
             self.observer.note("a round through series begins", directory=directory, label=current.label)
+            self.progress.note(directory, current)
         while not current.is_over and self.clock.now() <= began + BUDGET:
             page = self.directories.listed(directory, current.part, current.after)
             done = self.parallel.map(

@@ -3,9 +3,9 @@
 import pytest
 
 from delayer.core.api.request import Invalid
-from delayer.core.api.series.steering import Range
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.core.schedule.schedule import Schedule
+from delayer.core.series.backfill import Range
 from delayer.core.series.occurrence import occurrence_of
 from delayer.core.series.series import MAX_BESIDE, NoSeries, Refused
 from delayer.use_cases.api.accept import KeyReused

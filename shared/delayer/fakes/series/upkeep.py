@@ -4,8 +4,8 @@ from attrs import Factory, define
 
 from delayer.core.schedule.bucket import Bucket
 from delayer.core.schedule.schedule_id import address_of
-from delayer.core.series.net import Place
-from delayer.core.series.rounds import Directory, Round, is_waiting, is_zoned
+from delayer.core.series.upkeep.net import Place
+from delayer.core.series.upkeep.rounds import Directory, Round, is_waiting, is_zoned
 from delayer.fakes.tables.series import MemorySeries
 from delayer.ports.series import Filed
 from delayer.ports.series_upkeep import SeriesKey, SeriesKeys
