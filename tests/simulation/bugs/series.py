@@ -12,9 +12,9 @@ from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series import backfill, stepping
 from delayer.core.series.command import CancelFirst, decide_beside, decide_delete, decide_pause, decide_resume
-from delayer.core.series.net import Look
 from delayer.core.series.series import Cursor, CursorChange, Refused, SeriesState
 from delayer.core.series.stepping import AT_THE_CLAIM, Step
+from delayer.core.series.upkeep.net import Look
 from delayer.ports.series import SeriesTransaction
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.series import create, halt, occurrences, step

@@ -4,7 +4,7 @@ The times of a rule are reckoned here once more and by hand, from the rule as it
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, frozen
@@ -61,6 +61,7 @@ class Seen:
     """All of one series."""
 
     name: str
+    created_at: Millis = 0
     rules: dict[int, Rule] = field(factory=dict)  # by the revision of the definition
     puts: list[Put] = field(factory=list)
     runs: set[str] = field(factory=set)  # the keys of run-now that were asked for
@@ -109,6 +110,7 @@ class SeriesWatch:
             self._put(seen, schedule, transaction)
         self._check_named(seen, transaction)
         if over is None:
+            seen.created_at = self.watch.stack.kernel.now
             self._check_key(seen, transaction)
         elif not transaction.ends:
             self._check_step(seen, over, cursor)
@@ -292,6 +294,16 @@ class SeriesWatch:
                 self._fail(Invariant.CANCEL_TRUTH, seen, f"names {name} as claimed, and it is not")
         if resumes == seen.resumes:  # else somebody has resumed it meanwhile
             seen.named = frozenset(before | {row.schedule_id for row in answer.claimed})
+
+    def answered_group_cancelled(self, series: Set[str]) -> None:
+        """A client sees that the group is cancelled, in which these were before."""
+        for one in sorted(series):
+            seen, state = self.seen[one], self._cursor(one).state
+            if state not in (SeriesState.ENDED, SeriesState.CANCELLED):
+                self._fail(Invariant.CANCEL_TRUTH, seen, f"is {state}, though its group is cancelled")
+            elif state is SeriesState.CANCELLED:
+                ids = [put.schedule_id for put in seen.puts]
+                seen.named = frozenset(schedule_id for schedule_id in ids if not self._may_be_claimed(schedule_id))
 
     def asked_to_change(self, series: str) -> None:
         """Its rule, or its payload."""

@@ -183,22 +183,30 @@ class Actors:
             for one in watch.accepted.values()
             if one.definition.group == group and watch.accepted_at[one.id] <= before
         }
+        series = {
+            one
+            for one, its_group in self.series.groups.items()
+            if its_group == group and watch.series.seen[one].created_at <= before
+        }
         watch.asked_groups.add(group)
+        for one in (one for one, its_group in self.series.groups.items() if its_group == group):
+            watch.series.asked_to_halt(one)
         self.stack.log("client", f"cancels the group {group}, in which it knows {len(members)} schedules")
         self.ask(
             "begin cancel group",
             lambda: self.stack.begin_cancel_group(group, OWNER),
-            lambda job: self._look_at_job(job.job_id, members),
+            lambda job: self._look_at_job(job.job_id, members, series),
         )
 
-    def _look_at_job(self, job_id: str, members: Set[str]) -> None:
+    def _look_at_job(self, job_id: str, members: Set[str], series: Set[str]) -> None:
         """Until it says that it is finished."""
         job = self.stack.jobs.read(OWNER, job_id)
         if job and job.finished_at:
             self.stack.log("client", "sees that the group is cancelled")
             self.stack.watch.answered_group_cancelled(members)
+            self.stack.watch.series.answered_group_cancelled(series)
         else:
-            again = partial(self._look_at_job, job_id, members)
+            again = partial(self._look_at_job, job_id, members, series)
             self.stack.kernel.at(self.stack.kernel.now + MINUTE, again)
 
     def _cancel(self, act: Act) -> None:

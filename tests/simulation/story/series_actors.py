@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
-from delayer.core.api.series.steering import Range
 from delayer.core.schedule.instants import SECOND, format_instant
+from delayer.core.series.backfill import Range
 from delayer.core.series.series import Refused, SeriesDefinition
 from delayer.use_cases.api.accept import KeyReused
 from delayer.use_cases.series.begin import SeriesCreated
@@ -32,6 +32,7 @@ class SeriesActors:
     """All of them."""
 
     actors: "Actors"
+    groups: dict[str, str] = field(factory=dict)  # of those that have one
     ids: dict[int, str] = field(factory=dict)  # the series that a subject is, by its number
 
     def act(self, act: SeriesAct) -> None:
@@ -60,6 +61,7 @@ class SeriesActors:
             "action": ACTION,
             "payload": payload_of(act),
             "retry": {"maxAttempts": act.attempts},
+            **({"group": wishes.group} if wishes.group else {}),
             **({"onLate": {"after": f"PT{wishes.drop_after}S", "do": "drop"}} if wishes.drop_after else {}),
         }
         body = json.dumps(document).encode()
@@ -75,6 +77,8 @@ class SeriesActors:
                 self.ids[act.subject] = series
                 self._log(f"has {self._name(series)}: {act.repeat}")
                 self.actors.stack.watch.series.answered_created(series, act.repeat)
+                if act.wishes.group:
+                    self.groups[series] = act.wishes.group
             case _:
                 self._unexpected(act, answer)
 

@@ -46,10 +46,14 @@ def series_acts_of(chance: Chance) -> list[Act]:
         repeat = _repeat(chance, label, at)
         wishes = Wishes(
             key=f"series-{subject}" if chance.part(f"{label} key") < 0.7 else "",
+            group=chance.one_of(f"{label} group", ("", "", "red", "blue")),
             drop_after=chance.one_of(f"{label} drop after", (0, 0, 0, 0, 120)),
         )
         attempts = chance.whole(f"{label} attempts", 1, 3)
         acts.append(SeriesAct(at, Do.SERIES, subject, attempts=attempts, wishes=wishes, repeat=repeat))
+        if wishes.group and chance.part(f"{label} group cancelled") < 0.3:
+            cancelled_at = max(_moment(chance, f"{label} group", repeat), at + 20)
+            acts.append(Act(cancelled_at, Do.CANCEL_GROUP, subject, wishes=wishes))
         for number in range(chance.one_of(f"{label} acts", (0, 1, 1, 2, 2, 3, 4))):
             acts += _acts(chance, f"{label} act {number}", subject, at, repeat)
     return acts
