@@ -116,6 +116,7 @@ def stand(dynamodb_or_fake: Any) -> Stand:
             dynamodb=dynamodb_or_fake,
             schedules_table=port.schedules_table,
             relaxed_table=port.schedules_table,
+            waiting_table=port.schedules_table,
             ledger_table=port.ledger_table,
             registry_table=port.registry_table,
         ),
