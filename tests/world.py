@@ -31,18 +31,21 @@ from delayer.fakes import (
     MemoryFunction,
     MemoryJobs,
     MemoryJournal,
-    MemoryLanes,
     MemoryLedger,
     MemoryLiveCount,
     MemoryObserver,
     MemoryQueue,
     MemoryRateLimit,
+    MemoryRecords,
     MemoryRegistry,
     MemoryScheduleTable,
     MemorySeries,
+    MemorySeriesProgress,
+    MemorySeriesUpkeep,
     MemoryStream,
     MemoryTopic,
     MemoryTrials,
+    MemoryWaitingTable,
     ScriptedTarget,
     Tokens,
 )
@@ -66,12 +69,16 @@ SUSPECTS = {"relay": "suspects", "execute": "http-suspects"}  # the queue of eac
 ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
     "schedules": "table",
-    "lanes": "lanes",
+    "records": "records",
+    "waiting": "waiting_table",
+    "waiting_records": "waiting_records",
     "ledger": "ledger",
     "control": "control",
     "trials": "trials",
     "registry": "registry",
     "series": "series",
+    "series_upkeep": "series_upkeep",
+    "series_progress": "series_progress",
     "jobs": "jobs",
     "dead_letter_store": "store",
     "delayer_queue": "delayer_queue",
@@ -124,6 +131,7 @@ class WorldSettings:
     keep_for: Millis = 90 * DAY
     event_source: str = "urn:delayer:test"
     stack_id: str = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b"
+    has_events: bool = True
     has_journal: bool = True
     has_canary: bool = False
     backlog_mark: int = 10_000
@@ -169,6 +177,10 @@ class FunctionPorts:
     @property
     def executor_queues(self) -> Mapping[str, Any]:
         return self.world.queues_for(self.source)
+
+    @property
+    def policy_queues(self) -> Mapping[str, Any]:
+        return self.world.policy_queues_for(self.source)
 
     @property
     def new_token(self) -> Callable[[], str]:
@@ -241,7 +253,6 @@ class World:
         """The fakes that know each other."""
         self.table = MemoryScheduleTable(page_size=self.page_size)
         self.relaxed = MemoryScheduleTable(page_size=self.page_size)
-        self.lanes = MemoryLanes(self.table, self.relaxed)
         self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["relay"])
         self.http_suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["execute"], visibility=90 * SECOND)
         self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer", dead_letters=self.suspects)
@@ -250,16 +261,22 @@ class World:
         self.http_queue = MemoryQueue(
             clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.http_suspects
         )
+        self.policy_queue = MemoryQueue(clock=self.clock, name="policy-spread", visibility=120 * SECOND)
         self.target = ScriptedTarget(self.clock)
-        self.registry = MemoryRegistry(schedules=self.lanes, ledger=self.ledger)
-        self.series = MemorySeries(schedules=self.table, ledger=self.ledger)
+        self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed)
+        self.waiting_records = self.records.waiting
+        self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
+        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
+        self.series = MemorySeries(schedules=self.table, ledger=self.ledger, requests=self.registry.requests)
+        self.series_upkeep = MemorySeriesUpkeep(series=self.series)
+        self.series_progress = MemorySeriesProgress()
 
     def build(self) -> None:
         """The functions, as their app.py makes them."""
         self.stream = MemoryStream(self.clock, self.table.stream, self.discard, shards=self.shards)
         self.relaxed_stream = MemoryStream(self.clock, self.relaxed.stream, self.discard, shards=self.shards)
         self.accept = use_cases.accept(self.ports("accept"))
-        self.replace = use_cases.replace(self.ports("replace"))
+        self.replace = use_cases.replace(self.ports("replace"), use_cases.occurrences(self.ports("replace")))
         self.cancel = use_cases.cancel(self.ports("cancel"))
         # The second time another environment runs it.
         sent = Sent(at_most=0 if self.duplicated else 10_000)
@@ -290,6 +307,10 @@ class World:
     def queues_for(self, function: str) -> Mapping[str, Any]:
         """The queues of the actions, as a function sees them."""
         return {"http-request": self.port_for(function, self.http_queue)}
+
+    def policy_queues_for(self, function: str) -> Mapping[str, Any]:
+        """The queues of the policies, as a function sees them."""
+        return {"spread": self.port_for(function, self.policy_queue)}
 
     def ports(self, function: str) -> FunctionPorts:
         """The bundle of one function."""

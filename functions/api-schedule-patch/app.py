@@ -5,13 +5,14 @@ from typing import Any
 from delayer.aws.http import problems, requests, responses
 from delayer.core.api.admission import admit_change
 from delayer.core.api.cancellation import Expired, MayBeRunning, NotFound, TooLate
+from delayer.core.series.series import Refused
 from delayer.use_cases.api.replace import Masked, OnItsWay, Replaced
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-schedule-patch")
 owner_of = requests.owner_reader()
-replace = use_cases.replace(ports)
+replace = use_cases.replace(ports, use_cases.occurrences(ports))
 
 
 @ports.observer.observed
@@ -28,11 +29,19 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
             return problems.too_late(row)
         case MayBeRunning(row=row, wait=wait):
             return problems.may_be_running(row, wait)
-        case OnItsWay(soon):
-            return problems.on_its_way(soon=soon)
-        case Masked():
-            return problems.masked()
+        case OnItsWay() | Masked() | Refused() as impossible:
+            return _because(impossible)
         case Expired():
             return problems.expired()
         case NotFound():
             return problems.not_found()
+
+
+def _because(impossible: OnItsWay | Masked | Refused) -> responses.Response:
+    match impossible:
+        case OnItsWay(soon):
+            return problems.on_its_way(soon=soon)
+        case Masked():
+            return problems.masked()
+        case Refused(reason):
+            return problems.series_refuses(reason)

@@ -15,6 +15,8 @@ FED: Final = frozenset(
         "Failed",
         "SweepHeld",
         "NotBroughtBack",
+        "SeriesFailed",
+        "SeriesHealed",
         "Unannounced",
         "Undelivered",
         "Unexpected",

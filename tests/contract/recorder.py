@@ -38,7 +38,12 @@ ACTIONS: Final = {
     "list_objects_v2": "s3:ListBucket",
     "invoke": "lambda:InvokeFunction",
 }
-WRITES: Final = {"Put": "dynamodb:PutItem", "Delete": "dynamodb:DeleteItem", "Update": "dynamodb:UpdateItem"}
+WRITES: Final = {
+    "Put": "dynamodb:PutItem",
+    "Delete": "dynamodb:DeleteItem",
+    "Update": "dynamodb:UpdateItem",
+    "ConditionCheck": "dynamodb:ConditionCheckItem",
+}
 
 
 def asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,7 @@ from delayer.aws.dynamodb.ledger import DynamoLedger
 from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
+from delayer.aws.series.progress import DynamoSeriesProgress
 from delayer.fakes import InOrder
 from delayer.ports.registry import ScheduleTransaction
 from tests.cfn import ROOT
@@ -45,7 +46,8 @@ def test_each_adapter_has_its_port() -> None:
 def test_each_method_of_a_port_is_declared_and_nothing_else_is() -> None:
     declared = {(adapter.__name__, method) for adapter, port in PORTS.items() for method in get_protocol_members(port)}
     assert set(CALLS) == declared
-    of_control_rows = [get_protocol_members(PORTS[one]) for one in (DynamoActions, DynamoControl, DynamoTrials)]
+    holders = (DynamoActions, DynamoControl, DynamoSeriesProgress, DynamoTrials)
+    of_control_rows = [get_protocol_members(PORTS[one]) for one in holders]
     assert set(ROWS) == set().union(*of_control_rows)
 
 
@@ -85,6 +87,7 @@ def test_the_calls_of_a_method_are_those_of_the_methods_it_uses(
         dynamodb=dynamodb,
         schedules_table=create_table(dynamodb, "bucket", "due"),
         relaxed_table="relaxed",
+        waiting_table="waiting",
         ledger_table="ledger",
         registry_table="registry",
     )

@@ -30,21 +30,47 @@ ROOMS: dict[str, set[str]] = {
     "core/masking": {"core/schedule"},
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
     "core/series": {"core/schedule", "core/ledger", "core/recurrence"},
-    "core/timing": {"core/schedule"},
+    "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
+    "core/timing": {"core/schedule", "core/ledger"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
-    "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
+    "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"}
+    | {"core/timing"},
+    "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/api"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
-    | {"core/actions", "core/series"},
+    | {"core/actions", "core/series", "core/series/upkeep"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
+    | {"core/series"}
     | {"use_cases"},
     "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "ports"}
     | {"use_cases", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
-    "use_cases/history": {"core/schedule", "core/ledger", "core/history", "ports"},
+    "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
+    | {"core/series", "core/timing"}
     | {"use_cases"},
-    "use_cases/series": {"core/schedule", "core/series", "core/api", "ports", "use_cases/api"},
+    "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"},
+    "use_cases/series": {
+        "core/schedule",
+        "core/ledger",
+        "core/jobs",
+        "core/recurrence",
+        "core/series",
+        "core/api",
+        "core/api/series",
+    }
+    | {"ports", "use_cases", "use_cases/api"},
+    "use_cases/series/upkeep": {
+        "core/schedule",
+        "core/ledger",
+        "core/history",
+        "core/series",
+        "core/series/upkeep",
+        "core/api",
+        "ports",
+        "use_cases/api",
+        "use_cases/series",
+    },
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
     "fakes/tables": {
@@ -57,29 +83,36 @@ ROOMS: dict[str, set[str]] = {
         "core/series",
         "ports",
     },
-    "fakes": {"fakes/messaging", "fakes/runtime", "fakes/tables"},
+    "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
+    "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
+    "fakes": {"fakes/lanes", "fakes/messaging", "fakes/runtime", "fakes/series", "fakes/tables"},
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
-    | {"aws/runtime", "aws/dynamodb/items"},
+    | {"core/series", "aws/runtime", "aws/dynamodb/items"},
     "aws/series": {
         "core/schedule",
         "core/recurrence",
         "core/series",
+        "core/series/upkeep",
         "ports",
         "aws/runtime",
         "aws/dynamodb",
         "aws/dynamodb/items",
     },
+    "aws/lanes": {"core/schedule", "ports", "aws/runtime", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/deployment": {"core/schedule", "core/ledger", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
-    | {"aws/runtime"},
+    | {"core/masking", "core/series", "aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
-    | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series"}
+    | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series", "aws/lanes", "core/timing"}
     | {
+        "core/recurrence",  # the version of the tz database
         "use_cases/series",
+        "use_cases/series/upkeep",
+        "use_cases/timing",
         "aws/messaging",
         "aws/events",
         "use_cases/actions",
@@ -89,7 +122,7 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/api",
     },
     "extension": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
-    | {"aws/runtime", "wiring"},
+    | {"aws/runtime", "wiring", "core/timing"},
     "extension/harness": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/api", "ports"}
     | {"fakes/runtime", "wiring", "extension"},
     "targets": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "extension"},
@@ -97,7 +130,11 @@ ROOMS: dict[str, set[str]] = {
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
     "aws/deployment",  # the answer to CloudFormation
     "core/actions",  # the questions to a function
+    "core/series",  # what a series refuses
+    "core/timing",  # business hours
     "core/firing",  # the two ways of a canary; what came of a request
+    "core/api/series",
+    "use_cases/series",
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }
@@ -213,7 +250,7 @@ def test_ports_use_cases_and_targets_use_few_libraries() -> None:
 def test_the_fakes_stay_out_of_the_lambdas() -> None:
     """They are for tests, those of others included."""
     users = [room for room, others in ROOMS.items() if any(one.startswith("fakes") for one in others)]
-    assert users == ["fakes", "extension/harness"]
+    assert users == ["fakes/series", "fakes", "extension/harness"]
     check(sorted(ROOT.glob("functions/*/app.py")), "delayer.fakes")
 
 
@@ -250,8 +287,15 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
     "api-schedule-put",
     "api-schedule-patch",
     "api-schedule-list",
+    "api-series-post",
+    "api-series-put",
+    "api-series-get",
+    "api-series-list",
+    "api-series-preview",
     "api-batch-post",
     "api-group-delete",
+    "api-series-patch",
+    "api-series-run",
     "deploy-action-registrar",  # a schema
 }
 
@@ -295,9 +339,9 @@ def is_package(name: str) -> bool:
 
 @each_function
 def test_a_cold_start_imports_nothing_of_the_api_behind_it(function: str) -> None:
-    """Who checks no body and answers no call knows nothing of it; a job cancels as the API does."""
+    """Who checks no body and answers no call knows nothing of it; a job cancels and a task replaces as the API does."""
     found = {name for name in cold_start(function).modules if name.startswith(("delayer.core.api", "delayer.aws.http"))}
-    if function.startswith("job-"):
+    if function.startswith("job-") or function == "task-1minute-series":
         assert found == {"delayer.core.api", "delayer.core.api.cancellation"}
     else:
         assert bool(found) == function.startswith("api-")

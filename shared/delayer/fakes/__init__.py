@@ -2,6 +2,7 @@
 tests as the AWS adapters, so that they cannot drift, and are shipped: use them to test your own action.
 """
 
+from delayer.fakes.lanes.records import MemoryRecords, MemoryWaitingTable
 from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.messaging.topic import MemoryTopic
@@ -10,12 +11,13 @@ from delayer.fakes.runtime.function import MemoryFunction
 from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.fakes.runtime.sequence import InOrder, Tokens
 from delayer.fakes.runtime.target import ScriptedTarget
+from delayer.fakes.series.upkeep import MemorySeriesProgress, MemorySeriesUpkeep
 from delayer.fakes.tables.actions import MemoryActions
 from delayer.fakes.tables.control import MemoryControl
 from delayer.fakes.tables.journal import MemoryJournal, MemoryLiveCount, MemoryRateLimit
 from delayer.fakes.tables.ledger import MemoryLedger
 from delayer.fakes.tables.registry import MemoryJobs, MemoryRegistry
-from delayer.fakes.tables.schedule_table import MemoryLanes, MemoryScheduleTable
+from delayer.fakes.tables.schedule_table import MemoryScheduleTable
 from delayer.fakes.tables.series import MemorySeries
 from delayer.fakes.tables.stream import MemoryStream
 from delayer.fakes.tables.trials import MemoryTrials
@@ -29,18 +31,21 @@ __all__ = [
     "MemoryFunction",
     "MemoryJobs",
     "MemoryJournal",
-    "MemoryLanes",
     "MemoryLedger",
     "MemoryLiveCount",
     "MemoryObserver",
     "MemoryQueue",
     "MemoryRateLimit",
+    "MemoryRecords",
     "MemoryRegistry",
     "MemoryScheduleTable",
     "MemorySeries",
+    "MemorySeriesProgress",
+    "MemorySeriesUpkeep",
     "MemoryStream",
     "MemoryTopic",
     "MemoryTrials",
+    "MemoryWaitingTable",
     "ScriptedTarget",
     "Tokens",
 ]

@@ -7,6 +7,7 @@ from attrs import frozen
 
 from delayer.core.history.events import Event
 from delayer.core.schedule.instants import Millis
+from delayer.core.series.occurrence import Occurrence
 from delayer.ports.registry import Members
 
 
@@ -16,6 +17,24 @@ class JournalEntry:
 
     event: Event
     text: str  # a CloudEvent
+    occurrence: Occurrence | None = None  # of which series, with the beginning of one
+
+
+@frozen(kw_only=True)
+class PastOccurrence:
+    """An occurrence of a series that was put once, whatever became of it."""
+
+    schedule_id: str
+    number: int
+    time: Millis  # by the rule
+
+
+@frozen(kw_only=True)
+class PastOccurrences:
+    """A page of them, those due last first."""
+
+    occurrences: tuple[PastOccurrence, ...]
+    more: str  # the id after which the next page begins; empty: this was the last
 
 
 class WritesJournal(Protocol):
@@ -45,5 +64,13 @@ class ListsOwned(Protocol):
         ...
 
 
-class Journal(WritesJournal, ReadsHistory, ListsOwned, Protocol):
+class ListsOccurrences(Protocol):
+    """Part of Journal."""
+
+    def occurrences(self, owner: str, series: str, after: str, at_most: int) -> PastOccurrences:
+        """Those of a series, after one of them (empty: from the last). Those of the last seconds may be missing."""
+        ...
+
+
+class Journal(WritesJournal, ReadsHistory, ListsOwned, ListsOccurrences, Protocol):
     """All of it."""

@@ -7,10 +7,12 @@ from delayer.core.schedule.instants import Millis
 Count = Literal[
     "Accepted",
     "Announced",
+    "Asked",
     "BroughtBack",
     "Cancelled",
     "Claimed",
     "DeadLettered",
+    "Decided",
     "Delivered",
     "Dropped",
     "Enqueued",
@@ -21,15 +23,20 @@ Count = Literal[
     "Refused",
     "Retried",
     "NotBroughtBack",
+    "SeriesFailed",
+    "SeriesHealed",
+    "SeriesStepped",
+    "NotDecided",
     "SetAside",
     "SweepHeld",
     "Swept",
+    "TimeRefused",
     "Unannounced",
     "Uncounted",
     "Undelivered",
     "Unexpected",
 ]
-Lateness = Literal["Lateness", "RelaxedLateness", "CanaryNearLateness", "CanaryFarLateness"]
+Lateness = Literal["Lateness", "RelaxedLateness", "CanaryNearLateness", "CanaryFarLateness", "UndecidedAge"]
 Metric = Literal[Count, Lateness]
 
 
@@ -49,5 +56,5 @@ class Observer(Protocol):
         ...
 
     def measure_lateness(self, lateness: Millis, metric: Lateness = "Lateness") -> None:
-        """One observation in milliseconds. `Lateness` is that of the users' precise schedules alone."""
+        """One observation in milliseconds. `Lateness`: of the users' precise schedules alone, once they have a time."""
         ...

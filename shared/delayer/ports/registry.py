@@ -26,9 +26,10 @@ class RequestRow:
     owner: str
     key: str
     digest: str  # of the body: the same key with another body is a mistake
-    schedule_id: str
+    schedule_id: str  # of a series, its first occurrence; empty if it waits for that
     point_in_time: Millis
     expires_at: Millis  # from then on the key counts as new
+    series: str = ""  # the id of the series that was created
 
 
 @frozen(kw_only=True)
@@ -110,5 +111,16 @@ class ReplacesSchedules(Protocol):
         ...
 
 
-class Registry(ReadsNames, ReadsRequests, ReadsMembers, CreatesSchedules, ReplacesSchedules, Protocol):
+class DecidesTimes(Protocol):
+    """Part of Registry."""
+
+    def decide(self, transaction: ScheduleTransaction) -> bool:
+        """As `replace`, of what was accepted without a time by the schedule that has it.
+
+        In its group the new one takes the place of the old one, and counts as accepted when that was.
+        """
+        ...
+
+
+class Registry(ReadsNames, ReadsRequests, ReadsMembers, CreatesSchedules, ReplacesSchedules, DecidesTimes, Protocol):
     """All of it."""

@@ -1,6 +1,6 @@
 """Series, and the transactions that change them (ADR 0094)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from attrs import field, frozen
@@ -9,13 +9,16 @@ from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.series import Cursor, SeriesDefinition
+from delayer.ports.registry import RequestRow
 
 
 @frozen(kw_only=True)
 class SeriesTransaction:
     """All of it is written, or nothing.
 
-    What the cursor says is current is filed by its minute in the same transaction, and what was current is no more.
+    What the cursor says is current is filed by its minute in the same transaction, and what was current is no more. A
+    new series is listed by its group, and its name is put. When a series becomes over, or is no longer, its definition
+    is in the transaction, too: the list and the name expire with it, or expire no more.
     """
 
     cursor: Cursor
@@ -25,6 +28,19 @@ class SeriesTransaction:
     over_definition: SeriesDefinition | None = None  # what it takes the place of, by its revision
     ends: tuple[LedgerChange, ...] = ()  # of occurrences that are replaced
     delete: tuple[RecordKey, ...] = ()  # their records, whether they are still there or not
+    over_name: str = ""  # of a new series with a name: the series that had it; empty: only if none has
+    unchanged: Cursor | None = None  # of that series: it is over, and must not be revived meanwhile
+    put_request: RequestRow | None = None  # the call that created the series
+    over_request: RequestRow | None = None  # the expired one that it replaces; None: only if there is none
+
+    def __attrs_post_init__(self) -> None:
+        if self.changes_expiry and self.over and not self.definition:
+            raise ValueError("who ends or revives a series writes its definition, too")
+
+    @property
+    def changes_expiry(self) -> bool:
+        """Whether the series becomes over, or is no longer over."""
+        return bool(self.over and self.over.expires_at) != bool(self.cursor.expires_at)
 
 
 @frozen(kw_only=True)
@@ -44,6 +60,22 @@ class FiledPage:
     more: str = field(default="")  # the id after which the next page begins; empty: this was the last
 
 
+@frozen(kw_only=True)
+class SeriesEntry:
+    """One series of a list."""
+
+    group: str  # empty: it is in none
+    series: str
+
+
+@frozen(kw_only=True)
+class SeriesPage:
+    """Of the series of an owner: by group, and within a group by id."""
+
+    entries: tuple[SeriesEntry, ...]
+    more: SeriesEntry | None = None  # after which the next page begins; None: this was the last
+
+
 class ReadsSeries(Protocol):
     """Part of SeriesTable."""
 
@@ -56,15 +88,78 @@ class ReadsSeries(Protocol):
         ...
 
 
-class FilesSeries(Protocol):
+class ReadsSeriesNames(Protocol):
+    """Part of SeriesTable."""
+
+    def named(self, owner: str, name: str) -> str:
+        """The id of the series that has the name, or had it last; empty: none.
+
+        Strongly consistent. Raises Unavailable.
+        """
+        ...
+
+
+class ListsSeries(Protocol):
+    """Part of SeriesTable."""
+
+    def listed(self, owner: str, group: str | None, after: SeriesEntry | None, at_most: int) -> SeriesPage:
+        """Those of a group, or all. Strongly consistent. Raises Unavailable."""
+        ...
+
+    def cursors(self, owner: str, series: Sequence[str]) -> Mapping[str, Cursor]:
+        """Those that are there. Strongly consistent. Raises Unavailable."""
+        ...
+
+    def definitions(self, owner: str, series: Sequence[str]) -> Mapping[str, SeriesDefinition]:
+        """As `cursors`."""
+        ...
+
+
+class CountsSeries(Protocol):
+    """Part of SeriesTable."""
+
+    def live(self, owner: str, at_most: int) -> int:
+        """How many series of an owner are not over; so many or more, if there are more. Raises Unavailable."""
+        ...
+
+
+class FindsSeries(Protocol):
     """Part of SeriesTable."""
 
     def filed(self, schedule_id: str) -> Filed | None:
         """Whose current occurrence it is; None if it is none. Strongly consistent. Raises Unavailable."""
         ...
 
+
+class FilesSeries(FindsSeries, Protocol):
+    """Part of SeriesTable."""
+
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
         """Those of a minute and a shard. Strongly consistent. Raises Unavailable."""
+        ...
+
+
+class CreatesSeries(Protocol):
+    """Part of SeriesTable."""
+
+    def create(self, transaction: SeriesTransaction) -> bool:
+        """As `write`, of a series that is new: nothing is deleted, and nothing ends."""
+        ...
+
+
+class NotesSeries(Protocol):
+    """Part of SeriesTable."""
+
+    def note(self, transaction: SeriesTransaction) -> bool:
+        """As `write`, of a cursor that names the same as before: nothing is put, deleted or ended."""
+        ...
+
+
+class StepsSeries(Protocol):
+    """Part of SeriesTable."""
+
+    def step(self, transaction: SeriesTransaction) -> bool:
+        """As `write`, of a series that puts occurrences: none of its schedules is deleted, and none ends."""
         ...
 
 
@@ -79,7 +174,18 @@ class WritesSeries(Protocol):
         ...
 
 
-class SeriesTable(ReadsSeries, FilesSeries, WritesSeries, Protocol):
+class SeriesTable(
+    ReadsSeries,
+    ReadsSeriesNames,
+    ListsSeries,
+    CountsSeries,
+    FilesSeries,
+    CreatesSeries,
+    NotesSeries,
+    StepsSeries,
+    WritesSeries,
+    Protocol,
+):
     """All of it."""
 
 
@@ -89,3 +195,23 @@ def named_by(cursor: Cursor | None) -> Sequence[str]:
         return ()
     filled = cursor.backfill.current if cursor.backfill else ""
     return tuple(one for one in (cursor.current, filled) if one)
+
+
+def check_noted(transaction: SeriesTransaction) -> None:
+    """Raises ValueError if it is more than a cursor: `note` may do no more than it must."""
+    check_stepped(transaction)
+    is_filed_anew = named_by(transaction.over) != named_by(transaction.cursor)
+    if transaction.over is None or transaction.put or transaction.put_request or is_filed_anew:
+        raise ValueError("a series that puts something is written by `step`")
+
+
+def check_stepped(transaction: SeriesTransaction) -> None:
+    """Raises ValueError if it deletes or ends something: `step` may do no more than it must."""
+    if transaction.delete or transaction.ends:
+        raise ValueError("a series whose occurrence ends is written by `write`")
+
+
+def check_new(transaction: SeriesTransaction) -> None:
+    """Raises ValueError if it is not of a new series: `create` may do no more than it must."""
+    if transaction.over or transaction.delete or transaction.ends:
+        raise ValueError("a series that is there already is written by `write`")

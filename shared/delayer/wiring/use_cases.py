@@ -7,6 +7,8 @@ if TYPE_CHECKING:
 
     from delayer.core.history.received import Event
     from delayer.core.schedule.messages import ExecutorMessage
+    from delayer.core.schedule.schedule import Schedule
+    from delayer.core.timing.deciding import Chosen
     from delayer.ports.journal import ReadsHistory
     from delayer.ports.queue import ReceivedMessage
     from delayer.ports.target import Target
@@ -38,8 +40,25 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.guard import Guard
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
     from delayer.use_cases.recovery.redrive import Redrive
+    from delayer.use_cases.series.begin import Begin
+    from delayer.use_cases.series.create import CreateSeries
+    from delayer.use_cases.series.end_group import EndSeriesOfGroup
     from delayer.use_cases.series.halt import Halt
+    from delayer.use_cases.series.occurrences import Occurrences
+    from delayer.use_cases.series.put import PutSeries
+    from delayer.use_cases.series.reading.list_series import ListSeries
+    from delayer.use_cases.series.reading.occurrences import ListOccurrences
+    from delayer.use_cases.series.reading.preview import PreviewSeries
+    from delayer.use_cases.series.reading.read import ReadSeries
+    from delayer.use_cases.series.retention import Retention
+    from delayer.use_cases.series.steering.change import ChangeSeries
+    from delayer.use_cases.series.steering.resume import Resume
+    from delayer.use_cases.series.steering.run import RunSeries
     from delayer.use_cases.series.step import StepSeries
+    from delayer.use_cases.series.upkeep.react import ReactToEvents
+    from delayer.use_cases.series.upkeep.tick import SeriesTick
+    from delayer.use_cases.timing.ask import AskPolicies, EnqueueTiming, TimingNet
+    from delayer.use_cases.timing.decide import Decide
     from delayer.wiring.bundle import Bundle
 
 # ------------------------------------------------------------ what several share
@@ -106,7 +125,7 @@ def accept(ports: "Bundle") -> "Accept":
 
     return Accept(
         clock=ports.clock,
-        schedules=ports.lanes,
+        schedules=ports.records,
         ledger=ports.ledger,
         registry=ports.registry,
         ids=ids(ports),
@@ -116,14 +135,15 @@ def accept(ports: "Bundle") -> "Accept":
     )
 
 
-def replace(ports: "Bundle") -> "Replace":
-    """PUT and PATCH."""
+def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Replace":
+    """PUT, and with `occurrences` PATCH."""
     from delayer.use_cases.api.replace import Replace
 
     return Replace(
+        occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.lanes,
+        schedules=ports.records,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=ids(ports),
@@ -140,7 +160,7 @@ def lookup(ports: "Bundle") -> "Lookup":
     return Lookup(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.lanes,
+        schedules=ports.records,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=id_check(ports),
@@ -155,21 +175,22 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
     return ListSchedules(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.lanes,
+        schedules=ports.records,
         registry=ports.registry,
         journal=ports.journal if ports.settings.has_journal else None,
         ids=id_check(ports),
     )
 
 
-def cancel(ports: "Bundle") -> "Cancel":
-    """DELETE of one."""
+def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel":
+    """DELETE of one. Only with `occurrences` is it the owner of a series who cancels its occurrence."""
     from delayer.use_cases.api.cancel import Cancel
 
     return Cancel(
+        occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.lanes,
+        schedules=ports.records,
         registry=ports.registry,
         ids=id_check(ports),
         observer=ports.observer,
@@ -214,6 +235,7 @@ def cancel_group(ports: "Bundle") -> "CancelGroup":
         ledger=ports.ledger,
         jobs=ports.jobs,
         cancel=cancel(ports),
+        end_series=end_series_of_group(ports),
         queue=ports.group_queue,
         parallel=ports.parallel,
         observer=ports.observer,
@@ -353,6 +375,51 @@ def execute(
     )
 
 
+# ------------------------------------------------------------ times that are decided afterwards
+
+
+def enqueue_timing(ports: "Bundle") -> "EnqueueTiming":
+    """The stream of what waits for its time."""
+    from delayer.use_cases.timing.ask import EnqueueTiming
+
+    return EnqueueTiming(ask=ask_policies(ports))
+
+
+def timing_net(ports: "Bundle") -> "TimingNet":
+    """What still waits, each minute."""
+    from delayer.use_cases.timing.ask import TimingNet
+
+    return TimingNet(
+        clock=ports.clock,
+        control=ports.control,
+        waiting=ports.waiting,
+        ask=ask_policies(ports),
+        observer=ports.observer,
+    )
+
+
+def ask_policies(ports: "Bundle") -> "AskPolicies":
+    """For whoever sends to the queues of the policies."""
+    from delayer.use_cases.timing.ask import AskPolicies
+
+    return AskPolicies(queues=ports.policy_queues, observer=ports.observer)
+
+
+def decide(ports: "Bundle", choose: "Callable[[Schedule], Chosen]") -> "Decide":
+    """The queue of a policy."""
+    from delayer.use_cases.timing.decide import Decide
+
+    return Decide(
+        clock=ports.clock,
+        records=ports.waiting_records,
+        ledger=ports.ledger,
+        registry=ports.registry,
+        ids=ids(ports),
+        choose=choose,
+        observer=ports.observer,
+    )
+
+
 # ------------------------------------------------------------ action types
 
 
@@ -428,10 +495,11 @@ def redrive(ports: "Bundle") -> "Redrive":
     from delayer.use_cases.recovery.redrive import Redrive
 
     return Redrive(
+        occurrences=occurrences(ports),
         clock=ports.clock,
         ledger=ports.ledger,
         store=ports.dead_letter_store,
-        schedules=ports.lanes,
+        schedules=ports.records,
         delayer_queue=ports.delayer_queue,
         observer=ports.observer,
         read=ports.read_dead_letter,
@@ -479,16 +547,219 @@ def deliver(ports: "Bundle", read: "Callable[[Event], object]") -> "Deliver":
 # ------------------------------------------------------------ series
 
 
+def begin_series(ports: "Bundle") -> "Begin":
+    """For calls that create series."""
+    from delayer.use_cases.series.begin import Begin
+
+    return Begin(
+        clock=ports.clock,
+        series=ports.series,
+        ids=ids(ports),
+        quota=quota(ports),
+        observer=ports.observer,
+        new_id=ports.new_series_id,
+    )
+
+
+def create_series(ports: "Bundle") -> "CreateSeries":
+    """POST of a series."""
+    from delayer.use_cases.series.create import CreateSeries
+
+    return CreateSeries(
+        clock=ports.clock,
+        series=ports.series,
+        requests=ports.registry,
+        begin=begin_series(ports),
+        actions=ports.actions,
+        observer=ports.observer,
+        has_events=ports.settings.has_events,
+    )
+
+
+def put_series(ports: "Bundle") -> "PutSeries":
+    """PUT of a series by its name."""
+    from delayer.use_cases.series.put import PutSeries
+
+    return PutSeries(
+        series=ports.series,
+        begin=begin_series(ports),
+        change=change_series(ports),
+        has_events=ports.settings.has_events,
+    )
+
+
+def preview_series(ports: "Bundle") -> "PreviewSeries":
+    """POST of a rule alone."""
+    from delayer.use_cases.series.reading.preview import PreviewSeries
+
+    return PreviewSeries(clock=ports.clock)
+
+
+def read_series(ports: "Bundle") -> "ReadSeries":
+    """GET of one, and of its next times."""
+    from delayer.use_cases.series.reading.read import ReadSeries
+
+    return ReadSeries(clock=ports.clock, series=ports.series)
+
+
+def list_occurrences(ports: "Bundle") -> "ListOccurrences":
+    """GET of what became of one."""
+    from delayer.use_cases.series.reading.occurrences import ListOccurrences
+
+    return ListOccurrences(
+        clock=ports.clock,
+        series=ports.series,
+        journal=ports.journal if ports.settings.has_journal else None,
+        ledger=ports.ledger,
+        schedules=ports.schedules,
+    )
+
+
+def list_series(ports: "Bundle") -> "ListSeries":
+    """GET of many."""
+    from delayer.use_cases.series.reading.list_series import ListSeries
+
+    return ListSeries(clock=ports.clock, series=ports.series)
+
+
 def step_series(ports: "Bundle") -> "StepSeries":
     """For the function that steps series."""
     from delayer.core.series.rules import rule_of
     from delayer.use_cases.series.step import StepSeries
 
-    return StepSeries(clock=ports.clock, series=ports.series, ids=ids(ports), rule_of=rule_of, observer=ports.observer)
+    return StepSeries(
+        clock=ports.clock,
+        series=ports.series,
+        ids=ids(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+
+
+def occurrences(ports: "Bundle") -> "Occurrences":
+    """For calls that change an occurrence by its own id."""
+    from delayer.use_cases.series.occurrences import Occurrences
+
+    return Occurrences(clock=ports.clock, series=ports.series, ledger=ports.ledger)
+
+
+def end_series_of_group(ports: "Bundle") -> "EndSeriesOfGroup":
+    """For the jobs that cancel groups."""
+    from delayer.use_cases.series.end_group import EndSeriesOfGroup
+
+    return EndSeriesOfGroup(series=ports.series, ledger=ports.ledger, halt=halt_series(ports), parallel=ports.parallel)
 
 
 def halt_series(ports: "Bundle") -> "Halt":
     """For the calls that pause a series, or end it."""
     from delayer.use_cases.series.halt import Halt
 
-    return Halt(series=ports.series, cancel=cancel(ports), observer=ports.observer)
+    return Halt(series=ports.series, cancel=cancel(ports), retention=retention(ports), observer=ports.observer)
+
+
+def resume_series(ports: "Bundle") -> "Resume":
+    """POST of a resume."""
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.steering.resume import Resume
+
+    return Resume(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        cancel=cancel(ports),
+        ids=ids(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+
+
+def change_series(ports: "Bundle") -> "ChangeSeries":
+    """PATCH of a series."""
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.steering.change import ChangeSeries
+
+    return ChangeSeries(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        ids=ids(ports),
+        quota=quota(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+
+
+def run_series(ports: "Bundle") -> "RunSeries":
+    """POST of a run-now, and of a backfill."""
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.steering.once import Once
+    from delayer.use_cases.series.steering.run import RunSeries
+
+    return RunSeries(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        once=Once(clock=ports.clock, requests=ports.registry),
+        ids=ids(ports),
+        quota=quota(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+
+
+def retention(ports: "Bundle") -> "Retention":
+    """For whoever writes the cursor of a series."""
+    from delayer.use_cases.series.retention import Retention
+
+    return Retention(clock=ports.clock, keep_for=ports.settings.keep_for)
+
+
+def react_to_events(ports: "Bundle") -> "ReactToEvents":
+    """The lifecycle events of occurrences."""
+    from delayer.use_cases.series.upkeep.react import ReactToEvents
+
+    return ReactToEvents(step=step_series(ports), parallel=ports.parallel, observer=ports.observer)
+
+
+def series_tick(ports: "Bundle") -> "SeriesTick":
+    """Each minute, what no event has stepped."""
+    from delayer.core.recurrence.zones import tz_version
+    from delayer.core.series.rules import rule_of
+    from delayer.use_cases.series.upkeep.net import Net
+    from delayer.use_cases.series.upkeep.renew import Renew
+    from delayer.use_cases.series.upkeep.tick import SeriesTick
+
+    net = Net(
+        clock=ports.clock,
+        control=ports.control,
+        series=ports.series,
+        files=ports.series_upkeep,
+        ledger=ports.ledger,
+        progress=ports.series_progress,
+        step=step_series(ports),
+        parallel=ports.parallel,
+        observer=ports.observer,
+    )
+    renew = Renew(
+        clock=ports.clock,
+        series=ports.series,
+        ledger=ports.ledger,
+        ids=ids(ports),
+        rule_of=rule_of,
+        retention=retention(ports),
+        observer=ports.observer,
+    )
+    return SeriesTick(
+        clock=ports.clock,
+        net=net,
+        directories=ports.series_upkeep,
+        progress=ports.series_progress,
+        renew=renew,
+        tz_version=tz_version,
+        parallel=ports.parallel,
+        observer=ports.observer,
+    )

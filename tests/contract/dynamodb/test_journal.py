@@ -9,16 +9,18 @@ import pytest
 from attrs import evolve
 from botocore.exceptions import ClientError
 
+from delayer.aws.dynamodb.items.lists import entry_of
 from delayer.aws.dynamodb.items.requests import ITEMS, ROUNDS
-from delayer.aws.dynamodb.journal import DynamoJournal, event_from, event_item
+from delayer.aws.dynamodb.journal import DynamoJournal, event_from, event_item, series_list
 from delayer.core.history import cloud_events
 from delayer.core.history.events import Event, Original, expiry_of
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import RANDOM_BYTES
+from delayer.core.series.occurrence import Occurrence
 from delayer.fakes import MemoryJournal
-from delayer.ports.journal import Journal, JournalEntry
+from delayer.ports.journal import Journal, JournalEntry, PastOccurrence, PastOccurrences
 from delayer.ports.registry import Member, Members
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
@@ -87,6 +89,8 @@ class Strict(AnyClient):
 
     def query(self, **asked: Any) -> Any:
         values = asked["ExpressionAttributeValues"]
+        if ":since" not in values:
+            return self.client.query(**asked)
         first, last = values[":since"]["S"], values[":until"]["S"]
         start = asked.get("ExclusiveStartKey", {}).get("entry", {}).get("S", first)
         if not first <= start <= last:
@@ -319,6 +323,56 @@ def test_what_was_redriven_into_the_table_is_listed_once(journal: Journal) -> No
     assert [event.id for event in journal.history(an_id())] == ["c1", "c2"]
 
 
+# ------------------------------------------------------------ what a series has put
+
+
+def put(journal: Journal, number: int, series: str = "s", owner: str = OWNER) -> list[PastOccurrence]:
+    """So many occurrences, kept in no order, twice each; the latest first."""
+    schedules = [evolve(one, owner=owner) for one in many_schedules(number)]
+    past = [PastOccurrence(schedule_id=one.id, number=at, time=NOW + at) for at, one in enumerate(schedules)]
+    entries = [
+        JournalEntry(
+            event=scheduled(one, f"c{which.number}"),
+            text=cloud_events.encode(scheduled(one, f"c{which.number}")),
+            occurrence=Occurrence(series=series, number=which.number, time=which.time),
+        )
+        for one, which in zip(schedules, past, strict=True)
+    ]
+    assert journal.write([*entries[1::2], *entries[::-2]], KEEP_FOR) == []
+    assert journal.write(entries[::2], KEEP_FOR) == []
+    return past[::-1]
+
+
+@pytest.mark.parametrize(("number", "page"), [(0, 3), (1, 3), (3, 3), (7, 3), (4, 1), (9, 100)])
+def test_what_a_series_has_put_is_read_page_by_page_the_latest_first(journal: Journal, number: int, page: int) -> None:
+    wanted = put(journal, number)
+    found: list[PastOccurrence] = []
+    after = ""
+    for _ in range(number + 1):
+        got = journal.occurrences(OWNER, "s", after, page)
+        assert len(got.occurrences) <= page
+        found += got.occurrences
+        if not (after := got.more):
+            break
+    assert found == wanted
+    assert len(journal.owned(OWNER, 0, FAR, "", 100).members) == number, "they are schedules of their owner, too"
+
+
+def test_another_owner_or_series_has_put_nothing(journal: Journal) -> None:
+    put(journal, 2)
+    nothing = PastOccurrences(occurrences=(), more="")
+    assert journal.occurrences(OWNER, "t", "", 5) == nothing
+    assert journal.occurrences("somebody else", "s", "", 5) == nothing
+
+
+def test_an_occurrence_that_cannot_be_read_is_left_out(dynamodb: Any) -> None:
+    journal = adapter(dynamodb)
+    [last, first] = put(journal, 2)
+    key = {"list": {"S": series_list(OWNER, "s")}, "entry": {"S": entry_of(last.schedule_id)}}
+    dynamodb.put_item(TableName=journal.table, Item=key)
+    assert journal.occurrences(OWNER, "s", "", 5).occurrences == (first,)
+
+
 # ------------------------------------------------------------ when it is forgotten
 
 
@@ -493,3 +547,5 @@ def test_what_failed_is_unavailable(error: str) -> None:
         journal.history(an_id())
     with pytest.raises(Unavailable):
         journal.owned(OWNER, 0, FAR, "", 10)
+    with pytest.raises(Unavailable):
+        journal.occurrences(OWNER, "s", "", 10)

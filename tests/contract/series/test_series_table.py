@@ -6,20 +6,22 @@ import pytest
 from attrs import define, evolve
 
 from delayer.aws.dynamodb.ledger import DynamoLedger
+from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.series.series_table import CURSOR, DynamoSeries, cursor_item, series_list
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
-from delayer.core.recurrence.rule import OnMissed
-from delayer.core.schedule.instants import MINUTE
+from delayer.core.recurrence.on_missed import OnMissed
+from delayer.core.schedule.instants import DAY, MINUTE
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
-from delayer.fakes import InOrder, MemoryLedger, MemoryScheduleTable
+from delayer.fakes import InOrder, MemoryLedger, MemoryRegistry, MemoryScheduleTable
 from delayer.fakes.tables.series import MemorySeries
 from delayer.ports.ledger import Ledger
+from delayer.ports.registry import ReadsRequests, RequestRow
 from delayer.ports.schedule_table import ScheduleTable
-from delayer.ports.series import Filed, SeriesTable, SeriesTransaction
+from delayer.ports.series import Filed, SeriesEntry, SeriesPage, SeriesTable, SeriesTransaction
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped
 from tests.contract.conftest import create_table
@@ -43,6 +45,25 @@ STEPPED = evolve(BEGUN, revision=2, number=2, current=SECOND.id, at=NOW + MINUTE
 STEP = SeriesTransaction(cursor=STEPPED, over=BEGUN, put=(SECOND,))
 
 
+OTHER_ID = "ffeedd"
+KEY = RequestRow(
+    owner=OWNER, key="k", digest="d", schedule_id=FIRST.id, point_in_time=NOW, expires_at=NOW + DAY, series=ID
+)
+
+
+def another(series: str = OTHER_ID, name: str = "every minute", **changes: Any) -> SeriesTransaction:
+    """A second new series, which wants the name of the first if it is given none."""
+    cursor = Cursor(series=series, owner=OWNER, state=SeriesState.ACTIVE, number=1, current=SECOND.id, at=NOW)
+    definition = evolve(DEFINITION, name=name)
+    return evolve(SeriesTransaction(cursor=cursor, over=None, put=(SECOND,), definition=definition), **changes)
+
+
+def over(state: SeriesState = SeriesState.CANCELLED) -> SeriesTransaction:
+    """The end of the first one."""
+    cursor = evolve(BEGUN, revision=2, state=state, expires_at=NOW + DAY)
+    return SeriesTransaction(cursor=cursor, over=BEGUN, definition=DEFINITION, over_definition=DEFINITION)
+
+
 @define
 class Stand:
     """The port, and the two others whose tables it writes to."""
@@ -50,6 +71,7 @@ class Stand:
     series: SeriesTable
     ledger: Ledger
     schedules: ScheduleTable
+    registry: ReadsRequests
 
     def filed(self, *schedules: Schedule) -> list[str | None]:
         """The series that each is the current occurrence of."""
@@ -73,12 +95,22 @@ def adapter(dynamodb: Any) -> DynamoSeries:
 def stand(dynamodb_or_fake: Any) -> Stand:
     if dynamodb_or_fake is None:
         ledger, schedules = MemoryLedger(), MemoryScheduleTable()
-        return Stand(MemorySeries(schedules=schedules, ledger=ledger), ledger, schedules)
+        registry = MemoryRegistry(schedules=schedules, ledger=ledger)
+        series = MemorySeries(schedules=schedules, ledger=ledger, requests=registry.requests)
+        return Stand(series, ledger, schedules, registry)
     port = adapter(dynamodb_or_fake)
     return Stand(
         port,
         DynamoLedger(dynamodb=dynamodb_or_fake, table=port.ledger_table, parallel=InOrder()),
         DynamoScheduleTable(dynamodb=dynamodb_or_fake, table=port.schedules_table),
+        DynamoRegistry(
+            dynamodb=dynamodb_or_fake,
+            schedules_table=port.schedules_table,
+            relaxed_table=port.schedules_table,
+            waiting_table=port.schedules_table,
+            ledger_table=port.ledger_table,
+            registry_table=port.registry_table,
+        ),
     )
 
 
@@ -89,11 +121,127 @@ def test_a_series_that_is_not_there(stand: Stand) -> None:
 
 
 def test_it_is_created_with_its_first_occurrence(stand: Stand) -> None:
-    assert stand.series.write(CREATED)
+    assert stand.series.create(CREATED)
     assert stand.series.cursor(OWNER, ID) == BEGUN
     assert stand.series.definition(OWNER, ID) == DEFINITION
     assert stand.filed(FIRST) == [ID]
     assert stand.stored(FIRST) == [True]
+
+
+def test_it_is_found_by_its_name_and_listed_by_its_group(stand: Stand) -> None:
+    assert (stand.series.named(OWNER, "every minute"), stand.series.live(OWNER, 10)) == ("", 0)
+    stand.series.create(CREATED)
+    assert stand.series.named(OWNER, "every minute") == ID
+    assert stand.series.named("somebody", "every minute") == ""
+    here = SeriesPage(entries=(SeriesEntry(group="g", series=ID),))
+    assert [stand.series.listed(OWNER, group, None, 5) for group in ("g", None, "", "h")] == [
+        here,
+        here,
+        SeriesPage(entries=()),
+        SeriesPage(entries=()),
+    ]
+    assert stand.series.live(OWNER, 10) == 1
+
+
+def test_the_series_of_an_owner_are_listed_in_pages(stand: Stand) -> None:
+    wanted = [(group, f"{group}{number}") for group in ("", "a", "ab") for number in range(3)]
+    for group, series in reversed(wanted):
+        definition = evolve(DEFINITION, name="", definition=a_definition(group=group))
+        cursor = evolve(BEGUN, series=series)
+        assert stand.series.create(SeriesTransaction(cursor=cursor, over=None, definition=definition))
+    found: list[tuple[str, str]] = []
+    after = None
+    for _ in range(6):
+        page = stand.series.listed(OWNER, None, after, 2)
+        found += [(one.group, one.series) for one in page.entries]
+        if not (after := page.more):
+            break
+    assert found == wanted
+    assert [one.series for one in stand.series.listed(OWNER, "a", None, 9).entries] == ["a0", "a1", "a2"]
+    assert stand.series.live(OWNER, 100) == 9
+    assert stand.series.live(OWNER, 4) >= 4
+    cursors = stand.series.cursors(OWNER, ["a1", "ab2", "gone"])
+    assert {one: cursor.series for one, cursor in cursors.items()} == {"a1": "a1", "ab2": "ab2"}
+    definitions = stand.series.definitions(OWNER, ["a1", "gone"])
+    assert {one: definition.definition.group for one, definition in definitions.items()} == {"a1": "a"}
+
+
+def test_a_name_is_given_once(stand: Stand) -> None:
+    """And nothing of the second series is written."""
+    stand.series.create(CREATED)
+    assert not stand.series.create(another())
+    assert stand.series.create(another(name="another"))
+    assert stand.series.cursor(OWNER, ID) == BEGUN
+
+
+def test_the_name_of_a_series_that_is_over_is_given_again(stand: Stand) -> None:
+    stand.series.create(CREATED)
+    stand.series.write(over(SeriesState.ENDED))
+    assert (stand.series.named(OWNER, "every minute"), stand.series.live(OWNER, 10)) == (ID, 0)
+    assert not stand.series.create(another(over_name="third")), "it must be known who had it"
+    assert stand.series.create(another(over_name=ID, unchanged=over(SeriesState.ENDED).cursor))
+    assert stand.series.named(OWNER, "every minute") == OTHER_ID
+    again = evolve(BEGUN, revision=3)
+    revived = SeriesTransaction(
+        cursor=again, over=over(SeriesState.ENDED).cursor, definition=DEFINITION, over_definition=DEFINITION
+    )
+    assert not stand.series.write(revived), "its name is another's now"
+
+
+def test_a_name_is_not_taken_from_a_series_that_was_revived_meanwhile(stand: Stand) -> None:
+    stand.series.create(CREATED)
+    ended = over(SeriesState.ENDED)
+    stand.series.write(ended)
+    again = evolve(BEGUN, revision=3)
+    revived = SeriesTransaction(cursor=again, over=ended.cursor, definition=DEFINITION, over_definition=DEFINITION)
+    assert stand.series.write(revived)
+    assert stand.series.live(OWNER, 10) == 1
+    assert not stand.series.create(another(over_name=ID, unchanged=ended.cursor))
+    assert stand.series.named(OWNER, "every minute") == ID
+
+
+def test_who_ends_a_series_says_when_its_other_rows_expire() -> None:
+    cursor = evolve(BEGUN, revision=2, state=SeriesState.ENDED, expires_at=NOW)
+    with pytest.raises(ValueError, match="its definition"):
+        SeriesTransaction(cursor=cursor, over=BEGUN)
+
+
+def test_all_rows_of_a_series_that_is_over_expire(dynamodb: Any) -> None:
+    port = adapter(dynamodb)
+    port.create(CREATED)
+    assert [one for one in expiries(dynamodb, port) if one is not None] == []
+    port.write(over())
+    assert set(expiries(dynamodb, port)) == {str((NOW + DAY) // 1000), None}, "that of the file of current ones stays"
+    assert expiries(dynamodb, port).count(None) == 1
+
+
+def expiries(dynamodb: Any, port: DynamoSeries) -> list[str | None]:
+    items = dynamodb.scan(TableName=port.registry_table)["Items"]
+    return [item.get("expiresAt", {}).get("N") for item in items]
+
+
+def test_a_new_group_moves_its_place_in_the_list(stand: Stand) -> None:
+    stand.series.create(CREATED)
+    moved = evolve(DEFINITION, revision=2, definition=evolve(DEFINITION.definition, group="h"))
+    cursor = evolve(BEGUN, revision=2, definition_revision=2)
+    change = SeriesTransaction(cursor=cursor, over=BEGUN, definition=moved, over_definition=DEFINITION)
+    assert stand.series.write(change)
+    assert stand.series.listed(OWNER, None, None, 5).entries == (SeriesEntry(group="h", series=ID),)
+
+
+def test_an_idempotency_key_is_used_once(stand: Stand) -> None:
+    assert stand.series.create(evolve(CREATED, put_request=KEY))
+    mine = evolve(KEY, series=OTHER_ID, schedule_id=SECOND.id, expires_at=NOW + 2 * DAY)
+    assert not stand.series.create(another(name="another", put_request=mine))
+    assert stand.registry.requested(OWNER, "k") == KEY
+    assert not stand.series.create(another(name="another", put_request=mine, over_request=evolve(KEY, expires_at=NOW)))
+    assert stand.series.create(another(name="another", put_request=mine, over_request=KEY)), "it has expired"
+    assert stand.registry.requested(OWNER, "k") == mine
+
+
+def test_create_takes_the_place_of_nothing(stand: Stand) -> None:
+    with pytest.raises(ValueError, match="write"):
+        stand.series.create(STEP)
 
 
 @pytest.mark.parametrize("series", ["other", f"{OWNER}#{ID}", "x" * 65, ""], ids=["other", "with #", "long", "empty"])
@@ -138,6 +286,57 @@ def test_a_pause_puts_nothing_and_leaves_the_current_one_on_file(stand: Stand) -
     assert stand.series.write(SeriesTransaction(cursor=paused, over=BEGUN))
     assert stand.series.cursor(OWNER, ID) == paused
     assert stand.filed(FIRST) == [ID]
+
+
+def test_a_note_is_a_cursor_and_no_more(stand: Stand) -> None:
+    """A pause may not put anything; who only puts may not end anything."""
+    stand.series.create(CREATED)
+    paused = evolve(BEGUN, revision=2, state=SeriesState.PAUSED)
+    noted = SeriesTransaction(cursor=paused, over=BEGUN)
+    for more in (
+        evolve(noted, put=(SECOND,)),
+        evolve(noted, cursor=evolve(paused, current=SECOND.id)),
+        evolve(noted, put_request=KEY),
+        evolve(noted, delete=(key_of(FIRST.id),)),
+        evolve(noted, over=None),
+    ):
+        with pytest.raises(ValueError, match="is written by"):
+            stand.series.note(more)
+    with pytest.raises(ValueError, match="is written by"):
+        stand.series.step(evolve(STEP, ends=(LedgerChange(row=a_claim(state=State.REPLACED)),)))
+    assert stand.series.note(noted)
+    assert stand.series.note(noted), "a repeat is no conflict"
+    assert not stand.series.note(evolve(noted, cursor=evolve(paused, state=SeriesState.CANCELLED)))
+    assert stand.series.cursor(OWNER, ID) == paused
+
+
+def test_a_note_ends_the_series_with_its_name_and_its_entry(stand: Stand) -> None:
+    stand.series.create(CREATED)
+    over = evolve(BEGUN, revision=2, state=SeriesState.CANCELLED, expires_at=NOW)
+    noted = SeriesTransaction(cursor=over, over=BEGUN, definition=DEFINITION, over_definition=DEFINITION)
+    assert stand.series.note(noted)
+    assert stand.series.live(OWNER, 10) == 0
+
+
+def test_one_that_runs_now_is_put_beside_the_current_one_with_its_key(stand: Stand) -> None:
+    stand.series.create(CREATED)
+    beside = evolve(BEGUN, revision=2, beside=(SECOND.id,))
+    step = SeriesTransaction(cursor=beside, over=BEGUN, put=(SECOND,), put_request=KEY)
+    assert stand.series.step(step)
+    assert stand.filed(FIRST, SECOND) == [ID, None]
+    assert stand.stored(SECOND) == [True]
+    third = evolve(beside, revision=3)
+    assert not stand.series.step(SeriesTransaction(cursor=third, over=beside, put_request=KEY)), "the key is taken"
+
+
+def test_a_backfill_is_filed_beside_the_current_one(stand: Stand) -> None:
+    stand.series.create(CREATED)
+    filling = evolve(BEGUN, revision=2, backfill=Backfill(since=1, until=NOW, at=2, current=SECOND.id, left=7))
+    assert stand.series.step(SeriesTransaction(cursor=filling, over=BEGUN, put=(SECOND,)))
+    assert stand.filed(FIRST, SECOND) == [ID, ID]
+    over = evolve(filling, revision=3, backfill=None)
+    assert stand.series.step(SeriesTransaction(cursor=over, over=filling))
+    assert stand.filed(FIRST, SECOND) == [ID, None]
 
 
 def test_a_change_replaces_the_current_occurrence(stand: Stand) -> None:
@@ -186,7 +385,7 @@ def test_everything_that_a_cursor_says_is_kept(stand: Stand) -> None:
         made_up=4,
         definition_revision=5,
         beside=("a", "b"),
-        backfill=Backfill(since=1, until=NOW, at=2, current=SECOND.id),
+        backfill=Backfill(since=1, until=NOW, at=2, current=SECOND.id, left=3, given_up=True),
         state=SeriesState.WAITING,
     )
     stand.series.write(SeriesTransaction(cursor=whole, over=None))
@@ -211,6 +410,20 @@ def test_the_current_ones_of_a_minute_are_listed_in_pages(stand: Stand) -> None:
         (one.id, f"s{number}", OWNER) for number, one in enumerate(occurrences)
     ]
     assert stand.series.page(evolve(bucket, shard=bucket.shard + 1)).filed == ()
+
+
+def test_a_creation_is_ten_write_units_and_fourteen_with_name_and_key(dynamodb: Any) -> None:
+    """As a transaction counts each write twice."""
+    writes: list[Any] = []
+
+    def counted(**asked: Any) -> Any:
+        writes.append(asked["TransactItems"])
+        return dynamodb.transact_write_items(**asked)
+
+    port = evolve(adapter(dynamodb), dynamodb=Wrapped(dynamodb, transact_write_items=counted))
+    port.create(another(name=""))
+    port.create(evolve(CREATED, put_request=KEY))
+    assert [2 * len(one) for one in writes] == [10, 14]
 
 
 def test_a_step_is_eleven_write_units_with_the_schedule_itself(dynamodb: Any) -> None:
@@ -251,6 +464,10 @@ def test_a_failure_of_aws(error: Exception) -> None:
         failing.filed(FIRST.id)
     with pytest.raises(Unavailable):
         failing.page(FIRST.address.bucket)
+    with pytest.raises(Unavailable):
+        failing.listed(OWNER, None, None, 5)
+    with pytest.raises(Unavailable):
+        failing.cursors(OWNER, [ID])
 
 
 @pytest.mark.parametrize("broken", [{"v": {"N": "2"}}, {"state": {"S": "asleep"}}, {"revision": {"S": "x"}}])

@@ -28,6 +28,17 @@ SMALL: Final = {
     "an occurrence is cancelled, paused, resumed": Budget(own_deletes=1, pauses=1, resumes=1),
     "an occurrence is cancelled, and one changed": Budget(own_deletes=1, own_patches=1, patches=1),
     "its group is cancelled": Budget(group_cancels=2, crashes=1),
+    "run-now twice, deleted": Budget(times=1, runs=2, deletes=1),
+    "backfill, events twice": Budget(times=2, backfills=1, ends=2, twins=1),
+    "backfill, events lost": Budget(times=1, backfills=1, ends=2, has_net=True, lost=1),
+    "backfill, paused, resumed": Budget(times=1, backfills=1, ends=2, pauses=1, resumes=1),
+    "backfill, deleted": Budget(times=1, backfills=1, ends=2, deletes=1, given_up=1),
+    "backfill, one of it is cancelled, paused, resumed": Budget(
+        times=1, backfills=1, own_deletes=1, pauses=1, resumes=1
+    ),
+    "backfill, one of it is changed, deleted": Budget(times=1, backfills=1, own_patches=1, failures=1, deletes=1),
+    "backfill, one of it is redriven, deleted": Budget(times=1, backfills=1, redrives=1, failures=1, deletes=1),
+    "backfill, the series is changed": Budget(times=1, backfills=1, ends=1, patches=1, torn=1),
 }
 WHOLE: Final = SMALL | {
     "events lost, given up, redriven, paused, resumed": Budget(
@@ -44,5 +55,7 @@ WHOLE: Final = SMALL | {
     ),
     "an occurrence is changed, another redriven, deleted": Budget(own_patches=1, failures=1, redrives=1, deletes=1),
     "an occurrence is cancelled, changed, paused, resumed": Budget(own_deletes=1, patches=1, pauses=1, resumes=1),
+    "backfill, paused, resumed, crash": Budget(times=1, backfills=1, ends=1, pauses=1, resumes=1, crashes=1, twins=1),
+    "backfill, run-now, paused, resumed, deleted": Budget(times=1, backfills=1, runs=1, pauses=1, resumes=1, deletes=1),
     "paused, resumed, deleted, run-now, crash": Budget(pauses=1, resumes=1, deletes=1, runs=1, crashes=1),
 }

@@ -8,7 +8,7 @@ from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.outcome import ended_unclaimed
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
-from delayer.core.series import command, stepping
+from delayer.core.series import backfill, command, stepping
 from delayer.core.series.series import Cursor, CursorChange, Overlap, SeriesDefinition, SeriesState, changed
 from delayer.core.series.stepping import AT_AN_END, Happened, Ignore
 from tests.model.search import Found
@@ -118,6 +118,34 @@ def _patch_forgets(cursor: Cursor, definition: Any, rule: Any, row: Any, now: Mi
 
 def _always_current(cursor: Cursor, old: str, new: str, row: Any, over: Any = ()) -> Any:
     return command.decide_occurrence_patch(cursor, old, new, None, over)
+
+
+def _fills_at_the_claim(cursor: Cursor, definition: Any, rule: Any, happened: Happened) -> Any:
+    return backfill.decide_backfill_step(cursor, definition, rule, evolve(happened, kind=EventType.EXECUTED))
+
+
+def _fills_after_any_id(cursor: Cursor, definition: Any, rule: Any, happened: Happened) -> Any:
+    assert cursor.backfill
+    own = evolve(happened, schedule_id=cursor.backfill.current)
+    return backfill.decide_backfill_step(cursor, definition, rule, own)
+
+
+def _fills_in_any_state(cursor: Cursor, definition: Any, rule: Any, happened: Happened) -> Any:
+    return backfill.decide_backfill_step(evolve(cursor, state=SeriesState.ACTIVE), definition, rule, happened)
+
+
+def _fills_at_once(cursor: Cursor, rule: Any, row: LedgerRow | None, now: Millis) -> Any:
+    cancelled = ended_unclaimed(cursor.current, OWNER, State.CANCELLED, now, "")
+    return backfill.decide_backfill_resume(cursor, rule, row or cancelled, now)
+
+
+def _fills_what_was_given_up(cursor: Cursor, schedule_id: str) -> Any:
+    return command.decide_occurrence_delete(evolve(cursor, backfill=None), schedule_id)
+
+
+def _leaves_the_backfill(cursor: Cursor, old: str, new: str, row: Any, over: Any = ()) -> Any:
+    is_fill = cursor.backfill and old == cursor.backfill.current
+    return changed(cursor) if is_fill else command.decide_occurrence_patch(cursor, old, new, row, over)
 
 
 GUARDS: Final = (
@@ -306,5 +334,59 @@ GUARDS: Final = (
         what="the cancel of a group cancels occurrences",
         without=evolve(REAL, group_cancels_series=False),
         choice="its group is cancelled",
+    ),
+    Guard(
+        name="beside-until-its-end",
+        what="what run-now has put is named until its claim",
+        without=evolve(REAL, beside_until_its_end=False),
+        choice="run-now twice, deleted",
+    ),
+    Guard(
+        name="backfill-is-named",
+        what="a DELETE leaves out the occurrence of the backfill",
+        without=evolve(REAL, named=lambda cursor: evolve(cursor, backfill=None).named),
+        choice="backfill, deleted",
+    ),
+    Guard(
+        name="backfill-one-at-a-time",
+        what="a claim of its occurrence puts the next one of the backfill",
+        without=evolve(REAL, fill_step=_fills_at_the_claim),
+        choice="backfill, events twice",
+    ),
+    Guard(
+        name="backfill-only-the-current-id",
+        what="an event of an earlier occurrence of the backfill puts the next one",
+        without=evolve(REAL, any_is_fill=True, fill_step=_fills_after_any_id),
+        choice="backfill, events twice",
+    ),
+    Guard(
+        name="backfill-rests-while-closed",
+        what="the backfill goes on after a pause or a DELETE",
+        without=evolve(REAL, fill_step=_fills_in_any_state),
+        choice="backfill, deleted",
+    ),
+    Guard(
+        name="resume-goes-on-with-the-backfill",
+        what="a resume leaves the backfill as the pause has left it",
+        without=evolve(REAL, fill_resume=lambda *given: None),
+        choice="backfill, paused, resumed",
+    ),
+    Guard(
+        name="resume-cancels-the-backfill-first",
+        what="a resume does not look whether the pause had cancelled the occurrence of the backfill",
+        without=evolve(REAL, fill_resume=_fills_at_once),
+        choice="backfill, paused, resumed",
+    ),
+    Guard(
+        name="backfill-knows-what-was-given-up",
+        what="the DELETE of an occurrence of the backfill writes the ledger alone",
+        without=evolve(REAL, occurrence_delete=_fills_what_was_given_up),
+        choice="backfill, one of it is cancelled, paused, resumed",
+    ),
+    Guard(
+        name="occurrence-patch-moves-the-backfill",
+        what="the PATCH of an occurrence of the backfill leaves the cursor alone",
+        without=evolve(REAL, occurrence_patch=_leaves_the_backfill),
+        choice="backfill, one of it is changed, deleted",
     ),
 )

@@ -8,7 +8,7 @@ from attrs import frozen
 from delayer.core.api import cancellation
 from delayer.core.ledger.claim import decide_claim
 from delayer.core.recovery.redriving import decide_redrive
-from delayer.core.series import command, series, stepping
+from delayer.core.series import backfill, command, series, stepping
 
 
 @frozen(kw_only=True)
@@ -25,6 +25,10 @@ class Rules:
     resumed: Callable[..., series.CursorChange] = command.resumed
     patch: Callable[..., Any] = command.decide_patch
     beside: Callable[..., Any] = command.decide_beside
+    fill: Callable[..., Any] = backfill.decide_backfill
+    fill_step: Callable[..., Any] = backfill.decide_backfill_step
+    filled: Callable[..., series.CursorChange] = backfill.any_stepped
+    fill_resume: Callable[..., Any] = backfill.decide_backfill_resume
     occurrence_delete: Callable[..., Any] = command.decide_occurrence_delete
     occurrence_patch: Callable[..., Any] = command.decide_occurrence_patch
     named: Callable[[series.Cursor], tuple[str, ...]] = lambda cursor: cursor.named
@@ -37,6 +41,8 @@ class Rules:
     cursor_first: bool = True  # and then what it names is cancelled
     names_what_it_wrote_over: bool = True  # not what was read before
     patch_is_one_transaction: bool = True  # with the ledger row of what is replaced
+    any_is_fill: bool = False  # not only what happened to its current one is a reason for the backfill to go on
+    beside_until_its_end: bool = True  # not until its claim
     redrive_asks: bool = True  # the cursor, in the transaction that reopens the row
     group_cancels_series: bool = True  # not their occurrences
 

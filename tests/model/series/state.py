@@ -17,7 +17,7 @@ from delayer.core.series.stepping import Happened
 from tests.model.state import evolve
 from tests.samples import OWNER, a_definition, a_schedule
 
-LAST: Final = 3  # occurrences by the rule
+PAST: Final = (-2 * HOUR, -HOUR)  # times that a backfill makes up
 IDS: Final = tuple(a_schedule(randomness=bytes([k] * RANDOM_BYTES)).id for k in range(40))
 SCHEDULES: Final = {
     schedule.id: schedule for schedule in (a_schedule(randomness=bytes([k] * RANDOM_BYTES)) for k in range(40))
@@ -38,7 +38,7 @@ class Hourly:
         return following if following <= self.last else None
 
 
-RULE: Final[Rule] = Hourly(LAST * HOUR)
+RULES: Final[dict[int, Rule]] = {last: Hourly(last * HOUR) for last in (1, 2, 3)}
 DEFINITIONS: Final = {
     (overlap, revision): SeriesDefinition(
         owner=OWNER, repeat="{}", overlap=overlap, definition=a_definition(), revision=revision
@@ -54,6 +54,7 @@ class Budget:
 
     overlap: Overlap = Overlap.ALLOW
     has_net: bool = False
+    times: int = 3  # of the rule
     ends: int = 0  # claimed occurrences that come to an end; the others are attempted for ever
     lost: int = 0  # events
     twins: int = 0  # transactions that are sent once more after they were written: nobody got the answer
@@ -67,6 +68,7 @@ class Budget:
     group_cancels: int = 0
     patches: int = 0  # of the series
     runs: int = 0  # run-now
+    backfills: int = 0
     redrives: int = 0
     own_deletes: int = 0  # of an occurrence
     own_patches: int = 0
@@ -80,7 +82,8 @@ class Occurrence:
     number: int
     at: Millis
     revision: int  # of the definition
-    is_beside: bool = False  # run-now, or asked for again after its end
+    is_beside: bool = False  # run-now, of a backfill, or asked for again after its end
+    is_fill: bool = False  # of a backfill, and not asked for again after its end
 
 
 @frozen(kw_only=True, cache_hash=True)
@@ -120,12 +123,12 @@ class World:
     @property
     def now(self) -> Millis:
         """The latest time that was claimed."""
-        return max((self.occurrence(one).at for one in self.claimed), default=SECOND)
+        return max([SECOND, *(self.occurrence(one).at for one in self.claimed)])
 
     @property
     def rule(self) -> Rule:
         """The same for all definitions: what differs here is who put an occurrence, and by which of them."""
-        return RULE
+        return RULES[self.budget.times]
 
     def definition_of(self, revision: int) -> SeriesDefinition:
         """One that was stored at some time."""
@@ -143,6 +146,15 @@ class World:
         """Whether it may be claimed."""
         row = self.row(schedule_id)
         return (row.state if row else None) in WAITS
+
+    def is_over(self, schedule_id: str) -> bool:
+        """Whether nothing of it is handed over any more."""
+        row = self.row(schedule_id)
+        return row is not None and row.ended
+
+    def over(self, cursor: Cursor, *, until_its_end: bool) -> set[str]:
+        """Which of those beside the current one need not be named any more."""
+        return {one for one in cursor.beside if self.is_over(one) or not (until_its_end or self.waits(one))}
 
     @property
     def next_id(self) -> str:
@@ -176,6 +188,8 @@ class World:
     def put(self, occurrence: Occurrence) -> "World":
         """After a put."""
         world = evolve(self, occurrences=(*self.occurrences, occurrence))
+        if occurrence.is_fill:
+            return self._filled(world, occurrence.at)
         if occurrence.is_beside:
             return world
         same = [one for one in self.occurrences if one.number == occurrence.number and not one.is_beside]
@@ -184,6 +198,12 @@ class World:
         if not same and occurrence.at in self.given_up:
             return evolve(world, broken="a time that its owner has given up is put again")
         return world
+
+    def _filled(self, world: "World", at: Millis) -> "World":
+        earlier = [self.row(one.id) for one in self.occurrences if one.at == at]
+        if any(row is None or row.state not in (State.REPLACED, State.CANCELLED) for row in earlier):
+            return evolve(world, broken="a time of the backfill is put twice")
+        return evolve(world, broken="a time that its owner has given up is put again") if at in self.given_up else world
 
     def start(self, run: Run) -> "World":
         """A function has read."""

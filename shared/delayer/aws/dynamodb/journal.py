@@ -1,7 +1,7 @@
 """The journal in DynamoDB: histories, and the schedules of an owner (ADR 0053).
 
-One table, `list` and `entry`. A list is `schedule#<id>` with an event in each entry, or `owner#<owner>` with a schedule
-in each. The counts of live schedules are in the same table (`live_count`).
+One table, `list` and `entry`. A list is `schedule#<id>` with an event in each entry, or `owner#<owner>` or
+`series#<owner>#<series>` with a schedule in each. The counts of live schedules are in the same table (`live_count`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,8 @@ from delayer.core.history.events import Event, expiry_of
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
-from delayer.ports.journal import JournalEntry
+from delayer.core.series.occurrence import Occurrence
+from delayer.ports.journal import JournalEntry, PastOccurrence, PastOccurrences
 from delayer.ports.registry import Members
 from delayer.ports.unavailable import Unavailable
 
@@ -64,12 +65,33 @@ class DynamoJournal:
             raise Unavailable(f"query journal: {error}") from error
         return lists.members_in(answer)
 
+    def occurrences(self, owner: str, series: str, after: str, at_most: int) -> PastOccurrences:
+        values: Item = {":list": {"S": series_list(owner, series)}}
+        if after:
+            values[":before"] = {"S": lists.entry_of(after)}
+        try:
+            answer = self.dynamodb.query(
+                TableName=self.table,
+                KeyConditionExpression="#list = :list" + (" AND #entry < :before" if after else ""),
+                ExpressionAttributeNames={"#list": "list"} | ({"#entry": "entry"} if after else {}),
+                ExpressionAttributeValues=values,
+                ScanIndexForward=False,
+                Limit=at_most,
+            )
+        except AWS_ERRORS as error:
+            raise Unavailable(f"query journal: {error}") from error
+        more = answer.get("LastEvaluatedKey")
+        found = tuple(one for item in answer["Items"] if (one := occurrence_from(item)))
+        return PastOccurrences(occurrences=found, more=lists.id_in(more) if more else "")
+
 
 def _items(entry: JournalEntry, keep_for: Millis) -> list[Item]:
     event, expires_at = entry.event, expiry_of(entry.event, keep_for)
     items = [event_item(entry, expires_at)]
     if event.type is EventType.SCHEDULED:
         items.append(lists.member_item(owner_list(event.owner), event.schedule_id, event.at, expires_at))
+    if entry.occurrence:
+        items.append(occurrence_item(entry.event, entry.occurrence, expires_at))
     return items
 
 
@@ -80,6 +102,28 @@ def _key_of(item: StoredItem) -> tuple[str, str]:
 def owner_list(owner: str) -> str:
     """The list of all schedules of an owner."""
     return f"owner#{owner}"
+
+
+def series_list(owner: str, series: str) -> str:
+    """The list of the occurrences of a series. No id of a series holds a `#`."""
+    return f"series#{owner}#{series}"
+
+
+def occurrence_item(event: Event, occurrence: Occurrence, expires_at: Millis) -> Item:
+    """An occurrence as DynamoDB stores it, in the list of its series."""
+    entries = series_list(event.owner, occurrence.series)
+    which: Item = {"number": {"N": str(occurrence.number)}, "time": {"N": str(occurrence.time)}}
+    return lists.member_item(entries, event.schedule_id, event.at, expires_at) | which
+
+
+def occurrence_from(item: StoredItem) -> PastOccurrence | None:
+    """The inverse of occurrence_item. What this code cannot read makes the list shorter, and nothing else."""
+    try:
+        number, time = int(item["number"]["N"]), int(item["time"]["N"])
+        return PastOccurrence(schedule_id=lists.id_in(item), number=number, time=time)
+    except (KeyError, ValueError, TypeError) as error:
+        log.warning("an occurrence in the journal that cannot be read: %r", error)
+        return None
 
 
 def event_item(entry: JournalEntry, expires_at: Millis) -> Item:

@@ -145,6 +145,12 @@ def too_early() -> Response:
     return problem(409, "not-handed-over", "The schedule still waits", detail)
 
 
+def series_refuses(reason: str) -> Response:
+    """It is an occurrence, and its series takes no change of it now."""
+    detail = f"It is an occurrence of a series, and nothing was changed: {reason}."
+    return problem(409, "series-refuses", "The series takes no such change", detail)
+
+
 def on_its_way(*, soon: bool) -> Response:
     """409. `soon`: in a second it may be another answer."""
     detail = "It has left the table and is on its way to its executor. Its definition cannot be read there."

@@ -126,6 +126,11 @@ def name_of(event: Event) -> str:
     return name
 
 
+def route_of(event: Event) -> str:
+    """The route that was matched, as it is declared: `GET /series/{seriesId}/next`."""
+    return str(event.get("routeKey") or "")
+
+
 def query(event: Event) -> dict[str, str]:
     """The parameters of the query."""
     return dict(event.get("queryStringParameters") or {})

@@ -2,25 +2,40 @@
 
 A list `series#<owner>#<id>` has two entries: `cursor`, which is small and written with each step, and `definition`. A
 list `current#<minute>#<shard>` has an entry for each occurrence that is the current one of its series: by it an event
-finds the series, and the net finds what no event has reported.
+finds the series, and the net finds what no event has reported. A list `series-of#<owner>` has an entry for each series
+of an owner, by its group; a list `series-name#<owner>#<name>` says which series has a name.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 from attrs import frozen
 
-from delayer.aws.dynamodb import ledger, schedule_table
-from delayer.aws.dynamodb.items.attributes import Item, StoredItem, check_version, entry_key, number, text
-from delayer.aws.dynamodb.items.requests import failed_conditions, once_free
+from delayer.aws.dynamodb import ledger, registry, schedule_table
+from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, number, text
+from delayer.aws.dynamodb.items.requests import failed_conditions, once_free, read_all
 from delayer.aws.runtime.clients import AWS_ERRORS
-from delayer.core.recurrence.rule import OnMissed
+from delayer.aws.series.directories import directory_writes
+from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule import definition as definitions
 from delayer.core.schedule.bucket import Bucket
+from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.schedule import traits_from_text, traits_to_text
 from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
-from delayer.ports.series import Filed, FiledPage, SeriesTransaction, named_by
+from delayer.ports.registry import RequestRow
+from delayer.ports.series import (
+    Filed,
+    FiledPage,
+    SeriesEntry,
+    SeriesPage,
+    SeriesTransaction,
+    check_new,
+    check_noted,
+    check_stepped,
+    named_by,
+)
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -51,13 +66,45 @@ class DynamoSeries:
         item = self._read(owner, series, DEFINITION)
         return definition_from(owner, item) if item else None
 
+    def named(self, owner: str, name: str) -> str:
+        item = self._get(entry_key(name_list(owner, name), ONLY))
+        return _name_from(item) if item else ""
+
+    def listed(self, owner: str, group: str | None, after: SeriesEntry | None, at_most: int) -> SeriesPage:
+        list_of: Item = {":list": {"S": directory_list(owner)}}
+        within: Item = {} if group is None else {":group": {"S": f"{group}#"}}
+        begin: dict[str, Any] = {"ExclusiveStartKey": entry_key(directory_list(owner), _place(after))} if after else {}
+        answer = self._query(list_of, within, Limit=at_most, **begin)
+        more = answer.get("LastEvaluatedKey")
+        return SeriesPage(
+            entries=tuple(_entry_from(item) for item in answer["Items"]), more=_entry_from(more) if more else None
+        )
+
+    def cursors(self, owner: str, series: Sequence[str]) -> Mapping[str, Cursor]:
+        return {one: cursor_from(owner, one, item) for one, item in self._read_all(owner, series, CURSOR).items()}
+
+    def definitions(self, owner: str, series: Sequence[str]) -> Mapping[str, SeriesDefinition]:
+        return {one: definition_from(owner, item) for one, item in self._read_all(owner, series, DEFINITION).items()}
+
+    def live(self, owner: str, at_most: int) -> int:
+        """Only counted: not one item is sent over."""
+        counted, begin = 0, dict[str, Any]()
+        while counted < at_most:
+            over = {"FilterExpression": "attribute_not_exists(expiresAt)"}
+            answer = self._query({":list": {"S": directory_list(owner)}}, {}, Select="COUNT", **over, **begin)
+            counted += answer["Count"]
+            if "LastEvaluatedKey" not in answer:
+                break
+            begin = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        return counted
+
     def filed(self, schedule_id: str) -> Filed | None:
         item = self._get(filed_key(schedule_id))
         return _filed_from(item) if item else None
 
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
         values: dict[str, Any] = {":list": {"S": current_list(bucket)}}
-        begin: dict[str, Any] = {"ExclusiveStartKey": filed_key(after)} if after else {}
+        begin: dict[str, Any] = {"ExclusiveStartKey": filed_in(bucket, after)} if after else {}
         try:
             answer = self.dynamodb.query(
                 TableName=self.registry_table,
@@ -74,6 +121,18 @@ class DynamoSeries:
         return FiledPage(
             filed=tuple(_filed_from(item) for item in answer["Items"]), more=_id_in(more["entry"]["S"]) if more else ""
         )
+
+    def create(self, transaction: SeriesTransaction) -> bool:
+        check_new(transaction)
+        return self.write(transaction)
+
+    def note(self, transaction: SeriesTransaction) -> bool:
+        check_noted(transaction)
+        return self.write(transaction)
+
+    def step(self, transaction: SeriesTransaction) -> bool:
+        check_stepped(transaction)
+        return self.write(transaction)
 
     def write(self, transaction: SeriesTransaction) -> bool:
         writes = self._writes(transaction)
@@ -99,6 +158,27 @@ class DynamoSeries:
             raise Unavailable(f"read series: {error}") from error
         return answer.get("Item")
 
+    def _query(self, list_of: Item, within: Item, **more: Any) -> Any:
+        is_within = " AND begins_with(#entry, :group)" if within else ""
+        names = {"#list": "list", "#entry": "entry"} if within else {"#list": "list"}
+        try:
+            return self.dynamodb.query(
+                TableName=self.registry_table,
+                ConsistentRead=True,
+                KeyConditionExpression=f"#list = :list{is_within}",
+                ExpressionAttributeNames=names,
+                ExpressionAttributeValues={**list_of, **within},
+                **more,
+            )
+        except AWS_ERRORS as error:
+            raise Unavailable(f"query series: {error}") from error
+
+    def _read_all(self, owner: str, series: Sequence[str], entry: str) -> dict[str, StoredItem]:
+        """By the id of the series."""
+        lists = {series_list(owner, one): one for one in series}
+        items = read_all(self.dynamodb, self.registry_table, [entry_key(one, entry) for one in lists])
+        return {lists[item["list"]["S"]]: item for item in items}
+
     def _writes(self, transaction: SeriesTransaction) -> "list[TransactWriteItemTypeDef]":
         """The cursor comes first: who repeats a transaction looks for its own."""
         cursor = transaction.cursor
@@ -106,7 +186,13 @@ class DynamoSeries:
         writes = [self._registered(cursor_item(cursor), over)]
         if transaction.definition:
             earlier = transaction.over_definition.revision if transaction.over_definition else 0
-            writes.append(self._registered(definition_item(cursor.series, transaction.definition), earlier))
+            item = definition_item(cursor.series, transaction.definition)
+            writes.append(self._registered(item | _expiry(cursor), earlier))
+            writes += self._listings(transaction, transaction.definition)
+        if transaction.unchanged:
+            writes.append(self._unchanged(transaction.unchanged))
+        if transaction.put_request:
+            writes.append(self._request(transaction.put_request, transaction.over_request))
         before, after = named_by(transaction.over), named_by(cursor)
         writes += [self._delete(self.registry_table, filed_key(one)) for one in before if one not in after]
         writes += [
@@ -114,11 +200,54 @@ class DynamoSeries:
             for one in after
             if one not in before
         ]
+        writes += directory_writes(self.registry_table, transaction)
         writes += [_put(self.schedules_table, schedule_table.to_item(one)) for one in transaction.put]
         writes += [self._delete(self.schedules_table, schedule_table.key_item(key)) for key in transaction.delete]
         for change in transaction.ends:
             writes.append(_put(self.ledger_table, ledger.to_item(change.row), **ledger.condition_of(change), **SHOW))
         return writes
+
+    def _listings(
+        self, transaction: SeriesTransaction, definition: SeriesDefinition
+    ) -> "list[TransactWriteItemTypeDef]":
+        """Where it is found by its group and by its name: they change when it is new, over or revived, or moved."""
+        cursor, stored = transaction.cursor, transaction.over_definition
+        writes: list[TransactWriteItemTypeDef] = []
+        entry, earlier = _listed_as(cursor, definition), _listed_as(cursor, stored) if stored else None
+        is_new = transaction.over is None
+        if earlier and earlier != entry:
+            writes.append(self._delete(self.registry_table, directory_key(cursor.owner, earlier)))
+        if is_new or earlier != entry or transaction.changes_expiry:
+            item: Item = {**directory_key(cursor.owner, entry), "v": {"N": str(VERSION)}, **_expiry(cursor)}
+            writes.append(_put(self.registry_table, item))
+        if definition.name and (is_new or transaction.changes_expiry):
+            over = transaction.over_name if is_new else cursor.series
+            writes.append(self._name(name_item(cursor, definition.name), over))
+        return writes
+
+    def _name(self, item: Item, over: str) -> "TransactWriteItemTypeDef":
+        condition = "series = :over" if over else "attribute_not_exists(series)"
+        values = {"ExpressionAttributeValues": {":over": {"S": over}}} if over else {}
+        return _put(self.registry_table, item, ConditionExpression=condition, **values, **SHOW)
+
+    def _request(self, row: RequestRow, over: RequestRow | None) -> "TransactWriteItemTypeDef":
+        """In place of one that has expired: no other has the same instant."""
+        condition = "expiresAt = :over" if over else "attribute_not_exists(digest)"
+        seconds = over.expires_at // SECOND if over else 0
+        values = {"ExpressionAttributeValues": {":over": {"N": str(seconds)}}} if over else {}
+        return _put(self.registry_table, registry.request_item(row), ConditionExpression=condition, **values, **SHOW)
+
+    def _unchanged(self, cursor: Cursor) -> "TransactWriteItemTypeDef":
+        """Or gone: it may have expired meanwhile."""
+        return {
+            "ConditionCheck": {
+                "TableName": self.registry_table,
+                "Key": entry_key(series_list(cursor.owner, cursor.series), CURSOR),
+                "ConditionExpression": "attribute_not_exists(revision) OR revision = :known",
+                "ExpressionAttributeValues": {":known": {"N": str(cursor.revision)}},
+                "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            }
+        }
 
     def _registered(self, item: Item, over: int) -> "TransactWriteItemTypeDef":
         if not over:
@@ -144,6 +273,53 @@ def series_list(owner: str, series: str) -> str:
     return f"series#{owner}#{series}"
 
 
+def directory_list(owner: str) -> str:
+    """The list of all series of an owner."""
+    return f"series-of#{owner}"
+
+
+def directory_key(owner: str, entry: SeriesEntry) -> Item:
+    """Where a series is listed: by its group, so that those of a group are found by the beginning."""
+    return entry_key(directory_list(owner), _place(entry))
+
+
+def _place(entry: SeriesEntry) -> str:
+    return f"{entry.group}#{entry.series}"
+
+
+def _entry_from(item: StoredItem) -> SeriesEntry:
+    group, _, series = item["entry"]["S"].partition("#")
+    return SeriesEntry(group=group, series=series)
+
+
+def _listed_as(cursor: Cursor, definition: SeriesDefinition) -> SeriesEntry:
+    return SeriesEntry(group=definition.definition.group, series=cursor.series)
+
+
+def name_list(owner: str, name: str) -> str:
+    """The list of the name of a series. No name holds a `#`."""
+    return f"series-name#{owner}#{name}"
+
+
+def name_item(cursor: Cursor, name: str) -> Item:
+    """The name of a series as DynamoDB stores it."""
+    key = entry_key(name_list(cursor.owner, name), ONLY)
+    return {**key, "v": {"N": str(VERSION)}, "series": {"S": cursor.series}, **_expiry(cursor)}
+
+
+def _name_from(item: StoredItem) -> str:
+    try:
+        check_version(item, VERSION)
+        return item["series"]["S"]
+    except (KeyError, ValueError, TypeError) as error:
+        raise Unavailable(f"the name of a series that cannot be read: {error!r}") from error
+
+
+def _expiry(cursor: Cursor) -> Item:
+    """For the TTL, if the series is over."""
+    return {"expiresAt": {"N": str(cursor.expires_at // SECOND)}} if cursor.expires_at else {}
+
+
 def current_list(bucket: Bucket) -> str:
     """The list of the current occurrences of a minute and shard: those of the address in their ids."""
     return f"current#{bucket.key}"
@@ -151,13 +327,22 @@ def current_list(bucket: Bucket) -> str:
 
 def filed_key(schedule_id: str) -> Item:
     """Where an occurrence is filed. Raises ValueError if it is not an id."""
-    address = address_of(schedule_id)
-    return entry_key(current_list(address.bucket), address.sort_key(schedule_id))
+    return filed_in(address_of(schedule_id).bucket, schedule_id)
+
+
+def filed_in(bucket: Bucket, schedule_id: str) -> Item:
+    """Where it is filed to be looked at again, in another minute than that of its address."""
+    return entry_key(current_list(bucket), address_of(schedule_id).sort_key(schedule_id))
 
 
 def filed_item(schedule_id: str, owner: str, series: str) -> Item:
     """A current occurrence as DynamoDB stores it."""
-    return {**filed_key(schedule_id), "v": {"N": str(VERSION)}, "owner": {"S": owner}, "series": {"S": series}}
+    return {**filed_key(schedule_id), **filed_values(owner, series)}
+
+
+def filed_values(owner: str, series: str) -> Item:
+    """The series that it is of."""
+    return {"v": {"N": str(VERSION)}, "owner": {"S": owner}, "series": {"S": series}}
 
 
 def _filed_from(item: StoredItem) -> Filed:
@@ -189,6 +374,7 @@ def cursor_item(cursor: Cursor) -> Item:
         **entry_key(series_list(cursor.owner, cursor.series), CURSOR),
         "state": {"S": cursor.state},
         **numbered,
+        **_expiry(cursor),
         **({"current": {"S": cursor.current}} if cursor.current else {}),
         **({"beside": {"L": [{"S": one} for one in cursor.beside]}} if cursor.beside else {}),
         **({"backfill": {"S": msgspec.json.encode(_of_backfill(filled)).decode()}} if filled else {}),
@@ -196,7 +382,8 @@ def cursor_item(cursor: Cursor) -> Item:
 
 
 def _of_backfill(backfill: Backfill) -> dict[str, Any]:
-    return {"since": backfill.since, "until": backfill.until, "at": backfill.at, "current": backfill.current}
+    known = {"since": backfill.since, "until": backfill.until, "at": backfill.at, "current": backfill.current}
+    return {**known, "left": backfill.left, "given_up": backfill.given_up}
 
 
 def cursor_from(owner: str, series: str, item: StoredItem) -> Cursor:
@@ -218,6 +405,7 @@ def cursor_from(owner: str, series: str, item: StoredItem) -> Cursor:
             made_up=number(item, "madeUp"),
             beside=tuple(one["S"] for one in beside),
             backfill=msgspec.convert(msgspec.json.decode(filled), Backfill) if filled else None,
+            expires_at=number(item, "expiresAt") * SECOND,
         )
     except (KeyError, ValueError, TypeError) as error:
         raise Unavailable(f"a series that cannot be read: {error!r}") from error
@@ -235,6 +423,7 @@ def definition_item(series: str, definition: SeriesDefinition) -> Item:
         "overlap": {"S": definition.overlap},
         "onMissed": {"S": definition.on_missed},
         **({"name": {"S": definition.name}} if definition.name else {}),
+        **({"traits": {"S": traits}} if (traits := traits_to_text(definition.traits)) else {}),
         "schedule": {"M": {name: {"S": value} for name, value in given.items()}},
     }
 
@@ -251,6 +440,7 @@ def definition_from(owner: str, item: StoredItem) -> SeriesDefinition:
             on_missed=OnMissed(item["onMissed"]["S"]),
             definition=definitions.from_texts({name: value["S"] for name, value in stored.items()}),
             name=text(item, "name"),
+            traits=traits_from_text(text(item, "traits") or "{}"),
             revision=int(item["revision"]["N"]),
             created_at=number(item, "createdAt"),
         )

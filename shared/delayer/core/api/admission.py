@@ -30,6 +30,7 @@ from delayer.core.schedule.definition import FIELDS, Definition, from_texts
 from delayer.core.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
 from delayer.core.schedule.schedule_id import Kind
 from delayer.core.schemas.work import MOST, levels_of, most_work
+from delayer.core.timing.policy import policies
 
 MAX_BODY_BYTES: Final = 262_144
 MAX_BATCH: Final = 100  # schedules in one call
@@ -43,25 +44,27 @@ Actions = Mapping[str, ActionType]  # by type
 
 def admit(body: bytes, now: Millis, actions: Actions) -> Request:
     """The request in a body. `actions` are those that have an executor. Raises NotJson, TooLarge or Invalid."""
-    document, payload = _document(body)
-    errors = _first_errors(_shape_errors(document, payload, actions))
+    document, payload = read_body(body)
+    errors = first_errors(_shape_errors(document, payload, actions))
     point_in_time = _point_in_time(document, now, errors)
     if errors:
         raise Invalid(errors)
     return Request(
         point_in_time=point_in_time,
-        definition=_definition(document, payload),
+        definition=definition_of(document, payload),
         name=document.get("name", ""),
-        kind=kind_by(document.get("precision", "precise")),
+        kind=kind_by(document),
     )
 
 
-def kind_by(precision: str) -> Kind:
-    """The kind of a schedule in the lane that its client has chosen (ADR 0097)."""
-    return Kind.RELAXED if precision == "relaxed" else Kind.PLAIN
+def kind_by(document: Mapping[str, Any]) -> Kind:
+    """The kind of a schedule, by what its client has chosen (ADR 0096, ADR 0097)."""
+    if "when" in document:
+        return Kind.UNDECIDED
+    return Kind.RELAXED if document.get("precision") == "relaxed" else Kind.PLAIN
 
 
-def _first_errors(found: Iterable[FieldError]) -> list[FieldError]:
+def first_errors(found: Iterable[FieldError]) -> list[FieldError]:
     """Raises Invalid if there are too many for one answer: a list that was cut short vouches for no field."""
     errors = [*islice(found, MAX_ERRORS)]
     if len(errors) == MAX_ERRORS:
@@ -69,8 +72,8 @@ def _first_errors(found: Iterable[FieldError]) -> list[FieldError]:
     return errors
 
 
-def _definition(document: Mapping[str, Any], payload: bytes | None) -> Definition:
-    """By the list of its fields; an empty value counts as not given."""
+def definition_of(document: Mapping[str, Any], payload: bytes | None) -> Definition:
+    """By the list of its fields; an empty value counts as not given. Raises TooLarge."""
     texts = {
         one.wire_name: _compact(value) if one.is_json else str(value)
         for one in FIELDS
@@ -114,24 +117,29 @@ def admit_batch(body: bytes) -> list[bytes]:
 
 def admit_change(body: bytes, now: Millis) -> ChangeRequest:
     """The change in a body. Raises NotJson, TooLarge or Invalid."""
-    document, payload = _document(body)
+    document, payload = read_body(body)
     shown = document if payload is None else {**document, "payload": None}
-    errors = _first_errors(errors_of(CHANGE, shown))
+    errors = first_errors(errors_of(CHANGE, shown))
     is_timed = "pointInTime" in document or "delaySeconds" in document
     if not shown:
         errors = [FieldError(field="", problem="nothing to change", allowed="pointInTime or delaySeconds, payload")]
     if "pointInTime" in document and "delaySeconds" in document:
-        errors.append(evolve(_ONE_TIME, problem="give one of pointInTime and delaySeconds, not both"))
+        errors.append(evolve(_ONE_TIME, problem="give one of pointInTime and delaySeconds, not both", allowed=_A_TIME))
     point_in_time = _point_in_time(document, now, errors) if is_timed else None
     if errors:
         raise Invalid(errors)
     return ChangeRequest(point_in_time=point_in_time, payload=None if payload is None else _sendable(payload))
 
 
+_A_TIME: Final = "pointInTime: RFC 3339 with an offset or epoch seconds; delaySeconds: a number"
 _ONE_TIME: Final = FieldError(
     field="pointInTime",
-    problem="give exactly one of pointInTime and delaySeconds",
-    allowed="pointInTime: RFC 3339 with an offset or epoch seconds; delaySeconds: a number",
+    problem="give exactly one of pointInTime, delaySeconds and when",
+    allowed=f"{_A_TIME}; when: a policy",
+)
+TIMES: Final = ("pointInTime", "delaySeconds", "when")
+_PRECISE_ONLY: Final = FieldError(
+    field="precision", problem="not together with when", allowed="precise, or a time of the client's own"
 )
 
 
@@ -146,8 +154,8 @@ _MASKED: Final = FieldError(
 )
 
 
-def _document(body: bytes) -> tuple[dict[str, Any], bytes | None]:
-    """The fields but the payload, and the payload as it was sent."""
+def read_body(body: bytes) -> tuple[dict[str, Any], bytes | None]:
+    """The fields but the payload, and the payload as it was sent. Raises NotJson or TooLarge."""
     if len(body) > MAX_BODY_BYTES:
         raise TooLarge(f"The body has {len(body):,} bytes; at most {MAX_BODY_BYTES:,} are allowed.")
     fields = fields_of(body)
@@ -182,7 +190,7 @@ def clients_types(actions: Actions) -> list[str]:
 
 def check_payload(action: ActionType, payload: str) -> None:
     """Raises Invalid for a payload that its target would never take. It is empty if there is none."""
-    if errors := _first_errors(_payload_errors(action, payload.encode("utf-8", "surrogatepass"))):
+    if errors := first_errors(_payload_errors(action, payload.encode("utf-8", "surrogatepass"))):
         raise Invalid(errors)
 
 
@@ -209,15 +217,32 @@ def _validated(schema: str, value: Any, size: int, path: str, kind: str) -> Iter
 
 def _shape_errors(document: Mapping[str, Any], payload: bytes | None, actions: Actions) -> Iterable[FieldError]:
     yield from errors_of(REQUEST, document)
-    if ("pointInTime" in document) == ("delaySeconds" in document):
+    if sum(name in document for name in TIMES) != 1:
         yield _ONE_TIME
+    if "when" in document and document.get("precision") == "relaxed":
+        yield _PRECISE_ONLY
+    yield from _policy_errors(document.get("when"))
     action = document.get("action")
     kind = action.get("type") if isinstance(action, dict) else None
     if isinstance(kind, str):
-        yield from _action_errors(kind, action, payload or b"", actions)
+        yield from action_errors(kind, action, payload or b"", actions)
 
 
-def _action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> Iterable[FieldError]:
+def _policy_errors(when: Any) -> Iterable[FieldError]:
+    """The policies are those of this release, as the layer has them."""
+    name = when.get("policy") if isinstance(when, dict) else None
+    if not isinstance(name, str):
+        return  # the schema of the request says so
+    schema = policies().get(name)
+    if schema is None:
+        allowed = ", ".join(sorted(policies()))
+        yield FieldError(field="when.policy", problem=f"not allowed: {shortened(json.dumps(name))}", allowed=allowed)
+    else:
+        yield from _validated(schema, when, len(_compact(when)), "when", name)
+
+
+def action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> Iterable[FieldError]:
+    """What is wrong with an action of this type, or with its payload. Raises Unavailable if no type is known."""
     known = actions.get(kind)
     if known is None or known.internal:
         allowed = ", ".join(clients_types(actions))
@@ -239,8 +264,10 @@ def _moved(error: FieldError) -> FieldError:
 def _point_in_time(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Millis:
     """The instant it is due; adds to `errors` and returns 0 where it is none."""
     bad = {error.field for error in errors}
-    if "pointInTime" in bad or "delaySeconds" in bad:
+    if not bad.isdisjoint(TIMES):
         return 0
+    if "when" in document:
+        return now  # it is filed by its acceptance
     if "delaySeconds" in document:
         return now + ceil_millis(Decimal(document["delaySeconds"]))
     allowed = (

@@ -54,6 +54,13 @@ CHANGE: Final = _Validator(_CONTRACT["change"])
 LISTING: Final = _Validator(_CONTRACT["listing"])
 GROUP: Final = _Validator(_CONTRACT["group"])
 NAME: Final = _Validator(_CONTRACT["request"]["properties"]["name"])
+SERIES: Final = _Validator(_CONTRACT["series"])
+SERIES_CHANGE: Final = _Validator(_CONTRACT["seriesChange"])
+BACKFILL: Final = _Validator(_CONTRACT["backfill"])
+PREVIEW: Final = _Validator(_CONTRACT["preview"])
+SERIES_LISTING: Final = _Validator(_CONTRACT["seriesListing"])
+OCCURRENCES: Final = _Validator(_CONTRACT["occurrences"])
+NEXT: Final = _Validator(_CONTRACT["next"])
 
 
 @lru_cache(maxsize=256)

@@ -30,7 +30,7 @@ def admit_listing(query: Mapping[str, str]) -> Listing:
         document["limit"] = integer(document["limit"])
     errors = [*errors_of(LISTING, document)]
     since, until = (_bound(document, name, errors) for name in ("from", "to"))
-    after = _after(document["cursor"], errors) if "cursor" in document else ""
+    after = after_in(document["cursor"], errors) if "cursor" in document else ""
     if errors:
         raise Invalid(errors[:MAX_ERRORS])
     state = State(document["state"]) if "state" in document else None
@@ -63,8 +63,8 @@ def cursor_after(schedule_id: str) -> str:
     return base64.urlsafe_b64encode(f"1{schedule_id}".encode()).decode().rstrip("=")
 
 
-def _after(cursor: str, errors: list[FieldError]) -> str:
-    """The inverse of cursor_after."""
+def after_in(cursor: str, errors: list[FieldError]) -> str:
+    """The inverse of cursor_after; adds to `errors` if it is none."""
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
         if text[0] == "1" and address_of(text[1:]) and cursor_after(text[1:]) == cursor:

@@ -8,7 +8,7 @@ from typing import Final
 _ROUTES: Final[dict[str, list[str]]] = json.loads(files("delayer.core.api").joinpath("contract.json").read_text())[
     "routes"
 ]
-_PATHS: Final = {re.compile(re.sub(r"{[a-z]+}", "[^/]+", path)): methods for path, methods in _ROUTES.items()}
+_PATHS: Final = {re.compile(re.sub(r"{[A-Za-z]+}", "[^/]+", path)): methods for path, methods in _ROUTES.items()}
 
 
 def methods_of(path: str) -> tuple[str, ...]:

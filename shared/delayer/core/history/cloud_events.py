@@ -12,13 +12,15 @@ from delayer.core.schedule import definition
 from delayer.core.schedule.instants import format_instant, parse_instant
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.schedule_id import address_of, is_undecided
 
 SPEC: Final = "1.0"
 PREFIX: Final = "delayer.schedule."  # of the types; `.v2` will follow the name if its data ever changes shape
 MAX_BYTES: Final = 250_000  # SNS takes 262,144 with the attributes of the message
 PAYLOAD: Final = ("payload",)
 ALL_JSON: Final = tuple(one.wire_name for one in definition.FIELDS if one.is_json)
+SERIES: Final = "series"  # it is small, and says in which list of the journal the schedule belongs
+LARGE: Final = tuple(name for name in ALL_JSON if name != SERIES)
 
 
 @frozen(kw_only=True)
@@ -34,10 +36,10 @@ class _Envelope:
 
 
 def encode(event: Event) -> str:
-    """The event as JSON. A payload that is too large is left out; all that is JSON, if the event is still too large."""
+    """The event as JSON. A payload that is too large is left out; all that may be large, if the event still is."""
     complete = event.original is None or event.original.is_complete
     text = _encoded(event, () if complete else PAYLOAD)
-    for left_out in (PAYLOAD, ALL_JSON):
+    for left_out in (PAYLOAD, LARGE):
         if len(text.encode()) > MAX_BYTES:
             text = _encoded(event, left_out)
     return text
@@ -69,6 +71,7 @@ def _data(event: Event) -> dict[str, Any]:
         "detail": event.detail,
         "name": event.name,
         "replacedBy": event.replaced_by,
+        "decidedAs": event.decided_as,
         "by": event.by,
     }
     return {name: value for name, value in known.items() if value not in (None, "")}
@@ -78,7 +81,7 @@ def _original_data(original: Original, left_out: Collection[str]) -> dict[str, A
     """Its secrets masked: subscribers and the journal's readers are not the target (ADR 0067)."""
     schedule = original.schedule
     return {
-        "pointInTime": format_instant(schedule.point_in_time),
+        **({} if is_undecided(schedule.id) else {"pointInTime": format_instant(schedule.point_in_time)}),
         "createdAt": format_instant(schedule.created_at),
         **definition.to_json(schedule.definition, left_out),
         **({"masked": True} if original.is_masked else {}),
@@ -98,6 +101,17 @@ def decode(text: str) -> Event:
         raise Malformed(f"not a lifecycle event: {error}") from error
 
 
+def series_in(text: str) -> str:
+    """Of which series the schedule of an event is an occurrence, as JSON; empty if of none. Raises as decode.
+
+    Also of one whose definition was too large for its event.
+    """
+    try:
+        return bytes(msgspec.json.decode(text, type=_Envelope).data.get(SERIES, b"")).decode()
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise Malformed(f"not a lifecycle event: {error}") from error
+
+
 def _event(envelope: _Envelope) -> Event:
     data = {name: msgspec.json.decode(value) for name, value in envelope.data.items() if name not in ALL_JSON}
     return Event(
@@ -114,6 +128,7 @@ def _event(envelope: _Envelope) -> Event:
         detail=data.get("detail", ""),
         name=data.get("name", ""),
         replaced_by=data.get("replacedBy", ""),
+        decided_as=data.get("decidedAs", ""),
         by=data.get("by", ""),
         source=envelope.source,
         original=_original(envelope.subject, data, envelope.data) if "action" in envelope.data else None,
@@ -124,7 +139,7 @@ def _original(schedule_id: str, data: Mapping[str, Any], raw: Mapping[str, msgsp
     schedule = Schedule(
         id=schedule_id,
         owner=data["owner"],
-        point_in_time=parse_instant(data["pointInTime"]),
+        point_in_time=parse_instant(data["createdAt" if is_undecided(schedule_id) else "pointInTime"]),
         created_at=parse_instant(data["createdAt"]),
         definition=definition.from_json(raw),
     )

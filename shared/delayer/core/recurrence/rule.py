@@ -11,6 +11,7 @@ from delayer.core.recurrence.cron import Cron, parse_cron
 from delayer.core.recurrence.duration import Calendar, Interval, parse_duration
 from delayer.core.recurrence.eventbridge import is_foreign, parse_foreign_cron, parse_rate
 from delayer.core.recurrence.moments import EXAMPLES, format_wall, parse_first, parse_last, parse_wall
+from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.recurrence.zones import ALLOWED as ZONES
 from delayer.core.recurrence.zones import check_zone
 from delayer.core.schedule.instants import Millis, format_instant
@@ -20,14 +21,6 @@ WAYS: Final = 'either "cron": "0 9 * * MON-FRI" or "every": "PT15M"'
 TEXTS: Final = {"cron": WAYS, "every": WAYS, "timeZone": ZONES}
 MAX_COUNT: Final = 1_000_000
 USUAL_ZONE: Final = "UTC"
-
-
-class OnMissed(StrEnum):
-    """What is done about the times that pass while nothing can be scheduled."""
-
-    SKIP = "skip"
-    ONCE = "once"  # the last of them is made up
-    ALL = "all"
 
 
 class Gap(StrEnum):

@@ -12,6 +12,8 @@ from attrs import evolve, frozen
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.margins import STALE_AFTER
+from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import (
     MAX_BESIDE,
     Cursor,
@@ -65,6 +67,7 @@ class Await:
     """Nothing is put now: the step after the current occurrence, or the resume, goes by the new definition."""
 
     number: int  # of the first occurrence that goes by it
+    passed: Millis = 0  # what is due up to then is left behind
 
 
 def decide_pause(cursor: Cursor) -> CursorChange | Already | Refused:
@@ -99,8 +102,8 @@ def decide_resume(
     if cursor.current and happened is None:
         return CancelFirst()
     if happened and not is_over_for(definition.overlap, happened.kind):
-        return Await(number=cursor.number + 1)
-    return step_from(cursor, rule, max(now, cursor.passed, cursor.at if _was_used(row) else 0), now)
+        return Await(number=cursor.number + 1, passed=now)
+    return step_from(cursor, rule, max(now, cursor.passed, cursor.at if was_used(row) else 0), now)
 
 
 def resumed(cursor: Cursor, resume: Step | Over | Await, row: LedgerRow | None, schedule_id: str) -> CursorChange:
@@ -109,8 +112,8 @@ def resumed(cursor: Cursor, resume: Step | Over | Await, row: LedgerRow | None, 
     `row` is the one that was decided by.
     """
     if isinstance(resume, Await):
-        return changed(cursor, state=SeriesState.ACTIVE)
-    change = stepped(cursor if _was_used(row) else evolve(cursor, at=cursor.passed), resume, schedule_id)
+        return changed(cursor, state=SeriesState.ACTIVE, passed=max(cursor.passed, resume.passed))
+    change = stepped(cursor if was_used(row) else evolve(cursor, at=cursor.passed), resume, schedule_id)
     return CursorChange(cursor=change.cursor, over=cursor)
 
 
@@ -176,8 +179,8 @@ def patched(
 def decide_beside(cursor: Cursor, schedule_id: str, over: Collection[str] = ()) -> CursorChange | Refused:
     """One more that may be claimed beside the current occurrence: by run-now, a redrive, or a PATCH of an older one.
 
-    The same transaction puts it or reopens its ledger row. `over` are those of `beside` that the ledger says are
-    claimed or ended: nobody has to cancel them. The current one is named again, too: after the step nothing else does.
+    The same transaction puts it or reopens its ledger row. `over` are those of `beside` of which nothing is handed over
+    any more. The current one is named again, too: after the step nothing else does.
     """
     if cursor.state in CLOSED:
         return Refused(f"the series is {cursor.state}")
@@ -189,11 +192,21 @@ def decide_beside(cursor: Cursor, schedule_id: str, over: Collection[str] = ()) 
     return changed(cursor, beside=(*left, schedule_id))
 
 
+def is_settled(schedule_id: str, row: LedgerRow | None, now: Millis) -> bool:
+    """Whether nothing of it is handed over any more: it has ended, or is so old that it cannot fire.
+
+    What is claimed may still be handed over: an answer has to name it. Raises ValueError if it is not an id.
+    """
+    return now - address_of(schedule_id).due > STALE_AFTER if row is None else row.ended
+
+
 def decide_occurrence_delete(cursor: Cursor, schedule_id: str) -> CursorChange | None:
     """What one transaction writes beside the ledger row of an occurrence that its owner cancels; None: nothing.
 
-    The time of the current occurrence is given up with it, so that no resume puts it again.
+    The time of the current occurrence is given up with it, so that no resume puts it again. So is one of a backfill.
     """
+    if cursor.backfill and schedule_id == cursor.backfill.current:
+        return changed(cursor, backfill=evolve(cursor.backfill, given_up=True))
     if schedule_id != cursor.current:
         return None
     return changed(cursor, passed=max(cursor.passed, cursor.at))
@@ -209,17 +222,19 @@ def decide_occurrence_patch(
     """
     if cursor.state in CLOSED:
         return Refused(f"the series is {cursor.state}")
-    if _was_used(row):
+    if was_used(row):
         return decide_beside(cursor, new, over)
     if old == cursor.current:
         return changed(cursor, current=new)
+    if cursor.backfill and old == cursor.backfill.current:
+        return changed(cursor, backfill=evolve(cursor.backfill, current=new))
     if old in cursor.beside:
         return changed(cursor, beside=tuple(new if one == old else one for one in cursor.beside))
     return Refused("it is no live schedule of its series")
 
 
-def _was_used(row: LedgerRow | None) -> bool:
-    """Whether its time was used up: it was claimed, or it has another end than a cancel."""
+def was_used(row: LedgerRow | None) -> bool:
+    """Whether the time of an occurrence was used up: it was claimed, or it has another end than a cancel."""
     return row is not None and (bool(row.claimed_at) or (row.ended and row.state is not State.CANCELLED))
 
 

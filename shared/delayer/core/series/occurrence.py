@@ -34,10 +34,15 @@ _STORED: Final = msgspec.json.Decoder(_Stored)
 
 def occurrence_of(definition: Definition) -> Occurrence | None:
     """Which occurrence of which series a schedule is; None if it is of no series. Raises Malformed."""
-    if not definition.series:
+    return occurrence_in(definition.series)
+
+
+def occurrence_in(text: str) -> Occurrence | None:
+    """The same, of the field of a definition alone."""
+    if not text:
         return None
     try:
-        stored = _STORED.decode(definition.series)
+        stored = _STORED.decode(text)
         return Occurrence(series=stored.series, number=stored.number, time=parse_instant(stored.time))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise Malformed(f"not an occurrence: {error}") from error

@@ -1,14 +1,18 @@
 """The rule of a series, from the document that is stored with it."""
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import msgspec
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.recurrence import times
 from delayer.core.recurrence.bad_rule import BadRule
+from delayer.core.recurrence.describe import description
+from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.recurrence.rule import Rule as Recurrence
-from delayer.core.recurrence.rule import parse_rule
+from delayer.core.recurrence.rule import document_of, parse_rule
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.series import Rule, RuleFailed, SeriesDefinition
 
@@ -26,9 +30,16 @@ class _Recurring:
         except Exception as error:
             raise RuleFailed(repr(error)) from error
 
+    def between(self, after: Millis, until: Millis) -> int:
+        """How many there are. Raises RuleFailed."""
+        try:
+            return max(0, times.number_of(self.recurrence, until) - times.number_of(self.recurrence, after))
+        except Exception as error:
+            raise RuleFailed(repr(error)) from error
+
 
 @frozen
-class _Unreadable:
+class _Broken:
     """A document that this version cannot read: the zone may have been taken out of the tz database."""
 
     reason: str
@@ -38,15 +49,68 @@ class _Unreadable:
         raise RuleFailed(self.reason)
 
 
+def text_of(rule: Recurrence) -> str:
+    """The document that is stored with a series: it says everything, so that it means the same at any time."""
+    return msgspec.json.encode(document_of(rule)).decode()
+
+
+def next_times(definition: SeriesDefinition, after: Millis, count: int) -> tuple[Millis, ...]:
+    """So many of its times. Raises RuleFailed."""
+    rule = _parsed(definition.repeat)
+    if isinstance(rule, _Broken):
+        raise RuleFailed(rule.reason)
+    try:
+        return times.times(rule.recurrence, after, count)
+    except Exception as error:
+        raise RuleFailed(repr(error)) from error
+
+
+def words_of(definition: SeriesDefinition) -> str:
+    """The rule in English; empty if it cannot be read."""
+    rule = _parsed(definition.repeat)
+    return "" if isinstance(rule, _Broken) else description(rule.recurrence)
+
+
 def rule_of(definition: SeriesDefinition) -> Rule:
     """Its times. A document that cannot be read makes a rule that fails."""
     return _parsed(definition.repeat)
 
 
+def times_between(definition: SeriesDefinition, after: Millis, until: Millis) -> int:
+    """How many times of its rule are later than `after` and not later than `until`. Raises RuleFailed."""
+    rule = rule_of(definition)
+    if not isinstance(rule, _Recurring):
+        raise RuleFailed("its rule cannot be read")
+    return rule.between(after, until)
+
+
+def has_other_times(old: SeriesDefinition, new: SeriesDefinition) -> bool:
+    """Whether the rule differs in more than in what is done about missed times."""
+    return _recurrence(old) != _recurrence(new)
+
+
+def begun_as(stored: SeriesDefinition, repeat: Mapping[str, Any]) -> Recurrence | None:
+    """The rule of a `repeat`, if it had been sent when the stored one was, and has the same times; else None.
+
+    What begins with its creation would otherwise begin anew whenever the same document is sent again.
+    """
+    old = _parsed(stored.repeat)
+    if isinstance(old, _Broken):
+        return None
+    rule = parse_rule(repeat, old.recurrence.start - 1)
+    is_same = evolve(rule, on_missed=OnMissed.SKIP) == evolve(old.recurrence, on_missed=OnMissed.SKIP)
+    return rule if is_same else None
+
+
+def _recurrence(definition: SeriesDefinition) -> Recurrence | Rule:
+    rule = rule_of(definition)
+    return evolve(rule.recurrence, on_missed=OnMissed.SKIP) if isinstance(rule, _Recurring) else rule
+
+
 @lru_cache(maxsize=1_000)
-def _parsed(document: str) -> Rule:
+def _parsed(document: str) -> _Recurring | _Broken:
     """The stored document says everything: it does not matter when it is parsed."""
     try:
         return _Recurring(parse_rule(msgspec.json.decode(document), 0))
     except (BadRule, msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        return _Unreadable(repr(error))
+        return _Broken(repr(error))

@@ -8,11 +8,12 @@ from enum import StrEnum
 from typing import Any, Final, Protocol
 
 from attrs import evolve, field, frozen
-from attrs.validators import ge, max_len
+from attrs.validators import ge, instance_of, max_len
 
-from delayer.core.recurrence.rule import OnMissed
+from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import YEAR, Millis
+from delayer.core.schedule.schedule import NO_TRAITS, Traits
 
 MAX_BESIDE: Final = 10  # live schedules of a series beside its current occurrence
 AT_MOST_AHEAD: Final[Millis] = 10 * YEAR  # a series whose next time is later than this waits
@@ -56,6 +57,8 @@ class Backfill:
     until: Millis  # the first that does not
     at: Millis  # the time of the one that is put
     current: str = ""  # its schedule id
+    left: int = field(default=0, validator=ge(0))  # times that may come after it
+    given_up: bool = False  # its owner has cancelled it: no resume puts it again
 
 
 @frozen(kw_only=True)
@@ -76,6 +79,7 @@ class Cursor:
         default=(), validator=max_len(MAX_BESIDE)
     )  # run-now, redriven, put again by a PATCH
     backfill: Backfill | None = None
+    expires_at: Millis = 0  # of a series that is over: when all of its rows may be forgotten, a whole second
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -89,13 +93,14 @@ class SeriesDefinition:
     """What a client asked for. Its `group` holds the series, not its occurrences."""
 
     owner: str
-    repeat: str  # the rule as JSON, as the client sent it
+    repeat: str  # the rule as JSON: what its client sent, with all that was left out (`document_of`)
     overlap: Overlap = Overlap.ALLOW
     on_missed: OnMissed = OnMissed.SKIP
     definition: Definition  # of each occurrence
     name: str = ""
     revision: int = field(default=1, validator=ge(1))  # raised by each PATCH
     created_at: Millis = 0
+    traits: Traits = field(default=NO_TRAITS, validator=instance_of(Traits))  # as those of a schedule
 
 
 @frozen(kw_only=True)
@@ -111,6 +116,16 @@ class Refused:
     """Nothing is changed. `reason` is for the client."""
 
     reason: str
+
+
+@frozen
+class NotCurrent:
+    """No series has this schedule as its current occurrence: the ledger row alone decides."""
+
+
+@frozen
+class NoSeries:
+    """This owner has no series with this id or name."""
 
 
 def changed(cursor: Cursor, **values: Any) -> CursorChange:

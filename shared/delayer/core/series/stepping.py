@@ -10,7 +10,7 @@ from attrs import frozen
 
 from delayer.core.ledger.lifecycle import ENDS, EventType, State
 from delayer.core.ledger.row import LedgerRow
-from delayer.core.recurrence.rule import OnMissed
+from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule_id import address_of
@@ -162,14 +162,16 @@ def stepped(cursor: Cursor, step: Step | Over, schedule_id: str) -> CursorChange
 def _next_time(cursor: Cursor, definition: SeriesDefinition, rule: Rule, now: Millis) -> Millis | None:
     """The rule says it, from the time of the last one, never from when that one ran.
 
-    What passed while an occurrence was late is missed; what passed while it ran, is a matter of its overlap.
+    What passed while an occurrence was late is missed; what passed while it ran, is a matter of its overlap. The resume
+    has left behind what passed during the pause.
     """
+    last = max(cursor.at, cursor.passed)
     match definition.overlap, definition.on_missed:
         case (Overlap.QUEUE_ONE, _) | (Overlap.ALLOW, OnMissed.ONCE):
-            return last_passed(rule, cursor.at, now) or rule.next_after(max(cursor.at, now))
+            return last_passed(rule, last, now) or rule.next_after(max(last, now))
         case (Overlap.ALLOW, OnMissed.ALL) if cursor.made_up < MAX_MADE_UP:
-            return rule.next_after(cursor.at)
-    return rule.next_after(max(cursor.at, now))
+            return rule.next_after(last)
+    return rule.next_after(max(last, now))
 
 
 def last_passed(rule: Rule, after: Millis, now: Millis) -> Millis | None:

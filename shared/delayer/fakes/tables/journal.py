@@ -10,7 +10,7 @@ from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.instants import DAY, Millis
 from delayer.core.schedule.schedule_id import address_of
 from delayer.fakes.tables.registry import page_of
-from delayer.ports.journal import JournalEntry
+from delayer.ports.journal import JournalEntry, PastOccurrence, PastOccurrences
 from delayer.ports.registry import Member, Members
 
 SPAN = 28 * DAY
@@ -23,14 +23,19 @@ class MemoryJournal:
     histories: dict[str, dict[str, Event]] = Factory(dict)
     owners: dict[str, dict[str, Member]] = Factory(dict)
     expires: dict[str, Millis] = Factory(dict)  # when an event may be forgotten, by its id
+    series: dict[tuple[str, str], dict[str, PastOccurrence]] = Factory(dict)
 
     def write(self, entries: Sequence[JournalEntry], keep_for: Millis) -> list[int]:
-        for event in (entry.event for entry in entries):
+        for entry in entries:
+            event = entry.event
             self.expires[event.id] = expiry_of(event, keep_for)
             self.histories.setdefault(event.schedule_id, {})[event.id] = event
             if event.type is EventType.SCHEDULED:
                 member = Member(schedule_id=event.schedule_id, created_at=event.at)
                 self.owners.setdefault(event.owner, {})[event.schedule_id] = member
+            if which := entry.occurrence:
+                past = PastOccurrence(schedule_id=event.schedule_id, number=which.number, time=which.time)
+                self.series.setdefault((event.owner, which.series), {})[event.schedule_id] = past
         return []
 
     def history(self, schedule_id: str) -> tuple[Event, ...]:
@@ -39,6 +44,12 @@ class MemoryJournal:
 
     def owned(self, owner: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
         return page_of(self.owners.get(owner, {}), since, until, after, at_most)
+
+    def occurrences(self, owner: str, series: str, after: str, at_most: int) -> PastOccurrences:
+        found = self.series.get((owner, series), {})
+        rest = [one for one in sorted(found, key=_place, reverse=True) if not after or _place(one) < _place(after)]
+        page = tuple(found[one] for one in rest[:at_most])
+        return PastOccurrences(occurrences=page, more=rest[at_most - 1] if len(rest) > at_most else "")
 
 
 @define
@@ -79,6 +90,10 @@ class MemoryLiveCount:
     def live(self, owner: str, now: Millis) -> int:
         first = now // SPAN - 1
         return max(sum(number for (whose, span), number in self.counts.items() if whose == owner and span >= first), 0)
+
+
+def _place(schedule_id: str) -> tuple[Millis, str]:
+    return address_of(schedule_id).due, schedule_id
 
 
 def _span(schedule_id: str) -> int:

@@ -54,12 +54,12 @@ class Quota:
         if at_most and not self.rate_limit.spend(owner, window.name, at_most, window.expires_at):
             raise too_fast(self.limits, now)
 
-    def make_room(self, owner: str) -> None:
-        """One more live schedule. Raises OverQuota.
+    def make_room(self, owner: str, more: int = 1) -> None:
+        """So many more live schedules. Raises OverQuota.
 
         The count comes from a view. If it cannot be read, nobody is refused.
         """
-        if self.limits.live and self._live(owner) >= self.limits.live:
+        if self.limits.live and self._live(owner) + more > self.limits.live:
             raise too_many(self.limits)
 
     def _live(self, owner: str) -> int:

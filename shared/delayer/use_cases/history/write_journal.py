@@ -10,6 +10,7 @@ from delayer.core.history.events import Event, expiry_of
 from delayer.core.ledger.lifecycle import ENDS, EventType
 from delayer.core.schedule.instants import DAY, Millis
 from delayer.core.schedule.malformed import Malformed
+from delayer.core.series.occurrence import occurrence_in
 from delayer.ports.journal import JournalEntry, WritesJournal
 from delayer.ports.live_count import UpdatesLiveCount
 from delayer.ports.observer import Observer
@@ -34,9 +35,7 @@ class WriteJournal:
         One that cannot be read waits: a later version of this code may read it. After 33 hours it goes to the
         dead-letter queue (ADR 0078).
         """
-        read = [
-            (one.message_id, JournalEntry(event=event, text=one.body)) for one in batch if (event := self._read(one))
-        ]
+        read = [(one.message_id, entry) for one in batch if (entry := self._read(one))]
         left = set(self.journal.write([entry for _, entry in read], self.keep_for)) if read else set()
         done = {
             message
@@ -46,9 +45,12 @@ class WriteJournal:
         self.observer.count("Journaled", len(done))
         return [received.message_id for received in batch if received.message_id not in done]
 
-    def _read(self, received: ReceivedMessage) -> Event | None:
+    def _read(self, received: ReceivedMessage) -> JournalEntry | None:
         try:
-            return cloud_events.decode(received.body)
+            event = cloud_events.decode(received.body)
+            is_first = event.type is EventType.SCHEDULED
+            occurrence = occurrence_in(cloud_events.series_in(received.body)) if is_first else None
+            return JournalEntry(event=event, text=received.body, occurrence=occurrence)
         except Malformed as error:
             self.observer.warn("a lifecycle event that cannot be read", problem=error.reason)
             return None

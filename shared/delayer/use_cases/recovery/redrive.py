@@ -17,6 +17,8 @@ from delayer.core.recovery.waiting import PREFIXES as BROUGHT_BACK
 from delayer.core.schedule.instants import Millis, format_instant
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import Kind, kind_of
+from delayer.core.series.series import Refused
 from delayer.ports.clock import Clock
 from delayer.ports.dead_letter_store import DeletesDeadLetters, ReadsDeadLetters
 from delayer.ports.ledger import Conflict, ReadsAndWritesLedger
@@ -41,6 +43,14 @@ class StoreOfRedrive(ReadsDeadLetters, DeletesDeadLetters, Protocol):
     """What it needs from the store."""
 
 
+class ReopensOccurrences(Protocol):
+    """The use case Occurrences."""
+
+    def reopen(self, schedule: Schedule, opened: LedgerChange) -> bool | Refused:
+        """As there."""
+        ...
+
+
 class Impossible(ValueError):
     """The command cannot be carried out; the text says why and what to do instead."""
 
@@ -55,6 +65,7 @@ class Redrive:
     schedules: PutsSchedules
     delayer_queue: SendsMessages
     observer: Observer
+    occurrences: ReopensOccurrences
     read: Callable[[bytes], Contents]  # never raises
     new_nonce: Callable[[], str]
     period: Millis
@@ -122,6 +133,8 @@ class Redrive:
             opened = self._move(schedule, row)
         except IllegalTransition as error:
             return report(schedule, f"not redriven: {error}", settled=False), None
+        if isinstance(opened, Refused):
+            return report(schedule, f"not redriven: {opened.reason}; discard it", settled=False), None
         self.observer.note("redriven", schedule.id, by=self.by)
         return report(schedule, REDRIVEN, settled=True), opened
 
@@ -135,15 +148,18 @@ class Redrive:
         self.observer.note("discarded", schedule.id, by=self.by)
         return report(schedule, State.DROPPED, settled=True)
 
-    def _move(self, schedule: Schedule, row: LedgerRow | None) -> LedgerRow | None:
+    def _move(self, schedule: Schedule, row: LedgerRow | None) -> LedgerRow | Refused | None:
         """To the table if it is due later than the delayer period, else to the delayer queue. The row of the former."""
         now = self.clock.now()
         if not within_period(schedule.address.bucket.minute, now, self.period):
             opened = self._open(schedule, row, "")
+            if isinstance(opened, Refused):
+                return opened
             self.schedules.put(evolve(schedule, created_at=self.clock.now()))  # its event comes after the redrive
             return opened
         nonce = self.new_nonce()
-        self._open(schedule, row, nonce)
+        if isinstance(refused := self._open(schedule, row, nonce), Refused):
+            return refused
         body = encode(DelayerMessage(schedule=schedule, nonce=nonce))
         delay = delay_seconds(schedule.point_in_time, now)
         if self.delayer_queue.send(
@@ -152,9 +168,16 @@ class Redrive:
             raise Unavailable("the delayer queue did not accept it; it is still stored: redrive it again")
         return None
 
-    def _open(self, schedule: Schedule, row: LedgerRow | None, nonce: str) -> LedgerRow:
+    def _open(self, schedule: Schedule, row: LedgerRow | None, nonce: str) -> LedgerRow | Refused:
         opened = evolve(redriven(schedule.id, schedule.owner, row, nonce, self.clock.now()), by=self.by)
-        self._write(LedgerChange(row=opened, over=row))
+        if kind_of(schedule.id) is not Kind.OCCURRENCE:
+            self._write(LedgerChange(row=opened, over=row))
+            return opened
+        written = self.occurrences.reopen(schedule, signed(LedgerChange(row=opened, over=row), self.by))
+        if isinstance(written, Refused):
+            return written
+        if not written:
+            raise Impossible(f"{schedule.id} or its series was changed in the meantime: try again")
         return opened
 
     def _settle(self, row: LedgerRow | None) -> None:

@@ -3,23 +3,26 @@
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind
+from delayer.core.series.backfill import Fill, Filled, any_stepped, decide_any_step
 from delayer.core.series.occurrence import Occurrence, definition_for
 from delayer.core.series.series import Rule, SeriesDefinition, SeriesState
-from delayer.core.series.stepping import Happened, Ignore, Over, ReadAgain, Step, decide_step, stepped
+from delayer.core.series.stepping import Happened, Ignore, Over, ReadAgain, Step
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
-from delayer.ports.series import FilesSeries, ReadsSeries, SeriesTransaction, WritesSeries
+from delayer.ports.series import FindsSeries, ReadsSeries, WritesSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
+from delayer.use_cases.series.retention import Retention
 
 ROUNDS: Final = 10  # the row changes under a step only if its owner changes the series at the same time
 
 
-class SeriesOfStep(ReadsSeries, FilesSeries, WritesSeries, Protocol):
+class SeriesOfStep(ReadsSeries, FindsSeries, WritesSeries, Protocol):
     """What it needs of the series."""
 
 
@@ -31,6 +34,7 @@ class StepSeries:
     series: SeriesOfStep
     ids: Ids
     rule_of: Callable[[SeriesDefinition], Rule]
+    retention: Retention
     observer: Observer
 
     def __call__(self, happened: Happened) -> None:
@@ -50,7 +54,7 @@ class StepSeries:
         if cursor is None or definition is None:
             self.observer.warn("a current occurrence without its series", happened.schedule_id, series=series)
             return True
-        decision = decide_step(cursor, definition, self.rule_of(definition), happened, self.clock.now())
+        decision = decide_any_step(cursor, definition, self.rule_of(definition), happened, self.clock.now())
         match decision:
             case ReadAgain():
                 return False
@@ -58,23 +62,40 @@ class StepSeries:
                 self.observer.note("no step", happened.schedule_id, series=series, reason=reason)
                 return True
         put = self._issued(decision, series, definition)
-        change = stepped(cursor, decision, put.id if put else "")
-        if not self.series.write(SeriesTransaction(cursor=change.cursor, over=change.over, put=(put,) if put else ())):
+        change = any_stepped(cursor, decision, put.id if put else "")
+        transaction = self.retention.transaction(change, definition)
+        if not self.series.write(evolve(transaction, put=(put,) if put else ())):
             return False
         self._report(decision, series, happened)
         return True
 
-    def _issued(self, decision: Step | Over, series: str, definition: SeriesDefinition) -> Schedule | None:
-        if isinstance(decision, Over):
-            return None
-        which = Occurrence(series=series, number=decision.number, time=decision.at)
-        put = definition_for(definition.definition, which)
-        return self.ids.issue_for(decision.at, put, definition.owner, kind=Kind.OCCURRENCE)
-
-    def _report(self, decision: Step | Over, series: str, happened: Happened) -> None:
+    def _issued(
+        self, decision: Step | Over | Fill | Filled, series: str, definition: SeriesDefinition
+    ) -> Schedule | None:
         if isinstance(decision, Step):
+            return occurrence(self.ids, definition, series, decision.number, decision.at, decision.at)
+        if isinstance(decision, Fill):
+            return occurrence(self.ids, definition, series, 0, decision.at, self.clock.now())
+        return None
+
+    def _report(self, decision: Step | Over | Fill | Filled, series: str, happened: Happened) -> None:
+        if isinstance(decision, Step):
+            self.observer.count("SeriesStepped")
             self.observer.note("stepped", happened.schedule_id, series=series, number=decision.number, at=decision.at)
+        elif isinstance(decision, Fill):
+            self.observer.note("backfilled", happened.schedule_id, series=series, at=decision.at, left=decision.left)
+        elif isinstance(decision, Filled):
+            self.observer.note("backfill is over", happened.schedule_id, series=series)
         elif decision.state is SeriesState.FAILED:
+            self.observer.count("SeriesFailed")
             self.observer.warn("its rule failed: the series stops", happened.schedule_id, series=series)
         else:
             self.observer.note("nothing more to put", happened.schedule_id, series=series, state=decision.state)
+
+
+def occurrence(
+    ids: Ids, definition: SeriesDefinition, series: str, number: int, time: Millis, point_in_time: Millis
+) -> Schedule:
+    """A new occurrence, not stored yet, due at `point_in_time`. `time` is what the rule says. Raises Unavailable."""
+    put = definition_for(definition.definition, Occurrence(series=series, number=number, time=time))
+    return ids.issue_for(point_in_time, put, definition.owner, definition.traits, kind=Kind.OCCURRENCE)

@@ -1,19 +1,23 @@
 """What clients do to the series: pause, resume, PATCH, DELETE, run-now."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.ledger.row import LedgerChange
+from delayer.core.series.backfill import Fill, Filled, Range, begun, filled
 from delayer.core.series.command import Already, Await, CancelFirst, Replace, patched
-from delayer.core.series.series import CursorChange, Refused, SeriesState
+from delayer.core.series.series import Cursor, CursorChange, Refused, SeriesState
 from delayer.core.series.stepping import Over, Step
 from tests.model.series.rules import Rules
-from tests.model.series.state import NAME_OF, Occurrence, Run, World
+from tests.model.series.state import NAME_OF, PAST, Occurrence, Run, World
+from tests.model.series.steps.stepper import occurrence_of
 from tests.model.state import evolve
 from tests.samples import OWNER
 
 Moved = tuple[str, World]
 OVERTAKEN = "overtaken"
+ASKED = Range(since=PAST[0], until=PAST[-1] + 1)
 SUSPENDING = {"pause": "pauses", "DELETE": "deletes", "group cancel": "group_cancels"}
 
 
@@ -36,6 +40,8 @@ def _asked_for(world: World, rules: Rules) -> Iterator[Moved]:
         yield "PATCH: reads", world.start(Run(kind="PATCH", cursor=world.cursor, row=row))
     if world.budget.runs:
         yield "run-now: reads", world.start(Run(kind="run-now", cursor=world.cursor))
+    if world.budget.backfills:
+        yield "backfill: reads", world.start(Run(kind="backfill", cursor=world.cursor, definition=world.definition))
 
 
 def cancel(world: World, rules: Rules, schedule_id: str) -> World:
@@ -83,7 +89,15 @@ def _cancel_all(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
         return
     after = world if rules.cursor_first else _close(world, rules, run.kind)[0]
     is_promise = run.decision != OVERTAKEN
+    if is_promise and (unnamed := _unnamed(after, rules)):
+        after = evolve(after, broken=f"{NAME_OF[unnamed]} may still be handed over, and the answer does not name it")
     yield f"{run.kind}: is answered", evolve(after.end(run), promised=world.promised or is_promise)
+
+
+def _unnamed(world: World, rules: Rules) -> str:
+    """One that has no number, was claimed and has not ended; those with numbers are named by the highest."""
+    live = [one.id for one in world.occurrences if not one.number and one.id in world.claimed]
+    return next((one for one in live if not world.is_over(one) and one not in rules.named(world.cursor)), "")
 
 
 def _resume(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
@@ -92,6 +106,11 @@ def _resume(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     decision = rules.resume(run.cursor, world.definition_of(run.definition), world.rule, row, world.now)
     if isinstance(decision, CancelFirst):
         yield f"resume: cancels {NAME_OF[run.cursor.current]}", cancel(world, rules, run.cursor.current)
+        return
+    fill = _fill_of(world, rules, run.cursor)
+    if isinstance(fill, CancelFirst) and run.cursor.backfill:
+        name = NAME_OF[run.cursor.backfill.current]
+        yield f"resume: cancels {name}", cancel(world, rules, run.cursor.backfill.current)
         return
     change = rules.resumed(run.cursor, decision, row, world.next_id if isinstance(decision, Step) else "")
     if not isinstance(decision, Step | Over | Await) or not rules.may_write(change, world.cursor):
@@ -102,10 +121,19 @@ def _resume(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
         return
     after = _overtake(evolve(world.write(change), promised=False))
     if isinstance(decision, Step):
-        after = after.put(Occurrence(id=world.next_id, number=decision.number, at=decision.at, revision=run.definition))
+        after = after.put(occurrence_of(decision, world.next_id, run.definition))
+    if isinstance(fill, Fill | Filled):
+        schedule_id = after.next_id if isinstance(fill, Fill) else ""
+        after = evolve(after, cursor=filled(after.cursor, fill, schedule_id))
+        after = after.put(occurrence_of(fill, schedule_id, run.definition)) if isinstance(fill, Fill) else after
     yield "resume: writes", after.spend("resumes").end(run)
     if world.budget.twins:  # the call itself is over for its client, but its transaction comes once more
         yield "resume: writes, gets no answer, and will try again", after.spend("twins")
+
+
+def _fill_of(world: World, rules: Rules, cursor: Cursor) -> Any:
+    row = world.row(cursor.backfill.current) if cursor.backfill else None
+    return rules.fill_resume(cursor, world.rule, row, world.now)
 
 
 def _overtake(world: World) -> World:
@@ -160,14 +188,14 @@ def _answered(before: World, after: World, rules: Rules, run: Run, label: str, i
 
 def _run_now(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     assert run.cursor
-    over = {one for one in run.cursor.beside if not world.waits(one)}
+    over = world.over(run.cursor, until_its_end=rules.beside_until_its_end)
     change = rules.beside(run.cursor, world.next_id, over)
     if not isinstance(change, CursorChange) or not rules.may_write(change, world.cursor) or not world.budget.runs:
         yield "run-now: its condition fails", world.end(run)
         return
     beside = Occurrence(
         id=world.next_id,
-        number=run.cursor.number,
+        number=0,
         at=world.now,
         revision=run.cursor.definition_revision,
         is_beside=True,
@@ -178,4 +206,27 @@ def _run_now(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
         yield f"run-now: puts {NAME_OF[world.next_id]}, gets no answer, and will try again", after.spend("twins")
 
 
-UNDER_WAY = dict.fromkeys(SUSPENDING, _cancel_all) | {"resume": _resume, "PATCH": _patch, "run-now": _run_now}
+def _backfill(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
+    assert run.cursor
+    definition = world.definition_of(run.definition)
+    fill = rules.fill(run.cursor, definition, world.rule, ASKED)
+    if not isinstance(fill, Fill) or not world.budget.backfills:
+        yield "backfill: is refused", world.end(run)
+        return
+    change = begun(run.cursor, fill, world.next_id, ASKED)
+    if not rules.may_write(change, world.cursor):
+        yield "backfill: its condition fails", world.end(run)
+        return
+    put = occurrence_of(fill, world.next_id, run.definition)
+    after = world.write(change).put(put).spend("backfills")
+    yield f"backfill: puts {NAME_OF[world.next_id]}", after.end(run)
+    if world.budget.twins:
+        yield f"backfill: puts {NAME_OF[world.next_id]}, gets no answer, and will try again", after.spend("twins")
+
+
+UNDER_WAY = dict.fromkeys(SUSPENDING, _cancel_all) | {
+    "resume": _resume,
+    "PATCH": _patch,
+    "run-now": _run_now,
+    "backfill": _backfill,
+}

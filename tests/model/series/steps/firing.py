@@ -51,8 +51,12 @@ def _claim(world: World, rules: Rules, one: Occurrence) -> Iterator[Moved]:
     after = world.with_row(verdict.row, EventType.CLAIMED)
     if world.promised:
         after = evolve(after, broken=f"occurrence {one.number} is claimed after a pause or a DELETE was answered")
-    twins = [two for two in world.occurrences if two.at == one.at and not two.is_beside and two.id in world.claimed]
-    if twins and not one.is_beside:
+    twins = [two for two in world.occurrences if two.at == one.at and _counts(two) and two.id in world.claimed]
+    if twins and _counts(one):
         after = evolve(after, broken="one time is claimed twice")
     claimed = after.claimed if one.id in after.claimed else (*after.claimed, one.id)
     yield f"{NAME_OF[one.id]} is claimed (occurrence {one.number})", evolve(after, claimed=claimed)
+
+
+def _counts(one: Occurrence) -> bool:
+    return one.is_fill or not one.is_beside

@@ -54,14 +54,14 @@ def _delete(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     after = world.write(change) if isinstance(change, CursorChange) else world
     after = after.with_row(decision.row, EventType.CANCELLED).spend("own_deletes").end(run)
     one = world.occurrence(run.id)
-    given_up = world.given_up if one.is_beside else world.given_up | {one.at}
+    given_up = world.given_up if one.is_beside and not one.is_fill else world.given_up | {one.at}
     yield f"DELETE of {NAME_OF[run.id]}: is answered", evolve(after, given_up=given_up)
 
 
 def _patch(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     assert run.cursor
     old, new = world.occurrence(run.id), world.next_id
-    over = {one for one in run.cursor.beside if not world.waits(one)}
+    over = world.over(run.cursor, until_its_end=rules.beside_until_its_end)
     change = rules.occurrence_patch(run.cursor, run.id, new, run.row, over)
     decision = rules.replace(run.id, OWNER, run.row, new, world.now)
     is_refused = not isinstance(decision, LedgerChange) or not isinstance(change, CursorChange | None)
@@ -69,14 +69,16 @@ def _patch(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
         yield f"PATCH of {NAME_OF[run.id]}: its condition fails", world.end(run)
         return
     after = world.write(change) if isinstance(change, CursorChange) else world
-    is_beside = after.cursor.current != new and new in after.cursor.beside
-    after = after.with_row(decision.row, EventType.REPLACED).put(evolve(old, id=new, is_beside=is_beside))
+    is_fill = bool(after.cursor.backfill and after.cursor.backfill.current == new)
+    is_beside = is_fill or (after.cursor.current != new and new in after.cursor.beside)
+    following = evolve(old, id=new, is_beside=is_beside, is_fill=is_fill)
+    after = after.with_row(decision.row, EventType.REPLACED).put(following)
     yield f"PATCH of {NAME_OF[run.id]}: it is {NAME_OF[new]} now", after.spend("own_patches").end(run)
 
 
 def _redrive(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     assert run.cursor
-    over = {one for one in run.cursor.beside if not world.waits(one)}
+    over = world.over(run.cursor, until_its_end=rules.beside_until_its_end)
     change = rules.beside(run.cursor, run.id, over)
     refusal = rules.redrive(SCHEDULES[run.id], run.row, world.now)
     is_current = _is_current(world, rules, run, change if rules.redrive_asks else None)
@@ -86,7 +88,9 @@ def _redrive(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
         return
     after = world.write(change) if isinstance(change, CursorChange) and rules.redrive_asks else world
     after = after.with_row(redriven(run.id, OWNER, run.row, "r", world.now)).spend("redrives").end(run)
-    occurrences = tuple(evolve(one, is_beside=True) if one.id == run.id else one for one in after.occurrences)
+    occurrences = tuple(
+        evolve(one, is_beside=True, is_fill=False) if one.id == run.id else one for one in after.occurrences
+    )
     yield f"redrive of {NAME_OF[run.id]}: it waits again", evolve(after, occurrences=occurrences)
 
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 
+from delayer.core.schedule.instants import HOUR
+from delayer.core.series.backfill import Fill, Filled
 from delayer.core.series.stepping import Happened, Over, Step
+from delayer.ports.series import named_by
 from tests.model.series.rules import Rules
 from tests.model.series.state import NAME_OF, Occurrence, Run, World
 from tests.model.state import evolve
@@ -31,16 +34,21 @@ def steps(world: World, rules: Rules) -> Iterator[Moved]:
 
 def _hints(world: World, rules: Rules) -> set[Happened]:
     hints = set(world.events)
-    if world.budget.has_net and rules.net and world.cursor.current:
-        found = rules.of_row(world.cursor.current, world.row(world.cursor.current), world.now)
-        hints |= {found} if found else set()
+    if world.budget.has_net and rules.net:
+        for one in named_by(world.cursor):
+            found = rules.of_row(one, world.row(one), world.now)
+            hints |= {found} if found else set()
     return hints
 
 
 def _read(world: World, rules: Rules, happened: Happened, definition: int) -> Iterator[Moved]:
     """What leads to no write is left out: it changes nothing, and the event may come again."""
-    decision = rules.step(world.cursor, world.definition_of(definition), world.rule, happened, world.now)
-    if isinstance(decision, Step | Over):
+    cursor, stored = world.cursor, world.definition_of(definition)
+    if cursor.backfill and (happened.schedule_id == cursor.backfill.current or rules.any_is_fill):
+        decision = rules.fill_step(cursor, stored, world.rule, happened)
+    else:
+        decision = rules.step(cursor, stored, world.rule, happened, world.now)
+    if isinstance(decision, Step | Over | Fill | Filled):
         run = Run(kind="stepper", cursor=world.cursor, definition=definition, decision=decision)
         what = f"'{happened.kind}' of {NAME_OF[happened.schedule_id]}"
         yield f"a stepper reads the cursor, for {what}", world.start(run)
@@ -51,25 +59,37 @@ def _write(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     step = run.decision
     if run.at == "putting":
         after = world.end(run)
-        yield f"the stepper puts occurrence {step.number}", _put(after, run, run.id)
+        yield f"the stepper puts {_which(step)}", _put(after, run, run.id)
         if world.budget.crashes:
             yield "the stepper dies", after.spend("crashes")
         return
-    change = rules.stepped(run.cursor, step, world.next_id if isinstance(step, Step) else "")
+    is_put = isinstance(step, Step | Fill)
+    decided = rules.filled if isinstance(step, Fill | Filled) else rules.stepped
+    change = decided(run.cursor, step, world.next_id if is_put else "")
     if not rules.may_write(change, world.cursor):
         yield "the stepper's condition fails", world.end(run)
         return
     written = world.write(change)
-    if isinstance(step, Step) and not rules.one_transaction:
+    if is_put and not rules.one_transaction:
         yield "the stepper writes the cursor", written.go_on(run, at="putting", id=world.next_id)
         return
-    after = _put(written, run, world.next_id) if isinstance(step, Step) else written
-    what = f"puts occurrence {step.number}" if isinstance(step, Step) else f"finds that the series is {step.state}"
+    after = _put(written, run, world.next_id) if is_put else written
+    what = f"puts {_which(step)}" if is_put else f"finds nothing to put: {step}"
     yield f"the stepper {what}", after.end(run)
     if world.budget.twins:
         yield f"the stepper {what}, gets no answer, and will try again", after.spend("twins")
 
 
 def _put(world: World, run: Run, schedule_id: str) -> World:
-    step = run.decision
-    return world.put(Occurrence(id=schedule_id, number=step.number, at=step.at, revision=run.definition))
+    return world.put(occurrence_of(run.decision, schedule_id, run.definition))
+
+
+def occurrence_of(step: Step | Fill, schedule_id: str, definition: int) -> Occurrence:
+    """What is put."""
+    if isinstance(step, Fill):
+        return Occurrence(id=schedule_id, number=0, at=step.at, revision=definition, is_beside=True, is_fill=True)
+    return Occurrence(id=schedule_id, number=step.number, at=step.at, revision=definition)
+
+
+def _which(step: Step | Fill) -> str:
+    return f"occurrence {step.number}" if isinstance(step, Step) else f"the backfill's of {step.at // HOUR} h"

@@ -90,7 +90,7 @@ class TestResume:
 
     def test_what_still_runs_is_waited_for_if_none_may_overlap(self) -> None:
         found = decide_resume(self.PAUSED, a_series(overlap=Overlap.SKIP), HOURLY, a_claim(), NOW)
-        assert found == Await(number=8)
+        assert found == Await(number=8, passed=NOW)
         assert isinstance(found, Await)
         cursor = of(resumed(self.PAUSED, found, a_claim(), ""))
         assert (cursor.state, cursor.current) == (SeriesState.ACTIVE, CURRENT)

@@ -8,18 +8,24 @@ from attrs import evolve
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import MINUTE
 from delayer.core.series.command import Already
-from delayer.core.series.series import Refused, SeriesState
+from delayer.core.series.series import NoSeries, Refused, SeriesState
 from delayer.core.series.stepping import Happened
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer, Cancelled
-from delayer.use_cases.series.halt import Halt, Halted, NoSeries
+from delayer.use_cases.series.halt import Halt, Halted
+from delayer.use_cases.series.retention import Retention
 from tests.samples import OWNER
 from tests.unit.use_cases.series.test_step import ID, Stage
 from tests.world import START
 
 
 def a_halt(stage: Stage) -> Halt:
-    return Halt(series=stage.series, cancel=stage.world.cancel, observer=stage.world.observer)
+    return Halt(
+        series=stage.series,
+        cancel=stage.world.cancel,
+        retention=Retention(clock=stage.world.clock),
+        observer=stage.world.observer,
+    )
 
 
 @pytest.mark.parametrize("command", ["pause", "delete"])
@@ -44,7 +50,7 @@ def test_what_was_claimed_before_is_named_and_may_still_be_handed_over(command: 
     assert row
     answer = getattr(a_halt(stage), command)(OWNER, ID)
     assert isinstance(answer, Halted)
-    assert (answer.cancelled, answer.claimed, answer.claimed_up_to) == ((), (stage.first,), 1)
+    assert (answer.cancelled, answer.claimed, answer.claimed_up_to) == ((), (row,), 1)
 
 
 def test_whenever_it_comes_nothing_fires_that_it_did_not_name() -> None:
@@ -62,7 +68,9 @@ def test_whenever_it_comes_nothing_fires_that_it_did_not_name() -> None:
         stage.step(Happened(schedule_id=stage.first, kind=EventType.CLAIMED))
         stage.world.run_until(START + 10 * MINUTE)
         fired = {message.schedule.id for _, message in stage.world.target.reached}
-        assert fired <= before | set(answer.claimed) | ({stage.first} if answer.claimed_up_to else set())
+        assert fired <= before | {row.schedule_id for row in answer.claimed} | (
+            {stage.first} if answer.claimed_up_to else set()
+        )
         assert not fired & set(answer.cancelled)
 
 

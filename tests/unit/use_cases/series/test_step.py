@@ -10,11 +10,13 @@ from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.instants import DAY, MINUTE, YEAR, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, kind_of, point_in_time_of
+from delayer.core.series.occurrence import Occurrence, definition_for
 from delayer.core.series.series import Cursor, Overlap, RuleFailed, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened
 from delayer.fakes.tables.series import MemorySeries
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.step import ROUNDS, StepSeries
 from tests.samples import OWNER, a_definition
 from tests.world import START, World
@@ -53,18 +55,21 @@ class Stage:
     first: str = field(init=False)  # the id of its first occurrence
 
     def __attrs_post_init__(self) -> None:
-        self.series = MemorySeries(schedules=self.world.table, ledger=self.world.ledger)
+        self.series = self.world.series
         self.step = StepSeries(
             clock=self.world.clock,
             series=self.series,
             ids=self.world.accept.ids,
             rule_of=lambda _: self.rule,
+            retention=Retention(clock=self.world.clock),
             observer=self.world.observer,
         )
         definition = SeriesDefinition(
             owner=OWNER, repeat="{}", overlap=self.overlap, definition=a_definition(), created_at=START
         )
-        first = self.world.accept.ids.issue_for(START + MINUTE, definition.definition, OWNER, kind=Kind.OCCURRENCE)
+        which = Occurrence(series=ID, number=1, time=START + MINUTE)
+        put = definition_for(definition.definition, which)
+        first = self.world.accept.ids.issue_for(START + MINUTE, put, OWNER, kind=Kind.OCCURRENCE)
         self.first = first.id
         cursor = Cursor(
             series=ID, owner=OWNER, state=SeriesState.ACTIVE, number=1, current=first.id, at=first.point_in_time
@@ -197,8 +202,8 @@ def take_out_of_hand(stage: Stage, times: int) -> Callable[[], str | None]:
     series = Overtaken(
         schedules=stage.series.schedules,
         ledger=stage.series.ledger,
-        cursors=stage.series.cursors,
-        definitions=stage.series.definitions,
+        cursors_of=stage.series.cursors_of,
+        definitions_of=stage.series.definitions_of,
         current=stage.series.current,
     )
     stage.step = evolve(stage.step, series=series)

@@ -26,10 +26,11 @@ def member_item(entries: str, schedule_id: str, created_at: Millis, expires_at: 
 
 
 def _member_from(item: StoredItem) -> Member:
-    return Member(schedule_id=_id_in(item), created_at=int(item["createdAt"]["N"]))
+    return Member(schedule_id=id_in(item), created_at=int(item["createdAt"]["N"]))
 
 
-def _id_in(item: StoredItem) -> str:
+def id_in(item: StoredItem) -> str:
+    """The id of a member, or of the key of one."""
     return item["entry"]["S"].partition("#")[2]
 
 
@@ -52,4 +53,4 @@ def page_query(entries: str, since: Millis, until: Millis, after: str, at_most: 
 def members_in(answer: "QueryOutputTypeDef") -> Members:
     """The page in DynamoDB's answer."""
     more = answer.get("LastEvaluatedKey")
-    return Members(members=tuple(_member_from(item) for item in answer["Items"]), more=_id_in(more) if more else "")
+    return Members(members=tuple(_member_from(item) for item in answer["Items"]), more=id_in(more) if more else "")

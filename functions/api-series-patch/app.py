@@ -1,0 +1,32 @@
+"""PATCH /series/{seriesId}: another rule, payload or action, from a stated occurrence on."""
+
+from typing import Any
+
+from delayer.aws.http import problems, requests, responses, series, steering
+from delayer.core.api.series.steering import admit_series_change
+from delayer.core.series.series import NoSeries, Refused
+from delayer.use_cases.series.halt import MayStillRun
+from delayer.use_cases.series.steering.change import SeriesChanged
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
+
+ports = Environment("api-series-patch")
+owner_of = requests.owner_reader()
+change_series = use_cases.change_series(ports)
+
+
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
+    """One invocation."""
+    owner, one, by = owner_of(event), requests.parameter(event, "seriesId"), requests.caller_of(event)
+    change = admit_series_change(requests.body_of(event), ports.clock.now(), ports.actions)
+    match change_series(owner, one, change.applied_to, by):
+        case SeriesChanged(cursor=cursor, number=number, put=put, replaced=replaced):
+            return steering.changed(cursor, number, put, replaced)
+        case MayStillRun(cursor=cursor, schedules=schedules, wait=wait):
+            return steering.may_still_run(cursor, schedules, wait)
+        case Refused(reason):
+            return steering.not_possible(reason)
+        case NoSeries():
+            return series.no_series()

@@ -1,0 +1,29 @@
+"""POST /series: an action that is repeated by a rule."""
+
+from typing import Any
+
+from delayer.aws.http import problems, requests, responses, series
+from delayer.use_cases.api.accept import KeyReused
+from delayer.use_cases.series.begin import NoLifecycle, SeriesCreated, SeriesNameTaken
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
+
+ports = Environment("api-series-post")
+owner_of = requests.owner_reader()
+create = use_cases.create_series(ports)
+
+
+@ports.observer.observed
+@problems.responds_with_problems(ports.observer)
+def handler(event: dict[str, Any], _context: object) -> responses.Response:
+    """One invocation."""
+    owner = owner_of(event)
+    match create(requests.body_of(event), owner, requests.key_of(event)):
+        case SeriesCreated(series=made, name=name, at=at, occurrence=occurrence):
+            return series.created(made, name, at, occurrence)
+        case SeriesNameTaken(holder):
+            return series.series_name_taken(holder)
+        case KeyReused():
+            return problems.key_reused()
+        case NoLifecycle():
+            return series.no_lifecycle()

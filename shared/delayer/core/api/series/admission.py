@@ -1,0 +1,97 @@
+"""The body of a call about a series becomes a request, or a list of all that is wrong with it.
+
+The rule is read by `recurrence`, which says of each field what is wrong and gives an example; all else is checked as it
+is for one schedule.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from attrs import evolve
+
+from delayer.core.api.admission import Actions, action_errors, definition_of, first_errors, read_body
+from delayer.core.api.field_errors import NAME, PREVIEW, SERIES, errors_of, field_path
+from delayer.core.api.json_body import fields_of, parse
+from delayer.core.api.request import FieldError, Invalid
+from delayer.core.api.series.request import PreviewRequest, SeriesRequest
+from delayer.core.recurrence.bad_rule import BadRule
+from delayer.core.recurrence.rule import Rule, parse_rule
+from delayer.core.recurrence.times import check_not_empty, next_after
+from delayer.core.schedule.instants import Millis
+from delayer.core.series.series import Overlap
+
+TIMES_SHOWN: Final = 10  # unless another number is asked for
+
+
+def admit_series(body: bytes, now: Millis, actions: Actions) -> SeriesRequest:
+    """The request in a body. `actions` are those that have an executor. Raises NotJson, TooLarge or Invalid."""
+    document, payload = read_body(body)
+    errors = first_errors(_shape_errors(document, payload, actions))
+    rule = rule_in(document, now, errors)
+    if errors or rule is None:
+        raise Invalid(errors)
+    return SeriesRequest(
+        rule=rule,
+        repeat=document["repeat"],
+        overlap=Overlap(document.get("overlap", Overlap.ALLOW)),
+        definition=definition_of(document, payload),
+        name=document.get("name", ""),
+    )
+
+
+def admit_named_series(body: bytes, name: str, now: Millis, actions: Actions) -> SeriesRequest:
+    """The request in the body of a PUT by name. Raises as `admit_series`, and Invalid for another name in the body."""
+    errors = [*errors_of(NAME, name, "name")]
+    if errors:
+        raise Invalid(errors)
+    request = admit_series(body, now, actions)
+    if request.name not in ("", name):
+        raise Invalid([FieldError(field="name", problem="not the name in the path", allowed=name)])
+    return evolve(request, name=name)
+
+
+def name_in(body: bytes) -> str:
+    """The name in a body that was admitted before; empty if there is none."""
+    return str(parse(fields_of(body).get("name", b'""')))
+
+
+def admit_preview(body: bytes, now: Millis) -> PreviewRequest:
+    """The rule in a body, and how many of its times are asked for. Raises NotJson, TooLarge or Invalid."""
+    document, payload = read_body(body)
+    shown = document if payload is None else {**document, "payload": None}
+    errors = first_errors(errors_of(PREVIEW, shown))
+    rule = rule_in(document, now, errors)
+    if errors or rule is None:
+        raise Invalid(errors)
+    return PreviewRequest(rule=rule, count=document.get("count", TIMES_SHOWN))
+
+
+def rule_in(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Rule | None:
+    """The rule in the field `repeat`; adds to `errors` where it is none, or has no time from now on."""
+    if "repeat" not in document:
+        return None
+    try:
+        rule = parse_rule(document["repeat"], now)
+        check_not_empty(rule)
+    except BadRule as error:
+        errors.extend(_faults_of(error))
+        return None
+    if next_after(rule, now) is None:
+        field = "count" if rule.until is None or rule.until > now else "until"
+        problem = "over: all times of the rule have passed"
+        errors.append(FieldError(field=f"repeat.{field}", problem=problem, allowed="a rule with a time to come"))
+    return rule
+
+
+def _faults_of(error: BadRule) -> Iterable[FieldError]:
+    for fault in error.faults:
+        field = field_path("repeat", fault.field) if fault.field else "repeat"
+        yield FieldError(field=field, problem=fault.problem, allowed=fault.allowed)
+
+
+def _shape_errors(document: Mapping[str, Any], payload: bytes | None, actions: Actions) -> Iterable[FieldError]:
+    yield from errors_of(SERIES, document)
+    action = document.get("action")
+    kind = action.get("type") if isinstance(action, dict) else None
+    if isinstance(kind, str):
+        yield from action_errors(kind, action, payload or b"", actions)

@@ -1,0 +1,76 @@
+"""What a client asks for of series. `admission` makes it from a body, `listing` from a query."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import evolve, frozen
+
+from delayer.core.ledger.lifecycle import State
+from delayer.core.recurrence.rule import Rule
+from delayer.core.schedule.definition import Definition
+from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.schedule import Traits
+from delayer.core.series.rules import begun_as, text_of
+from delayer.core.series.series import Overlap, SeriesDefinition, SeriesState
+
+
+@frozen(kw_only=True)
+class SeriesRequest:
+    """A well-formed request."""
+
+    rule: Rule
+    repeat: Mapping[str, Any]  # the rule as it was sent
+    overlap: Overlap
+    definition: Definition  # its group is that of the series
+    name: str = ""
+
+    def asked_for(self, owner: str, now: Millis, traits: Traits) -> SeriesDefinition:
+        """What is stored of it for a new series."""
+        return SeriesDefinition(
+            owner=owner,
+            repeat=text_of(self.rule),
+            overlap=self.overlap,
+            on_missed=self.rule.on_missed,
+            definition=self.definition,
+            name=self.name,
+            created_at=now,
+            traits=traits,
+        )
+
+    def in_place_of(self, stored: SeriesDefinition) -> SeriesDefinition:
+        """What takes the place of another definition. The same rule, sent again, goes on where it is."""
+        rule = begun_as(stored, self.repeat) or self.rule
+        return evolve(
+            stored,
+            repeat=text_of(rule),
+            overlap=self.overlap,
+            on_missed=rule.on_missed,
+            definition=self.definition,
+        )
+
+
+@frozen(kw_only=True)
+class PreviewRequest:
+    """A well-formed question for the next times of a rule."""
+
+    rule: Rule
+    count: int
+
+
+@frozen(kw_only=True)
+class SeriesListing:
+    """A well-formed question for series."""
+
+    group: str | None  # None: of all, and of none
+    state: SeriesState | None  # None: of any
+    limit: int
+    after: tuple[str, str] | None  # group and id that the last page ended with; None for the first page
+
+
+@frozen(kw_only=True)
+class OccurrenceListing:
+    """A well-formed question for the occurrences of a series, the latest first."""
+
+    state: State | None  # None: of any
+    limit: int
+    after: str  # the id that the last page ended with; empty for the first page

@@ -1,0 +1,1 @@
+"""What keeps series going without an event: the net, and the rounds through directories."""

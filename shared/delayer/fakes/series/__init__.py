@@ -1,0 +1,1 @@
+"""What keeps series going, in memory."""

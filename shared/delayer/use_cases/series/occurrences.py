@@ -1,0 +1,110 @@
+"""What is done to one occurrence by its own id: its owner cancels or replaces it, an operator redrives it.
+
+The cursor names all that a pause or a DELETE has to cancel. So the ledger row of an occurrence and the cursor change in
+one transaction wherever the one makes the other untrue (ADR 0094).
+"""
+
+from collections.abc import Callable
+from typing import Final, Protocol, TypeVar
+
+from attrs import frozen
+
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import key_of
+from delayer.core.series.command import decide_beside, decide_occurrence_delete, decide_occurrence_patch, is_settled
+from delayer.core.series.occurrence import occurrence_of
+from delayer.core.series.series import MAX_BESIDE, Cursor, CursorChange, NotCurrent, Refused
+from delayer.ports.clock import Clock
+from delayer.ports.ledger import ReadsLedger
+from delayer.ports.series import FindsSeries, ReadsSeries, SeriesTransaction, WritesSeries
+from delayer.ports.unavailable import Unavailable
+
+ROUNDS: Final = 10
+GONE: Final = Refused("its series is gone")
+
+Outcome = TypeVar("Outcome")  # a LedgerChange that was written, or whatever else was decided
+
+
+class SeriesOfOccurrences(ReadsSeries, FindsSeries, WritesSeries, Protocol):
+    """What it needs of the series."""
+
+
+@frozen(kw_only=True)
+class Occurrences:
+    """The transactions that change an occurrence and the cursor of its series."""
+
+    clock: Clock
+    series: SeriesOfOccurrences
+    ledger: ReadsLedger
+
+    def settle(self, schedule_id: str, decide: Callable[[LedgerRow | None], Outcome]) -> Outcome | NotCurrent:
+        """Ends the current occurrence: the change that was written, or whatever else was decided.
+
+        The series goes on with the next one: no resume puts this time again. Raises Unavailable.
+        """
+        filed = self.series.filed(schedule_id)
+        if filed is None:
+            return NotCurrent()
+        for _ in range(ROUNDS):
+            cursor = self.series.cursor(filed.owner, filed.series)
+            change = decide_occurrence_delete(cursor, schedule_id) if cursor else None
+            if change is None:
+                return NotCurrent()
+            outcome = decide(self.ledger.read(schedule_id))
+            if not isinstance(outcome, LedgerChange):
+                return outcome
+            if self._write(change, ends=(outcome,)):
+                return outcome
+        raise _busy()
+
+    def replace(self, old: Schedule, row: LedgerRow | None, new: Schedule, end: LedgerChange) -> bool | Refused:
+        """Puts `new` in the place of `old`, whose row is `row`. False: something has changed meanwhile; decide again.
+
+        Raises Unavailable.
+        """
+        cursor = self._cursor_of(old)
+        if cursor is None:
+            return GONE
+        change = decide_occurrence_patch(cursor, old.id, new.id, row, self._settled(cursor))
+        if isinstance(change, Refused):
+            return change
+        transaction = SeriesTransaction(
+            cursor=change.cursor, over=change.over, put=(new,), ends=(end,), delete=(key_of(old.id),)
+        )
+        return self.series.write(transaction)
+
+    def reopen(self, schedule: Schedule, opened: LedgerChange) -> bool | Refused:
+        """Writes the row of a redrive, and names the occurrence again. False: something has changed; decide again.
+
+        Refused if its series is paused or cancelled: nothing of it is handed over any more. Raises Unavailable.
+        """
+        cursor = self._cursor_of(schedule)
+        if cursor is None:
+            return GONE
+        change = decide_beside(cursor, schedule.id, self._settled(cursor))
+        if isinstance(change, Refused):
+            return change
+        return self._write(change, ends=(opened,))
+
+    def _write(self, change: CursorChange, ends: tuple[LedgerChange, ...]) -> bool:
+        return self.series.write(SeriesTransaction(cursor=change.cursor, over=change.over, ends=ends))
+
+    def _cursor_of(self, schedule: Schedule) -> Cursor | None:
+        try:
+            which = occurrence_of(schedule.definition)
+        except Malformed as error:
+            raise Unavailable(f"{schedule.id}: {error}") from error
+        return self.series.cursor(schedule.owner, which.series) if which else None
+
+    def _settled(self, cursor: Cursor) -> tuple[str, ...]:
+        """Those beside the current one that need no place any more. They are read only when there is no place left."""
+        if len(cursor.beside) < MAX_BESIDE:
+            return ()
+        now = self.clock.now()
+        return tuple(one for one in cursor.beside if is_settled(one, self.ledger.read(one), now))
+
+
+def _busy() -> Unavailable:
+    return Unavailable("others change the series all the time; try again")

@@ -1,0 +1,75 @@
+"""Creates the series of a name, or gives the live one of that name another definition, as PATCH does (ADR 0099)."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from attrs import frozen
+
+from delayer.core.api.series.request import SeriesRequest
+from delayer.core.series.retention import OVER
+from delayer.core.series.series import NoSeries, Refused, SeriesDefinition
+from delayer.ports.series import CreatesSeries, ReadsSeries, ReadsSeriesNames
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.series.begin import Begin, NoLifecycle, SeriesCreated, SeriesNameTaken
+from delayer.use_cases.series.halt import MayStillRun
+from delayer.use_cases.series.steering.change import SeriesChanged
+from delayer.use_cases.transactions import ROUNDS
+
+
+class SeriesOfPut(ReadsSeries, ReadsSeriesNames, CreatesSeries, Protocol):
+    """What it needs of the series."""
+
+
+class ChangesSeries(Protocol):
+    """The use case ChangeSeries."""
+
+    def __call__(
+        self, owner: str, series: str, change: Callable[[SeriesDefinition], SeriesDefinition], by: str = ""
+    ) -> SeriesChanged | Refused | MayStillRun | NoSeries:
+        """As there."""
+        ...
+
+
+@frozen(kw_only=True)
+class PutSeries:
+    """One call of the API."""
+
+    series: SeriesOfPut
+    begin: Begin
+    change: ChangesSeries
+    has_events: bool  # whether lifecycle events are published
+
+    def __call__(
+        self, request: SeriesRequest, owner: str, *, only_new: bool = False, by: str = ""
+    ) -> SeriesCreated | SeriesChanged | SeriesNameTaken | MayStillRun | NoLifecycle:
+        """Creates it, or changes it unless `only_new`. `by` is the caller, if not the owner.
+
+        Raises Invalid if its times have just passed, OverQuota, Unavailable if AWS failed.
+        """
+        if not self.has_events:
+            return NoLifecycle()
+        for _ in range(ROUNDS):
+            holder = self._live(owner, request.name)
+            if holder and only_new:
+                return SeriesNameTaken(holder)
+            answer = self._changed(request, owner, holder, by) if holder else self._created(request, owner)
+            if answer:
+                return answer
+        raise Unavailable("others change the series of this name all the time; try again")
+
+    def _live(self, owner: str, name: str) -> str:
+        """The series that has the name and is not over; empty: none."""
+        holder = self.series.named(owner, name)
+        cursor = self.series.cursor(owner, holder) if holder else None
+        return holder if cursor and cursor.state not in OVER else ""
+
+    def _created(self, request: SeriesRequest, owner: str) -> SeriesCreated | None:
+        """None: somebody else was faster."""
+        self.begin.make_room(owner)
+        new = self.begin.with_name(self.begin.transaction(request, owner), request.name)
+        return None if isinstance(new, SeriesNameTaken) or not self.series.create(new) else self.begin.begun(new)
+
+    def _changed(self, request: SeriesRequest, owner: str, series: str, by: str) -> SeriesChanged | MayStillRun | None:
+        """None: it is over by now."""
+        answer = self.change(owner, series, request.in_place_of, by)
+        return None if isinstance(answer, Refused | NoSeries) else answer

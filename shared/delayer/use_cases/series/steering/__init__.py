@@ -1,0 +1,1 @@
+"""What clients do to a series that is there."""

@@ -1,0 +1,138 @@
+"""Gives a series another definition: the answer says at which occurrence it takes effect (ADR 0094, 0098)."""
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from attrs import evolve, frozen
+
+from delayer.core.api.cancellation import MayBeRunning, decide_cancel, decide_replace
+from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
+from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import key_of
+from delayer.core.series.command import Replace, decide_patch, patched
+from delayer.core.series.rules import has_other_times
+from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, SeriesDefinition
+from delayer.core.series.stepping import Over, ReadAgain, Step
+from delayer.ports.clock import Clock
+from delayer.ports.ledger import ReadsLedger
+from delayer.ports.observer import Observer
+from delayer.ports.series import ReadsSeries, ReadsSeriesNames, SeriesTransaction, WritesSeries
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.issue import Ids
+from delayer.use_cases.api.quota import Quota
+from delayer.use_cases.series.halt import ROUNDS, MayStillRun
+from delayer.use_cases.series.retention import Retention
+from delayer.use_cases.series.steering.stored import Stored, read
+from delayer.use_cases.series.step import occurrence
+
+DETAIL: Final = "its series was changed, and has no further time"
+Change = Callable[[SeriesDefinition], SeriesDefinition]  # what a client asks for, of the definition as it stands
+
+
+class SeriesOfChange(ReadsSeries, ReadsSeriesNames, WritesSeries, Protocol):
+    """What it needs of the series."""
+
+
+@frozen(kw_only=True)
+class SeriesChanged:
+    """It has another definition."""
+
+    cursor: Cursor
+    definition: SeriesDefinition
+    number: int  # of the first occurrence that goes by it
+    put: Schedule | None = None  # that occurrence, if it was put at once
+    replaced: str = ""  # the id of the one whose place it took, or that was cancelled as no time is left
+
+
+@frozen(kw_only=True)
+class ChangeSeries:
+    """One call of the API."""
+
+    clock: Clock
+    series: SeriesOfChange
+    ledger: ReadsLedger
+    ids: Ids
+    quota: Quota
+    rule_of: Callable[[SeriesDefinition], Rule]
+    retention: Retention
+    observer: Observer
+
+    def __call__(
+        self, owner: str, series: str, change: Change, by: str = ""
+    ) -> SeriesChanged | Refused | MayStillRun | NoSeries:
+        """`by` is the caller, if not the owner.
+
+        Raises what `change` raises, OverQuota, and Unavailable: it may be changed, and the call is to be repeated.
+        """
+        self.quota.spend(owner)
+        for _ in range(ROUNDS):
+            stored = read(self.series, owner, series)
+            if isinstance(stored, NoSeries):
+                return stored
+            if stored.is_torn:
+                continue
+            answer = self._change(stored, change, by or owner)
+            if answer:
+                return answer
+        raise Unavailable("others change the series all the time; try again")
+
+    def _change(self, stored: Stored, change: Change, by: str) -> SeriesChanged | Refused | MayStillRun | None:
+        """None: it must be read again."""
+        cursor, old, now = stored.cursor, stored.definition, self.clock.now()
+        new = self._new(old, change(old))
+        row = self.ledger.read(cursor.current) if cursor.current else None
+        differs = has_other_times(old, new)
+        decision = decide_patch(cursor, new, self.rule_of(new), row, now, has_new_times=differs)
+        match decision:
+            case Refused():
+                return decision
+            case ReadAgain():
+                return None
+        step = decision.step if isinstance(decision, Replace) else decision
+        put = self._put(new, cursor.series, step) if isinstance(step, Step) else None
+        cursor_change = patched(cursor, decision, new, now, put.id if put else "", has_new_times=differs)
+        transaction = evolve(self.retention.transaction(cursor_change, old, new), put=(put,) if put else ())
+        if isinstance(decision, Replace):
+            end = _end(cursor, row, put, now)
+            if not isinstance(end, LedgerChange):
+                return end
+            transaction = evolve(transaction, ends=(signed(end, by),), delete=(key_of(cursor.current),))
+        if self._has_lost_its_name(transaction, old):
+            return Refused("it was over, and another series has its name now")
+        if not self.series.write(transaction):
+            return None
+        return self._changed(transaction, new, step.number if not isinstance(step, Over) else cursor.number + 1, by)
+
+    def _has_lost_its_name(self, transaction: SeriesTransaction, definition: SeriesDefinition) -> bool:
+        """A series that is over has given its name up. Who revives it needs the name."""
+        cursor = transaction.cursor
+        is_revived = transaction.changes_expiry and not cursor.expires_at
+        return (
+            is_revived and bool(definition.name) and self.series.named(cursor.owner, definition.name) != cursor.series
+        )
+
+    def _new(self, old: SeriesDefinition, new: SeriesDefinition) -> SeriesDefinition:
+        traits = self.ids.traits(new.definition, old.traits)
+        return evolve(new, revision=old.revision + 1, traits=traits)
+
+    def _put(self, new: SeriesDefinition, series: str, step: Step) -> Schedule:
+        return occurrence(self.ids, new, series, step.number, step.at, step.at)
+
+    def _changed(self, transaction: SeriesTransaction, new: SeriesDefinition, number: int, by: str) -> SeriesChanged:
+        cursor = transaction.cursor
+        put = transaction.put[0] if transaction.put else None
+        replaced = transaction.ends[0].row.schedule_id if transaction.ends else ""
+        self.observer.note("series changed", series=cursor.series, revision=new.revision, number=number, by=by)
+        return SeriesChanged(cursor=cursor, definition=new, number=number, put=put, replaced=replaced)
+
+
+def _end(cursor: Cursor, row: LedgerRow | None, put: Schedule | None, now: Millis) -> LedgerChange | MayStillRun | None:
+    """Of the current occurrence, which is replaced, or cancelled if no time is left. None: it was claimed meanwhile."""
+    current, owner = cursor.current, cursor.owner
+    verdict = (
+        decide_replace(current, owner, row, put.id, now) if put else decide_cancel(current, owner, row, now, DETAIL)
+    )
+    if isinstance(verdict, MayBeRunning):
+        return MayStillRun(cursor=cursor, schedules=(current,), wait=verdict.wait)
+    return verdict if isinstance(verdict, LedgerChange) else None

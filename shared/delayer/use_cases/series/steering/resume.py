@@ -1,0 +1,134 @@
+"""Resumes a series: a new occurrence under a new id, for the first time that is still to come (ADR 0094, 0098)."""
+
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from attrs import evolve, frozen
+
+from delayer.core.api.cancellation import MayBeRunning
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.series.backfill import Fill, Filled, decide_backfill_resume, filled
+from delayer.core.series.command import Await, CancelFirst, decide_resume, resumed, was_used
+from delayer.core.series.rules import times_between
+from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, RuleFailed, SeriesDefinition, SeriesState
+from delayer.core.series.stepping import Over, ReadAgain, Step
+from delayer.ports.clock import Clock
+from delayer.ports.ledger import ReadsLedger
+from delayer.ports.observer import Observer
+from delayer.ports.series import ReadsSeries, StepsSeries
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.issue import Ids
+from delayer.use_cases.series.halt import DETAIL, ROUNDS, CancelsSchedules, MayStillRun
+from delayer.use_cases.series.retention import Retention
+from delayer.use_cases.series.steering.stored import Stored, read
+from delayer.use_cases.series.step import occurrence
+
+RUNNING: Final = frozenset({SeriesState.ACTIVE, SeriesState.WAITING, SeriesState.ENDED})  # what a resume leads to
+
+
+class SeriesOfResume(ReadsSeries, StepsSeries, Protocol):
+    """What it needs of the series."""
+
+
+@frozen(kw_only=True)
+class Resumed:
+    """It is not paused: since this call, or an earlier one."""
+
+    cursor: Cursor
+    missed: int = 0  # times of the pause, which are not made up
+
+
+@frozen(kw_only=True)
+class Resume:
+    """One call of the API."""
+
+    clock: Clock
+    series: SeriesOfResume
+    ledger: ReadsLedger
+    cancel: CancelsSchedules
+    ids: Ids
+    rule_of: Callable[[SeriesDefinition], Rule]
+    retention: Retention
+    observer: Observer
+
+    def __call__(self, owner: str, series: str, by: str = "") -> Resumed | Refused | MayStillRun | NoSeries:
+        """`by` is the caller, if not the owner.
+
+        Raises Unavailable: it may or may not be resumed, and the call is to be repeated.
+        """
+        for _ in range(ROUNDS):
+            stored = read(self.series, owner, series)
+            if isinstance(stored, NoSeries):
+                return stored
+            if stored.cursor.state in RUNNING:
+                return Resumed(cursor=stored.cursor)
+            answer = self._resume(stored, by)
+            if answer:
+                return answer
+        raise Unavailable("others change the series all the time; try again")
+
+    def _resume(self, stored: Stored, by: str) -> Resumed | Refused | MayStillRun | None:
+        """None: it must be read again."""
+        cursor, definition, now = stored.cursor, stored.definition, self.clock.now()
+        rule, row = self.rule_of(definition), self._row(cursor.current)
+        decision = decide_resume(cursor, definition, rule, row, now)
+        if isinstance(decision, Refused):
+            return decision
+        backfill = cursor.backfill.current if cursor.backfill else ""
+        fill = decide_backfill_resume(cursor, rule, self._row(backfill), now)
+        if isinstance(decision, CancelFirst):
+            return self._cancel(cursor, cursor.current, by)
+        if isinstance(fill, CancelFirst):
+            return self._cancel(cursor, backfill, by)
+        if isinstance(decision, ReadAgain):
+            return None
+        return self._write(stored, decision, fill, row, by)
+
+    def _row(self, schedule_id: str) -> LedgerRow | None:
+        return self.ledger.read(schedule_id) if schedule_id else None
+
+    def _cancel(self, cursor: Cursor, schedule_id: str, by: str) -> MayStillRun | None:
+        """The pause may have died before it did so."""
+        answer = self.cancel(schedule_id, cursor.owner, DETAIL, by)
+        if isinstance(answer, MayBeRunning):
+            return MayStillRun(cursor=cursor, schedules=(schedule_id,), wait=answer.wait)
+        return None
+
+    def _write(
+        self, stored: Stored, decision: Step | Over | Await, fill: Fill | Filled | None, row: LedgerRow | None, by: str
+    ) -> Resumed | None:
+        cursor, definition, now = stored.cursor, stored.definition, self.clock.now()
+        put = self._step(stored, decision)
+        change = resumed(cursor, decision, row, put.id if put else "")
+        backfilled = self._fill(stored, fill, now)
+        if fill:
+            change = evolve(change, cursor=filled(change.cursor, fill, backfilled.id if backfilled else ""))
+        transaction = self.retention.transaction(change, definition)
+        transaction = evolve(transaction, put=tuple(one for one in (put, backfilled) if one))
+        if not self.series.step(transaction):
+            return None
+        missed = missed_until(definition, cursor, row, now)
+        self.observer.note("series resumed", series=cursor.series, by=by, state=change.cursor.state, missed=missed)
+        return Resumed(cursor=transaction.cursor, missed=missed)
+
+    def _step(self, stored: Stored, decision: Step | Over | Await) -> Schedule | None:
+        if not isinstance(decision, Step):
+            return None
+        series, at = stored.cursor.series, decision.at
+        return occurrence(self.ids, stored.definition, series, decision.number, at, at)
+
+    def _fill(self, stored: Stored, fill: Fill | Filled | None, now: Millis) -> Schedule | None:
+        if not isinstance(fill, Fill):
+            return None
+        return occurrence(self.ids, stored.definition, stored.cursor.series, 0, fill.at, now)
+
+
+def missed_until(definition: SeriesDefinition, cursor: Cursor, row: LedgerRow | None, now: Millis) -> int:
+    """How many times have passed since the last one that was used; `row` is that of the current one."""
+    last = max(cursor.passed, cursor.at if was_used(row) else 0, definition.created_at)
+    try:
+        return times_between(definition, last, now)
+    except RuleFailed:
+        return 0

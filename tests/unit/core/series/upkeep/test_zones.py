@@ -1,0 +1,62 @@
+"""What a new version of the tz database does to a series."""
+
+import pytest
+from attrs import evolve
+
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.instants import HOUR, MINUTE
+from delayer.core.series.series import Cursor, SeriesState
+from delayer.core.series.stepping import Ignore, ReadAgain, Step
+from delayer.core.series.upkeep.zones import decide_recompute, recomputed
+from tests.samples import NOW, a_claim
+from tests.unit.core.series.samples import CURRENT, Broken, Every, Times, a_cursor, a_series
+
+EARLIER = NOW - HOUR
+CURSOR = a_cursor(at=NOW, passed=NOW - 24 * HOUR)  # its current occurrence is due in an hour
+
+
+def test_the_current_occurrence_is_put_for_its_new_time_with_the_same_number() -> None:
+    step = decide_recompute(CURSOR, a_series(), Times((NOW + HOUR, NOW + 25 * HOUR)), None, EARLIER)
+    assert step == Step(number=CURSOR.number, at=NOW + HOUR)
+    change = recomputed(CURSOR, step, "new")
+    after = change.cursor
+    assert change.over == CURSOR
+    assert (after.number, after.current, after.at, after.revision) == (7, "new", NOW + HOUR, CURSOR.revision + 1)
+    assert after.passed == CURSOR.passed, "the time that is given up was never due"
+
+
+def test_a_time_that_comes_earlier_is_taken_too() -> None:
+    step = decide_recompute(CURSOR, a_series(), Times((NOW - MINUTE,)), None, EARLIER)
+    assert step == Step(number=7, at=NOW - MINUTE)
+
+
+def test_nearly_always_nothing_changes() -> None:
+    assert isinstance(decide_recompute(CURSOR, a_series(), Times((NOW, NOW + HOUR)), None, EARLIER), Ignore)
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        evolve(CURSOR, state=SeriesState.PAUSED),
+        evolve(CURSOR, state=SeriesState.WAITING, current=""),
+        evolve(CURSOR, at=EARLIER),
+        evolve(CURSOR, at=NOW + MINUTE),
+    ],
+    ids=["paused", "waiting", "due", "moved by its owner"],
+)
+def test_what_is_due_moved_or_not_put_stays(cursor: Cursor) -> None:
+    assert isinstance(decide_recompute(cursor, a_series(), Every(7 * HOUR), None, EARLIER), Ignore)
+
+
+def test_what_was_claimed_a_moment_early_stays() -> None:
+    row = a_claim(schedule_id=CURRENT, state=State.CLAIMED)
+    assert isinstance(decide_recompute(CURSOR, a_series(), Every(7 * HOUR), row, EARLIER), Ignore)
+
+
+@pytest.mark.parametrize("rule", [Broken(), Times(())], ids=["fails", "has no time"])
+def test_a_rule_that_says_nothing_more_is_a_matter_of_the_next_step(rule: Broken | Times) -> None:
+    assert isinstance(decide_recompute(CURSOR, a_series(), rule, None, EARLIER), Ignore)
+
+
+def test_cursor_and_definition_from_both_sides_of_a_patch_are_read_again() -> None:
+    assert isinstance(decide_recompute(CURSOR, a_series(revision=2), Every(7 * HOUR), None, EARLIER), ReadAgain)

@@ -1,0 +1,176 @@
+"""The answer of a PATCH says at which occurrence it takes effect, and so it is."""
+
+import json
+import random
+from collections.abc import Mapping
+
+import pytest
+from attrs import evolve
+
+from delayer.core.ledger.lifecycle import State
+from delayer.core.recurrence.rule import parse_rule
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
+from delayer.core.series.rules import text_of
+from delayer.core.series.series import NoSeries, Overlap, Refused, SeriesDefinition, SeriesState
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.series.halt import ROUNDS
+from delayer.use_cases.series.steering.change import Change, SeriesChanged
+from delayer.use_cases.series.steering.resume import Resumed
+from tests.samples import OWNER, a_claim
+from tests.unit.use_cases.series.steering.stage import ID, MINUTELY, Stage
+from tests.world import START
+
+
+def new_payload(definition: SeriesDefinition) -> SeriesDefinition:
+    return evolve(definition, definition=evolve(definition.definition, payload='"new"'))
+
+
+def to_rule(repeat: Mapping[str, object]) -> Change:
+    return lambda definition: evolve(definition, repeat=text_of(parse_rule(repeat, START)))
+
+
+def changed(stage: Stage, change: Change = new_payload) -> SeriesChanged:
+    answer = stage.change(OWNER, ID, change, "a session")
+    assert isinstance(answer, SeriesChanged)
+    return answer
+
+
+def test_the_occurrence_that_waits_is_replaced_by_one_with_the_same_number() -> None:
+    stage = Stage()
+    answer = changed(stage)
+    assert answer.put
+    assert (answer.number, answer.replaced, answer.put.point_in_time) == (1, stage.first, START + MINUTE)
+    row = stage.world.ledger.read(stage.first)
+    assert row
+    assert (row.state, row.replaced_by, row.by) == (State.REPLACED, answer.put.id, "a session")
+    assert (stage.cursor.current, stage.definition.revision, stage.cursor.definition_revision) == (answer.put.id, 2, 2)
+    stage.run_until(START + 2 * MINUTE + SECOND)
+    assert stage.fired == [(1, START + MINUTE, "new"), (2, START + 2 * MINUTE, "new")]
+
+
+def test_one_that_finds_the_current_one_claimed_takes_the_step() -> None:
+    stage = Stage()
+    stage.world.run_until(START + MINUTE + SECOND)
+    answer = changed(stage)
+    assert (answer.number, answer.replaced, stage.cursor.number) == (2, "", 2)
+    stage.deliver()
+    assert stage.cursor.number == 2, "its event comes afterwards"
+    stage.run_until(START + 2 * MINUTE + SECOND)
+    assert stage.fired == [(1, START + MINUTE, "old"), (2, START + 2 * MINUTE, "new")]
+
+
+def test_whenever_it_comes_it_takes_effect_where_its_answer_says() -> None:
+    draws = random.Random("patch")
+    for _ in range(40):
+        stage = Stage()
+        stage.run_until(START + MINUTE + draws.randint(-2_000, 2_000), every=draws.choice([100, 700, 5_000]))
+        answer = changed(stage)
+        stage.run_until(START + 4 * MINUTE + 10 * SECOND, every=5 * SECOND)
+        assert [number for number, _, _ in stage.fired] == [1, 2, 3, 4]
+        assert next(number for number, _, payload in stage.fired if payload == "new") == answer.number
+
+
+def test_with_overlap_skip_it_waits_for_the_end() -> None:
+    stage = Stage(overlap=Overlap.SKIP)
+    stage.world.run_until(START + MINUTE + SECOND)
+    stage.world.ledger.rows[stage.first] = a_claim(schedule_id=stage.first)
+    answer = changed(stage)
+    assert (answer.number, answer.put, stage.cursor.current) == (2, None, stage.first)
+
+
+def test_of_a_paused_series_it_is_the_first_after_the_resume() -> None:
+    stage = Stage()
+    stage.halt.pause(OWNER, ID)
+    assert changed(stage).number == 2
+    resumed = stage.resume(OWNER, ID)
+    assert isinstance(resumed, Resumed)
+    stage.run_until(START + 70 * SECOND)
+    assert stage.fired == [(2, START + MINUTE, "new")]
+
+
+def test_a_new_rule_begins_at_once() -> None:
+    stage = Stage()
+    answer = changed(stage, to_rule({**MINUTELY, "every": "PT5M"}))
+    assert answer.put
+    assert (answer.number, answer.put.point_in_time) == (1, START + 5 * MINUTE)
+    stage.run_until(START + 5 * MINUTE + SECOND)
+    assert stage.fired == [(1, START + 5 * MINUTE, "old")]
+
+
+def test_what_is_done_about_missed_times_is_no_new_rule() -> None:
+    """Else the occurrence that waits would be left out where the new rule begins after it."""
+    stage = Stage()
+    stage.world.clock.sleep_until(START + 10 * MINUTE)
+    answer = changed(stage, to_rule({**MINUTELY, "onMissed": "all"}))
+    assert answer.put
+    assert answer.put.point_in_time == START + MINUTE
+
+
+def test_a_rule_that_has_no_time_left_ends_the_series() -> None:
+    stage = Stage()
+    answer = changed(stage, to_rule({**MINUTELY, "until": "2026-11-21T08:00:00Z"}))
+    assert (answer.cursor.state, answer.put, answer.replaced) == (SeriesState.ENDED, None, stage.first)
+    row = stage.world.ledger.read(stage.first)
+    assert row
+    assert row.state is State.CANCELLED
+    stage.run_until(START + 3 * MINUTE)
+    assert stage.fired == []
+    assert stage.cursor.expires_at, "it is over"
+
+
+def test_a_new_rule_revives_a_series_that_has_ended() -> None:
+    stage = Stage(repeat={**MINUTELY, "until": "2026-11-21T09:01:00Z"})
+    stage.run_until(START + 2 * MINUTE)
+    assert stage.cursor.state is SeriesState.ENDED
+    answer = changed(stage, to_rule(MINUTELY))
+    assert (answer.cursor.state, answer.number, answer.cursor.expires_at) == (SeriesState.ACTIVE, 2, 0)
+    stage.run_until(START + 3 * MINUTE + SECOND)
+    assert [number for number, _, _ in stage.fired] == [1, 2]
+
+
+def test_one_that_has_ended_and_lost_its_name_is_not_revived() -> None:
+    stage = Stage(repeat={**MINUTELY, "until": "2026-11-21T09:01:00Z"})
+    stage.world.series.definitions_of[OWNER, ID] = evolve(stage.definition, name="nightly")
+    stage.world.series.names[OWNER, "nightly"] = ID
+    stage.run_until(START + 2 * MINUTE)
+    stage.world.series.names[OWNER, "nightly"] = "another"
+    answer = stage.change(OWNER, ID, to_rule(MINUTELY))
+    assert answer == Refused("it was over, and another series has its name now")
+    assert stage.cursor.state is SeriesState.ENDED
+
+
+def test_what_is_cancelled_or_not_there_is_not_changed() -> None:
+    stage = Stage()
+    assert stage.change("somebody", ID, new_payload) == NoSeries()
+    stage.halt.delete(OWNER, ID)
+    assert stage.change(OWNER, ID, new_payload) == Refused("the series is cancelled")
+
+
+@pytest.mark.parametrize("times", [1, ROUNDS])
+def test_one_that_is_overtaken_reads_again(times: int) -> None:
+    """Another call changes the series each time this one has read it."""
+    stage = Stage()
+    left = [times]
+
+    def overtaken(definition: SeriesDefinition) -> SeriesDefinition:
+        if left[0]:
+            left[0] -= 1
+            changed(stage, lambda one: evolve(one, definition=evolve(one.definition, tags='{"by":"another"}')))
+        return new_payload(definition)
+
+    if times == ROUNDS:
+        with pytest.raises(Unavailable):
+            stage.change(OWNER, ID, overtaken)
+        return
+    answer = changed(stage, overtaken)
+    assert (answer.definition.revision, json.loads(answer.definition.definition.tags)) == (3, {"by": "another"})
+
+
+def test_the_action_of_the_new_definition_has_its_own_traits() -> None:
+    """Its secrets are masked by them, when an occurrence is shown."""
+    stage = Stage()
+    secret = json.dumps({"type": "http-request", "url": "http://target/", "headers": {"Authorization": "x"}})
+    answer = changed(stage, lambda one: evolve(one, definition=evolve(one.definition, action=secret)))
+    assert answer.put
+    assert answer.put.traits == answer.definition.traits
+    assert stage.cursor.at == START + MINUTE < START + HOUR

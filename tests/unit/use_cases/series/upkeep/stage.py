@@ -1,0 +1,96 @@
+"""Series by real rules on the fakes, and what keeps them going."""
+
+from typing import Any
+
+from attrs import define, evolve, field
+
+from delayer.core.history import cloud_events
+from delayer.core.history.events import Event
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import MINUTE, Millis, minute_of
+from delayer.core.schedule.schedule_id import Kind
+from delayer.core.series.series import Cursor, Overlap, SeriesDefinition, SeriesState
+from delayer.ports.queue import ReceivedMessage
+from delayer.ports.series import SeriesTransaction
+from delayer.use_cases.series.upkeep.react import ReactToEvents
+from delayer.use_cases.series.upkeep.tick import SeriesTick
+from delayer.wiring import use_cases
+from tests.samples import OWNER, a_claim, a_definition
+from tests.world import START, World
+
+EACH_MINUTE = '{"every": "PT1M", "anchor": "2026-01-01T00:00:00Z", "from": "2026-01-01T00:00:00Z"}'
+
+
+@define
+class Stage:
+    """One stack."""
+
+    world: World = field(factory=World)
+    react: ReactToEvents = field(init=False)
+    tick: SeriesTick = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.react = use_cases.react_to_events(self.world.ports("series-stepper"))
+        self.tick = use_cases.series_tick(self.world.ports("task-1minute-series"))
+
+    def create(self, series: str = "0a", at: Millis = START + MINUTE, repeat: str = EACH_MINUTE, **changes: Any) -> str:
+        """A series; the id of its first occurrence. `changes` are of the definition, or `state` of the cursor."""
+        state = changes.pop("state", SeriesState.ACTIVE)
+        definition = evolve(
+            SeriesDefinition(owner=OWNER, repeat=repeat, definition=a_definition(), created_at=self.world.clock.now()),
+            **changes,
+        )
+        first = self.world.accept.ids.issue_for(at, definition.definition, OWNER, kind=Kind.OCCURRENCE)
+        is_put = state is not SeriesState.WAITING
+        cursor = Cursor(
+            series=series,
+            owner=OWNER,
+            state=state,
+            number=1,
+            current=first.id if is_put else "",
+            at=at if is_put else 0,
+        )
+        put = (first,) if is_put else ()
+        assert self.world.series.write(SeriesTransaction(cursor=cursor, over=None, put=put, definition=definition))
+        return first.id
+
+    def skipping(self, series: str = "0a", **changes: Any) -> str:
+        """One whose occurrences never overlap."""
+        return self.create(series, overlap=Overlap.SKIP, **changes)
+
+    def cursor(self, series: str = "0a") -> Cursor:
+        found = self.world.series.cursor(OWNER, series)
+        assert found
+        return found
+
+    def happen(self, schedule_id: str, state: State = State.CLAIMED) -> LedgerRow:
+        """In the ledger; no event tells of it."""
+        row = a_claim(schedule_id=schedule_id, owner=OWNER, state=state)
+        self.world.ledger.store(row)
+        return row
+
+    def event(self, schedule_id: str, kind: EventType = EventType.CLAIMED) -> ReceivedMessage:
+        """As it comes from the topic."""
+        state = State(kind) if kind in [str(one) for one in State] else State.CLAIMED
+        event = Event(id="e", type=kind, schedule_id=schedule_id, owner=OWNER, at=START, state=state, revision=2)
+        return ReceivedMessage(
+            message_id=f"{kind} {schedule_id}", body=cloud_events.encode(evolve(event, source="urn:delayer:test"))
+        )
+
+    def go_on_until(self, instant: Millis, every: Millis = MINUTE) -> None:
+        """A tick each minute, and nothing else."""
+        while self.world.clock.now() < instant:
+            self.world.clock.move(every)
+            self.tick()
+
+    def warm_up(self) -> None:
+        """The first tick of the stack: nothing is behind."""
+        self.tick()
+        place = self.world.series_progress.place()
+        assert place is None or place.minute <= minute_of(self.world.clock.now())
+
+    @property
+    def filed(self) -> set[str]:
+        """All that the net or an event may find."""
+        return set(self.world.series.current) | {one for _, one in self.world.series.again}
