@@ -8,7 +8,8 @@ from delayer.core.schedule.instants import HOUR, MINUTE
 from delayer.core.series.series import Cursor, SeriesState
 from delayer.core.series.stepping import Ignore, ReadAgain, Step
 from delayer.core.series.upkeep.zones import decide_recompute, recomputed
-from tests.samples import NOW, a_claim
+from delayer.core.timing.window import offset
+from tests.samples import NOW, a_claim, a_definition, an_id
 from tests.unit.core.series.samples import CURRENT, Broken, Every, Times, a_cursor, a_series
 
 EARLIER = NOW - HOUR
@@ -32,6 +33,16 @@ def test_a_time_that_comes_earlier_is_taken_too() -> None:
 
 def test_nearly_always_nothing_changes() -> None:
     assert isinstance(decide_recompute(CURSOR, a_series(), Times((NOW, NOW + HOUR)), None, EARLIER), Ignore)
+
+
+def test_the_place_in_a_window_is_no_move_by_its_owner() -> None:
+    series = a_series(definition=a_definition(window='{"seconds":900}'))
+    due = NOW + offset(b"s", 900)
+    within = evolve(CURSOR, current=an_id(due))
+    step = decide_recompute(within, series, Times((NOW + HOUR,)), None, EARLIER)
+    assert step == Step(number=7, at=NOW + HOUR)
+    moved = evolve(CURSOR, current=an_id(due + 1))
+    assert isinstance(decide_recompute(moved, series, Times((NOW + HOUR,)), None, EARLIER), Ignore)
 
 
 @pytest.mark.parametrize(
