@@ -38,7 +38,7 @@ def posted(world: World, due: int = START + HOUR, **more: Any) -> Schedule:
     body = {"pointInTime": due / 1000, "action": ACTION, "precision": "relaxed", "payload": 1, **more}
     answer = world.accept(json.dumps(body).encode(), OWNER)
     assert isinstance(answer, Accepted)
-    schedule = world.lanes.read(key_of(answer.schedule_id))
+    schedule = world.records.read(key_of(answer.schedule_id))
     assert schedule is not None
     return schedule
 
@@ -141,7 +141,7 @@ def test_a_cancel_before_it_expires_is_true_and_a_late_put_brings_nothing_back()
     assert isinstance(world.cancel(schedule.id, OWNER), Cancelled)
     assert world.relaxed.rows == {}
     assert world.claim_relaxed(world.relaxed.stream) == [], "the removal by its owner"
-    world.lanes.put(schedule)
+    world.records.put(schedule)
     assert world.claim_relaxed(expired(world)) == []
     assert handed_over(world) == []
     assert world.store.objects == {}
@@ -152,7 +152,7 @@ def test_what_was_fired_is_not_fired_again_by_a_late_put() -> None:
     world = World()
     schedule = posted(world)
     assert world.claim_relaxed(expired(world)) == []
-    world.lanes.put(schedule)
+    world.records.put(schedule)
     world.clock.move(DAY)
     assert world.claim_relaxed(expired(world, 2 * DAY)) == []
     assert len(handed_over(world)) == 1
