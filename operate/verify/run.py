@@ -13,6 +13,7 @@ from operate.verify.promises.canary import canary
 from operate.verify.promises.cancelling import never_fired, races
 from operate.verify.promises.failing import redriven, refused
 from operate.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
+from operate.verify.promises.repeating import repeating
 from operate.verify.results.findings import Finding, broken, unchecked
 from operate.verify.session import Session, Unexpected
 
@@ -22,6 +23,7 @@ TITLES = {
     "races": "Cancelling at the instant of the claim",
     "refused": "A target that is refused",
     "redrive": "A dead letter and its redrive",
+    "series": "A series of one minute",
     "far": "Creating what is beyond the delayer period",
     "canary": "The canary and its alarm",
 }
@@ -129,6 +131,7 @@ def check_all(session: Session, inbox: Inbox) -> None:
         "races": lambda: [races(session, inbox)],
         "refused": lambda: [refused(session)],
         "redrive": lambda: [redriven(session, late_queue)],
+        "series": lambda: [repeating(session, inbox)],
     }
     try:
         for part, of_part in todo.items():
