@@ -4,7 +4,7 @@ from functools import partial
 
 from bench.command.options import Options
 from bench.command.progress import progress_bar
-from bench.load import due_times, scripts
+from bench.load import due_times, scripts, series
 from bench.load.calls import NewSchedule
 from bench.load.clients import Clients
 from bench.load.due_times import SECOND
@@ -52,6 +52,7 @@ def measure_stack(options: Options, report: Report) -> None:
             ("live", measure_live),
             ("steady", measure_steady),
             ("burst", measure_burst),
+            ("series", measure_series),
             ("api", measure_api),
         ):
             if part in options.parts:
@@ -80,6 +81,19 @@ def measure_steady(load: LoadGenerator, options: Options, report: Report) -> Non
     report.metered_schedules = len(due)
     report.requests = requests.by_function(reading)
     report.per_schedule = requests.per_schedule(reading, len(due))
+
+
+def measure_series(load: LoadGenerator, options: Options, report: Report) -> None:
+    """Series of one minute, and after them as many plain schedules in one minute: both swept, both metered."""
+    all_series, reading = load.run_series("/series", options.series, options.minutes)
+    due = series.due_of(all_series)
+    report.lateness.append(summarise(series_name(options), due, series.arrivals_of(load.receiver.of("/series"))))
+    report.per_occurrence = requests.per_schedule(reading, len(due))
+    load.stack.reset_meter()
+    each = partial(due_times.evenly_in_a_minute, count=options.series)
+    plain = load.run_swept({"/plain": each})["/plain"]
+    report.lateness.append(summarise(plain_name(options), plain, load.arrivals("/plain")))
+    report.per_plain = requests.per_schedule(load.stack.meter(), len(plain))
 
 
 def measure_burst(load: LoadGenerator, options: Options, report: Report) -> None:
@@ -117,6 +131,16 @@ def live_name(options: Options) -> str:
 def steady_name(options: Options) -> str:
     """The name of the row."""
     return f"{options.rate}/s, POSTed ahead"
+
+
+def series_name(options: Options) -> str:
+    """The name of the row."""
+    return f"{options.series} series of 1 min"
+
+
+def plain_name(options: Options) -> str:
+    """The name of the row."""
+    return f"{options.series} plain in 1 min"
 
 
 def burst_names(options: Options) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import KEY_BYTES, RANDOM_BYTES, mint
+from delayer.core.schedule.schedule_id import KEY_BYTES, RANDOM_BYTES, Kind, mint
 from delayer.use_cases.firing.relay import first_attempt
 
 GOLDEN = Path(__file__).parent / "golden/v1"  # what is stored or on its way, as it was written once
@@ -36,10 +36,11 @@ def an_id(
     owner: str = OWNER,
     randomness: bytes = RANDOMNESS,
     point_in_time: Millis | None = None,
+    kind: Kind = Kind.PLAIN,
 ) -> str:
     """`point_in_time`: if it was over when the schedule was accepted, else it is `due`."""
     asked = due if point_in_time is None else point_in_time
-    return mint(Address(due=due, shard=shard), owner, point_in_time=asked, key=KEY, randomness=randomness)
+    return mint(Address(due=due, shard=shard), owner, point_in_time=asked, key=KEY, randomness=randomness, kind=kind)
 
 
 def a_definition(**changes: Any) -> Definition:
@@ -57,6 +58,11 @@ def a_schedule(due: Millis = NOW, shard: int = 3, randomness: bytes = RANDOMNESS
         definition=a_definition(**defined),
     )
     return evolve(schedule, **changes)
+
+
+def a_relaxed_schedule(due: Millis = NOW, randomness: bytes = RANDOMNESS, **changes: Any) -> Schedule:
+    """As `a_schedule`, in the relaxed lane."""
+    return a_schedule(due, **{"id": an_id(due, randomness=randomness, kind=Kind.RELAXED), **changes})
 
 
 def many_schedules(number: int, due: Millis = NOW, shard: int = 3) -> list[Schedule]:

@@ -36,6 +36,7 @@ from delayer.fakes import (
     MemoryObserver,
     MemoryQueue,
     MemoryRateLimit,
+    MemoryRecords,
     MemoryRegistry,
     MemoryScheduleTable,
     MemorySeries,
@@ -44,6 +45,7 @@ from delayer.fakes import (
     MemoryStream,
     MemoryTopic,
     MemoryTrials,
+    MemoryWaitingTable,
     ScriptedTarget,
     Tokens,
 )
@@ -67,6 +69,9 @@ SUSPECTS = {"relay": "suspects", "execute": "http-suspects"}  # the queue of eac
 ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
     "schedules": "table",
+    "records": "records",
+    "waiting": "waiting_table",
+    "waiting_records": "waiting_records",
     "ledger": "ledger",
     "control": "control",
     "trials": "trials",
@@ -174,6 +179,10 @@ class FunctionPorts:
         return self.world.queues_for(self.source)
 
     @property
+    def policy_queues(self) -> Mapping[str, Any]:
+        return self.world.policy_queues_for(self.source)
+
+    @property
     def new_token(self) -> Callable[[], str]:
         return self.world.token_for(self.source)
 
@@ -243,6 +252,7 @@ class World:
     def make_adapters(self) -> None:
         """The fakes that know each other."""
         self.table = MemoryScheduleTable(page_size=self.page_size)
+        self.relaxed = MemoryScheduleTable(page_size=self.page_size)
         self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["relay"])
         self.http_suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["execute"], visibility=90 * SECOND)
         self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer", dead_letters=self.suspects)
@@ -251,8 +261,12 @@ class World:
         self.http_queue = MemoryQueue(
             clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.http_suspects
         )
+        self.policy_queue = MemoryQueue(clock=self.clock, name="policy-spread", visibility=120 * SECOND)
         self.target = ScriptedTarget(self.clock)
-        self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
+        self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed)
+        self.waiting_records = self.records.waiting
+        self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
+        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
         self.series = MemorySeries(schedules=self.table, ledger=self.ledger, requests=self.registry.requests)
         self.series_upkeep = MemorySeriesUpkeep(series=self.series)
         self.series_progress = MemorySeriesProgress()
@@ -260,12 +274,14 @@ class World:
     def build(self) -> None:
         """The functions, as their app.py makes them."""
         self.stream = MemoryStream(self.clock, self.table.stream, self.discard, shards=self.shards)
+        self.relaxed_stream = MemoryStream(self.clock, self.relaxed.stream, self.discard, shards=self.shards)
         self.accept = use_cases.accept(self.ports("accept"))
         self.replace = use_cases.replace(self.ports("replace"), use_cases.occurrences(self.ports("replace")))
         self.cancel = use_cases.cancel(self.ports("cancel"))
         # The second time another environment runs it.
         sent = Sent(at_most=0 if self.duplicated else 10_000)
         self.enqueue = evolve(use_cases.enqueue(self.ports("enqueue")), sent=sent)
+        self.claim_relaxed = use_cases.claim_relaxed(self.ports("claim_relaxed"))
         self.tick = use_cases.tick(self.ports("tick"))
         self.sweep_buckets = use_cases.sweep_buckets(self.ports("sweep"))
         self.relay = use_cases.relay(self.ports("relay"))
@@ -291,6 +307,10 @@ class World:
     def queues_for(self, function: str) -> Mapping[str, Any]:
         """The queues of the actions, as a function sees them."""
         return {"http-request": self.port_for(function, self.http_queue)}
+
+    def policy_queues_for(self, function: str) -> Mapping[str, Any]:
+        """The queues of the policies, as a function sees them."""
+        return {"spread": self.port_for(function, self.policy_queue)}
 
     def ports(self, function: str) -> FunctionPorts:
         """The bundle of one function."""
@@ -331,13 +351,19 @@ class World:
     # ------------------------------------------------------------ clients
 
     def post(
-        self, due: Millis, tries: int = 3, retry: Mapping[str, object] | None = None, **action: object
+        self,
+        due: Millis,
+        tries: int = 3,
+        retry: Mapping[str, object] | None = None,
+        precision: str = "precise",
+        **action: object,
     ) -> Schedule | None:
         """POSTs, and again if the answer is 503; what was answered 201 is in `accepted`."""
         body = {
             "pointInTime": due / 1000,
             "action": {**ACTION, **action},
             "payload": {"due": due},
+            "precision": precision,
             **({"retry": retry} if retry else {}),
         }
         for _ in range(tries):
@@ -355,7 +381,7 @@ class World:
         """As its record was when it was written."""
         return next(
             change.row
-            for change in reversed(self.table.stream)
+            for change in reversed([*self.table.stream, *self.relaxed.stream])
             if isinstance(change.row, Schedule) and change.row.id == schedule_id
         )
 
@@ -415,7 +441,11 @@ class World:
     def _step(self) -> bool:
         """One round of all consumers; whether any had work."""
         self._note_times()
-        moved = [self.read_stream(), *(self._consume(queue, use) for queue, use in self.consumers())]
+        moved = [
+            self.read_stream(),
+            self.read_relaxed(),
+            *(self._consume(queue, use) for queue, use in self.consumers()),
+        ]
         return any(moved)
 
     def consumers(self) -> list[tuple[MemoryQueue, Callable[[Any], list[str]]]]:
@@ -436,11 +466,18 @@ class World:
                 self.observer.note("tick failed")
 
     def read_stream(self) -> bool:
-        busy = self.stream.busy()
+        return self._read(self.stream, self.enqueue)
+
+    def read_relaxed(self) -> bool:
+        """The stream of the relaxed table. What expires there does so when a test says it."""
+        return self._read(self.relaxed_stream, self.claim_relaxed)
+
+    def _read(self, stream: MemoryStream, use: Callable[[Any], list[str]]) -> bool:
+        busy = stream.busy()
         for shard in busy:
-            if batch := self.stream.receive(shard):
-                failed = self._call(self.enqueue, batch)
-                self.stream.settle(shard, failed)
+            if batch := stream.receive(shard):
+                failed = self._call(use, batch)
+                stream.settle(shard, failed)
                 if failed != []:
                     self.clock.move(SECOND)  # Lambda backs off, and delivers again
         return bool(busy)

@@ -8,11 +8,14 @@ from attrs import field, frozen
 
 from local.command.options import template_parameters
 
-PARTS = ("steady", "live", "burst", "throughput", "api", "imports")
+USUAL = ("steady", "live", "burst", "throughput", "api", "imports")
+SERIES = "series"  # takes ten minutes by itself
+PARTS = (*USUAL, SERIES)
 DELAYER_PERIOD = "60"
 # The journal takes processor time, which on one machine adds to the lateness. On AWS the two share no processor.
 # The canary would be counted among the requests of the schedules.
 PARAMETERS = {"Lifecycle": "off", "Canary": "off"}
+WITH_SERIES = {"Lifecycle": "events"}  # a series is stepped by events
 
 
 @frozen(kw_only=True)
@@ -26,7 +29,9 @@ class Options:
     post_seconds: int = 10  # for which the clients POST
     call_seconds: int = 5  # for which they make each of the other calls
     import_runs: int = 5  # fresh interpreters for each function
-    parts: tuple[str, ...] = PARTS
+    series: int = 5000  # each of one minute
+    minutes: int = 3  # for which they are due
+    parts: tuple[str, ...] = USUAL
     parameters: Mapping[str, str] = field(factory=dict)  # template parameters
     json: Path | None = None  # file for all figures
 
@@ -34,7 +39,8 @@ class Options:
 def parse(argv: Sequence[str] | None = None) -> Options:
     """Read the command line. EmulatorError for a template parameter without a value."""
     given = parser().parse_args(argv)
-    quick = given.quick
+    quick, parts = given.quick, tuple(given.only or USUAL)
+    needed = WITH_SERIES if SERIES in parts else {}
     return Options(
         rate=given.rate or (20 if quick else 50),
         seconds=given.seconds or (10 if quick else 60),
@@ -42,8 +48,14 @@ def parse(argv: Sequence[str] | None = None) -> Options:
         post_seconds=3 if quick else 10,
         call_seconds=2 if quick else 5,
         import_runs=3 if quick else 5,
-        parts=tuple(given.only or PARTS),
-        parameters={**PARAMETERS, **template_parameters(DELAYER_PERIOD, given.parameter)},
+        series=given.series or (500 if quick else 5000),
+        minutes=given.minutes or (2 if quick else 3),
+        parts=parts,
+        parameters={
+            **PARAMETERS,
+            **needed,
+            **template_parameters(DELAYER_PERIOD, given.parameter),
+        },
         json=given.json,
     )
 
@@ -62,8 +74,18 @@ def parser() -> argparse.ArgumentParser:
         "--seconds", type=positive, metavar="N", help="for how long schedules are due at this rate (default: 60)"
     )
     parser.add_argument("--burst", type=positive, metavar="N", help="schedules due in the same second (default: 500)")
-    parser.add_argument("--quick", action="store_true", help="a small run: --rate 20 --seconds 10 --burst 100")
-    parser.add_argument("--only", action="append", choices=PARTS, help="measure only this part; repeatable")
+    parser.add_argument("--series", type=positive, metavar="N", help="series of one minute (default: 5000)")
+    parser.add_argument("--minutes", type=positive, metavar="N", help="for how long they are due (default: 3)")
+    parser.add_argument(
+        "--quick", action="store_true", help="a small run: --rate 20 --seconds 10 --burst 100 --series 500 --minutes 2"
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=PARTS,
+        help="measure only this part; repeatable. series, beside as many plain schedules, is measured only if it is "
+        "named, and then Lifecycle=events is the default",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
     parser.add_argument(
         "--parameter",

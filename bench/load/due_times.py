@@ -11,6 +11,11 @@ def evenly(start: int, rate: int, seconds: int) -> list[int]:
     return [start + number * SECOND // rate for number in range(rate * seconds)]
 
 
+def evenly_in_a_minute(start: int, count: int) -> list[int]:
+    """All at the same distance, in one minute."""
+    return [start + number * MINUTE // count for number in range(count)]
+
+
 def within_a_second(start: int, count: int) -> list[int]:
     """At random within one second; the same each time."""
     chance = random.Random(count)

@@ -13,7 +13,9 @@ from bench.load.arrivals import Arrival
 from bench.load.calls import NewSchedule
 from bench.load.clients import Clients
 from bench.load.due_times import MINUTE, SECOND
+from bench.load.series import NewSeries, due_of, post, spread
 from local.command.progress import console
+from local.emulator.metering.meter import Reading
 from local.errors import EmulatorError
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
@@ -60,6 +62,22 @@ class LoadGenerator:
         for path in runs:
             self.wait_for_arrivals(path, due[path], f"Firing {path}")
         return due
+
+    def run_series(self, path: str, count: int, minutes: int) -> tuple[list[NewSeries], Reading]:
+        """POST series ahead, and run them for some minutes. Metered from their first time to the end of the last.
+
+        A tick each minute sweeps nothing: an occurrence is put a minute before it is due, within the delayer period.
+        """
+        expected = count / self.posts_per_second[-1] * 2 + MARGIN_SECONDS  # a series is several items
+        start = due_times.first_minute_to_sweep(now() + round(expected * SECOND), self.period_ms)
+        series = spread(count, start, minutes, self.receiver.url + path)
+        with progress_bar(f"POSTing for {path}", count) as advance:
+            self.clients.send_all([post(new) for new in series], counter(advance))
+        warn_if_behind(time.time() - start / SECOND)
+        self.stack.reset_meter()
+        self.sweep(start)
+        self.wait_for_arrivals(path, due_of(series), f"Firing {path}")
+        return series, self.stack.meter()
 
     def sweep(self, minute: int) -> None:
         """Wait until a minute can be swept, and invoke the minute task."""

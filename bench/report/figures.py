@@ -28,6 +28,8 @@ class Report:
     metered_schedules: int = 0  # whose requests these are
     requests: list[FunctionRequests] = field(factory=list)
     per_schedule: PerSchedule | None = None
+    per_occurrence: PerSchedule | None = None  # of a series
+    per_plain: PerSchedule | None = None  # of a schedule of no series, in the same run
     api: list[ApiCall] = field(factory=list)
     imports: list[ImportTime] = field(factory=list)
     verdicts: list[Verdict] = field(factory=list)

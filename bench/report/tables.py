@@ -27,6 +27,7 @@ def show(report: Report, options: Options, console: Console) -> None:
         throughput_table(report) if report.throughput else None,
         requests_table(report) if report.requests else None,
         sums_table(report) if report.per_schedule else None,
+        series_table(report) if report.per_occurrence else None,
         imports_table(report) if report.imports else None,
         verdicts_table(report) if report.verdicts else None,
     ]
@@ -154,6 +155,17 @@ def sums_table(report: Report) -> Table:
         table.add_row("deleted by the fast track; the rest was swept", f"{sums.fast_track:.0%}")
         table.add_row("fixed per tick: writes of heartbeat and control rows", f"{sums.fixed_writes / ticks:.1f}")
         table.add_row("fixed per tick: read units of the minute task", f"{sums.fixed_reads / ticks:.1f}")
+    return table
+
+
+def series_table(report: Report) -> Table:
+    """What an occurrence of a series costs, beside a plain schedule of the same run."""
+    table = grid("Per occurrence of a series, and per plain schedule", "what", "occurrence", "plain")
+    if (series := report.per_occurrence) and (plain := report.per_plain):
+        table.add_row("write units", f"{series.writes:.2f}", f"{plain.writes:.2f}")
+        table.add_row("read units, without the minute task", f"{series.reads:.2f}", f"{plain.reads:.2f}")
+        table.add_row("SQS requests", f"{series.sqs:.2f}", f"{plain.sqs:.2f}")
+        table.add_row("Lambda invocations", f"{series.invocations:.2f}", f"{plain.invocations:.2f}")
     return table
 
 

@@ -16,11 +16,12 @@ from local.emulator.metering.meter import Reading
 from local.errors import EmulatorError
 from local.key_pair import KeyPair
 from local.project import PROJECT
-from local.stack.expiry import Expiry
+from local.stack.expiry import INTERVAL_SECONDS, RELAXED_SECONDS, Expiry
 from local.stack.ports import free_ports, refuse_used
 from local.stack.process import EmulatorProcess
 
 LONGEST_REQUEST_SECONDS = 240  # the start of all functions: seconds, or minutes on a machine that is busy
+EXPIRING = {INTERVAL_SECONDS: ("SchedulesTable", "LedgerTable"), RELAXED_SECONDS: ("RelaxedTable",)}
 Progress = Callable[[str], AbstractContextManager[object]]
 
 
@@ -53,7 +54,7 @@ class EmulatedStack:
         self.aws_endpoint_url = self.process.url
         self.clients = AwsClients(self.aws_endpoint_url, self.pair)
         self.client = self.clients.client
-        self.expiry: Expiry | None = None
+        self.expiries: list[Expiry] = []
 
     def __enter__(self) -> Self:
         try:
@@ -79,14 +80,16 @@ class EmulatedStack:
         if "ApiId" in self.outputs:
             with self.progress("Starting the functions"):
                 self.request_emulator("PUT", "/_local/api", {"apiId": self.outputs["ApiId"]})
-        tables = [self.outputs[name] for name in ("SchedulesTable", "LedgerTable") if name in self.outputs]
-        self.expiry = Expiry(self.client("dynamodb"), tables)
-        self.expiry.start()
+        for interval, names in EXPIRING.items():
+            tables = [self.outputs[name] for name in names if name in self.outputs]
+            self.expiries.append(Expiry(self.client("dynamodb"), tables, interval))
+        for expiry in self.expiries:
+            expiry.start()
 
     def stop(self) -> None:
         """End every process; a second call does nothing."""
-        if self.expiry:
-            self.expiry.stop()
+        for expiry in self.expiries:
+            expiry.stop()
         self.process.stop()
         if self.is_temporary:
             shutil.rmtree(self.folder, ignore_errors=True)

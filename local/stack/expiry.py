@@ -1,8 +1,9 @@
 """Expiry of records on one machine, in place of DynamoDB's TTL.
 
 The emulator's own TTL writes no stream record for a delete, so a schedule deleted by it would be lost; and its
-CloudFormation ignores the TTL of the template. On AWS a scan each minute would be wrong. Here it is fine, because the
-tables are in this machine's memory and a scan costs nothing.
+CloudFormation ignores the TTL of the template. The emulator says in its streams that DynamoDB's TTL has made these
+deletes. On AWS a scan each minute would be wrong. Here it is fine, because the tables are in this machine's memory and
+a scan costs nothing.
 """
 
 import threading
@@ -12,11 +13,16 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from local.emulator.patches.streams import EXPIRED
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
 INTERVAL_SECONDS = 60.0
+RELAXED_SECONDS = (
+    5.0  # what fires by its TTL alone should not keep somebody waiting who tries it; on AWS it may take days
+)
 
 
 class Expiry:
@@ -52,7 +58,7 @@ class Expiry:
         keys = [key["AttributeName"] for key in description["KeySchema"]]
         pages = self.dynamodb.get_paginator("scan").paginate(
             TableName=table,
-            FilterExpression="expiresAt < :now",
+            FilterExpression=EXPIRED,
             ExpressionAttributeValues={":now": {"N": str(now)}},
         )
         return sum(
@@ -65,7 +71,7 @@ class Expiry:
             self.dynamodb.delete_item(
                 TableName=table,
                 Key=key,
-                ConditionExpression="expiresAt < :now",
+                ConditionExpression=EXPIRED,
                 ExpressionAttributeValues={":now": {"N": str(now)}},
             )
             return True

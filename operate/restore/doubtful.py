@@ -20,6 +20,7 @@ from operate.restore.tables import Item, merged_sweep
 
 ENDED: Final = "ended or claimed already"
 WAITS: Final = "dead-lettered: it may have fired"
+NEVER: Final = 2**63  # a minute after all others
 LONGEST_LEAD: Final[Millis] = SECOND  # so long before its point in time a schedule may have been claimed
 REASON: Final = "restored after the ledger was lost: it was due before that, so it may have fired already"
 
@@ -84,7 +85,8 @@ class Schedules:
         mine = self.dynamodb.get_item(TableName=self.control_table, Key=key, ConsistentRead=True).get("Item")
         if not schedules or mine is None or self.is_dry_run:
             return
-        oldest = min(minute_of(schedule.address.due) for schedule in schedules)
+        swept = [schedule for schedule in schedules if not schedule.is_relaxed]  # nobody sweeps the others
+        oldest = min((minute_of(schedule.address.due) for schedule in swept), default=NEVER)
         if oldest < int(mine["closedUntil"]["N"]):
             self.dynamodb.put_item(TableName=self.control_table, Item=merged_sweep(mine, oldest))
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from attrs import field, frozen
 
 from delayer.core.schedule.instants import Millis, parse_instant
-from operate.restore.tables import TABLES
+from operate.restore.tables import OF_SCHEDULES, TABLES
 
 NEVER = "never"
 
@@ -33,11 +33,11 @@ def parse(argv: Sequence[str] | None = None) -> Options:
     only = "pause" if given.pause else "resume" if given.resume else ""
     if bool(only) == bool(sources):
         made.error("name at least one table to copy from, or give --pause or --resume alone")
-    if {"ledger", "schedules"} <= sources.keys() and given.lost_at is None:
+    if "ledger" in sources and not sources.keys().isdisjoint(OF_SCHEDULES) and given.lost_at is None:
         made.error(
-            "with --ledger and --schedules, --lost-at is needed: what was due by then may have fired after the copy of "
-            "the ledger was made, and waits for a person; 'never' if the schedules come from the table itself, and not "
-            "from a backup"
+            "with --ledger and --schedules or --relaxed, --lost-at is needed: what was due by then may have fired "
+            "after the copy of the ledger was made, and waits for a person; 'never' if the schedules come from the "
+            "tables themselves, and not from a backup"
         )
     return Options(
         stack=given.stack,
@@ -56,10 +56,10 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m operate.restore",
         description="Copies the items of restored tables into the tables of a stack: control, ledger, registry, "
-        "journal, and the schedules last. Only what is missing is written; nothing that stands is overwritten. It may "
-        "be repeated. Meanwhile the stack is paused: the minute task alone for schedules, registry and journal; "
-        "everything, the API too, for ledger and control. After a failure the stack stays paused: repeat the command, "
-        "or use --resume. The exit status is 0 if everything was copied, otherwise it is 1.",
+        "journal, and the schedules of both lanes last. Only what is missing is written; nothing that stands is "
+        "overwritten. It may be repeated. Meanwhile the stack is paused: the minute task alone for schedules, registry "
+        "and journal; everything, the API too, for ledger and control. After a failure the stack stays paused: repeat "
+        "the command, or use --resume. The exit status is 0 if everything was copied, otherwise it is 1.",
     )
     parser.add_argument("--stack", default="delayer", help="name of the stack that is filled (default: delayer)")
     for kind, table in TABLES.items():

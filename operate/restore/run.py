@@ -14,7 +14,7 @@ from operate.restore.copying import Copy, Pace, WrongTable
 from operate.restore.doubtful import Schedules, schedules_of
 from operate.restore.options import Options
 from operate.restore.pausing import Pause
-from operate.restore.tables import NET_OF_SERIES, TABLES, Item, merged_shards, merged_sweep
+from operate.restore.tables import NET_OF_SERIES, OF_SCHEDULES, TABLES, Item, merged_shards, merged_sweep
 
 NEEDS_EVERYTHING: Final = ("control", "ledger")  # while these are copied, no function may write
 SHOWN: Final = 20  # ids
@@ -89,7 +89,7 @@ class Restore:
                 self.sleep(seconds)
 
     def _copy(self, kind: str, copy: Copy) -> None:
-        schedules = self._schedules() if kind == "schedules" else None
+        schedules = self._schedules() if kind in OF_SCHEDULES else None
         with progress_bar(f"Copying {copy.table.what}", self._items(copy.source)) as advance:
             counted = copy.run(
                 schedules.pick if schedules else self._noting(kind), lambda so_far: advance(sum(so_far.values()))

@@ -67,6 +67,7 @@ def of_control(item: Item, _now: Millis) -> Decision:
     return Decision.COPY if item["name"]["S"].startswith("id-key") else Decision.LEAVE
 
 
+OF_SCHEDULES: Final = ("schedules", "relaxed")  # the kinds whose records fire
 # Of one that has gone on since the copy, the cursor stands and is not overwritten. What was filed for it, and is no
 # longer current, is found by the net and taken off the file (ADR 0100).
 OF_SERIES: Final = ("series", "series-of", "series-name", "current", *(str(one) for one in Directory))
@@ -104,6 +105,9 @@ TABLES: Final[Mapping[str, Table]] = {
     ),
     "schedules": Table(
         what="the schedules", output="SchedulesTable", keys=("bucket", "due"), decide=of_schedules, is_marked=True
+    ),
+    "relaxed": Table(
+        what="the relaxed schedules", output="RelaxedTable", keys=("bucket", "due"), decide=of_schedules, is_marked=True
     ),
 }
 

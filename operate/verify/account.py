@@ -66,6 +66,12 @@ class Account:
         """A parameter of the stack."""
         return self.parameters.get(name, default)
 
+    def ttl_of(self, output: str) -> str:
+        """Of the table that the stack names so: its state, and the attribute it goes by."""
+        answer = self.client("dynamodb").describe_time_to_live(TableName=self.outputs[output])
+        found = answer["TimeToLiveDescription"]
+        return f"{found['TimeToLiveStatus']} {found.get('AttributeName', '')}".strip()
+
     def operate(self, command: Mapping[str, str]) -> dict[str, Any]:
         """What the operator's function answers. ValueError with its reason if it refused."""
         answer = self.client("lambda").invoke(

@@ -13,6 +13,7 @@ from operate.verify.promises.canary import canary
 from operate.verify.promises.cancelling import never_fired, races
 from operate.verify.promises.failing import redriven, refused
 from operate.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
+from operate.verify.promises.relaxed import relaxed
 from operate.verify.promises.repeating import repeating
 from operate.verify.results.findings import Finding, broken, unchecked
 from operate.verify.session import Session, Unexpected
@@ -24,6 +25,7 @@ TITLES = {
     "refused": "A target that is refused",
     "redrive": "A dead letter and its redrive",
     "series": "A series of one minute",
+    "relaxed": "The relaxed lane",
     "far": "Creating what is beyond the delayer period",
     "canary": "The canary and its alarm",
 }
@@ -132,6 +134,7 @@ def check_all(session: Session, inbox: Inbox) -> None:
         "refused": lambda: [refused(session)],
         "redrive": lambda: [redriven(session, late_queue)],
         "series": lambda: [repeating(session, inbox)],
+        "relaxed": lambda: relaxed(session, inbox),
     }
     try:
         for part, of_part in todo.items():

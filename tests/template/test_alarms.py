@@ -20,9 +20,11 @@ ALARMS: Final = resources("AWS::CloudWatch::Alarm")
 FUNCTIONS: Final = functions()
 each_alarm = pytest.mark.parametrize("alarm", sorted(ALARMS))
 
+STREAMED: Final = ("Schedules", "Relaxed", "Waiting", "Ledger")
 SILENT: Final = {  # those that ring because nothing is heard
     "MinuteTaskMissingAlarm",
     "SeriesTaskMissingAlarm",
+    "TimingTaskMissingAlarm",
     "StreamNotPolledAlarm",
     "CanaryNearMissingAlarm",
     "CanaryFarMissingAlarm",
@@ -36,8 +38,12 @@ AT_ONCE: Final = {
     "StreamDiscardedAlarm",
     "StreamDroppedAlarm",
     "StreamUndeliveredAlarm",
-    "LifecycleSchedulesDroppedAlarm",
-    "LifecycleLedgerDroppedAlarm",
+    "RelaxedDiscardedAlarm",
+    "RelaxedDroppedAlarm",
+    "RelaxedUndeliveredAlarm",
+    *(f"Lifecycle{table}DroppedAlarm" for table in STREAMED),
+    "TimingDroppedAlarm",
+    "TimeRefusedAlarm",
     "EventsRefusedAlarm",
     "SeriesFailedAlarm",
     *(f"{name}Alarm" for name in DEAD),
@@ -234,12 +240,15 @@ def test_the_alarms_on_functions() -> None:
     found = {(one.name, one.resource) for alarm in ALARMS for one in watched(alarm) if one.dimension == "FunctionName"}
     assert found == {
         ("DestinationDeliveryFailures", "StreamEnqueuer"),
+        ("DestinationDeliveryFailures", "RelaxedClaimer"),
         ("IteratorAge", "StreamEnqueuer"),
+        ("IteratorAge", "RelaxedClaimer"),
         ("IteratorAge", "StreamLifecycle"),
         ("Invocations", "Task1MinuteEnqueuer"),
         ("Errors", "Task1MinuteEnqueuer"),
         ("Invocations", "Task1MinuteSeries"),
         ("Errors", "Task1MinuteSeries"),
+        ("Invocations", "Task1MinuteTiming"),
     }
 
 
@@ -250,7 +259,7 @@ def test_each_mapping_of_a_stream_rings_if_it_does_not_poll_or_drops() -> None:
         for name, resource in deployed()["Resources"].items()
         if resource["Type"] == "AWS::Lambda::EventSourceMapping" and "StartingPosition" in resource["Properties"]
     }
-    assert len(mappings) == 3
+    assert len(mappings) == 5
     for name, properties in mappings.items():
         assert properties["MetricsConfig"] == {"Metrics": ["EventCount"]}
         found = {one.name for alarm in ALARMS for one in watched(alarm) if one.resource == name}
@@ -269,7 +278,7 @@ def test_what_is_switched_off_does_not_ring() -> None:
         f"Canary{path}{what}Alarm" for path in ("Near", "Far") for what in ("Missing", "Late")
     }
     assert {name for name in ALARMS if conditions[name] == "HasEvents"} == {
-        f"Lifecycle{table}{what}Alarm" for table in ("Schedules", "Ledger") for what in ("NotPolled", "Dropped")
+        f"Lifecycle{table}{what}Alarm" for table in STREAMED for what in ("NotPolled", "Dropped")
     }
 
 
@@ -282,7 +291,7 @@ def test_few_schedules_ring_only_if_half_of_them_are_very_late() -> None:
 
 
 def test_each_canary_rings_if_it_is_late_or_missing() -> None:
-    for metric in set(get_args(Lateness)) - {"Lateness"}:
+    for metric in set(get_args(Lateness)) - {"Lateness", "RelaxedLateness", "UndecidedAge"}:  # users' schedules
         assert metric in LATENESS.values()
         [missing, late] = sorted(
             (name for name in ALARMS if {one.name for one in watched(name)} == {metric}), reverse=True
@@ -377,7 +386,8 @@ def test_the_widgets_are_valid_and_do_not_cover_each_other() -> None:
 def test_it_shows_first_how_late_schedules_and_canaries_are() -> None:
     first, second = widgets()[:2]
     stats = [row[-1]["stat"] for row in first["properties"]["metrics"]]
-    assert ([one.name for one in shown(first)], stats) == (["Lateness", "Lateness"], ["p50", "p99"])
+    names = [one.name for one in shown(first)]
+    assert (names, stats) == (["Lateness", "Lateness", "RelaxedLateness"], ["p50", "p99", "p99"])
     assert [one.name for one in shown(second)] == list(LATENESS.values())
 
 

@@ -78,7 +78,11 @@ PLACES: Final[dict[str, set[tuple[str, str]]]] = {
 }
 
 # The parts of the store that use cases have of their own.
-PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {"Enqueue": (WAITING,), "BringBack": PREFIXES}
+PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {
+    "Enqueue": (WAITING,),
+    "ClaimRelaxed": (WAITING,),
+    "BringBack": PREFIXES,
+}
 
 each_function = pytest.mark.parametrize("function", sorted(functions()))
 
@@ -88,13 +92,9 @@ each_function = pytest.mark.parametrize("function", sorted(functions()))
 
 def of_port(port: Port) -> set[Permission]:
     """What a use case needs for one of the objects that it holds; another use case says for itself what it needs."""
-    if port.held in ("BringBack", "Cancel", "ChangeSeries", "DescribedByRemote", "Occurrences", "Renew"):
-        return set()
     if port.held == "DeadLetters":
         places = {place for method in port.methods for place in PLACES[method]}
         return {(f"DeadLetterBucket/{prefix}/*", of_store(method)) for method, prefix in places}
-    if port.held == "Ids":
-        return set()  # what it asks for is listed under its own name
     if port.held in ("Executor", "RemoteTarget"):
         return TARGETS.get(port.resources.get("kind", "remote"), set())
     if port.held == "S3DeadLetterStore" and port.use_case in PREFIXES_OF:
@@ -132,10 +132,16 @@ def of_any_place(port: Port) -> set[Permission]:
 
 
 def of_code(function: str) -> set[Permission]:
-    needed = {permission for port in cold_start(function).ports for permission in of_port(port)}
-    if function == "delayer-relay":  # it hands over to all executors, whose queues it knows by their registrations
+    ports = cold_start(function).ports
+    users = {port.use_case for port in ports} - {"DeadLetters"}  # what they ask for is listed under their own names
+    needed = {permission for port in ports if port.held not in users for permission in of_port(port)}
+    if function in ("delayer-relay", "relaxed-claimer"):
+        # They hand over to all executors, whose queues they know by their registrations.
         queues = {logical(one["Queue"]) for one in resources("Custom::DelayerAction").values()}
         needed |= {(queue, "sqs:SendMessage") for queue in queues}
+    if function in ("timing-enqueuer", "task-1minute-timing"):  # they ask all policies, whose queues they know by name
+        asked = {queue for queue, consumer in consumed().items() if consumer.startswith("policy-")}
+        needed |= {(queue, "sqs:SendMessage") for queue in asked}
     return needed
 
 
@@ -258,6 +264,7 @@ def test_what_a_team_allows_its_function_is_narrow(function: str) -> None:
 
 def test_all_that_holds_schedules_is_known_as_delayers_own() -> None:
     wanted = {"SchedulesTable", "LedgerTable", "ControlTable", "JournalTable", "RegistryTable", "DeadLetterBucket"}
+    wanted |= {"RelaxedTable", "WaitingTable"}
     assert own_resources() >= wanted | {"DelayerQueue", "ExecutorcanaryQueue", "LifecycleTopic", "ApiSchedulePost"}
 
 

@@ -16,7 +16,7 @@ from delayer.core.history.cloud_events import PREFIX
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
 from delayer.targets.aws_messages import OWN_QUEUE
-from delayer.use_cases.firing.relay import Relay
+from delayer.use_cases.firing.relay import HandOver
 from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
 from operate.move_queues import TAG
 from tests.cfn import (
@@ -74,9 +74,16 @@ WORKING = sorted(dead_letter_queues())
 SUSPECTS = sorted(name for name in QUEUES if name.endswith("SuspectsQueue"))
 DEAD = sorted(set(QUEUES) - set(WORKING) - set(SUSPECTS))
 OF_SUBSCRIBERS = sorted(queue for queue, function in consumed().items() if function.startswith("subscriber-"))
-HEALING = ["GroupQueue", "JournalQueue", "SweepQueue", *OF_SUBSCRIBERS]  # those that hold no schedules
-SHARED = {"SubscribersDeadLetterQueue": OF_SUBSCRIBERS}  # dead-letter queues of several queues
-RENEWED = {"TaskDeadLetterQueue": 24 * 3600, "SweepDeadLetterQueue": 4 * 24 * 3600}  # seconds for which they keep
+OF_POLICIES = sorted(queue for queue, function in consumed().items() if function.startswith("policy-"))
+HEALING = ["GroupQueue", "JournalQueue", "SweepQueue", *OF_SUBSCRIBERS, *OF_POLICIES]  # those that hold no schedules
+# Dead-letter queues of several queues.
+SHARED = {"SubscribersDeadLetterQueue": OF_SUBSCRIBERS, "PoliciesDeadLetterQueue": OF_POLICIES}
+STREAMED = ("SchedulesTable", "RelaxedTable", "WaitingTable", "LedgerTable")
+RENEWED = {
+    "TaskDeadLetterQueue": 24 * 3600,
+    "SweepDeadLetterQueue": 4 * 24 * 3600,
+    "PoliciesDeadLetterQueue": 4 * 24 * 3600,
+}  # seconds for which they keep
 
 # ------------------------------------------------------------ functions
 
@@ -89,7 +96,8 @@ def test_each_folder_is_a_function_and_each_function_a_folder() -> None:
 def test_names(function: str) -> None:
     """`<source>-<classifier>-<name>`, the same in AWS, in the folder and in the logs."""
     assert FUNCTIONS[function]["FunctionName"] == {"Fn::Sub": f"${{AWS::StackName}}-{function}"}
-    sources = "api|stream|task|sweep|delayer|executor|job|operator|lifecycle|series|subscriber|deploy"
+    sources = "api|stream|task|sweep|delayer|executor|job|operator|lifecycle|series|subscriber|deploy|relaxed"
+    sources += "|timing|policy"
     assert re.fullmatch(rf"({sources})(-[a-z0-9]+)+", function)
     assert variables(function)["AWS_SDK_UA_APP_ID"] == function
     assert cold_start(function).services == {function}
@@ -193,11 +201,11 @@ def test_no_attempt_outlives_the_margin_after_an_end() -> None:
     nobody has claimed, of which there is no attempt.
     """
     executors = [FUNCTIONS[name]["Timeout"] for name in FUNCTIONS if name.startswith("executor-")]
-    writers = [*executors, FUNCTIONS["delayer-relay"]["Timeout"]]
+    writers = [*executors, *(FUNCTIONS[name]["Timeout"] for name in ("delayer-relay", "relaxed-claimer"))]
     assert (max(writers) + max(executors) + 60) * 1000 <= ATTEMPT_OVER
     ending = {consumed()[queue] for queue in SUSPECTS} - {"series-stepper"}  # its messages are events, and end nothing
     assert {FUNCTIONS[function]["Timeout"] for function in ending} <= set(writers)
-    assert "lease" in Relay.__annotations__
+    assert "lease" in HandOver.__annotations__
 
 
 def test_the_delayer_period_leaves_room_for_the_whole_edge_minute() -> None:
@@ -251,15 +259,33 @@ def test_the_stream() -> None:
     assert "FilterCriteria" not in stream, "the heartbeat must come through"
 
 
+def test_the_stream_of_the_relaxed_lane() -> None:
+    """The same, but for an hour; and only removals, of whomever: one by hand becomes a dead letter."""
+    streams = dict(events("DynamoDB"))
+    relaxed, precise = streams["relaxed-claimer"], streams["stream-enqueuer"]
+    assert relaxed["Stream"] == {"Fn::GetAtt": "RelaxedTable.StreamArn"}
+    assert relaxed["MaximumRecordAgeInSeconds"] == 3600
+    assert relaxed["FilterCriteria"] == {"Filters": [{"Pattern": '{"eventName": ["REMOVE"]}'}]}
+    own = {"Stream", "MaximumRecordAgeInSeconds", "FilterCriteria"}
+    assert {name: value for name, value in relaxed.items() if name not in own} == {
+        name: value for name, value in precise.items() if name not in own
+    }
+
+
+def test_the_lease_of_a_relaxed_claim_is_the_timeout_of_its_function() -> None:
+    """When it lapses, the function that claimed is gone."""
+    assert variables("relaxed-claimer")["LEASE"] == str(FUNCTIONS["relaxed-claimer"]["Timeout"])
+
+
 def test_lifecycle_events_are_off_the_firing_path() -> None:
     """A consumer of its own, which can be switched off, and tried again until the stream forgets."""
     streams = [properties for function, properties in events("DynamoDB") if function == "stream-lifecycle"]
-    assert {logical(stream["Stream"]) for stream in streams} == {"SchedulesTable", "LedgerTable"}
+    assert {logical(stream["Stream"]) for stream in streams} == {*STREAMED}
     for stream in streams:
         assert stream["Enabled"] == {"Fn::If": ["HasEvents", True, False]}
         assert stream["StartingPosition"] == "TRIM_HORIZON"
         assert (stream["MaximumRetryAttempts"], stream["MaximumRecordAgeInSeconds"]) == (10_000, 86_400)
-    for table in ("SchedulesTable", "LedgerTable"):
+    for table in STREAMED:
         readers = [function for function, stream in events("DynamoDB") if logical(stream["Stream"]) == table]
         assert len(readers) <= 2, "of more readers of one shard, some are throttled"
     subscription = expanded()["Resources"]["JournalSubscription"]
@@ -371,7 +397,7 @@ def test_what_is_no_schedule_outlasts_an_outage_of_a_day_in_its_queue(queue: str
 def test_what_is_renewed_reaches_its_dead_letter_queue_before_it_expires(queue: str) -> None:
     """SQS counts from the first send; its alarm stands for a day or more. A tick goes there at once."""
     sources = [QUEUES[name] for name, dead in dead_letter_queues().items() if dead == queue]
-    longest = sum(one["VisibilityTimeout"] * one["RedrivePolicy"]["maxReceiveCount"] for one in sources)
+    longest = max((one["VisibilityTimeout"] * one["RedrivePolicy"]["maxReceiveCount"] for one in sources), default=0)
     assert QUEUES[queue]["MessageRetentionPeriod"] >= longest + 24 * 3600
 
 
@@ -390,7 +416,7 @@ def test_queues_are_kept_when_their_stack_is_deleted(queue: str) -> None:
     assert tag["Key"] == TAG
     name = tag["Value"]["Fn::Sub"].removeprefix("${AWS::StackName}/")
     function = consumed().get(queue, "")
-    of_a_loop = function.startswith(("executor-", "subscriber-"))
+    of_a_loop = function.startswith(("executor-", "subscriber-", "policy-"))
     assert name in ((function, f"{function}-suspects") if of_a_loop else (queue,))
 
 
@@ -562,6 +588,7 @@ def test_tables_have_no_index_and_no_replica(table: str) -> None:
     ("table", "keys"),
     [
         ("SchedulesTable", {"bucket": "HASH", "due": "RANGE"}),
+        ("RelaxedTable", {"bucket": "HASH", "due": "RANGE"}),
         ("LedgerTable", {"scheduleId": "HASH"}),
         ("ControlTable", {"name": "HASH"}),
         ("RegistryTable", {"list": "HASH", "entry": "RANGE"}),
@@ -576,13 +603,14 @@ def test_keys(table: str, keys: dict[str, str]) -> None:
 
 def test_what_expires_and_what_does_not() -> None:
     """Of the control rows, only those of suspects have this attribute: `tests/contract/dynamodb/test_trials.py`."""
-    for table in TABLES.values():
+    assert "TimeToLiveSpecification" not in TABLES["WaitingTable"], "no margin is counted from an id without a time"
+    for table in (one for name, one in TABLES.items() if name != "WaitingTable"):
         assert table["TimeToLiveSpecification"] == {"AttributeName": "expiresAt", "Enabled": True}
 
 
 def test_schedules_and_ledger_have_a_stream_with_both_images() -> None:
     streams = {name: table["StreamSpecification"] for name, table in TABLES.items() if "StreamSpecification" in table}
-    assert streams == {name: {"StreamViewType": "NEW_AND_OLD_IMAGES"} for name in ("SchedulesTable", "LedgerTable")}
+    assert streams == {name: {"StreamViewType": "NEW_AND_OLD_IMAGES"} for name in STREAMED}
 
 
 def test_the_bucket_is_kept_versioned_encrypted_and_private() -> None:
@@ -606,7 +634,9 @@ def test_one_role_for_each_function() -> None:
         assert "Policies" not in FUNCTIONS[function]
 
 
-OF_THE_LOOP = re.compile(r"Executor\w+RelayPolicy|ExecutorTargetRolesPolicy")  # of delayer-relay; of several executors
+OF_THE_LOOP = re.compile(  # of delayer-relay; of several executors; of those who ask a policy
+    r"Executor\w+RelayPolicy|ExecutorTargetRolesPolicy|Policy\w+AskPolicy"
+)
 
 
 @pytest.mark.parametrize("policy", sorted(name for name in POLICIES if not OF_THE_LOOP.fullmatch(name)))

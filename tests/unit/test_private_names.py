@@ -21,6 +21,8 @@ OF_MINISTACK = {  # what it has no public names for: `local` replaces some of it
     "_evaluate_conditions",
     "runtime._account_region_from_function_config",
     "_sessions",
+    "_delete_item",
+    "_build_change_record",
     "iam._access_keys",
     "_execute_function_with_config_scope",
     "service._execute_function_with_config_scope",

@@ -11,7 +11,7 @@ from local.emulator.patches.intervals import shorten_waits
 from local.emulator.patches.invocations import observe_invocations, pass_source_address
 from local.emulator.patches.mappings import accept_concurrency_from_parameters, observe_mappings
 from local.emulator.patches.permissions import authorize_batches, name_event_buses, trust_loopback
-from local.emulator.patches.streams import StreamPoller
+from local.emulator.patches.streams import StreamPoller, name_who_expires
 from local.errors import EmulatorError
 
 MINISTACK_VERSION = "1.5.33"
@@ -33,6 +33,7 @@ def install(observer: Observer) -> None:
     resolve_pseudo_parameters(modules, responses)
     resolve_names_in_loops(importlib.import_module("ministack.services.cloudformation.language_extensions"))
     StreamPoller(lambda_service, dynamodb).install()
+    name_who_expires(dynamodb)
     DelayedWakes(lambda_service, sqs).install()
     observe_mappings(lambda_service, sqs, observer)
     accept_concurrency_from_parameters(lambda_service)

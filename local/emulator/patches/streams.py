@@ -6,6 +6,31 @@ from typing import Any
 
 from local.emulator.observer import InvocationResult
 
+EXPIRED = "expiresAt < :now"  # the condition of a delete that plays DynamoDB's TTL; nobody else has it
+
+
+def name_who_expires(dynamodb: Any) -> None:
+    """In the stream, a delete by the TTL names the service, as on AWS. ministack's own TTL writes no stream record."""
+    delete, build = dynamodb._delete_item, dynamodb._build_change_record
+    current = threading.local()  # whether this thread plays the TTL
+
+    @functools.wraps(delete)
+    def noted(data: dict[str, Any]) -> Any:
+        current.expires = data.get("ConditionExpression") == EXPIRED
+        try:
+            return delete(data)
+        finally:
+            current.expires = False
+
+    @functools.wraps(build)
+    def named(*arguments: Any) -> dict[str, Any]:
+        record: dict[str, Any] = build(*arguments)
+        if getattr(current, "expires", False):
+            record["userIdentity"] = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
+        return record
+
+    dynamodb._delete_item, dynamodb._build_change_record = noted, named
+
 
 class StreamPoller:
     """Polls each stream mapping in a thread of its own, and restarts at the lowest failed record.

@@ -2,6 +2,7 @@
 tests as the AWS adapters, so that they cannot drift, and are shipped: use them to test your own action.
 """
 
+from delayer.fakes.lanes.records import MemoryRecords, MemoryWaitingTable
 from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.messaging.topic import MemoryTopic
@@ -35,6 +36,7 @@ __all__ = [
     "MemoryObserver",
     "MemoryQueue",
     "MemoryRateLimit",
+    "MemoryRecords",
     "MemoryRegistry",
     "MemoryScheduleTable",
     "MemorySeries",
@@ -43,6 +45,7 @@ __all__ = [
     "MemoryStream",
     "MemoryTopic",
     "MemoryTrials",
+    "MemoryWaitingTable",
     "ScriptedTarget",
     "Tokens",
 ]

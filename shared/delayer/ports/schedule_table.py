@@ -66,6 +66,10 @@ class SendsHeartbeats(Protocol):
         ...
 
 
+class Records(PutsSchedules, DeletesSchedules, ReadsSchedules, ReadsManySchedules, Protocol):
+    """The records of all lanes, as one table: the id of a schedule tells in which its record is (ADR 0095)."""
+
+
 class ScheduleTable(
     PutsSchedules, DeletesSchedules, ReadsBuckets, ReadsSchedules, ReadsManySchedules, SendsHeartbeats, Protocol
 ):

@@ -1,4 +1,4 @@
-"""The function that handles the stream of the schedules table, as the minute task asks it (ADR 0082)."""
+"""The functions that handle the streams of both lanes, as the minute task asks them (ADR 0082)."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,7 +9,7 @@ class Died(Exception):
 
 
 class StreamConsumer(Protocol):
-    """stream-enqueuer."""
+    """stream-enqueuer, and relaxed-claimer for records of the relaxed table."""
 
     def handle(self, records: Sequence[object]) -> Sequence[int]:
         """Has it handle records of the stream once more; returns the positions of those it could not handle.

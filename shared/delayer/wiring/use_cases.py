@@ -7,6 +7,8 @@ if TYPE_CHECKING:
 
     from delayer.core.history.received import Event
     from delayer.core.schedule.messages import ExecutorMessage
+    from delayer.core.schedule.schedule import Schedule
+    from delayer.core.timing.deciding import Chosen
     from delayer.ports.journal import ReadsHistory
     from delayer.ports.queue import ReceivedMessage
     from delayer.ports.target import Target
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.api.replace import Replace
     from delayer.use_cases.api.stop import Stop
     from delayer.use_cases.firing.canary import SendCanary
+    from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
     from delayer.use_cases.firing.enqueue import Enqueue
     from delayer.use_cases.firing.execute import Execute
     from delayer.use_cases.firing.relay import Relay
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.recovery.redrive import Redrive
     from delayer.use_cases.series.begin import Begin
     from delayer.use_cases.series.create import CreateSeries
+    from delayer.use_cases.series.end_group import EndSeriesOfGroup
     from delayer.use_cases.series.halt import Halt
     from delayer.use_cases.series.occurrences import Occurrences
     from delayer.use_cases.series.put import PutSeries
@@ -53,6 +57,8 @@ if TYPE_CHECKING:
     from delayer.use_cases.series.step import StepSeries
     from delayer.use_cases.series.upkeep.react import ReactToEvents
     from delayer.use_cases.series.upkeep.tick import SeriesTick
+    from delayer.use_cases.timing.ask import AskPolicies, EnqueueTiming, TimingNet
+    from delayer.use_cases.timing.decide import Decide
     from delayer.wiring.bundle import Bundle
 
 # ------------------------------------------------------------ what several share
@@ -119,7 +125,7 @@ def accept(ports: "Bundle") -> "Accept":
 
     return Accept(
         clock=ports.clock,
-        schedules=ports.schedules,
+        schedules=ports.records,
         ledger=ports.ledger,
         registry=ports.registry,
         ids=ids(ports),
@@ -137,7 +143,7 @@ def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Repla
         occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.records,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=ids(ports),
@@ -154,7 +160,7 @@ def lookup(ports: "Bundle") -> "Lookup":
     return Lookup(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.records,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=id_check(ports),
@@ -169,7 +175,7 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
     return ListSchedules(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.records,
         registry=ports.registry,
         journal=ports.journal if ports.settings.has_journal else None,
         ids=id_check(ports),
@@ -184,7 +190,7 @@ def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel
         occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.records,
         registry=ports.registry,
         ids=id_check(ports),
         observer=ports.observer,
@@ -229,6 +235,7 @@ def cancel_group(ports: "Bundle") -> "CancelGroup":
         ledger=ports.ledger,
         jobs=ports.jobs,
         cancel=cancel(ports),
+        end_series=end_series_of_group(ports),
         queue=ports.group_queue,
         parallel=ports.parallel,
         observer=ports.observer,
@@ -321,6 +328,30 @@ def relay(ports: "Bundle") -> "Relay":
     )
 
 
+def claim_relaxed(ports: "Bundle") -> "ClaimRelaxed":
+    """The stream of the relaxed table."""
+    from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
+    from delayer.use_cases.firing.relay import HandOver
+
+    return ClaimRelaxed(
+        clock=ports.clock,
+        control=ports.control,
+        trials=ports.trials,
+        dead_letters=dead_letters(ports),
+        waiting=ports.dead_letter_store,
+        observer=ports.observer,
+        ledger=ports.ledger,
+        firing=HandOver(
+            clock=ports.clock,
+            ledger=ports.ledger,
+            executor_queues=ports.executor_queues,
+            observer=ports.observer,
+            new_nonce=ports.new_token,
+            lease=ports.settings.lease,
+        ),
+    )
+
+
 def execute(
     ports: "Bundle",
     target: "Target",
@@ -341,6 +372,51 @@ def execute(
         new_fence=ports.new_token,
         check=check,
         has_time=has_time,
+    )
+
+
+# ------------------------------------------------------------ times that are decided afterwards
+
+
+def enqueue_timing(ports: "Bundle") -> "EnqueueTiming":
+    """The stream of what waits for its time."""
+    from delayer.use_cases.timing.ask import EnqueueTiming
+
+    return EnqueueTiming(ask=ask_policies(ports))
+
+
+def timing_net(ports: "Bundle") -> "TimingNet":
+    """What still waits, each minute."""
+    from delayer.use_cases.timing.ask import TimingNet
+
+    return TimingNet(
+        clock=ports.clock,
+        control=ports.control,
+        waiting=ports.waiting,
+        ask=ask_policies(ports),
+        observer=ports.observer,
+    )
+
+
+def ask_policies(ports: "Bundle") -> "AskPolicies":
+    """For whoever sends to the queues of the policies."""
+    from delayer.use_cases.timing.ask import AskPolicies
+
+    return AskPolicies(queues=ports.policy_queues, observer=ports.observer)
+
+
+def decide(ports: "Bundle", choose: "Callable[[Schedule], Chosen]") -> "Decide":
+    """The queue of a policy."""
+    from delayer.use_cases.timing.decide import Decide
+
+    return Decide(
+        clock=ports.clock,
+        records=ports.waiting_records,
+        ledger=ports.ledger,
+        registry=ports.registry,
+        ids=ids(ports),
+        choose=choose,
+        observer=ports.observer,
     )
 
 
@@ -423,7 +499,7 @@ def redrive(ports: "Bundle") -> "Redrive":
         clock=ports.clock,
         ledger=ports.ledger,
         store=ports.dead_letter_store,
-        schedules=ports.schedules,
+        schedules=ports.records,
         delayer_queue=ports.delayer_queue,
         observer=ports.observer,
         read=ports.read_dead_letter,
@@ -566,6 +642,13 @@ def occurrences(ports: "Bundle") -> "Occurrences":
     from delayer.use_cases.series.occurrences import Occurrences
 
     return Occurrences(clock=ports.clock, series=ports.series, ledger=ports.ledger)
+
+
+def end_series_of_group(ports: "Bundle") -> "EndSeriesOfGroup":
+    """For the jobs that cancel groups."""
+    from delayer.use_cases.series.end_group import EndSeriesOfGroup
+
+    return EndSeriesOfGroup(series=ports.series, ledger=ports.ledger, halt=halt_series(ports), parallel=ports.parallel)
 
 
 def halt_series(ports: "Bundle") -> "Halt":

@@ -106,6 +106,8 @@ def stand(dynamodb_or_fake: Any) -> Stand:
         DynamoRegistry(
             dynamodb=dynamodb_or_fake,
             schedules_table=port.schedules_table,
+            relaxed_table=port.schedules_table,
+            waiting_table=port.schedules_table,
             ledger_table=port.ledger_table,
             registry_table=port.registry_table,
         ),
@@ -408,6 +410,20 @@ def test_the_current_ones_of_a_minute_are_listed_in_pages(stand: Stand) -> None:
         (one.id, f"s{number}", OWNER) for number, one in enumerate(occurrences)
     ]
     assert stand.series.page(evolve(bucket, shard=bucket.shard + 1)).filed == ()
+
+
+def test_a_creation_is_ten_write_units_and_fourteen_with_name_and_key(dynamodb: Any) -> None:
+    """As a transaction counts each write twice."""
+    writes: list[Any] = []
+
+    def counted(**asked: Any) -> Any:
+        writes.append(asked["TransactItems"])
+        return dynamodb.transact_write_items(**asked)
+
+    port = evolve(adapter(dynamodb), dynamodb=Wrapped(dynamodb, transact_write_items=counted))
+    port.create(another(name=""))
+    port.create(evolve(CREATED, put_request=KEY))
+    assert [2 * len(one) for one in writes] == [10, 14]
 
 
 def test_a_step_is_eleven_write_units_with_the_schedule_itself(dynamodb: Any) -> None:

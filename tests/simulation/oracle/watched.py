@@ -68,8 +68,8 @@ class WatchedTable(MemoryScheduleTable):
             self.watch.fail(Invariant.COST, f"{bucket.key} is read long before anything in it is due")
         return super().page(bucket, after)
 
-    def emit(self, kind: Any, row: Any) -> None:
-        super().emit(kind, row)
+    def emit(self, kind: Any, row: Any, *, expired: bool = False) -> None:
+        super().emit(kind, row, expired=expired)
         self.watch.table_changed(self.stream[-1])
         self.watch.stack.aws.wake_stream()
 

@@ -21,7 +21,14 @@ from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, RecordChange
-from delayer.fakes import MemoryJournal, MemoryQueue, MemoryRegistry, MemoryScheduleTable
+from delayer.fakes import (
+    MemoryJournal,
+    MemoryQueue,
+    MemoryRecords,
+    MemoryRegistry,
+    MemoryScheduleTable,
+    MemoryWaitingTable,
+)
 from delayer.fakes.messaging.queue import Message
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.clock import Clock, Parallel
@@ -170,6 +177,10 @@ class Stack(World):
         self.ledger = WatchedLedger(watch=self.watch)
         self.store = WatchedStore(watch=self.watch)
         self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
+        self.relaxed = MemoryScheduleTable(page_size=self.page_size)
+        self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed)
+        self.waiting_records = self.records.waiting
+        self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
         self.suspects = self._queue(SUSPECTS["relay"], 30 * SECOND)
         self.http_suspects = self._queue(SUSPECTS["execute"], 90 * SECOND)
         self.delayer_queue = self._queue("delayer", 30 * SECOND, self.suspects)
@@ -177,10 +188,11 @@ class Stack(World):
         self.group_queue = self._queue("group", 120 * SECOND)
         self.http_queue = self._queue("http", 90 * SECOND, self.http_suspects)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
-        self.registry = MemoryRegistry(schedules=self.table, ledger=self.ledger)
+        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
         self.journal = JournalOfBeginnings(table=self.table)
         self._services = {
             id(self.table): ("schedules", Service.DYNAMODB),
+            id(self.records): ("schedules", Service.DYNAMODB),
             id(self.ledger): ("ledger", Service.DYNAMODB),
             id(self.control): ("control", Service.DYNAMODB),
             id(self.trials): ("trials", Service.DYNAMODB),

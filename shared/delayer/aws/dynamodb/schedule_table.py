@@ -14,6 +14,7 @@ from delayer.core.schedule.definition import FIELDS, check_json, from_texts, giv
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.schedule import NO_TRAITS, Schedule, traits_from_text, traits_to_text
+from delayer.core.schedule.schedule_id import is_undecided, key_of
 from delayer.core.schedule.table_change import Heartbeat, Row
 from delayer.ports.schedule_table import Page
 from delayer.ports.unavailable import Unavailable
@@ -102,14 +103,14 @@ def to_item(schedule: Schedule) -> Item:
     """
     said = traits_to_text(schedule.traits)
     defined: Item = {name: {"S": value} for name, value in given(schedule.definition).items()}
+    expires: Item = {"expiresAt": {"N": str(schedule.expires_at // SECOND)}}
     return {
-        "bucket": {"S": schedule.address.bucket.key},
-        "due": {"S": schedule.address.sort_key(schedule.id)},
+        **key_item(key_of(schedule.id)),
         "v": {"N": str(VERSION)},
         "owner": {"S": schedule.owner},
         "pointInTime": {"N": str(schedule.point_in_time)},
         "createdAt": {"N": str(schedule.created_at)},
-        "expiresAt": {"N": str(schedule.expires_at // SECOND)},
+        **({} if is_undecided(schedule.id) else expires),  # no margin is counted from an id without a time
         "payload": {"S": ""},
         **({"traits": {"S": said}} if said else {}),
         **defined,
@@ -146,6 +147,6 @@ def _schedule(item: StoredItem) -> Schedule:
             raise ValueError("characters that no JSON, or no SQS message, may hold")
     check_json(defined)
     _ = defined.action_type
-    if schedule.address.bucket.key != item["bucket"]["S"]:
+    if key_of(schedule.id).bucket != item["bucket"]["S"]:
         raise ValueError("its id holds another address than the one it is stored at")
     return schedule

@@ -4,6 +4,7 @@ from typing import Final
 
 from delayer.aws.dynamodb import ledger, schedule_table
 from delayer.aws.events.records import StreamData, StreamEvent, StreamRecord
+from delayer.aws.events.table_stream import is_by_ttl
 from delayer.core.history.events import Event, LifecycleRecord, of_record, of_row
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
@@ -38,7 +39,8 @@ def _event(record: StreamRecord) -> Event | None:
         return None
     if isinstance(row, Malformed | UnknownVersion):
         raise Malformed(str(row))  # a new one: the stored one is a value, which others may hold
-    return of_record(kind, row, change, int(data["ApproximateCreationDateTime"]) * SECOND)
+    at = int(data["ApproximateCreationDateTime"]) * SECOND
+    return of_record(kind, row, change, at, expired=is_by_ttl(record))
 
 
 def _of_ledger(change: str, kind: Kind, data: StreamData) -> Event | None:

@@ -22,6 +22,7 @@ class StreamRecord(TypedDict):
     eventID: str
     eventName: str
     dynamodb: StreamData
+    userIdentity: NotRequired[dict[str, str] | None]  # of whoever made the change, if that was a service of AWS
 
 
 class StreamEvent(TypedDict):

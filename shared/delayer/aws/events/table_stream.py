@@ -24,7 +24,21 @@ def change_of(record: StreamRecord) -> RecordChange:
         malformed = Malformed("an event of unknown name")
         return RecordChange(kind=Kind.REMOVE, sequence=sequence, read=known(malformed), record=record)
     at = int(data.get("ApproximateCreationDateTime", 0)) * SECOND
-    return RecordChange(kind=kind, sequence=sequence, read=cache(partial(_row_of, kind, data)), record=record, at=at)
+    return RecordChange(
+        kind=kind,
+        sequence=sequence,
+        read=cache(partial(_row_of, kind, data)),
+        record=record,
+        at=at,
+        event=record.get("eventID", ""),
+        expired=is_by_ttl(record),
+    )
+
+
+def is_by_ttl(record: StreamRecord) -> bool:
+    """Whether DynamoDB's TTL has removed it, and nobody else. Whoever else removes one cannot write these words."""
+    by = record.get("userIdentity") or {}
+    return (by.get("type"), by.get("principalId")) == ("Service", "dynamodb.amazonaws.com")
 
 
 def _row_of(kind: Kind, data: StreamData) -> Row:

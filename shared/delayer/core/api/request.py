@@ -8,6 +8,7 @@ from attrs import frozen
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.schedule_id import Kind
 
 
 @frozen(kw_only=True)
@@ -17,6 +18,7 @@ class Request:
     point_in_time: Millis
     definition: Definition
     name: str = ""
+    kind: Kind = Kind.PLAIN  # what its id will say
 
 
 MAX_KEY: Final = 255  # characters of an idempotency key

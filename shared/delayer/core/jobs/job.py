@@ -4,6 +4,8 @@ Calls are counted, because instants cannot tell which of two calls in the same m
 """
 
 import hashlib
+from collections.abc import Sequence
+from enum import StrEnum
 
 from attrs import evolve, field, frozen
 
@@ -44,6 +46,14 @@ class JobRow:
         return self.cancelled + self.handed_over + self.ended
 
 
+class Outcome(StrEnum):
+    """What came of a member, a schedule or a series."""
+
+    CANCELLED = "cancelled"  # by this job
+    HANDED_OVER = "handed over"  # it, or an occurrence of it, may still be handed over
+    ENDED = "ended"  # before this job
+
+
 @frozen(kw_only=True)
 class Counted:
     """What came of some members."""
@@ -51,6 +61,15 @@ class Counted:
     cancelled: int = 0
     handed_over: int = 0
     ended: int = 0
+
+
+def count(outcomes: Sequence[Outcome]) -> Counted:
+    """How many there are of each."""
+    return Counted(
+        cancelled=outcomes.count(Outcome.CANCELLED),
+        handed_over=outcomes.count(Outcome.HANDED_OVER),
+        ended=outcomes.count(Outcome.ENDED),
+    )
 
 
 def joined(row: JobRow, now: Millis) -> JobRow:

@@ -8,9 +8,9 @@ from attrs.validators import ge, instance_of, max_len, min_len
 
 from delayer.core.schedule.bucket import Address
 from delayer.core.schedule.definition import Definition
-from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.margins import TTL_MARGIN
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.schedule_id import address_of, is_relaxed
 
 SYSTEM_OWNER: Final = "delayer:system"  # of the schedules that Delayer makes for itself; no client can be this owner
 
@@ -70,6 +70,16 @@ class Schedule:
         return address_of(self.id)
 
     @property
+    def is_relaxed(self) -> bool:
+        """Whether it is in the lane without precision (ADR 0097)."""
+        return is_relaxed(self.id)
+
+    @property
     def expires_at(self) -> Millis:
-        """When DynamoDB's TTL may delete the record, if nothing else has done so."""
+        """When DynamoDB's TTL may delete the record, if nothing else has done so.
+
+        In the relaxed lane that is what fires it. DynamoDB counts whole seconds: it is rounded up, never early.
+        """
+        if self.is_relaxed:
+            return -(-self.address.due // SECOND) * SECOND
         return self.address.due + TTL_MARGIN

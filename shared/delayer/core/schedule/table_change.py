@@ -42,6 +42,8 @@ class RecordChange:
     read: Callable[[], Row] = field(eq=False)  # the row in it: to read it may be what a function dies of
     record: object  # the whole record as it came: the only copy, once its row is deleted
     at: Millis = 0  # when the change was made, to the second
+    event: str = ""  # the id that DynamoDB gives it: the same however often it is delivered
+    expired: bool = False  # whether DynamoDB's TTL made it: nobody has asked for it
 
     @property
     def row(self) -> Row:

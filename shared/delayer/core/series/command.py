@@ -179,8 +179,8 @@ def patched(
 def decide_beside(cursor: Cursor, schedule_id: str, over: Collection[str] = ()) -> CursorChange | Refused:
     """One more that may be claimed beside the current occurrence: by run-now, a redrive, or a PATCH of an older one.
 
-    The same transaction puts it or reopens its ledger row. `over` are those of `beside` that have ended, as the ledger
-    says: they are not handed over any more. The current one is named again, too: after the step nothing else does.
+    The same transaction puts it or reopens its ledger row. `over` are those of `beside` of which nothing is handed over
+    any more. The current one is named again, too: after the step nothing else does.
     """
     if cursor.state in CLOSED:
         return Refused(f"the series is {cursor.state}")

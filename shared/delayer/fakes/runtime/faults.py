@@ -78,6 +78,6 @@ def failed(name: str, arguments: tuple[Any, ...]) -> Any:
         return list(range(len(arguments[0])))
     if name == "delete":
         return list(arguments[0])
-    if name == "write":
+    if name == "write" and isinstance(arguments[0], Sequence):  # not a transaction, which is written whole or raises
         return [Unavailable("write: injected") for _ in arguments[0]]
     raise Unavailable(f"{name}: injected")

@@ -16,7 +16,7 @@ class MemoryObserver:
     warnings: list[str] = Factory(list)
     counts: Counter[Count] = Factory(Counter)
     lateness: list[Millis] = Factory(list)  # of the metric Lateness
-    canaries: list[tuple[Lateness, Millis]] = Factory(list)
+    canaries: list[tuple[Lateness, Millis]] = Factory(list)  # and relaxed schedules: of all other metrics
 
     def note(self, event: str, schedule_id: str = "", **facts: object) -> None:
         self.lines.append((event, schedule_id, facts))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Protocol
 
 from attrs import Factory, define
 
@@ -11,15 +12,19 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of
 from delayer.fakes.tables.ledger import MemoryLedger
-from delayer.fakes.tables.schedule_table import MemoryScheduleTable
 from delayer.ports.registry import Member, Members, NameRow, RequestRow, ScheduleTransaction
+from delayer.ports.schedule_table import DeletesSchedules, PutsSchedules
+
+
+class WritesSchedules(PutsSchedules, DeletesSchedules, Protocol):
+    """The schedules table, or the tables of all lanes."""
 
 
 @define(kw_only=True)
 class MemoryRegistry:
     """Port Registry."""
 
-    schedules: MemoryScheduleTable
+    schedules: WritesSchedules
     ledger: MemoryLedger
     names: dict[tuple[str, str], NameRow] = Factory(dict)
     requests: dict[tuple[str, str], RequestRow] = Factory(dict)
@@ -38,6 +43,16 @@ class MemoryRegistry:
         if transaction.delete or transaction.end:
             raise ValueError("a schedule that takes the place of another is written by `replace`")
         return self.replace(transaction)
+
+    def decide(self, transaction: ScheduleTransaction) -> bool:
+        if not self.replace(transaction):
+            return False
+        new, old = transaction.put, transaction.end.row.schedule_id if transaction.end else ""
+        members = self.groups.get((new.owner, new.definition.group), {})
+        if old and new.id in members:
+            members.pop(old, None)
+            members[new.id] = Member(schedule_id=new.id, created_at=address_of(old).due)
+        return True
 
     def replace(self, transaction: ScheduleTransaction) -> bool:
         if self._is_done(transaction):

@@ -60,8 +60,16 @@ class MemoryScheduleTable:
         self.write(key, Heartbeat(sent_at))
         self.delete([key])
 
-    def emit(self, kind: Kind, row: Row) -> None:
+    def expire(self, now: Millis) -> None:
+        """What DynamoDB's TTL does at some time: it removes what has expired, and says so in the stream."""
+        expired = [key for key, row in self.rows.items() if isinstance(row, Schedule) and row.expires_at <= now]
+        for key in expired:
+            self.emit(Kind.REMOVE, self.rows.pop(key), expired=True)
+
+    def emit(self, kind: Kind, row: Row, *, expired: bool = False) -> None:
         """A record of the stream."""
         sequence = f"{len(self.stream) + 1:021d}"
         record = {"sequence": sequence, "kind": kind, "row": repr(row)}
-        self.stream.append(RecordChange(kind=kind, sequence=sequence, read=known(row), record=record))
+        self.stream.append(
+            RecordChange(kind=kind, sequence=sequence, read=known(row), record=record, event=sequence, expired=expired)
+        )

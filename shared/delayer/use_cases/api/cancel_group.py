@@ -6,14 +6,14 @@ from typing import Final, Protocol
 from attrs import field, frozen
 
 from delayer.core.api.cancellation import Already, Expired, MayBeRunning, NotFound, TooLate, decide_cancel
-from delayer.core.jobs.job import Counted, JobRow, advanced, is_at_the_same_place, joined, lane_of
+from delayer.core.jobs.job import Counted, JobRow, Outcome, advanced, count, is_at_the_same_place, joined, lane_of
 from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import GroupMessage, decode, encode
-from delayer.core.schedule.schedule_id import FAR
+from delayer.core.schedule.schedule_id import FAR, address_of, is_undecided
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.jobs import AdvancesJobs, ReadsJobs, StartsJobs
 from delayer.ports.ledger import ReadsManyRows
@@ -25,6 +25,7 @@ from delayer.use_cases.api.cancel import Answer, Cancel, Cancelled
 from delayer.use_cases.transactions import ROUNDS
 
 AT_A_TIME: Final = 50  # members that are counted together
+SERIES: Final = "series#"  # before the id of the last series that was handled
 
 
 class JobsOfCancelGroup(ReadsJobs, AdvancesJobs, Protocol):
@@ -86,6 +87,22 @@ class GetJob:
 
 
 @frozen(kw_only=True)
+class SeriesOfPage:
+    """What came of some series of a group."""
+
+    outcomes: tuple[Outcome, ...]
+    more: str  # the last of them if there are others
+
+
+class EndsSeries(Protocol):
+    """The use case EndSeriesOfGroup."""
+
+    def __call__(self, job: JobRow, after: str) -> SeriesOfPage:
+        """As there."""
+        ...
+
+
+@frozen(kw_only=True)
 class CancelGroup:
     """Jobs, one message each. The queue lets the jobs of one owner run one after another."""
 
@@ -94,6 +111,7 @@ class CancelGroup:
     ledger: ReadsManyRows
     jobs: JobsOfCancelGroup
     cancel: Cancel
+    end_series: EndsSeries
     queue: SendsMessages
     parallel: Parallel
     observer: Observer
@@ -120,22 +138,26 @@ class CancelGroup:
             return False
 
     def _page(self, job: JobRow) -> JobRow | None:
-        """Some members, counted together with how far it came."""
-        since = self.clock.now() - STALE_AFTER
-        page = self.registry.members(job.owner, job.group, since, FAR, job.after, AT_A_TIME)
-        earlier = [member.schedule_id for member in page.members if member.created_at <= job.bound]
-        rows = self.ledger.read_all(earlier)
-        answers = self.parallel.map(lambda member: self._cancel(member, rows.get(member), job), earlier)
-        counts = [_counted(answer, detail(job)) for answer in answers]
-        counted = Counted(
-            cancelled=counts.count("cancelled"),
-            handed_over=counts.count("handed over"),
-            ended=counts.count("ended"),
-        )
-        following = self._store(job, counted, page.more)
+        """Some members, counted together with how far it came: schedules first, and series behind the last of them."""
+        outcomes, more = ([], "") if job.after.startswith(SERIES) else self._schedules(job)
+        if not more:
+            page = self.end_series(job, job.after.removeprefix(SERIES) if job.after.startswith(SERIES) else "")
+            outcomes, more = [*outcomes, *page.outcomes], SERIES + page.more if page.more else ""
+        following = self._store(job, count(outcomes), more)
         if following and following.finished_at:
             self.observer.note("group cancelled", job=job.job_id, found=following.found, cancelled=following.cancelled)
         return following
+
+    def _schedules(self, job: JobRow) -> tuple[list[Outcome], str]:
+        """What came of a page of them, and its last one if there are others."""
+        since = self.clock.now() - STALE_AFTER
+        page = self.registry.members(job.owner, job.group, 0, FAR, job.after, AT_A_TIME)
+        bound = [member.schedule_id for member in page.members if member.created_at <= job.bound]
+        # No margin is counted from the id of what waits for its time. Others as old have expired, or will in a day.
+        earlier = [one for one in bound if is_undecided(one) or address_of(one).due >= since]
+        rows = self.ledger.read_all(earlier)
+        answers = self.parallel.map(lambda member: self._cancel(member, rows.get(member), job), earlier)
+        return [_counted(answer, detail(job)) for answer in answers], page.more
 
     def _store(self, job: JobRow, counted: Counted, more: str) -> JobRow | None:
         """If another delivery was faster, this one goes on from there: it may be the only one that survives.
@@ -173,20 +195,20 @@ class CancelGroup:
             return error
 
 
-def _counted(answer: Answer | Unavailable | IllegalTransition, own: str) -> str:
+def _counted(answer: Answer | Unavailable | IllegalTransition, own: str) -> Outcome:
     """A page that is done again finds its own cancels, and counts them as such."""
     match answer:
         case Unavailable():
             raise answer
         case Cancelled(row):
-            return "cancelled" if row.detail == own else "ended"
+            return Outcome.CANCELLED if row.detail == own else Outcome.ENDED
         case TooLate(row):
             never = row.state in (State.REPLACED, State.DROPPED) and not row.claimed_at
-            return "ended" if never else "handed over"
+            return Outcome.ENDED if never else Outcome.HANDED_OVER
         case MayBeRunning() | IllegalTransition():
-            return "handed over"  # it was not cancelled, and may still fire
+            return Outcome.HANDED_OVER  # it was not cancelled, and may still fire
         case Expired() | NotFound():
-            return "ended"
+            return Outcome.ENDED
 
 
 def detail(job: JobRow) -> str:

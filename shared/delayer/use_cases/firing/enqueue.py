@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Container, Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from attrs import define, field, frozen
 
@@ -65,26 +65,25 @@ class Ready:
         return self.change.sequence, self.schedule.id
 
 
-class ControlOfEnqueue(NotesHeartbeat, ReadsHeartbeat, Protocol):
+class ControlOfStreamBatch(ReadsHeartbeat, Protocol):
     """What it needs from the control rows."""
 
 
 @frozen(kw_only=True)
-class Enqueue:
-    """One batch of the schedules table's stream."""
+class StreamBatch:
+    """One batch of the stream of a table whose records are nowhere else once they were removed.
+
+    What all such streams have in common: a record that cannot be handled holds up its shard for a while only.
+    """
+
+    claims: ClassVar[bool] = False  # whether a record claims its schedule itself, with its id as the nonce
 
     clock: Clock
-    schedules: DeletesSchedules
-    ledger: ReadsLedger
-    control: ControlOfEnqueue
+    control: ControlOfStreamBatch
     trials: TriesSuspects
-    delayer_queue: SendsMessages
     dead_letters: TakesDeadLetters
     waiting: SetsAside
     observer: Observer
-    new_nonce: Callable[[], str]
-    period: Millis
-    sent: Sent = field(factory=Sent)
 
     def __call__(self, changes: Sequence[RecordChange], *, brought_back: bool = False) -> list[str]:
         """Handles all; returns the sequence numbers of those that must be delivered again.
@@ -99,33 +98,7 @@ class Enqueue:
 
     def handle(self, changes: Sequence[RecordChange], brought_back: bool) -> list[str]:
         """As `__call__`, for what is no suspect."""
-        decisions = [(change, self._decide(change)) for change in changes]
-        self._note([d for _, d in decisions if isinstance(d, core.NoteHeartbeat)])
-        beyond_us = [(c, d.reason) for c, d in decisions if isinstance(d, core.SetAside)]
-        sends = core.side_by_side([(c, d) for c, d in decisions if isinstance(d, core.Send)])
-        failed = [
-            *self._delete([(c, d.schedule) for c, d in decisions if isinstance(d, core.Delete)]),
-            *self.send(self._messages(sends, beyond_us)),
-            *self.dead_letter([(c, d) for c, d in decisions if isinstance(d, core.MoveToDeadLetters)]),
-            *[c.sequence for c, d in decisions if d is None],
-        ]
-        if brought_back:
-            return failed + [change.sequence for change, _ in beyond_us]
-        passing = {type(d) for c, d in decisions if d and c.sequence not in failed} - core.NEEDS_NOTHING
-        with_others = {c.sequence for c, d in decisions if type(d) in passing}
-        return self._make_way(changes, failed, beyond_us, with_others)
-
-    def _decide(self, change: RecordChange) -> core.Decision | None:
-        """None: the ledger was needed and did not answer."""
-        try:
-            decision = core.decide(change, self.clock.now(), self.period)
-            if isinstance(decision, core.AskLedger):
-                return core.decide_far_removal(decision.schedule, self.ledger.read(decision.schedule.id))
-        except Unavailable:
-            return None
-        except Exception as error:  # noqa: BLE001 - a defect of ours is no fault of the record, nor of its shard
-            return core.unhandled(change, error)
-        return decision
+        raise NotImplementedError
 
     def _alone(self, change: RecordChange, brought_back: bool) -> list[str]:
         """It may be the one that this function dies of, or be there by chance: a note tells, before it is touched."""
@@ -177,6 +150,105 @@ class Enqueue:
         except Exception as error:  # noqa: BLE001 - a defect of ours is no fault of the record, nor of its shard
             return [change.sequence] if brought_back else self.set_aside([(change, repr(error))])
 
+    def dead_letter(self, poison: Sequence[tuple[RecordChange, core.MoveToDeadLetters]]) -> list[str]:
+        """Stores each whole. The sequence numbers of those that must be delivered again."""
+        failed = []
+        for change, decision in poison:
+            schedule = decision.schedule
+            try:
+                self.dead_letters.take(
+                    Undeliverable(
+                        body=json.dumps(change.record),
+                        reason=decision.reason,
+                        schedule_id=schedule.id if schedule else "",
+                        owner=schedule.owner if schedule else "",
+                        nonce=change.event if self.claims else "",
+                    )
+                )
+            except Unavailable:
+                failed.append(change.sequence)
+        return failed
+
+    def make_way(
+        self,
+        changes: Sequence[RecordChange],
+        failed: Sequence[str],
+        beyond_us: Sequence[tuple[RecordChange, str]],
+        with_others: Container[str],
+    ) -> list[str]:
+        """What is left to be reported, after what holds up the shard was set aside.
+
+        `with_others` has the sequence numbers of those beside which others of the same decision were done: what they
+        need of AWS is there.
+        """
+        now = self.clock.now()
+        held = [change for change in changes if change.sequence in failed]
+        old = [one for one in held if core.gives_way(one, now, others_pass=one.sequence in with_others)]
+        left = self.set_aside([*beyond_us, *((change, "AWS did not let us handle it") for change in old)])
+        return left + [change.sequence for change in held if change not in old]
+
+    def set_aside(self, beyond_us: Sequence[tuple[RecordChange, str]]) -> list[str]:
+        """Stores records whole, in one object. The sequence numbers of those that must be delivered again."""
+        if not beyond_us:
+            return []
+        reasons = sorted({reason for _, reason in beyond_us})
+        records = tuple(change.record for change, _ in beyond_us)
+        try:
+            self.waiting.set_aside(WaitingRecords(records=records, reason="; ".join(reasons), at=self.clock.now()))
+        except Unavailable as error:
+            self.observer.warn("not set aside", error=str(error))
+            return [change.sequence for change, _ in beyond_us]
+        self.observer.count("SetAside", len(records))
+        self.observer.warn("set aside", records=len(records), reasons=reasons)
+        return []
+
+
+class ControlOfEnqueue(NotesHeartbeat, ReadsHeartbeat, Protocol):
+    """What it needs from the control rows."""
+
+
+@frozen(kw_only=True)
+class Enqueue(StreamBatch):
+    """One batch of the schedules table's stream."""
+
+    control: ControlOfEnqueue
+    schedules: DeletesSchedules
+    ledger: ReadsLedger
+    delayer_queue: SendsMessages
+    new_nonce: Callable[[], str]
+    period: Millis
+    sent: Sent = field(factory=Sent)
+
+    def handle(self, changes: Sequence[RecordChange], brought_back: bool) -> list[str]:
+        """As `__call__`, for what is no suspect."""
+        decisions = [(change, self._decide(change)) for change in changes]
+        self._note([d for _, d in decisions if isinstance(d, core.NoteHeartbeat)])
+        beyond_us = [(c, d.reason) for c, d in decisions if isinstance(d, core.SetAside)]
+        sends = core.side_by_side([(c, d) for c, d in decisions if isinstance(d, core.Send)])
+        failed = [
+            *self._delete([(c, d.schedule) for c, d in decisions if isinstance(d, core.Delete)]),
+            *self.send(self._messages(sends, beyond_us)),
+            *self.dead_letter([(c, d) for c, d in decisions if isinstance(d, core.MoveToDeadLetters)]),
+            *[c.sequence for c, d in decisions if d is None],
+        ]
+        if brought_back:
+            return failed + [change.sequence for change, _ in beyond_us]
+        passing = {type(d) for c, d in decisions if d and c.sequence not in failed} - core.NEEDS_NOTHING
+        with_others = {c.sequence for c, d in decisions if type(d) in passing}
+        return self.make_way(changes, failed, beyond_us, with_others)
+
+    def _decide(self, change: RecordChange) -> core.Decision | None:
+        """None: the ledger was needed and did not answer."""
+        try:
+            decision = core.decide(change, self.clock.now(), self.period)
+            if isinstance(decision, core.AskLedger):
+                return core.decide_far_removal(decision.schedule, self.ledger.read(decision.schedule.id))
+        except Unavailable:
+            return None
+        except Exception as error:  # noqa: BLE001 - a defect of ours is no fault of the record, nor of its shard
+            return core.unhandled(change, error)
+        return decision
+
     def _delete(self, nearly_due: Sequence[tuple[RecordChange, Schedule]]) -> list[str]:
         """The fast track. What is not deleted for long is left to the sweep."""
         changes = {key_of(schedule.id): change for change, schedule in nearly_due}
@@ -220,57 +292,6 @@ class Enqueue:
     def message(self, schedule: Schedule) -> DelayerMessage:
         """Each send has a nonce of its own (ADR 0018)."""
         return DelayerMessage(schedule=schedule, nonce=self.new_nonce())
-
-    def dead_letter(self, poison: Sequence[tuple[RecordChange, core.MoveToDeadLetters]]) -> list[str]:
-        """Stores each whole. The sequence numbers of those that must be delivered again."""
-        failed = []
-        for change, decision in poison:
-            schedule = decision.schedule
-            try:
-                self.dead_letters.take(
-                    Undeliverable(
-                        body=json.dumps(change.record),
-                        reason=decision.reason,
-                        schedule_id=schedule.id if schedule else "",
-                        owner=schedule.owner if schedule else "",
-                    )
-                )
-            except Unavailable:
-                failed.append(change.sequence)
-        return failed
-
-    def _make_way(
-        self,
-        changes: Sequence[RecordChange],
-        failed: Sequence[str],
-        beyond_us: Sequence[tuple[RecordChange, str]],
-        with_others: Container[str],
-    ) -> list[str]:
-        """What is left to be reported, after what holds up the shard was set aside.
-
-        `with_others` has the sequence numbers of those beside which others of the same decision were done: what they
-        need of AWS is there.
-        """
-        now = self.clock.now()
-        held = [change for change in changes if change.sequence in failed]
-        old = [one for one in held if core.gives_way(one, now, others_pass=one.sequence in with_others)]
-        left = self.set_aside([*beyond_us, *((change, "AWS did not let us handle it") for change in old)])
-        return left + [change.sequence for change in held if change not in old]
-
-    def set_aside(self, beyond_us: Sequence[tuple[RecordChange, str]]) -> list[str]:
-        """Stores records whole, in one object. The sequence numbers of those that must be delivered again."""
-        if not beyond_us:
-            return []
-        reasons = sorted({reason for _, reason in beyond_us})
-        records = tuple(change.record for change, _ in beyond_us)
-        try:
-            self.waiting.set_aside(WaitingRecords(records=records, reason="; ".join(reasons), at=self.clock.now()))
-        except Unavailable as error:
-            self.observer.warn("not set aside", error=str(error))
-            return [change.sequence for change, _ in beyond_us]
-        self.observer.count("SetAside", len(records))
-        self.observer.warn("set aside", records=len(records), reasons=reasons)
-        return []
 
     def _note(self, heartbeats: Sequence[core.NoteHeartbeat]) -> None:
         """A heartbeat that is not noted holds up the sweep, as it should; it need not hold up the stream as well."""

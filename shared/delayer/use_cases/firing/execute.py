@@ -14,6 +14,7 @@ from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, Re
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, decode_for_executor, encode
+from delayer.core.schedule.schedule import Schedule
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.ledger import Conflict, ReadsAndWritesLedger
 from delayer.ports.observer import Observer
@@ -131,7 +132,7 @@ class Execute:
             self.observer.warn("not attempted: it comes again", message.schedule.id, reason=str(error))
             return False
         if message.attempt == 1:
-            self._measure(lateness)
+            self._measure(message.schedule, lateness)
         try:
             return self.record(made, row)
         except Exception as error:  # noqa: BLE001 - whatever it is, the attempt was made, and must not be made again
@@ -198,9 +199,10 @@ class Execute:
             return executing.Retry(detail="the executor returned no Done, Retry or Refused")
         return result
 
-    def _measure(self, lateness: int) -> None:
-        self.observer.measure_lateness(lateness)
-        if lateness >= executing.LATE:
+    def _measure(self, schedule: Schedule, lateness: int) -> None:
+        """A relaxed schedule is late by nature: what is alarmed about the others does not see it (ADR 0097)."""
+        self.observer.measure_lateness(lateness, "RelaxedLateness" if schedule.is_relaxed else "Lateness")
+        if lateness >= executing.LATE and not schedule.is_relaxed:
             self.observer.count("Late")
 
     def _executed(self, message: ExecutorMessage, row: LedgerRow, result: executing.Done, lateness: int) -> bool:

@@ -37,86 +37,21 @@ class Held:
 
 
 @frozen(kw_only=True)
-class Relay:
-    """One batch of the delayer queue."""
+class HandOver:
+    """Claims what is due, and hands it over to the queues of the executors: what both lanes do at last."""
 
     clock: Clock
     ledger: WritesLedger
-    delayer_queue: SendsMessages
     executor_queues: Mapping[str, SendsMessages]  # by action type
-    dead_letters: TakesDeadLetters
     observer: Observer
     new_nonce: Callable[[], str]
     lease: Millis  # this function's timeout, shorter than the queue's visibility timeout
-    lead: Millis  # how long before its point in time a schedule may be claimed and handed over
-
-    def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
-        """Handles all; returns the ids of the messages that SQS must deliver again."""
-        give_back = self.clock.now() + self.lease * 2 // 3
-        failed: list[str] = []
-        early: list[tuple[Held, int]] = []
-        held: list[Held] = []
-        late: list[tuple[Held, str]] = []
-        for received in batch:
-            match self.read(received):
-                case Malformed() as malformed, message:
-                    failed += self._dead_letter(received, malformed.reason, message)
-                case relaying.Wait(reason), message:
-                    self.observer.warn("waits", message.schedule.id if message else "", reason=reason)
-                    failed.append(received.message_id)
-                case relaying.Stale(), message:
-                    failed += self._dead_letter(received, "more than 29 days past its point in time", message)
-                case relaying.Resend(delay), DelayerMessage() as message:
-                    early.append((Held(received=received, message=message), delay))
-                case Drop(reason), DelayerMessage() as message:
-                    late.append((Held(received=received, message=message), reason))
-                case _, DelayerMessage() as message:
-                    held.append(Held(received=received, message=message))
-        return failed + self._resend(early) + self._drop(late) + self._fire(held, give_back)
-
-    def read(self, received: ReceivedMessage) -> tuple[relaying.Decision | Malformed, DelayerMessage | None]:
-        """What is to be done with a message, and what could be read of it. What our own code fails at waits."""
-        message = None
-        try:
-            message = decode(received.body, DelayerMessage)
-            return relaying.decide(message, self.clock.now(), self.executor_queues), message
-        except Malformed as error:
-            return error, message
-        except Exception as error:  # noqa: BLE001 - it is no fault of the message, nor of its neighbours
-            return relaying.Wait(repr(error)), message
-
-    def _resend(self, early: Sequence[tuple[Held, int]]) -> list[str]:
-        """The same nonce goes back into the queue: not a new copy, only a longer wait."""
-        if not early:
-            return []
-        again = [
-            Outgoing(body=one.received.body, delay_seconds=delay, message_group=message_group_of(one.message.schedule))
-            for one, delay in early
-        ]
-        unsent = self.delayer_queue.send(again)
-        for one, delay in [pair for position, pair in enumerate(early) if position not in unsent]:
-            self.observer.note("too early, sent again", one.message.schedule.id, delaySeconds=delay)
-        return [early[position][0].received.message_id for position in unsent]
-
-    def _fire(self, held: Sequence[Held], give_back: Millis) -> list[str]:
-        """Group by group, each at its time."""
-        failed: list[str] = []
-        waiting = {id(one.message): one for one in held}
-        while waiting:
-            if self.clock.now() > give_back:
-                # If its timeout ended this function now, it would leave claims that nobody has handed over.
-                return failed + [one.received.message_id for one in waiting.values()]
-            group = relaying.next_group([one.message for one in waiting.values()], self.lead)
-            self.clock.sleep_until(group.at)
-            ready = [waiting.pop(id(message)) for message in group.messages]
-            failed += self.hand_over(ready)
-        return failed
 
     def hand_over(self, ready: Sequence[Held]) -> list[str]:
         """Claims each, and sends those whose claim is this message's own. The ids of those to be delivered again."""
         return self._finish(ready, self.claim(ready))
 
-    def _drop(self, late: Sequence[tuple[Held, str]]) -> list[str]:
+    def drop(self, late: Sequence[tuple[Held, str]]) -> list[str]:
         """Ends what its own rule drops. What may have been handed over before is handed over again."""
         ready = [one for one, _ in late]
         return self._finish(ready, self.claim(ready, [reason for _, reason in late]))
@@ -166,6 +101,77 @@ class Relay:
         """Hands over, each with its fencing token. The ids of the messages that are to be delivered again."""
         unsent = self.executor_queues[action_type].send([_handed_over(one.message, fence) for one, fence in claimed])
         return [claimed[position][0].received.message_id for position in unsent]
+
+
+@frozen(kw_only=True)
+class Relay(HandOver):
+    """One batch of the delayer queue."""
+
+    delayer_queue: SendsMessages
+    dead_letters: TakesDeadLetters
+    lead: Millis  # how long before its point in time a schedule may be claimed and handed over
+
+    def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        """Handles all; returns the ids of the messages that SQS must deliver again."""
+        give_back = self.clock.now() + self.lease * 2 // 3
+        failed: list[str] = []
+        early: list[tuple[Held, int]] = []
+        held: list[Held] = []
+        late: list[tuple[Held, str]] = []
+        for received in batch:
+            match self.read(received):
+                case Malformed() as malformed, message:
+                    failed += self._dead_letter(received, malformed.reason, message)
+                case relaying.Wait(reason), message:
+                    self.observer.warn("waits", message.schedule.id if message else "", reason=reason)
+                    failed.append(received.message_id)
+                case relaying.Stale(), message:
+                    failed += self._dead_letter(received, "more than 29 days past its point in time", message)
+                case relaying.Resend(delay), DelayerMessage() as message:
+                    early.append((Held(received=received, message=message), delay))
+                case Drop(reason), DelayerMessage() as message:
+                    late.append((Held(received=received, message=message), reason))
+                case _, DelayerMessage() as message:
+                    held.append(Held(received=received, message=message))
+        return failed + self._resend(early) + self.drop(late) + self._fire(held, give_back)
+
+    def read(self, received: ReceivedMessage) -> tuple[relaying.Decision | Malformed, DelayerMessage | None]:
+        """What is to be done with a message, and what could be read of it. What our own code fails at waits."""
+        message = None
+        try:
+            message = decode(received.body, DelayerMessage)
+            return relaying.decide(message, self.clock.now(), self.executor_queues), message
+        except Malformed as error:
+            return error, message
+        except Exception as error:  # noqa: BLE001 - it is no fault of the message, nor of its neighbours
+            return relaying.Wait(repr(error)), message
+
+    def _resend(self, early: Sequence[tuple[Held, int]]) -> list[str]:
+        """The same nonce goes back into the queue: not a new copy, only a longer wait."""
+        if not early:
+            return []
+        again = [
+            Outgoing(body=one.received.body, delay_seconds=delay, message_group=message_group_of(one.message.schedule))
+            for one, delay in early
+        ]
+        unsent = self.delayer_queue.send(again)
+        for one, delay in [pair for position, pair in enumerate(early) if position not in unsent]:
+            self.observer.note("too early, sent again", one.message.schedule.id, delaySeconds=delay)
+        return [early[position][0].received.message_id for position in unsent]
+
+    def _fire(self, held: Sequence[Held], give_back: Millis) -> list[str]:
+        """Group by group, each at its time."""
+        failed: list[str] = []
+        waiting = {id(one.message): one for one in held}
+        while waiting:
+            if self.clock.now() > give_back:
+                # If its timeout ended this function now, it would leave claims that nobody has handed over.
+                return failed + [one.received.message_id for one in waiting.values()]
+            group = relaying.next_group([one.message for one in waiting.values()], self.lead)
+            self.clock.sleep_until(group.at)
+            ready = [waiting.pop(id(message)) for message in group.messages]
+            failed += self.hand_over(ready)
+        return failed
 
     def _dead_letter(self, received: ReceivedMessage, reason: str, message: DelayerMessage | None) -> list[str]:
         try:

@@ -77,16 +77,16 @@ class Halt:
         """Until it is resumed. Raises Unavailable: it may or may not be paused, and the call is to be repeated."""
         return self._halt(owner, series, decide_pause, by)
 
-    def delete(self, owner: str, series: str, by: str = "") -> HaltAnswer:
-        """For good. Raises as `pause`."""
-        return self._halt(owner, series, decide_delete, by)
+    def delete(self, owner: str, series: str, by: str = "", detail: str = DETAIL) -> HaltAnswer:
+        """For good. `detail` is what the ledger says about its occurrences. Raises as `pause`."""
+        return self._halt(owner, series, decide_delete, by, detail)
 
     def delete_by_name(self, owner: str, name: str, by: str = "") -> HaltAnswer:
         """The series that has the name, or had it last. Raises as `pause`."""
         series = self.series.named(owner, name)
         return self.delete(owner, series, by) if series else NoSeries()
 
-    def _halt(self, owner: str, series: str, decide: Decide, by: str) -> HaltAnswer:
+    def _halt(self, owner: str, series: str, decide: Decide, by: str, detail: str = DETAIL) -> HaltAnswer:
         for _ in range(ROUNDS):
             current = self.series.cursor(owner, series)
             if current is None:
@@ -96,7 +96,7 @@ class Halt:
                 return decision
             cursor = decision.cursor if isinstance(decision, Already) else self._written(decision)
             if cursor:
-                return self._end_what_it_names(cursor, by)
+                return self._end_what_it_names(cursor, by, detail)
         raise Unavailable("others change the series all the time; try again")
 
     def _written(self, change: CursorChange) -> Cursor | None:
@@ -107,9 +107,9 @@ class Halt:
         transaction = self.retention.transaction(change, stored)
         return transaction.cursor if self.series.note(transaction) else None
 
-    def _end_what_it_names(self, cursor: Cursor, by: str) -> Halted | MayStillRun:
+    def _end_what_it_names(self, cursor: Cursor, by: str, detail: str) -> Halted | MayStillRun:
         """The cursor goes on naming them, so that a repeat finds what this call may die before."""
-        answers = {one: self.cancel(one, cursor.owner, DETAIL, by) for one in cursor.named}
+        answers = {one: self.cancel(one, cursor.owner, detail, by) for one in cursor.named}
         running = {one: answer.wait for one, answer in answers.items() if isinstance(answer, MayBeRunning)}
         if running:
             return MayStillRun(cursor=cursor, schedules=tuple(running), wait=max(running.values()))

@@ -17,7 +17,7 @@ from delayer.core.ledger.row import LedgerRow, named
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import NEARLY_DUE
 from delayer.core.schedule.schedule import Schedule
-from tests.samples import NOW, OWNER, STREAM_RECORD, a_claim, a_schedule, an_id
+from tests.samples import NOW, OWNER, STREAM_RECORD, a_claim, a_relaxed_schedule, a_schedule, an_id
 
 AT = NOW - MINUTE
 
@@ -97,6 +97,19 @@ def test_what_is_removed_when_it_is_nearly_due_is_enqueued() -> None:
         at=NOW - 30_000,
         state=State.ENQUEUED,
     )
+
+
+@pytest.mark.parametrize(("expired", "told"), [(True, EventType.ENQUEUED), (False, None)])
+@pytest.mark.parametrize("late", [0, HOUR, 3 * DAY])
+def test_a_relaxed_schedule_is_on_its_way_if_the_ttl_has_removed_it(
+    expired: bool, told: EventType | None, late: Millis
+) -> None:
+    """Not if its owner has cancelled it: that is told by the ledger, and nothing is sent anywhere."""
+    by = {"userIdentity": {"type": "Service", "principalId": "dynamodb.amazonaws.com"}} if expired else {}
+    item = schedule_table.to_item(a_relaxed_schedule())
+    [found] = read({**of_table("REMOVE", item, at=NOW + late), **by})
+    assert not found.problem
+    assert (found.event and found.event.type) == told
 
 
 def test_the_golden_record() -> None:

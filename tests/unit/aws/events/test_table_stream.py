@@ -46,7 +46,24 @@ def test_the_new_image_of_what_is_in_the_table(kind: str) -> None:
 
 def test_a_removal_by_ttl_is_a_removal() -> None:
     by_ttl = {**STREAM_RECORD, "userIdentity": {"type": "Service", "principalId": "dynamodb.amazonaws.com"}}
-    assert read(by_ttl)[0].row == SCHEDULE
+    [change] = read(by_ttl)
+    assert (change.row, change.expired, change.event) == (SCHEDULE, True, STREAM_RECORD["eventID"])
+
+
+@pytest.mark.parametrize(
+    "identity",
+    [
+        None,
+        {},
+        {"type": "Service"},
+        {"principalId": "dynamodb.amazonaws.com"},
+        {"type": "User", "principalId": "dynamodb.amazonaws.com"},
+        {"type": "Service", "principalId": "replication.dynamodb.amazonaws.com"},
+    ],
+)
+def test_whoever_else_has_removed_it_is_not_the_ttl(identity: Any) -> None:
+    assert read({**STREAM_RECORD, "userIdentity": identity})[0].expired is False
+    assert read(STREAM_RECORD)[0].expired is False
 
 
 def test_a_heartbeat() -> None:

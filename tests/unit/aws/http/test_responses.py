@@ -15,7 +15,7 @@ from delayer.core.history.events import Original
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, retried, stopped
 from delayer.core.ledger.row import LedgerRow, named
-from tests.samples import NOW, OWNER, a_claim, a_schedule, an_id
+from tests.samples import NOW, OWNER, a_claim, a_relaxed_schedule, a_schedule, an_id
 
 OPENAPI = yaml.safe_load((Path(__file__).parents[4] / "openapi.yaml").read_text())
 SCHEDULE = Draft202012Validator({"$ref": "#/components/schemas/Schedule", "components": OPENAPI["components"]})
@@ -34,6 +34,18 @@ def test_created() -> None:
     body = check(answer, 201)
     assert answer["headers"]["Location"] == f"/schedules/{an_id(NOW + 250)}"
     assert body == {"scheduleId": an_id(NOW + 250), "pointInTime": "2026-11-21T09:00:00.250Z", "state": "scheduled"}
+
+
+def test_the_relaxed_lane_is_shown_wherever_a_schedule_is() -> None:
+    schedule = a_relaxed_schedule()
+    found = Status(schedule_id=schedule.id, state=State.ENQUEUED)
+    shown = [
+        check(responses.created(schedule.id, NOW), 201),
+        check(responses.replaced(schedule, an_id()), 200),
+        check(responses.response(200, responses.shown(found)), 200),
+        check(responses.ended(a_claim(schedule_id=schedule.id, state=State.CANCELLED)), 200),
+    ]
+    assert [body["precision"] for body in shown] == ["relaxed"] * 4
 
 
 def test_replaced() -> None:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from bench.command.options import PARTS, parse
+from bench.command.options import USUAL, parse
 
 
 def test_the_defaults() -> None:
     options = parse([])
-    assert (options.rate, options.seconds, options.burst, options.parts) == (50, 60, 500, PARTS)
+    assert (options.rate, options.seconds, options.burst, options.parts) == (50, 60, 500, USUAL)
     assert options.parameters == {"DelayerPeriod": "60", "Lifecycle": "off", "Canary": "off"}
     assert (options.post_seconds, options.call_seconds) == (10, 5)
 
@@ -32,3 +32,11 @@ def test_what_is_not_a_whole_number_above_zero_is_refused(rate: str, capsys: pyt
     with pytest.raises(SystemExit):
         parse(["--rate", rate])
     assert f"argument --rate: {rate} is not a whole number above zero" in capsys.readouterr().err
+
+
+def test_series_need_events_and_are_measured_only_if_they_are_named() -> None:
+    assert "series" not in parse([]).parts
+    options = parse(["--only", "series", "--series", "7"])
+    assert (options.parts, options.series, options.minutes) == (("series",), 7, 3)
+    assert options.parameters["Lifecycle"] == "events"
+    assert parse(["--only", "series", "--parameter", "Lifecycle=journal"]).parameters["Lifecycle"] == "journal"

@@ -30,6 +30,7 @@ from delayer.core.api.json_body import MAX_DEPTH
 from delayer.core.api.request import FieldError, Invalid, NotJson, Request, TooLarge
 from delayer.core.schedule.definition import check_json
 from delayer.core.schedule.instants import format_instant
+from delayer.core.schedule.schedule_id import Kind
 from tests.samples import NOW
 
 ROOT = Path(__file__).parents[4]
@@ -298,6 +299,25 @@ def test_the_size_limit() -> None:
     assert admit(body(payload="x" * (MAX_BODY_BYTES - empty)), NOW, built_in())
     with pytest.raises(TooLarge, match="262,145 bytes; at most 262,144"):
         admit(body(payload="x" * (MAX_BODY_BYTES - empty + 1)), NOW, built_in())
+
+
+@pytest.mark.parametrize(
+    ("more", "kind"),
+    [({}, Kind.PLAIN), ({"precision": "precise"}, Kind.PLAIN), ({"precision": "relaxed"}, Kind.RELAXED)],
+)
+def test_the_lane_is_the_clients_choice(more: dict[str, Any], kind: Kind) -> None:
+    """No part of the definition: the id tells it."""
+    request = admit(body(**more), NOW, built_in())
+    assert request.kind is kind
+    assert request.definition == admit(body(), NOW, built_in()).definition
+
+
+@pytest.mark.parametrize("precision", ["", "Relaxed", "minute", 1, None, True])
+def test_there_is_no_third_lane(precision: Any) -> None:
+    with pytest.raises(Invalid) as refused:
+        admit(body(precision=precision), NOW, built_in())
+    assert {error.field for error in refused.value.errors} == {"precision"}
+    assert "relaxed" in refused.value.errors[-1].allowed
 
 
 def test_attempts_of_the_action_are_refused_with_where_they_belong() -> None:

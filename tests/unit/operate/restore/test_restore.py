@@ -19,7 +19,7 @@ from operate.restore.copying import Pace, WrongTable
 from operate.restore.options import Options, parse
 from operate.restore.run import Restore
 from operate.restore.tables import TABLES
-from tests.samples import a_schedule, claimed
+from tests.samples import a_relaxed_schedule, a_schedule, claimed
 from tests.unit.empty_account import empty_account
 
 NOW = SystemClock().now() // SECOND * SECOND
@@ -367,6 +367,7 @@ def test_after_a_failure_the_stack_stays_paused(stack: Stack, monkeypatch: pytes
         [],
         ["--pause", "--ledger", "t"],
         ["--ledger", "t", "--schedules", "t"],
+        ["--ledger", "t", "--relaxed", "t"],
         ["--ledger", "t", "--lost-at", "yesterday"],
         ["--schedules", "t", "--rate", "0"],
     ],
@@ -374,6 +375,32 @@ def test_after_a_failure_the_stack_stays_paused(stack: Stack, monkeypatch: pytes
 def test_a_wrong_command_line(wrong: list[str]) -> None:
     with pytest.raises(SystemExit):
         parse(wrong)
+
+
+def test_relaxed_schedules_go_back_into_their_own_table(stack: Stack) -> None:
+    """What is overdue is removed by the TTL, and fires. What has ended does not, nor what may have fired."""
+    late, ahead, cancelled = (
+        a_relaxed_schedule(due, randomness=bytes([number]) * 8)
+        for number, due in enumerate((NOW - HOUR, NOW + DAY, NOW + 2 * DAY))
+    )
+    stack.put("delayer-control", SWEEP)
+    stack.put("old-relaxed", *(to_item(each) for each in (late, ahead, cancelled)))
+    stack.put("delayer-ledger", row_item(ended_unclaimed(cancelled.id, cancelled.owner, State.CANCELLED, NOW, "")))
+    restore = stack.restore("relaxed")
+    found = {item["due"]["S"].partition("#")[2]: item for item in stack.items("delayer-relaxed")}
+    assert found.keys() == {late.id, ahead.id}
+    assert all(item["restored"] == {"N": "1"} for item in found.values())
+    assert stack.schedules() == set()
+    assert dict(restore.counted["relaxed"]) == {"copied": 2, "ended or claimed already": 1}
+    assert stack.control("sweep") == SWEEP, "nobody sweeps them"
+
+
+def test_a_relaxed_schedule_that_may_have_fired_waits_for_a_person(stack: Stack) -> None:
+    late = a_relaxed_schedule(NOW - HOUR)
+    stack.put("old-relaxed", to_item(late))
+    stack.restore("ledger", "relaxed", lost_at=NOW)
+    assert stack.items("delayer-relaxed") == []
+    assert [letter.schedule_id for letter in stack.dead_letters()] == [late.id]
 
 
 def test_the_command_line() -> None:

@@ -101,6 +101,9 @@ class FakeStack:
     series: dict[str, Any] = field(factory=dict)  # what GET shows of the one that there is
     letters: list[str] = field(factory=list)
     discarded: list[str] = field(factory=list)
+    lane: str = "relaxed"  # that GET shows of what was asked for in it
+    ttl: str = "ENABLED expiresAt"
+    lanes: dict[str, str] = field(factory=dict)
 
     # ------------------------------------------------------------ the API
 
@@ -118,7 +121,10 @@ class FakeStack:
         schedule_id = f"s{len(self.states)}"
         is_inbox = body["action"].get("queueUrl") == self.inbox.url
         self.states[schedule_id] = "executed" if is_inbox else self.state
-        if is_inbox:
+        if body.get("precision") == "relaxed":
+            self.lanes[schedule_id] = self.lane
+            self.states[schedule_id] = "scheduled"
+        elif is_inbox:
             self._fire(schedule_id, parse_instant(body["pointInTime"]))
         elif self.state == "failed" and self.stores:
             self.letters.append(schedule_id)
@@ -158,7 +164,10 @@ class FakeStack:
                 self.series["occurrence"] = self._occurrence(self.series, self.series["occurrence"]["number"] + 1)
             return Answer(status=200, content=self.series)
         schedule_id = path.rpartition("/")[2]
-        return Answer(status=200, content={"state": self.states[schedule_id], "attempt": self.attempt, "detail": "no"})
+        content = {"state": self.states[schedule_id], "attempt": self.attempt, "detail": "no"}
+        if schedule_id in self.lanes:
+            content["precision"] = self.lanes[schedule_id]
+        return Answer(status=200, content=content)
 
     def clock_difference(self) -> float:
         return self.clock
@@ -184,6 +193,10 @@ class FakeStack:
             self._fire(schedule_id, now())
         return {"schedules": [{"outcome": self.outcome}]}
 
+    def ttl_of(self, output: str) -> str:
+        assert output == "RelaxedTable"
+        return self.ttl
+
     def canary_alarms(self) -> list[CanaryAlarm]:
         return list(self.alarms)
 
@@ -199,7 +212,7 @@ def the_late_queue(stack: FakeStack) -> Any:
 def a_session(stack: Any, with_account: bool = True, **options: Any) -> Session:
     """A run against a fake stack."""
     session = Session(
-        options=Options(url="http://localhost", **options), api=stack, account=stack if with_account else None
+        options=Options(**{"url": "http://localhost", **options}), api=stack, account=stack if with_account else None
     )
     session.inbox = stack.inbox
     return session

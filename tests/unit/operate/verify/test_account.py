@@ -96,3 +96,20 @@ def test_the_canary_is_found_by_its_alarm(account: Account) -> None:
     arn = account.client("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]
     account.client("sns").subscribe(TopicArn=alarm.topics[0], Protocol="sqs", Endpoint=arn["QueueArn"])
     assert account.confirmed_subscribers(alarm.topics[0]) == 1
+
+
+@pytest.mark.parametrize(("enabled", "state"), [(True, "ENABLED expiresAt"), (False, "DISABLED")])
+def test_whether_records_expire(account: Account, enabled: bool, state: str) -> None:
+    account.outputs["RelaxedTable"] = "relaxed"
+    dynamodb = account.client("dynamodb")
+    dynamodb.create_table(
+        TableName="relaxed",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": "bucket", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "bucket", "KeyType": "HASH"}],
+    )
+    if enabled:
+        dynamodb.update_time_to_live(
+            TableName="relaxed", TimeToLiveSpecification={"Enabled": True, "AttributeName": "expiresAt"}
+        )
+    assert account.ttl_of("RelaxedTable") == state

@@ -9,6 +9,7 @@ from operate.verify.account import CanaryAlarm
 from operate.verify.api import now
 from operate.verify.promises import cancelling, failing, firing, repeating
 from operate.verify.promises.canary import canary
+from operate.verify.promises.relaxed import relaxed
 from operate.verify.results.findings import Finding, Outcome
 from tests.unit.operate.verify.fakes import FakeStack, a_session, the_late_queue
 
@@ -234,3 +235,32 @@ def test_what_is_left_of_a_series_is_deleted() -> None:
     assert stack.calls == ["DELETE /series/a"]
     stack.cancel = (503,)
     assert "the series a" in session.clean_up()[0]
+
+
+@pytest.mark.parametrize(
+    ("stack", "outcomes"),
+    [
+        (FakeStack(cancel=(200,)), [HELD, HELD]),
+        (FakeStack(cancel=(409,)), [BROKEN, HELD]),
+        (FakeStack(cancel=(200,), lane="precise"), [BROKEN, HELD]),
+        (FakeStack(cancel=(200,), ttl="DISABLED"), [HELD, BROKEN]),
+        (FakeStack(cancel=(200,), ttl="ENABLED due"), [HELD, BROKEN]),
+    ],
+)
+def test_the_relaxed_lane(stack: FakeStack, outcomes: list[Outcome]) -> None:
+    """Without its TTL nothing there would ever fire."""
+    session: Any = a_session(stack, url="https://abc.execute-api.eu-west-1.amazonaws.com")
+    assert [one.outcome for one in relaxed(session, stack.inbox)] == outcomes
+    assert len(session.live) + len(session.must_not_arrive) == 1
+
+
+def test_on_one_machine_the_emulator_plays_the_ttl() -> None:
+    stack = FakeStack(cancel=(200,), ttl="DISABLED")
+    session: Any = a_session(stack)
+    assert [one.outcome for one in relaxed(session, stack.inbox)] == [HELD]
+
+
+def test_without_an_account_nobody_knows_of_the_ttl() -> None:
+    stack = FakeStack(cancel=(200,))
+    session: Any = a_session(stack, with_account=False, url="https://api.example")
+    assert [one.outcome for one in relaxed(session, stack.inbox)] == [HELD, UNCHECKED]

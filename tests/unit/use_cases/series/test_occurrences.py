@@ -34,7 +34,7 @@ def paused(stage: Stage) -> None:
 
 
 def a_halt(stage: Stage) -> Halt:
-    return Halt(series=stage.series, cancel=stage.world.cancel, observer=stage.world.observer)
+    return use_cases.halt_series(stage.world.ports("halt"))
 
 
 def patched(stage: Stage, schedule_id: str) -> object:

@@ -1,0 +1,77 @@
+"""A series is paused or cancelled at the instant at which its occurrence is claimed: the answer is true."""
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant
+from tests.e2e.client import Client, now, sleep_until
+
+SERIES = 100  # for each call: 200 in all
+SIDE_BY_SIDE = 16
+FIRST: Millis = 4 * SECOND  # after the POST of each
+NUMBER = "x-number"  # the header by which an arrival says which occurrence it is
+
+
+@frozen
+class Halted:
+    """What came of one series."""
+
+    path: str
+    answer: dict[str, Any]
+
+
+@pytest.mark.parametrize("call", ["delete", "pause"])
+def test_each_answer_to_a_halt_at_the_claim_is_true(client: Client, call: str) -> None:
+    """Over and over: nothing is handed over that the answer does not name, and nothing after it."""
+    draws = random.Random(call)
+    moments = [FIRST + draws.randint(-900, 300) for _ in range(SERIES)]
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        halted = list(pool.map(lambda number: race(client, call, number, moments[number]), range(SERIES)))
+    named = {one.path: {claimed["scheduleId"] for claimed in one.answer["claimed"]} for one in halted}
+    assert any(named.values()), "some were claimed before"
+    assert any(one.answer["cancelled"] for one in halted), "and some were not"
+    for path, ids in named.items():
+        if ids:
+            client.arrivals(path)  # nobody has stopped it
+    sleep_until(now() + MINUTE + 2 * SECOND)  # past the next time of each
+    for one in halted:
+        arrived = client.receiver.of(one.path)
+        assert {request.headers["delayer-schedule-id"] for request in arrived} <= named[one.path], one
+        assert len(arrived) <= 1, one
+        assert all(int(request.headers[NUMBER]) <= one.answer["claimedUpTo"] for request in arrived), one
+
+
+def race(client: Client, call: str, number: int, after: Millis) -> Halted:
+    """A series of one minute, and somebody who halts it about the claim of its first occurrence."""
+    path, began = f"/halt-{call}-{number}", now()
+    first = format_instant(began + FIRST)
+    body = {
+        "repeat": {"every": "PT1M", "anchor": first, "from": first},
+        "action": {
+            "type": "http-request",
+            "url": client.receiver.url + path,
+            "headers": {NUMBER: "<delayer.occurrence.number>"},
+        },
+    }
+    posted = answered(client, "POST", "/series", body, {"Idempotency-Key": path}, wanted=201)
+    sleep_until(began + after)
+    where = f"/series/{posted['seriesId']}"
+    method, where = ("DELETE", where) if call == "delete" else ("POST", f"{where}/pause")
+    return Halted(path, answered(client, method, where, wanted=200))
+
+
+def answered(client: Client, *call: Any, wanted: int) -> dict[str, Any]:
+    """The first answer that is not 503, which on a busy machine says that nobody knows: a client asks again.
+
+    A repeated halt names what had been claimed before this repeat: what was claimed by then was never cancelled.
+    """
+    for _ in range(10):
+        status, _, body = client.call(*call)
+        if status != 503:
+            assert status == wanted, body
+            return body
+    raise AssertionError("always 503")

@@ -1,0 +1,273 @@
+"""The stream of the relaxed table: claimed, and handed over once."""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerChange
+from delayer.core.recovery.dead_letter import decode as decode_dead_letter
+from delayer.core.recovery.waiting import records_in
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
+from delayer.core.schedule.messages import ExecutorMessage, decode
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import key_of
+from delayer.core.schedule.table_change import Kind, RecordChange, known
+from delayer.fakes import MemoryLedger
+from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
+from delayer.ports.ledger import WriteResult
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.accept import Accepted
+from delayer.use_cases.api.cancel import Cancelled
+from delayer.use_cases.api.replace import Replaced
+from tests.faults.cases import every_fault
+from tests.faults.scenarios import check_fired_once
+from tests.samples import a_relaxed_schedule
+from tests.world import ACTION, LEASE, START, World
+
+OWNER = "owner"
+
+
+def posted(world: World, due: int = START + HOUR, **more: Any) -> Schedule:
+    """A relaxed schedule, over the API."""
+    body = {"pointInTime": due / 1000, "action": ACTION, "precision": "relaxed", "payload": 1, **more}
+    answer = world.accept(json.dumps(body).encode(), OWNER)
+    assert isinstance(answer, Accepted)
+    schedule = world.records.read(key_of(answer.schedule_id))
+    assert schedule is not None
+    return schedule
+
+
+def expired(world: World, late: int = MINUTE) -> list[RecordChange]:
+    """What the TTL has removed, some time after it was due."""
+    before = len(world.relaxed.stream)
+    world.clock.sleep_until(START + HOUR + late)
+    world.relaxed.expire(world.clock.now())
+    now = world.clock.now() // SECOND * SECOND
+    return [evolve(change, at=now) for change in world.relaxed.stream[before:]]
+
+
+def handed_over(world: World) -> list[ExecutorMessage]:
+    return [decode(one.body, ExecutorMessage) for one in world.http_queue.messages]
+
+
+def state(world: World, schedule: Schedule) -> State | None:
+    row = world.row(schedule)
+    return row.state if row else None
+
+
+def test_it_fires_once_it_has_expired_and_is_nowhere_else() -> None:
+    world = World()
+    schedule = posted(world)
+    assert (len(world.relaxed.rows), len(world.table.rows)) == (1, 0)
+    world.run_until(START + 2 * HOUR)
+    assert world.reached(schedule) == [], "nobody sweeps it"
+    world.relaxed.expire(world.clock.now())
+    world.run_until(START + 3 * HOUR)
+    assert len(world.reached(schedule)) == 1
+    assert state(world, schedule) is State.EXECUTED
+    assert world.delayer_queue.sent == 0
+    world.check_never_early()
+
+
+def test_its_lateness_is_a_metric_of_its_own() -> None:
+    """What is late by nature must not ring for what is not."""
+    world = World()
+    posted(world)
+    world.clock.sleep_until(START + 2 * HOUR)
+    world.relaxed.expire(world.clock.now())
+    world.run_until(START + 2 * HOUR + MINUTE)
+    assert [metric for metric, _ in world.observer.canaries] == ["RelaxedLateness"]
+    assert world.observer.lateness == []
+    assert world.observer.counts["Late"] == 0
+
+
+def test_the_nonce_is_the_event_and_a_repeat_hands_over_once() -> None:
+    world = World()
+    schedule = posted(world)
+    changes = expired(world)
+    assert world.claim_relaxed(changes) == []
+    [message] = handed_over(world)
+    assert (message.nonce, message.schedule, message.attempt) == (changes[0].event, schedule, 1)
+    assert world.claim_relaxed(changes) == [changes[0].sequence], "its lease is not over"
+    assert len(handed_over(world)) == 1
+
+
+def test_two_messages_of_one_claim_are_one_attempt() -> None:
+    """The same removal again after the lease, while the first message waits: the token decides."""
+    world = World()
+    schedule = posted(world)
+    changes = expired(world)
+    assert world.claim_relaxed(changes) == []
+    world.clock.move(LEASE)
+    assert world.claim_relaxed(changes) == []
+    assert len({message.fence for message in handed_over(world)}) == 2
+    world.run_until(world.clock.now() + HOUR)
+    assert len(world.reached(schedule)) == 1
+
+
+def expires_late(world: World) -> None:
+    """Three, two of them removed together. No minute task is needed."""
+    world.ticking = False
+    for due in (START + 5 * MINUTE, START + 5 * MINUTE + 7, START + 10 * MINUTE):
+        world.post(due, precision="relaxed")
+    for later in (HOUR, 2 * HOUR):
+        world.run_until(START + later)
+        world.relaxed.expire(START + 6 * MINUTE if later == HOUR else world.clock.now())
+    world.run_until(START + 6 * HOUR)
+
+
+def test_whatever_fails_and_wherever_it_dies_each_fires_once() -> None:
+    """At each call, before and after it: no answer is lost, and a repeat goes on with its claim."""
+    for case, world in every_fault("claim_relaxed", expires_late):
+        check_fired_once(case, world)
+        assert len(world.accepted) == 3, case
+
+
+def test_each_batch_twice_and_whatever_fails() -> None:
+    """While one message waits in the queue, another may be sent: one of them makes the attempt."""
+    for case, world in every_fault("claim_relaxed", expires_late, duplicated=True):
+        check_fired_once(case, world)
+
+
+def test_a_cancel_before_it_expires_is_true_and_a_late_put_brings_nothing_back() -> None:
+    world = World()
+    schedule = posted(world)
+    assert isinstance(world.cancel(schedule.id, OWNER), Cancelled)
+    assert world.relaxed.rows == {}
+    assert world.claim_relaxed(world.relaxed.stream) == [], "the removal by its owner"
+    world.records.put(schedule)
+    assert world.claim_relaxed(expired(world)) == []
+    assert handed_over(world) == []
+    assert world.store.objects == {}
+    assert state(world, schedule) is State.CANCELLED
+
+
+def test_what_was_fired_is_not_fired_again_by_a_late_put() -> None:
+    world = World()
+    schedule = posted(world)
+    assert world.claim_relaxed(expired(world)) == []
+    world.records.put(schedule)
+    world.clock.move(DAY)
+    assert world.claim_relaxed(expired(world, 2 * DAY)) == []
+    assert len(handed_over(world)) == 1
+
+
+def test_a_change_by_its_id_is_in_the_same_lane() -> None:
+    world = World()
+    schedule = posted(world)
+    answer = world.replace.by_id(schedule.id, OWNER, point_in_time=None, payload="2")
+    assert isinstance(answer, Replaced)
+    assert answer.schedule.is_relaxed
+    assert list(world.relaxed.rows) == [key_of(answer.schedule.id)]
+    assert world.claim_relaxed(world.relaxed.stream) == []
+    assert world.claim_relaxed(expired(world)) == []
+    assert [message.schedule.id for message in handed_over(world)] == [answer.schedule.id]
+
+
+def test_what_somebody_has_deleted_is_a_dead_letter() -> None:
+    world = World()
+    schedule = posted(world)
+    world.relaxed.delete([key_of(schedule.id)])
+    assert world.claim_relaxed(world.relaxed.stream) == []
+    assert state(world, schedule) is State.DEAD_LETTERED
+    assert handed_over(world) == []
+    [content] = world.store.objects.values()
+    assert decode_dead_letter(content).schedule_id == schedule.id
+
+
+def test_what_is_too_late_by_its_own_rule_is_dropped() -> None:
+    world = World()
+    schedule = posted(world, onLate={"after": "PT1H", "do": "drop"})
+    assert world.claim_relaxed(expired(world, 2 * HOUR)) == []
+    assert state(world, schedule) is State.DROPPED
+    assert handed_over(world) == []
+
+
+def test_nothing_is_claimed_before_its_point_in_time() -> None:
+    """DynamoDB's clock may be ahead."""
+    world = World()
+    schedule = posted(world)
+    world.clock.sleep_until(START + HOUR - SECOND)
+    world.relaxed.expire(START + HOUR)
+    assert world.claim_relaxed(world.relaxed.stream[-1:]) == []
+    row = world.row(schedule)
+    assert row is not None
+    assert row.claimed_at >= schedule.point_in_time
+
+
+def test_one_that_cannot_be_handled_harms_only_itself() -> None:
+    """Malformed: a dead letter. Of an unknown version: set aside. Its neighbours fire."""
+    world = World()
+    posted(world)
+    good = expired(world)
+    bad = [
+        RecordChange(kind=Kind.REMOVE, sequence=name, read=known(row), record={"sequence": name}, expired=True)
+        for name, row in (("a", Malformed("no owner")), ("b", UnknownVersion("version 2")))
+    ]
+    assert world.claim_relaxed([bad[0], *good, bad[1]]) == []
+    assert len(handed_over(world)) == 1
+    kinds = sorted(key.partition("/")[0] for key in world.store.objects)
+    assert kinds == ["dead-lettered", "waiting"]
+
+
+def test_what_has_no_executor_waits_and_comes_back() -> None:
+    world = World()
+    change = RecordChange(
+        kind=Kind.REMOVE,
+        sequence="1",
+        read=known(a_relaxed_schedule(START, action='{"type":"gone"}')),
+        record={"sequence": "1"},
+        expired=True,
+        event="e",
+        at=START,
+    )
+    assert world.claim_relaxed([change]) == []
+    [content] = world.store.objects.values()
+    assert records_in(content) == [{"sequence": "1"}]
+    assert world.claim_relaxed([change], brought_back=True) == ["1"], "it stays in the store"
+
+
+class Down(MemoryLedger):
+    """A ledger in an outage."""
+
+    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
+        return [Unavailable("down") for _ in changes]
+
+
+@pytest.mark.parametrize(("age", "reported"), [(0, True), (HOUR, True), (HOUR + SECOND, False)])
+def test_in_an_outage_it_waits_in_the_stream_for_an_hour(age: int, reported: bool) -> None:
+    """Then it is set aside in the store, from where it comes back."""
+    world = World()
+    due = [posted(world), posted(world)]
+    changes = expired(world)
+    world.clock.move(age)
+    failing = evolve(world.claim_relaxed, firing=evolve(world.claim_relaxed.firing, ledger=Down()))  # type: ignore[misc]
+    assert failing(changes) == ([change.sequence for change in changes] if reported else [])
+    assert bool(world.store.objects) is not reported
+    assert [state(world, one) for one in due] == [None, None]
+
+
+def test_one_of_which_the_function_dies_after_its_claim_is_no_needless_copy() -> None:
+    """It holds up its shard for five minutes, comes back, and is given up at last, with its body: there is no other."""
+    world = World()
+    schedule = posted(world)
+    changes = expired(world)
+    world.clock.move(MINUTE + SECOND)
+    tries = 0
+    while state(world, schedule) is not State.DEAD_LETTERED:
+        tries += 1
+        assert tries < 50
+        world.control.note_heartbeat(world.clock.now())  # others pass
+        queue = {"http-request": Faulty(world.http_queue, FaultPlan(Fault.CRASH_BEFORE, 0))}
+        dies = evolve(world.claim_relaxed, firing=evolve(world.claim_relaxed.firing, executor_queues=queue))  # type: ignore[misc]
+        with suppress(Crash):
+            dies(changes, brought_back=bool(world.store.objects))
+        world.clock.move(2 * MINUTE)
+    assert handed_over(world) == []
+    assert any(key.startswith(f"dead-lettered/{schedule.id}/") for key in world.store.objects)
