@@ -87,7 +87,9 @@ JOURNAL: Reading = {
 
 
 def test_what_looks_after_series_is_no_part_of_a_schedule() -> None:
-    task = {"task-1minute-series": {"dynamodb.Query": {"requests": 160, "readUnits": 80}}}
+    task: dict[str, dict[str, dict[str, float]]] = {
+        "task-1minute-series": {"dynamodb.Query": {"requests": 160, "readUnits": 80}}
+    }
     reading = Reading(requests={**READING["requests"], **task}, invocations=READING["invocations"])
     assert per_schedule(reading, 100) == per_schedule(READING, 100)
 
