@@ -11,6 +11,7 @@ from delayer.core.series.stepping import Happened
 from delayer.wiring import use_cases
 from tests.samples import ACTION
 from tests.unit.aws.http.series.calls import OWNER, Api
+from tests.unit.handlers import handler_of
 from tests.world import START
 
 MINUTELY = {"every": "PT1M", "anchor": format_instant(START)}
@@ -73,6 +74,19 @@ def test_the_series_of_another_owner_is_not_there(path: str) -> None:
     for series in (made["seriesId"], "0" * 32, "x", f"somebody#{made['seriesId']}"):
         assert api(f"GET /series/{series}{path}")[0] == 404
     assert api("GET /series/by-name/n")[0] == 404
+
+
+@pytest.mark.parametrize("name", ["next", "occurrences"])
+def test_a_series_may_be_called_like_a_step_of_the_path(name: str) -> None:
+    """Whichever of the two routes the gateway takes."""
+    api = Api()
+    made = api.ok("POST /series", {**BODY, "name": name})
+    for route, parameters in (
+        ("GET /series/by-name/{name}", {"name": name}),
+        (f"GET /series/{{seriesId}}/{name}", {"seriesId": "by-name"}),
+    ):
+        answer = handler_of(api.world, "api-series-get")({"routeKey": route, "pathParameters": parameters}, None)
+        assert json.loads(answer["body"])["seriesId"] == made["seriesId"]
 
 
 def test_the_next_times() -> None:
