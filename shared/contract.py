@@ -1,7 +1,8 @@
-"""Writes what is made of other files: the actions in `openapi.yaml` and in the layer, and the schemas of requests.
+"""Writes what is made of other files: actions and policies in `openapi.yaml` and in the layer, and schemas of requests.
 
-The classes in `functions/executor-*/app.py` are the only source of the actions (ADR 0088), and `openapi.yaml` is that
-of all else. The Lambdas carry JSON and no YAML parser; a test keeps all of them the same. Run as `make contract`.
+The classes in `functions/executor-*/app.py` are the only source of the actions (ADR 0088), those in
+`functions/policy-*/app.py` of the policies (ADR 0096), and `openapi.yaml` is that of all else. The Lambdas carry JSON
+and no YAML parser; a test keeps all of them the same. Run as `make contract`.
 """
 
 import argparse
@@ -18,12 +19,16 @@ sys.path.insert(0, str(ROOT / "shared"))
 
 from delayer.core.actions import action_type  # noqa: E402 - the path comes first
 from delayer.core.actions.action_type import ActionType, parsed  # noqa: E402
+from delayer.core.masking.mask import secrets_of  # noqa: E402
 
 OPENAPI: Final = ROOT / "openapi.yaml"
 CONTRACT: Final = ROOT / "shared/delayer/core/api/contract.json"
 BUILT_IN: Final = ROOT / "shared/delayer/core/actions/built_in.json"
+POLICIES: Final = ROOT / "shared/delayer/core/timing/policies.json"
 BEGIN: Final = "    # ---- actions: written by `make contract` from functions/executor-*/app.py\n"
 END: Final = "    # ---- end of the actions\n"
+BEGIN_POLICIES: Final = "    # ---- policies: written by `make contract` from functions/policy-*/app.py\n"
+END_POLICIES: Final = "    # ---- end of the policies\n"
 REMOTE: Final = ActionType(type="remote", schema='{"type":"object"}', internal=True)  # for all those of other stacks
 
 
@@ -37,15 +42,38 @@ def _action_in(folder: Path) -> ActionType:
     kind = folder.name.removeprefix("executor-")
     if kind == REMOTE.type:
         return REMOTE
+    action: ActionType = _handler_in(folder).target.action_type
+    if action.type != kind:
+        raise SystemExit(f"{folder}/app.py has an executor for {action.type!r}; the folder's name says {kind!r}.")
+    return action
+
+
+def _handler_in(folder: Path) -> Any:
     spec = importlib.util.spec_from_file_location(f"app_of_{folder.name.replace('-', '_')}", folder / "app.py")
     if not spec or not spec.loader:
         raise SystemExit(f"{folder}/app.py cannot be imported.")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    action: ActionType = module.handler.target.action_type
-    if action.type != kind:
-        raise SystemExit(f"{folder}/app.py has an executor for {action.type!r}; the folder's name says {kind!r}.")
-    return action
+    return module.handler
+
+
+def policies() -> dict[str, str]:
+    """The schema of each policy, as its class says it, by its name."""
+    return dict(map(_policy_in, sorted(path.parent for path in ROOT.glob("functions/policy-*/app.py"))))
+
+
+def _policy_in(folder: Path) -> tuple[str, str]:
+    name, found = folder.name.removeprefix("policy-"), _handler_in(folder).target
+    if found.name != name:
+        raise SystemExit(f"{folder}/app.py has a policy {found.name!r}; the folder's name says {name!r}.")
+    if secrets_of(parsed(found.schema)):
+        raise SystemExit(f"{folder}/app.py: a policy has no secrets; whoever may see the schedule sees it.")
+    return name, found.schema
+
+
+def policies_text() -> str:
+    """Those of the own stack, as the layer has them."""
+    return json.dumps(policies(), indent=1, sort_keys=True, ensure_ascii=True) + "\n"
 
 
 def built_in_text() -> str:
@@ -55,13 +83,28 @@ def built_in_text() -> str:
 
 
 def openapi_text() -> str:
-    """`openapi.yaml` with the actions as they are now."""
-    text = OPENAPI.read_text()
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    """`openapi.yaml` with the actions and the policies as they are now."""
+    text = _having(OPENAPI.read_text(), BEGIN, END, _schemas_of_actions())
+    return _having(text, BEGIN_POLICIES, END_POLICIES, _schemas_of_policies())
+
+
+def _having(text: str, first: str, last: str, schemas: dict[str, Any]) -> str:
+    before, begin, rest = text.partition(first)
+    _, end, after = rest.partition(last)
     if not begin or not end:
-        raise SystemExit(f"openapi.yaml has no place for the actions: between\n{BEGIN}and\n{END}")
-    return before + BEGIN + _indented(_schemas_of_actions()) + END + after
+        raise SystemExit(f"openapi.yaml has no place for what is made of the classes: between\n{first}and\n{last}")
+    return before + begin + _indented(schemas) + end + after
+
+
+def _schemas_of_policies() -> dict[str, Any]:
+    known = policies()
+    references = {name: f"#/components/schemas/{_class_name(name, 'Policy')}" for name in known}
+    union = {
+        "description": "Who decides when it is due, by the name of the policy.",
+        "oneOf": [{"$ref": reference} for reference in references.values()],
+        "discriminator": {"propertyName": "policy", "mapping": references},
+    }
+    return {"When": union} | {_class_name(name, "Policy"): parsed(schema) for name, schema in known.items()}
 
 
 def _schemas_of_actions() -> dict[str, Any]:
@@ -75,9 +118,9 @@ def _schemas_of_actions() -> dict[str, Any]:
     return {"Action": union} | {_class_name(kind): parsed(action.schema) for kind, action in known.items()}
 
 
-def _class_name(kind: str) -> str:
+def _class_name(kind: str, of: str = "Action") -> str:
     """`http-request` is HttpRequestAction."""
-    return "".join(part.capitalize() for part in kind.split("-")) + "Action"
+    return "".join(part.capitalize() for part in kind.split("-")) + of
 
 
 def _indented(schemas: dict[str, Any]) -> str:
@@ -90,7 +133,7 @@ def contract() -> dict[str, Any]:
     openapi = yaml.safe_load(OPENAPI.read_text())
     schemas = openapi["components"]["schemas"]
     request = _resolved({**schemas["ScheduleRequest"], "properties": _open(schemas, "ScheduleRequest")}, schemas)
-    for reported_in_words_of_our_own in ("not", "if", "then"):  # which of the two fields is given
+    for reported_in_words_of_our_own in ("dependentSchemas", "if", "then"):  # which of the three fields is given
         del request[reported_in_words_of_our_own]
     series = _resolved({**schemas["SeriesRequest"], "properties": _open(schemas, "SeriesRequest")}, schemas)
     preview = _resolved({**schemas["PreviewRequest"], "properties": _open(schemas, "PreviewRequest")}, schemas)
@@ -113,9 +156,13 @@ def contract() -> dict[str, Any]:
     }
 
 
-ACTION: Final = {"type": "object", "required": ["type"], "properties": {"type": {"type": "string"}}}
+def _named_by(field: str) -> dict[str, Any]:
+    return {"type": "object", "required": [field], "properties": {field: {"type": "string"}}}
+
+
 OPEN: Final[dict[str, Any]] = {
-    "action": ACTION,  # which actions there are is known when the stack is deployed
+    "action": _named_by("type"),  # which actions there are is known when the stack is deployed
+    "when": _named_by("policy"),  # policies are checked one by one, as actions are
     "repeat": {},  # a rule is read by the code that reckons its times, which says more than a schema can
 }
 
@@ -157,11 +204,16 @@ def text() -> str:
 
 
 def main() -> int:
-    """Writes all three; a file that is up to date already is left alone. With `--check` it only says which are not."""
+    """Writes all four; a file that is up to date already is left alone. With `--check` it only says which are not."""
     parser = argparse.ArgumentParser(description="Writes what is made of the classes of the actions and openapi.yaml.")
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if a file is out of date")
     only_checks = parser.parse_args().check
-    made = ((OPENAPI, openapi_text()), (BUILT_IN, built_in_text()), (CONTRACT, text()))
+    made = (
+        (OPENAPI, openapi_text()),
+        (BUILT_IN, built_in_text()),
+        (POLICIES, policies_text()),
+        (CONTRACT, text()),
+    )
     behind = {path: content for path, content in made if not path.exists() or path.read_text() != content}
     for path, content in behind.items():
         if only_checks:

@@ -31,12 +31,12 @@ from delayer.fakes import (
     MemoryFunction,
     MemoryJobs,
     MemoryJournal,
-    MemoryLanes,
     MemoryLedger,
     MemoryLiveCount,
     MemoryObserver,
     MemoryQueue,
     MemoryRateLimit,
+    MemoryRecords,
     MemoryRegistry,
     MemoryScheduleTable,
     MemorySeries,
@@ -45,6 +45,7 @@ from delayer.fakes import (
     MemoryStream,
     MemoryTopic,
     MemoryTrials,
+    MemoryWaitingTable,
     ScriptedTarget,
     Tokens,
 )
@@ -68,7 +69,9 @@ SUSPECTS = {"relay": "suspects", "execute": "http-suspects", "step": "series-sus
 ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
     "schedules": "table",
-    "lanes": "lanes",
+    "records": "records",
+    "waiting": "waiting_table",
+    "waiting_records": "waiting_records",
     "ledger": "ledger",
     "control": "control",
     "trials": "trials",
@@ -176,6 +179,10 @@ class FunctionPorts:
         return self.world.queues_for(self.source)
 
     @property
+    def policy_queues(self) -> Mapping[str, Any]:
+        return self.world.policy_queues_for(self.source)
+
+    @property
     def new_token(self) -> Callable[[], str]:
         return self.world.token_for(self.source)
 
@@ -246,7 +253,6 @@ class World:
         """The fakes that know each other."""
         self.table = MemoryScheduleTable(page_size=self.page_size)
         self.relaxed = MemoryScheduleTable(page_size=self.page_size)
-        self.lanes = MemoryLanes(self.table, self.relaxed)
         self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["relay"])
         self.http_suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["execute"], visibility=90 * SECOND)
         self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer", dead_letters=self.suspects)
@@ -255,8 +261,12 @@ class World:
         self.http_queue = MemoryQueue(
             clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.http_suspects
         )
+        self.policy_queue = MemoryQueue(clock=self.clock, name="policy-spread", visibility=120 * SECOND)
         self.target = ScriptedTarget(self.clock)
-        self.registry = MemoryRegistry(schedules=self.lanes, ledger=self.ledger)
+        self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed)
+        self.waiting_records = self.records.waiting
+        self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
+        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
         self.series = MemorySeries(schedules=self.table, ledger=self.ledger, requests=self.registry.requests)
         self.series_upkeep = MemorySeriesUpkeep(series=self.series)
         self.series_progress = MemorySeriesProgress()
@@ -312,6 +322,10 @@ class World:
     def queues_for(self, function: str) -> Mapping[str, Any]:
         """The queues of the actions, as a function sees them."""
         return {"http-request": self.port_for(function, self.http_queue)}
+
+    def policy_queues_for(self, function: str) -> Mapping[str, Any]:
+        """The queues of the policies, as a function sees them."""
+        return {"spread": self.port_for(function, self.policy_queue)}
 
     def ports(self, function: str) -> FunctionPorts:
         """The bundle of one function."""

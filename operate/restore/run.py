@@ -14,7 +14,7 @@ from operate.restore.copying import Copy, Pace, WrongTable
 from operate.restore.doubtful import Schedules, schedules_of
 from operate.restore.options import Options
 from operate.restore.pausing import Pause
-from operate.restore.tables import OF_SCHEDULES, TABLES, Item, merged_shards, merged_sweep
+from operate.restore.tables import NET_OF_SERIES, OF_SCHEDULES, TABLES, Item, merged_shards, merged_sweep
 
 NEEDS_EVERYTHING: Final = ("control", "ledger")  # while these are copied, no function may write
 SHOWN: Final = 20  # ids
@@ -96,6 +96,8 @@ class Restore:
             )
         if kind == "control" and not self.options.is_dry_run:
             self._merge_control(copy)
+        if kind == "registry" and not self.options.is_dry_run:
+            self._look_at_all_series()
         self.counted[kind] = counted + (schedules.counted if schedules else Counter())
 
     def _items(self, table: str) -> int:
@@ -143,6 +145,11 @@ class Restore:
         for name, merged in put.items():
             if name in theirs:
                 copy.dynamodb.put_item(TableName=copy.target, Item=merged(theirs[name]))
+
+    def _look_at_all_series(self) -> None:
+        """What was filed in minutes that the net has passed may be current again, by an older tz database, too."""
+        for name in NET_OF_SERIES:
+            self.client("dynamodb").delete_item(TableName=self.outputs["ControlTable"], Key={"name": {"S": name}})
 
     def show(self) -> None:
         """Print what became of how many items."""

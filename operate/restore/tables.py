@@ -8,7 +8,9 @@ from attrs import frozen
 
 from delayer.aws.dynamodb.schedule_table import HEARTBEAT
 from delayer.aws.events.lifecycle_stream import RESTORED as RESTORED  # the reader leaves out what bears it
+from delayer.aws.series.progress import NET
 from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.series.upkeep.rounds import Directory
 
 Item = Mapping[str, Any]
 
@@ -66,6 +68,11 @@ def of_control(item: Item, _now: Millis) -> Decision:
 
 
 OF_SCHEDULES: Final = ("schedules", "relaxed")  # the kinds whose records fire
+# Of one that has gone on since the copy, the cursor stands and is not overwritten. What was filed for it, and is no
+# longer current, is found by the net and taken off the file (ADR 0100).
+OF_SERIES: Final = ("series", "series-of", "series-name", "current", *(str(one) for one in Directory))
+NET_OF_SERIES: Final = (NET, *(f"series-{one}" for one in Directory))  # control rows: without them it begins anew
+
 # In the order in which they are copied.
 TABLES: Final[Mapping[str, Table]] = {
     "control": Table(
@@ -73,10 +80,16 @@ TABLES: Final[Mapping[str, Table]] = {
     ),
     "ledger": Table(what="the ledger", output="LedgerTable", keys=("scheduleId",), decide=of_ledger, is_marked=True),
     "registry": Table(
-        what="names, groups and idempotency keys",
+        what="names, groups, idempotency keys and series",
         output="RegistryTable",
         keys=("list", "entry"),
-        decide=of_lists({**dict.fromkeys(("name", "group", "request", "job"), Decision.COPY), "rate": Decision.LEAVE}),
+        decide=of_lists(
+            {
+                **dict.fromkeys(("name", "group", "request", "job"), Decision.COPY),
+                **dict.fromkeys(OF_SERIES, Decision.COPY),
+                "rate": Decision.LEAVE,
+            }
+        ),
     ),
     "journal": Table(
         what="the histories",

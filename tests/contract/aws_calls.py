@@ -14,8 +14,10 @@ from delayer.aws.dynamodb.ledger import DynamoLedger
 from delayer.aws.dynamodb.live_count import DynamoLiveCount
 from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
 from delayer.aws.dynamodb.registry import DynamoRegistry
-from delayer.aws.dynamodb.schedule_table import DynamoLanes, DynamoScheduleTable
+from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
+from delayer.aws.lanes.records import DynamoRecords
+from delayer.aws.lanes.waiting_table import DynamoWaitingTable
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
 from delayer.aws.messaging.function import LambdaFunction
 from delayer.aws.messaging.queue import SqsQueue
@@ -35,12 +37,13 @@ from delayer.ports.live_count import LiveCount
 from delayer.ports.queue import Queue
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
-from delayer.ports.schedule_table import Lanes, ScheduleTable
+from delayer.ports.schedule_table import Records, ScheduleTable
 from delayer.ports.series import SeriesTable
 from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
+from delayer.ports.waiting_table import FindsWaiting
 
 PORTS: Final[dict[type, type]] = {
     DynamoActions: Actions,
@@ -50,13 +53,14 @@ PORTS: Final[dict[type, type]] = {
     DynamoLedger: Ledger,
     DynamoLiveCount: LiveCount,
     DynamoRateLimit: RateLimit,
-    DynamoLanes: Lanes,
+    DynamoRecords: Records,
     DynamoRegistry: Registry,
     DynamoScheduleTable: ScheduleTable,
     DynamoSeries: SeriesTable,
     DynamoSeriesProgress: SeriesProgress,
     DynamoSeriesUpkeep: SeriesUpkeep,
     DynamoTrials: Trials,
+    DynamoWaitingTable: FindsWaiting,
     LambdaFunction: Function,
     LambdaStreamConsumer: StreamConsumer,
     S3DeadLetterStore: DeadLetterStore,
@@ -76,8 +80,9 @@ WRITE_MANY: Final = "dynamodb:BatchWriteItem"
 
 CHECK: Final = "dynamodb:ConditionCheckItem"
 
-CREATES: Final = {(PUT, "schedules_table"), (PUT, "ledger_table"), (PUT, "registry_table")}
-LANES: Final = {(PUT, "relaxed_table")}
+STEPS: Final = {(PUT, "schedules_table"), (PUT, "ledger_table"), (PUT, "registry_table")}
+LANES: Final = ("schedules_table", "relaxed_table", "waiting_table")  # each record is in the table of its lane
+CREATES: Final = {*STEPS, *((PUT, lane) for lane in LANES)}
 
 CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoActions", "actions"): {(GET, "table")},
@@ -98,10 +103,6 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoJournal", "history"): {(QUERY, "table")},
     ("DynamoJournal", "owned"): {(QUERY, "table")},
     ("DynamoJournal", "occurrences"): {(QUERY, "table")},
-    ("DynamoLanes", "put"): {(PUT, "table"), (PUT, "relaxed_table")},
-    ("DynamoLanes", "delete"): {(WRITE_MANY, "table"), (WRITE_MANY, "relaxed_table")},
-    ("DynamoLanes", "read"): {(GET, "table"), (GET, "relaxed_table")},
-    ("DynamoLanes", "read_all"): {(READ_MANY, "table"), (READ_MANY, "relaxed_table")},
     ("DynamoLedger", "read"): {(GET, "table")},
     ("DynamoLedger", "read_all"): {(READ_MANY, "table")},
     ("DynamoLedger", "write"): {(PUT, "table")},
@@ -109,11 +110,16 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoLiveCount", "ended"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "live"): {(QUERY, "table")},
     ("DynamoRateLimit", "spend"): {(UPDATE, "table")},
+    ("DynamoRecords", "put"): {(PUT, lane) for lane in LANES},
+    ("DynamoRecords", "delete"): {(WRITE_MANY, lane) for lane in LANES},
+    ("DynamoRecords", "read"): {(GET, lane) for lane in LANES},
+    ("DynamoRecords", "read_all"): {(READ_MANY, lane) for lane in LANES},
     ("DynamoRegistry", "named"): {(GET, "registry_table")},
     ("DynamoRegistry", "requested"): {(GET, "registry_table")},
     ("DynamoRegistry", "members"): {(QUERY, "registry_table")},
-    ("DynamoRegistry", "create"): CREATES | LANES,
-    ("DynamoRegistry", "replace"): {*CREATES, *LANES, (DELETE, "schedules_table"), (DELETE, "relaxed_table")},
+    ("DynamoRegistry", "create"): CREATES,
+    ("DynamoRegistry", "replace"): {*CREATES, *((DELETE, lane) for lane in LANES)},
+    ("DynamoRegistry", "decide"): {*STEPS, (DELETE, "waiting_table"), (DELETE, "registry_table")},
     ("DynamoScheduleTable", "put"): {(PUT, "table")},
     ("DynamoScheduleTable", "delete"): {(WRITE_MANY, "table")},
     ("DynamoScheduleTable", "page"): {(QUERY, "table")},
@@ -132,7 +138,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoSeries", "create"): {(PUT, "schedules_table"), (PUT, "registry_table"), (CHECK, "registry_table")},
     ("DynamoSeries", "note"): {(PUT, "registry_table")},
     ("DynamoSeries", "step"): {(PUT, "schedules_table"), (PUT, "registry_table"), (DELETE, "registry_table")},
-    ("DynamoSeries", "write"): {*CREATES, (DELETE, "registry_table"), (DELETE, "schedules_table")},
+    ("DynamoSeries", "write"): {*STEPS, (DELETE, "registry_table"), (DELETE, "schedules_table")},
     ("DynamoSeriesProgress", "place"): {(GET, "table")},
     ("DynamoSeriesProgress", "reach"): {(UPDATE, "table")},
     ("DynamoSeriesProgress", "round"): {(GET, "table")},
@@ -145,6 +151,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoTrials", "finish"): {(DELETE, "table")},
     ("DynamoTrials", "note_pass"): {(UPDATE, "table")},
     ("DynamoTrials", "passed"): {(GET, "table")},
+    ("DynamoWaitingTable", "page"): {(QUERY, "table")},
     ("LambdaFunction", "ask"): {("lambda:InvokeFunction", "function")},
     ("LambdaStreamConsumer", "handle"): {("lambda:InvokeFunction", one) for one in ("function", "relaxed")},
     ("S3DeadLetterStore", "set_aside"): {("s3:PutObject", "bucket")},

@@ -87,6 +87,7 @@ def test_the_calls_of_a_method_are_those_of_the_methods_it_uses(
         dynamodb=dynamodb,
         schedules_table=create_table(dynamodb, "bucket", "due"),
         relaxed_table="relaxed",
+        waiting_table="waiting",
         ledger_table="ledger",
         registry_table="registry",
     )

@@ -11,9 +11,11 @@ SHIPPED: Final = frozenset(
         *(f"executor-{kind}" for kind in ("canary", "remote", "http-request", "sqs-send")),
         *(f"executor-{kind}" for kind in ("sns-publish", "event-put", "lambda-invoke", "step-start")),
         "subscriber-failed-webhook",
+        "policy-next-business-hour",
+        "policy-spread",
     ]
 )
-LOOPS: Final = ("executor-", "subscriber-")
+LOOPS: Final = ("executor-", "subscriber-", "policy-")
 TOPICS: Final = frozenset({"LifecycleTopic", "AlarmTopic"})
 NAMED_BY_THE_STACK: Final = frozenset({"dynamodb", "sqs", "sns", "s3", "lambda"})  # where Delayer's names begin so
 

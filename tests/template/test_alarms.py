@@ -20,9 +20,11 @@ ALARMS: Final = resources("AWS::CloudWatch::Alarm")
 FUNCTIONS: Final = functions()
 each_alarm = pytest.mark.parametrize("alarm", sorted(ALARMS))
 
+STREAMED: Final = ("Schedules", "Relaxed", "Waiting", "Ledger")
 SILENT: Final = {  # those that ring because nothing is heard
     "MinuteTaskMissingAlarm",
     "SeriesTaskMissingAlarm",
+    "TimingTaskMissingAlarm",
     "StreamNotPolledAlarm",
     "CanaryNearMissingAlarm",
     "CanaryFarMissingAlarm",
@@ -39,7 +41,9 @@ AT_ONCE: Final = {
     "RelaxedDiscardedAlarm",
     "RelaxedDroppedAlarm",
     "RelaxedUndeliveredAlarm",
-    *(f"Lifecycle{table}DroppedAlarm" for table in ("Schedules", "Relaxed", "Ledger")),
+    *(f"Lifecycle{table}DroppedAlarm" for table in STREAMED),
+    "TimingDroppedAlarm",
+    "TimeRefusedAlarm",
     "EventsRefusedAlarm",
     "SeriesFailedAlarm",
     *(f"{name}Alarm" for name in DEAD),
@@ -244,6 +248,7 @@ def test_the_alarms_on_functions() -> None:
         ("Errors", "Task1MinuteEnqueuer"),
         ("Invocations", "Task1MinuteSeries"),
         ("Errors", "Task1MinuteSeries"),
+        ("Invocations", "Task1MinuteTiming"),
     }
 
 
@@ -273,9 +278,7 @@ def test_what_is_switched_off_does_not_ring() -> None:
         f"Canary{path}{what}Alarm" for path in ("Near", "Far") for what in ("Missing", "Late")
     }
     assert {name for name in ALARMS if conditions[name] == "HasEvents"} == {
-        f"Lifecycle{table}{what}Alarm"
-        for table in ("Schedules", "Relaxed", "Ledger")
-        for what in ("NotPolled", "Dropped")
+        f"Lifecycle{table}{what}Alarm" for table in STREAMED for what in ("NotPolled", "Dropped")
     }
 
 
@@ -288,7 +291,7 @@ def test_few_schedules_ring_only_if_half_of_them_are_very_late() -> None:
 
 
 def test_each_canary_rings_if_it_is_late_or_missing() -> None:
-    for metric in set(get_args(Lateness)) - {"Lateness", "RelaxedLateness"}:  # users' schedules
+    for metric in set(get_args(Lateness)) - {"Lateness", "RelaxedLateness", "UndecidedAge"}:  # users' schedules
         assert metric in LATENESS.values()
         [missing, late] = sorted(
             (name for name in ALARMS if {one.name for one in watched(name)} == {metric}), reverse=True

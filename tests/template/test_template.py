@@ -74,9 +74,16 @@ WORKING = sorted(dead_letter_queues())
 SUSPECTS = sorted(name for name in QUEUES if name.endswith("SuspectsQueue"))
 DEAD = sorted(set(QUEUES) - set(WORKING) - set(SUSPECTS))
 OF_SUBSCRIBERS = sorted(queue for queue, function in consumed().items() if function.startswith("subscriber-"))
-HEALING = ["GroupQueue", "JournalQueue", "SweepQueue", *OF_SUBSCRIBERS]  # those that hold no schedules
-SHARED = {"SubscribersDeadLetterQueue": OF_SUBSCRIBERS}  # dead-letter queues of several queues
-RENEWED = {"TaskDeadLetterQueue": 24 * 3600, "SweepDeadLetterQueue": 4 * 24 * 3600}  # seconds for which they keep
+OF_POLICIES = sorted(queue for queue, function in consumed().items() if function.startswith("policy-"))
+HEALING = ["GroupQueue", "JournalQueue", "SweepQueue", *OF_SUBSCRIBERS, *OF_POLICIES]  # those that hold no schedules
+# Dead-letter queues of several queues.
+SHARED = {"SubscribersDeadLetterQueue": OF_SUBSCRIBERS, "PoliciesDeadLetterQueue": OF_POLICIES}
+STREAMED = ("SchedulesTable", "RelaxedTable", "WaitingTable", "LedgerTable")
+RENEWED = {
+    "TaskDeadLetterQueue": 24 * 3600,
+    "SweepDeadLetterQueue": 4 * 24 * 3600,
+    "PoliciesDeadLetterQueue": 4 * 24 * 3600,
+}  # seconds for which they keep
 
 # ------------------------------------------------------------ functions
 
@@ -90,6 +97,7 @@ def test_names(function: str) -> None:
     """`<source>-<classifier>-<name>`, the same in AWS, in the folder and in the logs."""
     assert FUNCTIONS[function]["FunctionName"] == {"Fn::Sub": f"${{AWS::StackName}}-{function}"}
     sources = "api|stream|task|sweep|delayer|executor|job|operator|lifecycle|series|subscriber|deploy|relaxed"
+    sources += "|timing|policy"
     assert re.fullmatch(rf"({sources})(-[a-z0-9]+)+", function)
     assert variables(function)["AWS_SDK_UA_APP_ID"] == function
     assert cold_start(function).services == {function}
@@ -272,12 +280,12 @@ def test_the_lease_of_a_relaxed_claim_is_the_timeout_of_its_function() -> None:
 def test_lifecycle_events_are_off_the_firing_path() -> None:
     """A consumer of its own, which can be switched off, and tried again until the stream forgets."""
     streams = [properties for function, properties in events("DynamoDB") if function == "stream-lifecycle"]
-    assert {logical(stream["Stream"]) for stream in streams} == {"SchedulesTable", "RelaxedTable", "LedgerTable"}
+    assert {logical(stream["Stream"]) for stream in streams} == {*STREAMED}
     for stream in streams:
         assert stream["Enabled"] == {"Fn::If": ["HasEvents", True, False]}
         assert stream["StartingPosition"] == "TRIM_HORIZON"
         assert (stream["MaximumRetryAttempts"], stream["MaximumRecordAgeInSeconds"]) == (10_000, 86_400)
-    for table in ("SchedulesTable", "RelaxedTable", "LedgerTable"):
+    for table in STREAMED:
         readers = [function for function, stream in events("DynamoDB") if logical(stream["Stream"]) == table]
         assert len(readers) <= 2, "of more readers of one shard, some are throttled"
     subscription = expanded()["Resources"]["JournalSubscription"]
@@ -389,7 +397,7 @@ def test_what_is_no_schedule_outlasts_an_outage_of_a_day_in_its_queue(queue: str
 def test_what_is_renewed_reaches_its_dead_letter_queue_before_it_expires(queue: str) -> None:
     """SQS counts from the first send; its alarm stands for a day or more. A tick goes there at once."""
     sources = [QUEUES[name] for name, dead in dead_letter_queues().items() if dead == queue]
-    longest = sum(one["VisibilityTimeout"] * one["RedrivePolicy"]["maxReceiveCount"] for one in sources)
+    longest = max((one["VisibilityTimeout"] * one["RedrivePolicy"]["maxReceiveCount"] for one in sources), default=0)
     assert QUEUES[queue]["MessageRetentionPeriod"] >= longest + 24 * 3600
 
 
@@ -408,7 +416,7 @@ def test_queues_are_kept_when_their_stack_is_deleted(queue: str) -> None:
     assert tag["Key"] == TAG
     name = tag["Value"]["Fn::Sub"].removeprefix("${AWS::StackName}/")
     function = consumed().get(queue, "")
-    of_a_loop = function.startswith(("executor-", "subscriber-"))
+    of_a_loop = function.startswith(("executor-", "subscriber-", "policy-"))
     assert name in ((function, f"{function}-suspects") if of_a_loop else (queue,))
 
 
@@ -595,11 +603,9 @@ def test_keys(table: str, keys: dict[str, str]) -> None:
 
 def test_what_expires_and_what_does_not() -> None:
     """Of the control rows, only those of suspects have this attribute: `tests/contract/dynamodb/test_trials.py`."""
-    for table in TABLES.values():
+    assert "TimeToLiveSpecification" not in TABLES["WaitingTable"], "no margin is counted from an id without a time"
+    for table in (one for name, one in TABLES.items() if name != "WaitingTable"):
         assert table["TimeToLiveSpecification"] == {"AttributeName": "expiresAt", "Enabled": True}
-
-
-STREAMED = ("SchedulesTable", "RelaxedTable", "LedgerTable")
 
 
 def test_schedules_and_ledger_have_a_stream_with_both_images() -> None:
@@ -628,7 +634,9 @@ def test_one_role_for_each_function() -> None:
         assert "Policies" not in FUNCTIONS[function]
 
 
-OF_THE_LOOP = re.compile(r"Executor\w+RelayPolicy|ExecutorTargetRolesPolicy")  # of delayer-relay; of several executors
+OF_THE_LOOP = re.compile(  # of delayer-relay; of several executors; of those who ask a policy
+    r"Executor\w+RelayPolicy|ExecutorTargetRolesPolicy|Policy\w+AskPolicy"
+)
 
 
 @pytest.mark.parametrize("policy", sorted(name for name in POLICIES if not OF_THE_LOOP.fullmatch(name)))

@@ -31,9 +31,10 @@ ROOMS: dict[str, set[str]] = {
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
     "core/series": {"core/schedule", "core/ledger", "core/recurrence"},
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
-    "core/timing": {"core/schedule"},
+    "core/timing": {"core/schedule", "core/ledger"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
-    "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"},
+    "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"}
+    | {"core/timing"},
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/api"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions", "core/series", "core/series/upkeep"},
@@ -46,8 +47,9 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
-    | {"core/series"}
+    | {"core/series", "core/timing"}
     | {"use_cases"},
+    "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"},
     "use_cases/series": {
         "core/schedule",
         "core/ledger",
@@ -82,7 +84,8 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     },
     "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
-    "fakes": {"fakes/messaging", "fakes/runtime", "fakes/series", "fakes/tables"},
+    "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
+    "fakes": {"fakes/lanes", "fakes/messaging", "fakes/runtime", "fakes/series", "fakes/tables"},
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
@@ -97,17 +100,19 @@ ROOMS: dict[str, set[str]] = {
         "aws/dynamodb",
         "aws/dynamodb/items",
     },
+    "aws/lanes": {"core/schedule", "ports", "aws/runtime", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/deployment": {"core/schedule", "core/ledger", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
     | {"core/masking", "core/series", "aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
-    | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series"}
+    | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series", "aws/lanes", "core/timing"}
     | {
         "core/recurrence",  # the version of the tz database
         "use_cases/series",
         "use_cases/series/upkeep",
+        "use_cases/timing",
         "aws/messaging",
         "aws/events",
         "use_cases/actions",
@@ -117,7 +122,7 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/api",
     },
     "extension": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
-    | {"aws/runtime", "wiring"},
+    | {"aws/runtime", "wiring", "core/timing"},
     "extension/harness": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/api", "ports"}
     | {"fakes/runtime", "wiring", "extension"},
     "targets": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "extension"},
@@ -126,6 +131,7 @@ FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "a
     "aws/deployment",  # the answer to CloudFormation
     "core/actions",  # the questions to a function
     "core/series",  # what a series refuses
+    "core/timing",  # business hours
     "core/firing",  # the two ways of a canary; what came of a request
     "core/api/series",
     "use_cases/series",

@@ -28,16 +28,16 @@ class Action(msgspec.Struct, kw_only=True, frozen=True, rename="camel"):
     more_schema: ClassVar[Mapping[str, Any]] = {}  # what cannot be said of one field alone, as JSON Schema
 
 
-def schema_of(fields: type[Action], kind: str) -> dict[str, Any]:
-    """The JSON Schema of an action of this type, complete in itself."""
+def schema_of(fields: type[Action], kind: str, named_by: str = "type") -> dict[str, Any]:
+    """The JSON Schema of an action of this type, or of a policy of this name, complete in itself."""
     schema, named = msgspec.json.schema_components([fields], ref_template="{name}")
     body = _inlined(schema[0], named)
     return {
         "type": "object",
         **({"description": text} if (text := (fields.__doc__ or "").strip()) else {}),
-        "required": ["type", *body.get("required", [])],
+        "required": [named_by, *body.get("required", [])],
         "additionalProperties": False,
-        "properties": {"type": {"const": kind}, **body["properties"]},
+        "properties": {named_by: {"const": kind}, **body["properties"]},
         **fields.more_schema,
     }
 

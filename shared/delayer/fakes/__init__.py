@@ -2,6 +2,7 @@
 tests as the AWS adapters, so that they cannot drift, and are shipped: use them to test your own action.
 """
 
+from delayer.fakes.lanes.records import MemoryRecords, MemoryWaitingTable
 from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.messaging.topic import MemoryTopic
@@ -16,7 +17,7 @@ from delayer.fakes.tables.control import MemoryControl
 from delayer.fakes.tables.journal import MemoryJournal, MemoryLiveCount, MemoryRateLimit
 from delayer.fakes.tables.ledger import MemoryLedger
 from delayer.fakes.tables.registry import MemoryJobs, MemoryRegistry
-from delayer.fakes.tables.schedule_table import MemoryLanes, MemoryScheduleTable
+from delayer.fakes.tables.schedule_table import MemoryScheduleTable
 from delayer.fakes.tables.series import MemorySeries
 from delayer.fakes.tables.stream import MemoryStream
 from delayer.fakes.tables.trials import MemoryTrials
@@ -30,12 +31,12 @@ __all__ = [
     "MemoryFunction",
     "MemoryJobs",
     "MemoryJournal",
-    "MemoryLanes",
     "MemoryLedger",
     "MemoryLiveCount",
     "MemoryObserver",
     "MemoryQueue",
     "MemoryRateLimit",
+    "MemoryRecords",
     "MemoryRegistry",
     "MemoryScheduleTable",
     "MemorySeries",
@@ -44,6 +45,7 @@ __all__ = [
     "MemoryStream",
     "MemoryTopic",
     "MemoryTrials",
+    "MemoryWaitingTable",
     "ScriptedTarget",
     "Tokens",
 ]

@@ -7,10 +7,12 @@ from delayer.core.schedule.instants import Millis
 Count = Literal[
     "Accepted",
     "Announced",
+    "Asked",
     "BroughtBack",
     "Cancelled",
     "Claimed",
     "DeadLettered",
+    "Decided",
     "Delivered",
     "Dropped",
     "Enqueued",
@@ -24,15 +26,17 @@ Count = Literal[
     "SeriesFailed",
     "SeriesHealed",
     "SeriesStepped",
+    "NotDecided",
     "SetAside",
     "SweepHeld",
     "Swept",
+    "TimeRefused",
     "Unannounced",
     "Uncounted",
     "Undelivered",
     "Unexpected",
 ]
-Lateness = Literal["Lateness", "RelaxedLateness", "CanaryNearLateness", "CanaryFarLateness"]
+Lateness = Literal["Lateness", "RelaxedLateness", "CanaryNearLateness", "CanaryFarLateness", "UndecidedAge"]
 Metric = Literal[Count, Lateness]
 
 
@@ -52,5 +56,5 @@ class Observer(Protocol):
         ...
 
     def measure_lateness(self, lateness: Millis, metric: Lateness = "Lateness") -> None:
-        """One observation in milliseconds. `Lateness` is that of the users' precise schedules alone."""
+        """One observation in milliseconds. `Lateness`: of the users' precise schedules alone, once they have a time."""
         ...

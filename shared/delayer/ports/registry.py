@@ -111,5 +111,16 @@ class ReplacesSchedules(Protocol):
         ...
 
 
-class Registry(ReadsNames, ReadsRequests, ReadsMembers, CreatesSchedules, ReplacesSchedules, Protocol):
+class DecidesTimes(Protocol):
+    """Part of Registry."""
+
+    def decide(self, transaction: ScheduleTransaction) -> bool:
+        """As `replace`, of what was accepted without a time by the schedule that has it.
+
+        In its group the new one takes the place of the old one, and counts as accepted when that was.
+        """
+        ...
+
+
+class Registry(ReadsNames, ReadsRequests, ReadsMembers, CreatesSchedules, ReplacesSchedules, DecidesTimes, Protocol):
     """All of it."""

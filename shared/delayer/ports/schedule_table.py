@@ -66,8 +66,8 @@ class SendsHeartbeats(Protocol):
         ...
 
 
-class Lanes(PutsSchedules, DeletesSchedules, ReadsSchedules, ReadsManySchedules, Protocol):
-    """The schedules table and the relaxed table, as one: the id of a schedule tells in which it is (ADR 0097)."""
+class Records(PutsSchedules, DeletesSchedules, ReadsSchedules, ReadsManySchedules, Protocol):
+    """The records of all lanes, as one table: the id of a schedule tells in which its record is (ADR 0095)."""
 
 
 class ScheduleTable(

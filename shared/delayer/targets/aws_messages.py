@@ -19,7 +19,7 @@ QUEUE: Final = re.compile(
     r"/(?P<account>[0-9]{12})/(?P<name>[A-Za-z0-9_-]{1,80}(?:\.fifo)?)"
 )
 OWN_QUEUE: Final = re.compile(  # how a name goes on, behind the stack's
-    r"-[A-Za-z0-9]+Queue-[A-Za-z0-9]+(\.fifo)?|-(executor|subscriber)-[a-z0-9-]+-[a-z0-9]+"
+    r"-[A-Za-z0-9]+Queue-[A-Za-z0-9]+(\.fifo)?|-(executor|subscriber|policy)-[a-z0-9-]+-[a-z0-9]+"
 )
 GROUP: Final = r"^[!-~]{1,128}$"
 GROUPS: Final = {"x-allowed": "1 to 128 printable ASCII characters, without spaces"}

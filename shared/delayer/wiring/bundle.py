@@ -19,13 +19,15 @@ from delayer.ports.observer import Observer
 from delayer.ports.queue import Queue, SendsMessages
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
-from delayer.ports.schedule_table import Lanes, ScheduleTable
+from delayer.ports.schedule_table import Records, ScheduleTable
 from delayer.ports.series import SeriesTable
 from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
+from delayer.ports.waiting_table import FindsWaiting
 from delayer.use_cases.actions.registered import RegisteredActions
+from delayer.use_cases.timing.decide import RecordsOfDecide
 
 
 class Settings(Protocol):
@@ -116,8 +118,16 @@ class Bundle(Protocol):
         """The schedules table."""
 
     @property
-    def lanes(self) -> Lanes:
-        """The schedules table and the relaxed table: the id tells which."""
+    def records(self) -> Records:
+        """The records of all lanes, for use cases that meet any id."""
+
+    @property
+    def waiting_records(self) -> RecordsOfDecide:
+        """The records of what waits for its time, for the use case that decides it."""
+
+    @property
+    def waiting(self) -> FindsWaiting:
+        """What waits for its time."""
 
     @property
     def ledger(self) -> Ledger:
@@ -210,6 +220,10 @@ class Bundle(Protocol):
     @property
     def executor_queues(self) -> Mapping[str, SendsMessages]:
         """The queue of each action type."""
+
+    @property
+    def policy_queues(self) -> Mapping[str, SendsMessages]:
+        """The queue of each policy."""
 
     @property
     def function_at(self) -> Callable[[str], Function]:

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from delayer.aws.dynamodb.live_count import DynamoLiveCount
     from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
     from delayer.aws.dynamodb.registry import DynamoRegistry
-    from delayer.aws.dynamodb.schedule_table import DynamoLanes, DynamoScheduleTable
+    from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
     from delayer.aws.dynamodb.trials import DynamoTrials
+    from delayer.aws.lanes.records import DynamoRecords
+    from delayer.aws.lanes.waiting_table import DynamoWaitingTable
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
     from delayer.aws.messaging.function import LambdaFunction
     from delayer.aws.messaging.queue import SqsQueue
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from delayer.ports.observer import Metric
     from delayer.use_cases.actions.executor_queues import ExecutorQueues
     from delayer.use_cases.actions.registered import RegisteredActions
+    from delayer.use_cases.timing.ask import PolicyQueues
 
 
 @cache
@@ -46,6 +49,12 @@ def queue_at(url: str) -> "SqsQueue":
     from delayer.aws.messaging.queue import SqsQueue
 
     return SqsQueue(sqs=client("sqs"), url=url)
+
+
+def policy_queue(name: str, beside: str, stack_id: str) -> str:
+    """The URL of the queue of a policy, as the template names it. `beside` is the URL of another of the stack."""
+    _, stack, unique = stack_id.split("/")
+    return f"{beside.rpartition('/')[0]}/{stack}-policy-{name}-{unique.partition('-')[0]}"
 
 
 class EnvironmentSettings:
@@ -138,12 +147,27 @@ class Environment:
         return DynamoScheduleTable(dynamodb=client("dynamodb"), table=setting("SCHEDULES_TABLE"))
 
     @cached_property
-    def lanes(self) -> "DynamoLanes":
-        from delayer.aws.dynamodb.schedule_table import DynamoLanes
+    def records(self) -> "DynamoRecords":
+        from delayer.aws.lanes.records import DynamoRecords
 
-        return DynamoLanes(
-            dynamodb=client("dynamodb"), table=setting("SCHEDULES_TABLE"), relaxed_table=setting("RELAXED_TABLE")
+        return DynamoRecords(
+            dynamodb=client("dynamodb"),
+            schedules_table=setting("SCHEDULES_TABLE"),
+            relaxed_table=setting("RELAXED_TABLE"),
+            waiting_table=setting("WAITING_TABLE"),
         )
+
+    @cached_property
+    def waiting_records(self) -> "DynamoScheduleTable":
+        from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+
+        return DynamoScheduleTable(dynamodb=client("dynamodb"), table=setting("WAITING_TABLE"))
+
+    @cached_property
+    def waiting(self) -> "DynamoWaitingTable":
+        from delayer.aws.lanes.waiting_table import DynamoWaitingTable
+
+        return DynamoWaitingTable(dynamodb=client("dynamodb"), table=setting("WAITING_TABLE"))
 
     @cached_property
     def ledger(self) -> "DynamoLedger":
@@ -179,6 +203,7 @@ class Environment:
             dynamodb=client("dynamodb"),
             schedules_table=setting("SCHEDULES_TABLE"),
             relaxed_table=setting("RELAXED_TABLE"),
+            waiting_table=setting("WAITING_TABLE"),
             ledger_table=setting("LEDGER_TABLE"),
             registry_table=setting("REGISTRY_TABLE"),
         )
@@ -279,6 +304,17 @@ class Environment:
         from delayer.use_cases.actions.executor_queues import ExecutorQueues
 
         return ExecutorQueues(actions=self.actions, remote=setting("REMOTE_QUEUE"), queue_at=queue_at)
+
+    @cached_property
+    def policy_queues(self) -> "PolicyQueues":
+        """Their names have the policy in them, so that no function needs a list of them in its environment."""
+        from delayer.core.timing.policy import policies
+        from delayer.use_cases.timing.ask import PolicyQueues
+
+        beside, stack = setting("TIMING_DEAD_LETTERS"), setting("STACK_ID")
+        return PolicyQueues(
+            policies=tuple(policies()), queue_of=lambda name: queue_at(policy_queue(name, beside, stack))
+        )
 
     def _queue(self, variable: str) -> "SqsQueue":
         return queue_at(setting(variable))

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
 
     from delayer.core.history.received import Event
     from delayer.core.schedule.messages import ExecutorMessage
+    from delayer.core.schedule.schedule import Schedule
+    from delayer.core.timing.deciding import Chosen
     from delayer.ports.journal import ReadsHistory
     from delayer.ports.queue import ReceivedMessage
     from delayer.ports.target import Target
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
     from delayer.use_cases.series.step import StepSeries
     from delayer.use_cases.series.upkeep.react import ReactToEvents
     from delayer.use_cases.series.upkeep.tick import SeriesTick
+    from delayer.use_cases.timing.ask import AskPolicies, EnqueueTiming, TimingNet
+    from delayer.use_cases.timing.decide import Decide
     from delayer.wiring.bundle import Bundle
 
 # ------------------------------------------------------------ what several share
@@ -121,7 +125,7 @@ def accept(ports: "Bundle") -> "Accept":
 
     return Accept(
         clock=ports.clock,
-        schedules=ports.lanes,
+        schedules=ports.records,
         ledger=ports.ledger,
         registry=ports.registry,
         ids=ids(ports),
@@ -139,7 +143,7 @@ def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Repla
         occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.lanes,
+        schedules=ports.records,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=ids(ports),
@@ -156,7 +160,7 @@ def lookup(ports: "Bundle") -> "Lookup":
     return Lookup(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.lanes,
+        schedules=ports.records,
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=id_check(ports),
@@ -171,7 +175,7 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
     return ListSchedules(
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.lanes,
+        schedules=ports.records,
         registry=ports.registry,
         journal=ports.journal if ports.settings.has_journal else None,
         ids=id_check(ports),
@@ -186,7 +190,7 @@ def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel
         occurrences=occurrences,
         clock=ports.clock,
         ledger=ports.ledger,
-        schedules=ports.lanes,
+        schedules=ports.records,
         registry=ports.registry,
         ids=id_check(ports),
         observer=ports.observer,
@@ -371,6 +375,51 @@ def execute(
     )
 
 
+# ------------------------------------------------------------ times that are decided afterwards
+
+
+def enqueue_timing(ports: "Bundle") -> "EnqueueTiming":
+    """The stream of what waits for its time."""
+    from delayer.use_cases.timing.ask import EnqueueTiming
+
+    return EnqueueTiming(ask=ask_policies(ports))
+
+
+def timing_net(ports: "Bundle") -> "TimingNet":
+    """What still waits, each minute."""
+    from delayer.use_cases.timing.ask import TimingNet
+
+    return TimingNet(
+        clock=ports.clock,
+        control=ports.control,
+        waiting=ports.waiting,
+        ask=ask_policies(ports),
+        observer=ports.observer,
+    )
+
+
+def ask_policies(ports: "Bundle") -> "AskPolicies":
+    """For whoever sends to the queues of the policies."""
+    from delayer.use_cases.timing.ask import AskPolicies
+
+    return AskPolicies(queues=ports.policy_queues, observer=ports.observer)
+
+
+def decide(ports: "Bundle", choose: "Callable[[Schedule], Chosen]") -> "Decide":
+    """The queue of a policy."""
+    from delayer.use_cases.timing.decide import Decide
+
+    return Decide(
+        clock=ports.clock,
+        records=ports.waiting_records,
+        ledger=ports.ledger,
+        registry=ports.registry,
+        ids=ids(ports),
+        choose=choose,
+        observer=ports.observer,
+    )
+
+
 # ------------------------------------------------------------ action types
 
 
@@ -450,7 +499,7 @@ def redrive(ports: "Bundle") -> "Redrive":
         clock=ports.clock,
         ledger=ports.ledger,
         store=ports.dead_letter_store,
-        schedules=ports.lanes,
+        schedules=ports.records,
         delayer_queue=ports.delayer_queue,
         observer=ports.observer,
         read=ports.read_dead_letter,

@@ -16,21 +16,34 @@ from delayer.aws.dynamodb.registry import (
     request_from,
     request_item,
 )
-from delayer.aws.dynamodb.schedule_table import DynamoLanes
+from delayer.aws.lanes.records import DynamoRecords
+from delayer.core.api.cancellation import decide_replace
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended
+from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.ledger.row import LedgerChange, LedgerRow, named
-from delayer.core.schedule.instants import HOUR
+from delayer.core.schedule.instants import HOUR, MINUTE
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import key_of
-from delayer.fakes import InOrder, MemoryLanes, MemoryLedger, MemoryRegistry, MemoryScheduleTable
+from delayer.core.schedule.schedule_id import FAR, Kind, key_of
+from delayer.core.timing.deciding import decide_time
+from delayer.fakes import InOrder, MemoryLedger, MemoryRecords, MemoryRegistry, MemoryScheduleTable
 from delayer.ports.ledger import Ledger, Written
 from delayer.ports.registry import Member, Members, NameRow, Registry, RequestRow, ScheduleTransaction
-from delayer.ports.schedule_table import Lanes
+from delayer.ports.schedule_table import Records
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.transactions import with_name
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped, cancelled
 from tests.contract.conftest import create_table
-from tests.samples import GOLDEN, NOW, OWNER, a_claim, a_definition, a_relaxed_schedule, a_schedule, many_schedules
+from tests.samples import (
+    GOLDEN,
+    NOW,
+    OWNER,
+    a_claim,
+    a_definition,
+    a_relaxed_schedule,
+    a_schedule,
+    an_id,
+    many_schedules,
+)
 
 OLD = a_schedule()
 NEW = a_schedule(NOW + HOUR)
@@ -46,7 +59,7 @@ class Stand:
 
     registry: Registry
     ledger: Ledger
-    schedules: Lanes
+    schedules: Records
 
     def commit(self, transaction: ScheduleTransaction) -> bool:
         """By the method that may do no more than it must."""
@@ -68,6 +81,7 @@ def adapter(dynamodb: Any) -> DynamoRegistry:
         dynamodb=dynamodb,
         schedules_table=create_table(dynamodb, "bucket", "due"),
         relaxed_table=create_table(dynamodb, "bucket", "due"),
+        waiting_table=create_table(dynamodb, "bucket", "due"),
         ledger_table=create_table(dynamodb, "scheduleId"),
         registry_table=create_table(dynamodb, "list", "entry"),
     )
@@ -76,13 +90,18 @@ def adapter(dynamodb: Any) -> DynamoRegistry:
 @pytest.fixture
 def stand(dynamodb_or_fake: Any) -> Stand:
     if dynamodb_or_fake is None:
-        ledger, schedules = MemoryLedger(), MemoryLanes(MemoryScheduleTable(), MemoryScheduleTable())
-        return Stand(MemoryRegistry(schedules=schedules, ledger=ledger), ledger, schedules)
+        ledger, records = MemoryLedger(), MemoryRecords(schedules=MemoryScheduleTable())
+        return Stand(MemoryRegistry(schedules=records, ledger=ledger), ledger, records)
     port = adapter(dynamodb_or_fake)
     return Stand(
         port,
         DynamoLedger(dynamodb=dynamodb_or_fake, table=port.ledger_table, parallel=InOrder()),
-        DynamoLanes(dynamodb=dynamodb_or_fake, table=port.schedules_table, relaxed_table=port.relaxed_table),
+        DynamoRecords(
+            dynamodb=dynamodb_or_fake,
+            schedules_table=port.schedules_table,
+            relaxed_table=port.relaxed_table,
+            waiting_table=port.waiting_table,
+        ),
     )
 
 
@@ -407,7 +426,9 @@ def test_the_golden_request() -> None:
 
 
 def test_the_golden_member() -> None:
-    assert member_item(a_schedule(group="g")) == golden("member"), "the format changed: give it a new version"
+    assert member_item(a_schedule(group="g"), a_schedule().created_at) == golden("member"), (
+        "the format changed: give it a new version"
+    )
 
 
 @pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"v": None}, {"scheduleId": None}], ids=str)
@@ -449,7 +470,12 @@ def test_a_transaction_is_one_request(dynamodb: Any) -> None:
 def test_what_failed_is_unavailable(error: Exception) -> None:
     """Whether it took place is not known: never taken for a condition that failed, nor for success."""
     port = DynamoRegistry(
-        dynamodb=Failing(error), schedules_table="s", relaxed_table="x", ledger_table="l", registry_table="n"
+        dynamodb=Failing(error),
+        schedules_table="s",
+        relaxed_table="x",
+        waiting_table="w",
+        ledger_table="l",
+        registry_table="n",
     )
     with pytest.raises(Unavailable):
         port.replace(replaced())
@@ -476,7 +502,12 @@ def test_what_only_creates_deletes_and_ends_nothing(stand: Stand, change: dict[s
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_a_creation_that_failed_is_unavailable(error: Exception) -> None:
     port = DynamoRegistry(
-        dynamodb=Failing(error), schedules_table="s", relaxed_table="x", ledger_table="l", registry_table="n"
+        dynamodb=Failing(error),
+        schedules_table="s",
+        relaxed_table="x",
+        waiting_table="w",
+        ledger_table="l",
+        registry_table="n",
     )
     with pytest.raises(Unavailable):
         port.create(created())
@@ -484,5 +515,70 @@ def test_a_creation_that_failed_is_unavailable(error: Exception) -> None:
 
 def test_a_condition_that_failed_beside_a_conflict_has_failed() -> None:
     client = Failing(cancelled("None", "TransactionConflict", "None", "ConditionalCheckFailed", "None"))
-    port = DynamoRegistry(dynamodb=client, schedules_table="s", relaxed_table="x", ledger_table="l", registry_table="n")
+    port = DynamoRegistry(
+        dynamodb=client,
+        schedules_table="s",
+        relaxed_table="x",
+        waiting_table="w",
+        ledger_table="l",
+        registry_table="n",
+    )
     assert port.replace(replaced()) is False
+
+
+# ------------------------------------------------------------ what was accepted without a time
+
+
+ASKED = a_schedule(
+    id=an_id(NOW - MINUTE, kind=Kind.UNDECIDED), created_at=NOW - MINUTE, group="g", when='{"policy":"p"}'
+)
+
+
+def decision(put: Schedule, current: LedgerRow | None) -> ScheduleTransaction:
+    change = decide_time(ASKED.id, OWNER, current, NOW, put.id, "by p")
+    assert isinstance(change, LedgerChange)
+    return ScheduleTransaction(put=put, delete=key_of(ASKED.id), end=change)
+
+
+def members_of(stand: Stand) -> list[Member]:
+    return list(stand.registry.members(OWNER, "g", 0, FAR, "", 10).members)
+
+
+def test_a_decision_is_all_or_nothing(stand: Stand) -> None:
+    """Its row, the schedule with its time, its name, its place in the group; and what waited is gone."""
+    begun = named(ASKED.id, OWNER, NAME, NOW - MINUTE)
+    name = NameRow(owner=OWNER, name=NAME, schedule_id=ASKED.id)
+    assert stand.registry.create(ScheduleTransaction(put=ASKED, put_row=begun, put_name=name))
+    assert stand.schedules.read(key_of(ASKED.id)) == ASKED
+    put = a_schedule(group="g")
+    transaction = with_name(decision(put, begun), NAME, name, NOW)
+    assert stand.registry.decide(transaction)
+    assert stand.schedules.read(key_of(ASKED.id)) is None
+    row, of_put = stand.ledger.read(ASKED.id), stand.ledger.read(put.id)
+    assert row
+    assert of_put
+    assert (row.state, row.decided_as, of_put.name) == (State.DECIDED, put.id, NAME)
+    assert stand.schedules.read(key_of(put.id)) == put
+    assert stand.registry.named(OWNER, NAME) == NameRow(owner=OWNER, name=NAME, schedule_id=put.id)
+    assert members_of(stand) == [Member(schedule_id=put.id, created_at=ASKED.created_at)]
+    assert stand.registry.decide(transaction), "repeated, because its answer was lost"
+
+
+def test_a_decision_after_a_cancel_writes_nothing(stand: Stand) -> None:
+    stand.registry.create(ScheduleTransaction(put=ASKED))
+    cancelled_by_owner = ended_unclaimed(ASKED.id, OWNER, State.CANCELLED, NOW, "")
+    stand.write(cancelled_by_owner)
+    put = a_schedule(group="g")
+    assert not stand.registry.decide(decision(put, None))
+    assert stand.schedules.read(key_of(put.id)) is None
+    assert stand.ledger.read(ASKED.id) == cancelled_by_owner
+    assert [one.schedule_id for one in members_of(stand)] == [ASKED.id]
+
+
+def test_what_waits_takes_the_place_of_what_waits(stand: Stand) -> None:
+    stand.registry.create(ScheduleTransaction(put=ASKED))
+    other = evolve(ASKED, id=an_id(NOW, kind=Kind.UNDECIDED))
+    end = decide_replace(ASKED.id, OWNER, None, other.id, NOW)
+    assert isinstance(end, LedgerChange)
+    assert stand.registry.replace(ScheduleTransaction(put=other, delete=key_of(ASKED.id), end=end))
+    assert stand.schedules.read_all([key_of(ASKED.id), key_of(other.id)]) == {key_of(other.id): other}

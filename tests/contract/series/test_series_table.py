@@ -1,5 +1,6 @@
 """Series: a step is all or nothing, one of two steppers is refused, and a repeat is no conflict."""
 
+import json
 from typing import Any
 
 import pytest
@@ -8,7 +9,15 @@ from attrs import define, evolve
 from delayer.aws.dynamodb.ledger import DynamoLedger
 from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
-from delayer.aws.series.series_table import CURSOR, DynamoSeries, cursor_item, series_list
+from delayer.aws.series.series_table import (
+    CURSOR,
+    DynamoSeries,
+    cursor_from,
+    cursor_item,
+    definition_from,
+    definition_item,
+    series_list,
+)
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.recurrence.on_missed import OnMissed
@@ -25,7 +34,7 @@ from delayer.ports.series import Filed, SeriesEntry, SeriesPage, SeriesTable, Se
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped
 from tests.contract.conftest import create_table
-from tests.samples import NOW, OWNER, a_claim, a_definition, a_schedule, many_schedules
+from tests.samples import GOLDEN, NOW, OWNER, a_claim, a_definition, a_schedule, many_schedules
 
 ADAPTER = DynamoSeries
 FIRST, SECOND = a_schedule(), a_schedule(NOW + MINUTE)
@@ -107,6 +116,7 @@ def stand(dynamodb_or_fake: Any) -> Stand:
             dynamodb=dynamodb_or_fake,
             schedules_table=port.schedules_table,
             relaxed_table=port.schedules_table,
+            waiting_table=port.schedules_table,
             ledger_table=port.ledger_table,
             registry_table=port.registry_table,
         ),
@@ -411,6 +421,20 @@ def test_the_current_ones_of_a_minute_are_listed_in_pages(stand: Stand) -> None:
     assert stand.series.page(evolve(bucket, shard=bucket.shard + 1)).filed == ()
 
 
+def test_a_creation_is_ten_write_units_and_fourteen_with_name_and_key(dynamodb: Any) -> None:
+    """As a transaction counts each write twice."""
+    writes: list[Any] = []
+
+    def counted(**asked: Any) -> Any:
+        writes.append(asked["TransactItems"])
+        return dynamodb.transact_write_items(**asked)
+
+    port = evolve(adapter(dynamodb), dynamodb=Wrapped(dynamodb, transact_write_items=counted))
+    port.create(another(name=""))
+    port.create(evolve(CREATED, put_request=KEY))
+    assert [2 * len(one) for one in writes] == [10, 14]
+
+
 def test_a_step_is_eleven_write_units_with_the_schedule_itself(dynamodb: Any) -> None:
     """Eight here, as a transaction counts each write twice; delete, claim and outcome are the other three."""
     writes: list[Any] = []
@@ -464,3 +488,37 @@ def test_a_series_that_cannot_be_read_says_nothing(dynamodb: Any, broken: Any) -
         port.cursor(OWNER, ID)
     assert series_list(OWNER, ID).startswith("series#")
     assert cursor_item(BEGUN)["entry"] == {"S": CURSOR}
+
+
+WHOLE = evolve(
+    STEPPED,
+    passed=NOW,
+    beside=(FIRST.id,),
+    state=SeriesState.ENDED,
+    expires_at=NOW + DAY,
+)
+
+
+def golden(kind: str) -> dict[str, Any]:
+    item: dict[str, Any] = json.loads((GOLDEN / f"series-{kind}.json").read_text())
+    return item
+
+
+def test_the_golden_cursor() -> None:
+    assert cursor_from(OWNER, ID, golden("cursor")) == WHOLE
+    assert cursor_item(WHOLE) == golden("cursor"), "the format changed: give it a new version"
+
+
+def test_the_golden_definition() -> None:
+    assert definition_from(OWNER, golden("definition")) == DEFINITION
+    assert definition_item(ID, DEFINITION) == golden("definition"), "the format changed: give it a new version"
+
+
+def test_the_golden_name_and_place(dynamodb: Any) -> None:
+    """A name, a place in the list of the owner, and a current occurrence on file, as they were stored once."""
+    port = adapter(dynamodb)
+    for kind in ("name", "entry", "current"):
+        dynamodb.put_item(TableName=port.registry_table, Item=golden(kind))
+    assert port.named(OWNER, DEFINITION.name) == ID
+    assert port.listed(OWNER, "g", None, 5).entries == (SeriesEntry(group="g", series=ID),)
+    assert port.filed(FIRST.id) == Filed(schedule_id=FIRST.id, owner=OWNER, series=ID)

@@ -13,6 +13,12 @@ from uuid import uuid4
 import schemathesis
 
 FAR = 3600  # seconds ahead
+RULES: tuple[dict[str, Any], ...] = (  # JSON Schema has no words for what a rule of recurrence is
+    {"cron": "0 9 * * MON-FRI", "timeZone": "Europe/Lisbon"},
+    {"every": "PT15M", "onMissed": "once"},
+    {"every": "P1M", "timeZone": "UTC", "anchor": "2026-12-31T09:00:00", "count": 100},
+    {"cron": "cron(0 9 ? * 2-6 *)", "dst": {"gap": "shift", "overlap": "both"}},
+)
 
 
 @schemathesis.hook
@@ -25,7 +31,7 @@ def before_call(_context: schemathesis.HookContext, case: "schemathesis.Case[Any
             case.headers["Idempotency-Key"] = uuid4().hex  # one that was used has another answer
         for request in _requests_in(case.body):
             _mend_body(request, case.path_parameters or {})
-        _mend_query(case.query or {})
+        _mend_query(case.query or {}, case.operation.path)
 
 
 def _requests_in(body: Any) -> list[dict[str, Any]]:
@@ -38,6 +44,8 @@ def _put_off(body: dict[str, Any]) -> None:
     delay = body.get("delaySeconds")
     if isinstance(delay, int | float) and 0 <= delay < FAR:
         body["delaySeconds"] = delay + FAR
+    if isinstance(rule := body.get("repeat"), dict):
+        rule.setdefault("from", _instant())
 
 
 def _mend_body(body: dict[str, Any], path: dict[str, Any]) -> None:
@@ -45,13 +53,17 @@ def _mend_body(body: dict[str, Any], path: dict[str, Any]) -> None:
         body["pointInTime"] = _instant()
     elif "pointInTime" in body:
         body["pointInTime"] = time.time() + FAR
+    if isinstance(rule := body.get("repeat"), dict):
+        body["repeat"] = {**RULES[len(str(rule)) % len(RULES)], "from": _instant()}
     if isinstance(action := body.get("action"), dict) and action.get("type") == "event-put":
         body["payload"] = {"made": "up"}  # what an action wants of the payload is in GET /actions
     if "name" in body and "name" in path:
         body["name"] = path["name"]
 
 
-def _mend_query(query: dict[str, Any]) -> None:
+def _mend_query(query: dict[str, Any], path: str) -> None:
+    if path == "/series":
+        query.pop("cursor", None)
     for bound in {"from", "to"} & set(query):
         query[bound] = _instant()
     if not re.fullmatch(r"1[0-9a-v]{47}", _decoded(str(query.get("cursor", "")))):

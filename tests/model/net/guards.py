@@ -30,12 +30,12 @@ class Guard:
 
 def _drops_paused(schedule_id: str, cursor: Cursor | None, happened: Happened | None) -> Any:
     if cursor and cursor.state is SeriesState.PAUSED and happened and happened.kind in AT_AN_END:
-        return net.Look.FORGET
+        return net.Fate.FORGET
     return net.decide_look(schedule_id, cursor, happened)
 
 
 def _forgets_what_has_happened(schedule_id: str, cursor: Cursor | None, happened: Happened | None) -> Any:
-    return net.Look.FORGET if happened else net.decide_look(schedule_id, cursor, happened)
+    return net.Fate.FORGET if happened else net.decide_look(schedule_id, cursor, happened)
 
 
 GUARDS: Final = (

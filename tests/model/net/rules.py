@@ -12,7 +12,7 @@ from tests.model.net.state import CLOSABLE_AFTER
 class Rules:
     """What the model asks for: the decision of the core, and the order of the calls."""
 
-    decide_look: Callable[..., net.Look] = net.decide_look
+    decide_look: Callable[..., net.Fate] = net.decide_look
     closable_after: int = CLOSABLE_AFTER
     again_in: int = 1  # minutes from now; 0: in the minute that is looked at
     files_again: bool = True  # what is not settled

@@ -9,7 +9,7 @@ from delayer.core.ledger.row import LedgerChange
 from delayer.core.series import command, stepping
 from delayer.core.series.series import CursorChange, SeriesState, may_write
 from delayer.core.series.stepping import Happened, Over, Step
-from delayer.core.series.upkeep.net import Look
+from delayer.core.series.upkeep.net import Fate
 from tests.model.net.rules import Rules
 from tests.model.net.state import WRITE_TAKES, Run, World
 from tests.model.series.state import IDS, NAME_OF, RULES
@@ -194,7 +194,7 @@ def _look(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
 def _decide(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     """By the cursor as it is now."""
     about = run.left[0]
-    if rules.decide_look(about, world.cursor, run.happened) is Look.FORGET:
+    if rules.decide_look(about, world.cursor, run.happened) is Fate.FORGET:
         yield f"the net forgets {NAME_OF[about]}", _forgotten(world, run, at="next", left=run.left[1:])
     elif not rules.files_again:
         yield f"the net leaves {NAME_OF[about]}", world.go_on(run, at="next", left=run.left[1:])

@@ -23,12 +23,13 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.fakes import (
     MemoryJournal,
-    MemoryLanes,
     MemoryQueue,
+    MemoryRecords,
     MemoryRegistry,
     MemoryScheduleTable,
     MemorySeriesProgress,
     MemorySeriesUpkeep,
+    MemoryWaitingTable,
 )
 from delayer.fakes.messaging.queue import Message, oldest
 from delayer.fakes.runtime.faults import Crash
@@ -224,7 +225,9 @@ class Stack(World):
         self.store = WatchedStore(watch=self.watch)
         self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
         self.relaxed = WatchedTable(watch=self.watch, page_size=self.page_size, lane=RELAXED)
-        self.lanes = MemoryLanes(self.table, self.relaxed)
+        self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed)
+        self.waiting_records = self.records.waiting
+        self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
         self.suspects = self._queue(SUSPECTS["relay"], 30 * SECOND)
         self.http_suspects = self._queue(SUSPECTS["execute"], 90 * SECOND)
         self.delayer_queue = self._queue("delayer", 30 * SECOND, self.suspects)
@@ -234,7 +237,7 @@ class Stack(World):
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
         self.series_suspects = self._queue(SUSPECTS["step"], MINUTE)
         self.series_queue = self._queue("series", MINUTE, self.series_suspects)
-        self.registry = MemoryRegistry(schedules=self.lanes, ledger=self.ledger)
+        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
         self.series = WatchedSeries(
             watch=self.watch, schedules=self.table, ledger=self.ledger, requests=self.registry.requests
         )
@@ -243,7 +246,7 @@ class Stack(World):
         self.journal = JournalOfBeginnings(table=self.table)
         self._services = {
             id(self.table): ("schedules", Service.DYNAMODB),
-            id(self.lanes): ("schedules", Service.DYNAMODB),
+            id(self.records): ("schedules", Service.DYNAMODB),
             id(self.ledger): ("ledger", Service.DYNAMODB),
             id(self.control): ("control", Service.DYNAMODB),
             id(self.trials): ("trials", Service.DYNAMODB),

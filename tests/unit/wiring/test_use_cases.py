@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from attrs import Factory, define, evolve
 
+from delayer.core.timing.deciding import At
 from delayer.fakes import ScriptedTarget
 from delayer.wiring import use_cases
 from delayer.wiring.bundle import Bundle, Settings
@@ -29,20 +30,24 @@ PARTS: dict[str, set[str]] = {
     "ids": IDS,
     "quota": QUOTA,
     "dead_letters": DEAD_LETTERS,
-    "accept": {*IDS, *QUOTA, "schedules", "ledger", "registry"},
-    "replace": {*IDS, *QUOTA, "schedules", "ledger", "registry", "fail_fast_journal", "settings.has_journal"},
-    "lookup": {"clock", "observer", "control", "schedules", "ledger", "registry"}
+    "accept": {*IDS, *QUOTA, "records", "ledger", "registry"},
+    "replace": {*IDS, *QUOTA, "records", "ledger", "registry", "fail_fast_journal", "settings.has_journal"},
+    "lookup": {"clock", "observer", "control", "records", "ledger", "registry"}
     | {"fail_fast_journal", "settings.has_journal"},
-    "list_schedules": {"clock", "control", "schedules", "ledger", "registry"} | {"journal", "settings.has_journal"},
-    "cancel": {"clock", "observer", "control", "schedules", "ledger", "registry"},
+    "list_schedules": {"clock", "control", "records", "ledger", "registry"} | {"journal", "settings.has_journal"},
+    "cancel": {"clock", "observer", "control", "records", "ledger", "registry"},
     "stop": {"clock", "observer", "control", "ledger"},
     "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id", "new_token"},
     "get_job": {"jobs"},
-    "cancel_group": {"clock", "observer", "control", "schedules", "ledger", "registry"}
+    "cancel_group": {"clock", "observer", "control", "records", "ledger", "registry"}
     | {"jobs", "group_queue", "parallel", "new_token", "series", "settings.keep_for"},
-    "end_series_of_group": {"clock", "observer", "control", "schedules", "ledger", "registry", "series"}
+    "end_series_of_group": {"clock", "observer", "control", "records", "ledger", "registry", "series"}
     | {"parallel", "settings.keep_for"},
     "enqueue": {*DEAD_LETTERS, "trials", "schedules", "control", "delayer_queue", "new_token", "settings.period"},
+    "enqueue_timing": {"observer", "policy_queues"},
+    "ask_policies": {"observer", "policy_queues"},
+    "timing_net": {"clock", "observer", "control", "waiting", "policy_queues"},
+    "decide": {*IDS, "observer", "waiting_records", "ledger", "registry"},
     "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
     | {"settings.period", "settings.has_canary", "settings.backlog_mark", "dead_letter_store", "stream_consumer"},
     "send_canary": {*IDS, "observer", "schedules", "settings.period"},
@@ -60,7 +65,7 @@ PARTS: dict[str, set[str]] = {
     "occurrences": {"clock", "series", "ledger"},
     "retention": {"clock", "settings.keep_for"},
     "step_series": {*IDS, "observer", "series", "settings.keep_for"},
-    "halt_series": {"clock", "observer", "control", "schedules", "ledger", "registry", "series", "settings.keep_for"},
+    "halt_series": {"clock", "observer", "control", "records", "ledger", "registry", "series", "settings.keep_for"},
     "announce": {"topic", "observer", "settings.event_source"},
     "deliver": {"observer"},
     "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},
@@ -74,6 +79,7 @@ MORE: dict[str, list[Any]] = {
     "execute": [ScriptedTarget(World().clock)],
     "guard": [lambda batch: []],
     "deliver": [lambda event: None],
+    "decide": [lambda schedule: At(schedule.created_at)],
 }  # what a factory takes beside its bundle
 
 

@@ -16,9 +16,9 @@ from delayer.aws.dynamodb.items.requests import failed_conditions, once_free
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.instants import DAY, SECOND, Millis
-from delayer.core.schedule.margins import ROW_LIFETIME
+from delayer.core.schedule.margins import ROW_LIFETIME, UNDECIDED_KEPT
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import address_of, id_in
+from delayer.core.schedule.schedule_id import address_of, id_in, in_lane, is_undecided
 from delayer.ports.registry import Members, NameRow, RequestRow, ScheduleTransaction
 from delayer.ports.unavailable import Unavailable
 
@@ -37,6 +37,7 @@ class DynamoRegistry:
     dynamodb: "DynamoDBClient"
     schedules_table: str
     relaxed_table: str
+    waiting_table: str
     ledger_table: str
     registry_table: str
 
@@ -62,7 +63,12 @@ class DynamoRegistry:
         return self.replace(transaction)
 
     def replace(self, transaction: ScheduleTransaction) -> bool:
-        writes = self._writes(transaction)
+        return self._transact(self._writes(transaction))
+
+    def decide(self, transaction: ScheduleTransaction) -> bool:
+        return self._transact(self._writes(transaction, leaving=transaction.end))
+
+    def _transact(self, writes: "list[TransactWriteItemTypeDef]") -> bool:
         try:
             # No ClientRequestToken of ours: the conditions make it idempotent already, and for ever; a token is
             # forgotten after ten minutes.
@@ -87,8 +93,12 @@ class DynamoRegistry:
             raise Unavailable(f"read registry: {error}") from error
         return answer.get("Item")
 
-    def _writes(self, transaction: ScheduleTransaction) -> "list[TransactWriteItemTypeDef]":
-        writes = [_put(self._table_of(transaction.put.id), schedule_table.to_item(transaction.put))]
+    def _writes(
+        self, transaction: ScheduleTransaction, leaving: LedgerChange | None = None
+    ) -> "list[TransactWriteItemTypeDef]":
+        """`leaving`: the end of the one whose place in the group the new one takes."""
+        put, old = transaction.put, leaving.row.schedule_id if leaving else ""
+        writes = [_put(self._table_of(put.id), schedule_table.to_item(put))]
         if transaction.delete:
             key = schedule_table.key_item(transaction.delete)
             writes.append({"Delete": {"TableName": self._table_of(id_in(transaction.delete)), "Key": key}})
@@ -102,12 +112,18 @@ class DynamoRegistry:
         if transaction.put_request:
             earlier = transaction.over_request
             writes.append(self._entry(request_item(transaction.put_request), earlier.schedule_id if earlier else None))
-        if transaction.put.definition.group:
-            writes.append(_put(self.registry_table, member_item(transaction.put)))
+        if put.definition.group:
+            joined = address_of(old).due if old else put.created_at
+            writes.append(_put(self.registry_table, member_item(put, joined)))
+        if put.definition.group and old:
+            entry = entry_key(group_list(put.owner, put.definition.group), lists.entry_of(old))
+            writes.append({"Delete": {"TableName": self.registry_table, "Key": entry}})
         return writes
 
     def _table_of(self, schedule_id: str) -> str:
-        return schedule_table.table_of(schedule_id, self.schedules_table, self.relaxed_table)
+        return in_lane(
+            schedule_id, precise=self.schedules_table, relaxed=self.relaxed_table, waiting=self.waiting_table
+        )
 
     def _change(self, change: LedgerChange) -> "TransactWriteItemTypeDef":
         return _put(self.ledger_table, ledger.to_item(change.row), **ledger.condition_of(change), **SHOW)
@@ -170,11 +186,11 @@ def request_item(row: RequestRow) -> Item:
     }
 
 
-def member_item(schedule: Schedule) -> Item:
+def member_item(schedule: Schedule, joined: Millis) -> Item:
     """A member of a group as DynamoDB stores it, for as long as its ledger row may be stored."""
     entries = group_list(schedule.owner, schedule.definition.group)
-    expires = schedule.address.due + ROW_LIFETIME
-    return lists.member_item(entries, schedule.id, schedule.created_at, expires)
+    lifetime = UNDECIDED_KEPT if is_undecided(schedule.id) else ROW_LIFETIME
+    return lists.member_item(entries, schedule.id, joined, schedule.address.due + lifetime)
 
 
 def name_from(owner: str, name: str, item: StoredItem) -> NameRow:

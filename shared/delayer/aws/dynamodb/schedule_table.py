@@ -14,7 +14,7 @@ from delayer.core.schedule.definition import FIELDS, check_json, from_texts, giv
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.schedule import NO_TRAITS, Schedule, traits_from_text, traits_to_text
-from delayer.core.schedule.schedule_id import id_in, is_relaxed
+from delayer.core.schedule.schedule_id import is_undecided, key_of
 from delayer.core.schedule.table_change import Heartbeat, Row
 from delayer.ports.schedule_table import Page
 from delayer.ports.unavailable import Unavailable
@@ -87,42 +87,6 @@ class DynamoScheduleTable:
             raise Unavailable(f"heartbeat: {error}") from error
 
 
-@frozen(kw_only=True)
-class DynamoLanes:
-    """Port Lanes."""
-
-    dynamodb: "DynamoDBClient"
-    table: str
-    relaxed_table: str
-
-    def put(self, schedule: Schedule) -> None:
-        self._lane(schedule.id).put(schedule)
-
-    def delete(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
-        return [left for lane, some in self._by_lane(keys) for left in lane.delete(some)]
-
-    def read(self, key: RecordKey) -> Schedule | None:
-        return self._lane(id_in(key)).read(key)
-
-    def read_all(self, keys: Sequence[RecordKey]) -> dict[RecordKey, Schedule]:
-        return {key: row for lane, some in self._by_lane(keys) for key, row in lane.read_all(some).items()}
-
-    def _lane(self, schedule_id: str) -> DynamoScheduleTable:
-        return DynamoScheduleTable(dynamodb=self.dynamodb, table=table_of(schedule_id, self.table, self.relaxed_table))
-
-    def _by_lane(self, keys: Sequence[RecordKey]) -> list[tuple[DynamoScheduleTable, list[RecordKey]]]:
-        """A request for each of the tables that some of these are in."""
-        lanes: dict[DynamoScheduleTable, list[RecordKey]] = {}
-        for key in keys:
-            lanes.setdefault(self._lane(id_in(key)), []).append(key)
-        return list(lanes.items())
-
-
-def table_of(schedule_id: str, table: str, relaxed_table: str) -> str:
-    """The name of the table that a schedule is in."""
-    return relaxed_table if is_relaxed(schedule_id) else table
-
-
 def key_item(key: RecordKey) -> Item:
     """A key as DynamoDB takes it."""
     return {"bucket": {"S": key.bucket}, "due": {"S": key.due}}
@@ -139,14 +103,14 @@ def to_item(schedule: Schedule) -> Item:
     """
     said = traits_to_text(schedule.traits)
     defined: Item = {name: {"S": value} for name, value in given(schedule.definition).items()}
+    expires: Item = {"expiresAt": {"N": str(schedule.expires_at // SECOND)}}
     return {
-        "bucket": {"S": schedule.address.bucket.key},
-        "due": {"S": schedule.address.sort_key(schedule.id)},
+        **key_item(key_of(schedule.id)),
         "v": {"N": str(VERSION)},
         "owner": {"S": schedule.owner},
         "pointInTime": {"N": str(schedule.point_in_time)},
         "createdAt": {"N": str(schedule.created_at)},
-        "expiresAt": {"N": str(schedule.expires_at // SECOND)},
+        **({} if is_undecided(schedule.id) else expires),  # no margin is counted from an id without a time
         "payload": {"S": ""},
         **({"traits": {"S": said}} if said else {}),
         **defined,
@@ -183,6 +147,6 @@ def _schedule(item: StoredItem) -> Schedule:
             raise ValueError("characters that no JSON, or no SQS message, may hold")
     check_json(defined)
     _ = defined.action_type
-    if schedule.address.bucket.key != item["bucket"]["S"]:
+    if key_of(schedule.id).bucket != item["bucket"]["S"]:
         raise ValueError("its id holds another address than the one it is stored at")
     return schedule

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from attrs import evolve
 
 from delayer.core.actions.registration import Registration, name_of
 from delayer.core.api.status import Status
@@ -15,7 +16,7 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule import definition
 from delayer.core.schedule.instants import Millis, format_instant
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import is_relaxed, point_in_time_of
+from delayer.core.schedule.schedule_id import is_relaxed, is_undecided, point_in_time_of
 
 Response = dict[str, Any]
 Shown = dict[str, object]
@@ -74,6 +75,8 @@ def _shown_action(registration: Registration) -> Shown:
 
 def shown_new(schedule_id: str, point_in_time: Millis) -> Shown:
     """A schedule that was stored just now."""
+    if is_undecided(schedule_id):
+        return {"scheduleId": schedule_id, "state": State.UNDECIDED}
     return {
         "scheduleId": schedule_id,
         "pointInTime": format_instant(point_in_time),
@@ -89,9 +92,11 @@ def _lane(schedule_id: str) -> Shown:
 
 def shown(status: Status) -> Shown:
     """A schedule, with all that is known of it where it was found."""
+    timed = status.decided_as or status.schedule_id
     body: Shown = {
         "scheduleId": status.schedule_id,
-        "pointInTime": format_instant(point_in_time_of(status.schedule_id)),
+        **({"decidedAs": status.decided_as} if status.decided_as else {}),
+        **({} if is_undecided(timed) else {"pointInTime": format_instant(point_in_time_of(timed))}),
         "state": status.state,
         **_lane(status.schedule_id),
     }
@@ -104,7 +109,7 @@ def shown(status: Status) -> Shown:
     if status.original:
         original = status.original.shown()
         schedule = original.schedule
-        body["pointInTime"] = format_instant(schedule.point_in_time)
+        body |= {} if is_undecided(schedule.id) else {"pointInTime": format_instant(schedule.point_in_time)}
         body |= {"createdAt": format_instant(schedule.created_at), **definition.to_json(schedule.definition)}
         body |= {"masked": True} if original.is_masked else {}
         body |= {} if original.is_complete else {"payloadOmitted": True}
@@ -125,6 +130,7 @@ def shown_event(event: Event) -> Shown:
             "nextAttemptAt": format_instant(event.next_attempt_at) if event.next_attempt_at else None,
             "detail": event.detail,
             "replacedBy": event.replaced_by,
+            "decidedAs": event.decided_as,
             "by": event.by,
         }
     )
@@ -132,7 +138,7 @@ def shown_event(event: Event) -> Shown:
 
 def shown_row(row: LedgerRow) -> Shown:
     """What the ledger says about it."""
-    is_open = row.state is State.SCHEDULED  # if it was redriven, it is no longer claimed
+    is_open = row.state in (State.SCHEDULED, State.UNDECIDED)  # if it was redriven, it is no longer claimed
     return _known(
         {
             "state": row.state,
@@ -143,6 +149,7 @@ def shown_row(row: LedgerRow) -> Shown:
             "latenessMs": row.lateness if row.was_attempted else None,
             "detail": row.detail,
             "replacedBy": row.replaced_by,
+            "decidedAs": row.decided_as,
             "stoppedAt": format_instant(row.stopped_at) if row.stopped_at else None,
         }
     )
@@ -152,9 +159,10 @@ def _known(values: Shown) -> Shown:
     return {name: value for name, value in values.items() if value not in (None, "")}
 
 
-def ended(row: LedgerRow) -> Response:
-    """200, for a schedule that was cancelled."""
-    return response(200, shown(Status(schedule_id=row.schedule_id, state=row.state, row=row)))
+def ended(row: LedgerRow, asked: str = "") -> Response:
+    """200, for a schedule that was cancelled; by the id with which it was accepted, if that was without a time."""
+    known = Status(schedule_id=asked or row.schedule_id, state=row.state, row=row)
+    return response(200, shown(evolve(known, decided_as=row.schedule_id) if asked else known))
 
 
 def stopping(row: LedgerRow) -> Response:

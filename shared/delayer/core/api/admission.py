@@ -30,6 +30,7 @@ from delayer.core.schedule.definition import FIELDS, Definition, from_texts
 from delayer.core.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
 from delayer.core.schedule.schedule_id import Kind
 from delayer.core.schemas.work import MOST, levels_of, most_work
+from delayer.core.timing.policy import policies
 
 MAX_BODY_BYTES: Final = 262_144
 MAX_BATCH: Final = 100  # schedules in one call
@@ -52,13 +53,15 @@ def admit(body: bytes, now: Millis, actions: Actions) -> Request:
         point_in_time=point_in_time,
         definition=definition_of(document, payload),
         name=document.get("name", ""),
-        kind=kind_by(document.get("precision", "precise")),
+        kind=kind_by(document),
     )
 
 
-def kind_by(precision: str) -> Kind:
-    """The kind of a schedule in the lane that its client has chosen (ADR 0097)."""
-    return Kind.RELAXED if precision == "relaxed" else Kind.PLAIN
+def kind_by(document: Mapping[str, Any]) -> Kind:
+    """The kind of a schedule, by what its client has chosen (ADR 0096, ADR 0097)."""
+    if "when" in document:
+        return Kind.UNDECIDED
+    return Kind.RELAXED if document.get("precision") == "relaxed" else Kind.PLAIN
 
 
 def first_errors(found: Iterable[FieldError]) -> list[FieldError]:
@@ -121,17 +124,22 @@ def admit_change(body: bytes, now: Millis) -> ChangeRequest:
     if not shown:
         errors = [FieldError(field="", problem="nothing to change", allowed="pointInTime or delaySeconds, payload")]
     if "pointInTime" in document and "delaySeconds" in document:
-        errors.append(evolve(_ONE_TIME, problem="give one of pointInTime and delaySeconds, not both"))
+        errors.append(evolve(_ONE_TIME, problem="give one of pointInTime and delaySeconds, not both", allowed=_A_TIME))
     point_in_time = _point_in_time(document, now, errors) if is_timed else None
     if errors:
         raise Invalid(errors)
     return ChangeRequest(point_in_time=point_in_time, payload=None if payload is None else _sendable(payload))
 
 
+_A_TIME: Final = "pointInTime: RFC 3339 with an offset or epoch seconds; delaySeconds: a number"
 _ONE_TIME: Final = FieldError(
     field="pointInTime",
-    problem="give exactly one of pointInTime and delaySeconds",
-    allowed="pointInTime: RFC 3339 with an offset or epoch seconds; delaySeconds: a number",
+    problem="give exactly one of pointInTime, delaySeconds and when",
+    allowed=f"{_A_TIME}; when: a policy",
+)
+TIMES: Final = ("pointInTime", "delaySeconds", "when")
+_PRECISE_ONLY: Final = FieldError(
+    field="precision", problem="not together with when", allowed="precise, or a time of the client's own"
 )
 
 
@@ -209,12 +217,28 @@ def _validated(schema: str, value: Any, size: int, path: str, kind: str) -> Iter
 
 def _shape_errors(document: Mapping[str, Any], payload: bytes | None, actions: Actions) -> Iterable[FieldError]:
     yield from errors_of(REQUEST, document)
-    if ("pointInTime" in document) == ("delaySeconds" in document):
+    if sum(name in document for name in TIMES) != 1:
         yield _ONE_TIME
+    if "when" in document and document.get("precision") == "relaxed":
+        yield _PRECISE_ONLY
+    yield from _policy_errors(document.get("when"))
     action = document.get("action")
     kind = action.get("type") if isinstance(action, dict) else None
     if isinstance(kind, str):
         yield from action_errors(kind, action, payload or b"", actions)
+
+
+def _policy_errors(when: Any) -> Iterable[FieldError]:
+    """The policies are those of this release, as the layer has them."""
+    name = when.get("policy") if isinstance(when, dict) else None
+    if not isinstance(name, str):
+        return  # the schema of the request says so
+    schema = policies().get(name)
+    if schema is None:
+        allowed = ", ".join(sorted(policies()))
+        yield FieldError(field="when.policy", problem=f"not allowed: {shortened(json.dumps(name))}", allowed=allowed)
+    else:
+        yield from _validated(schema, when, len(_compact(when)), "when", name)
 
 
 def action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> Iterable[FieldError]:
@@ -240,8 +264,10 @@ def _moved(error: FieldError) -> FieldError:
 def _point_in_time(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Millis:
     """The instant it is due; adds to `errors` and returns 0 where it is none."""
     bad = {error.field for error in errors}
-    if "pointInTime" in bad or "delaySeconds" in bad:
+    if not bad.isdisjoint(TIMES):
         return 0
+    if "when" in document:
+        return now  # it is filed by its acceptance
     if "delaySeconds" in document:
         return now + ceil_millis(Decimal(document["delaySeconds"]))
     allowed = (

@@ -14,7 +14,7 @@ from delayer.core.ledger.outcome import ended, ended_unclaimed, stopped, stopped
 from delayer.core.ledger.row import LedgerChange, LedgerRow, following, new_row
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import ROW_LIFETIME, STALE_AFTER
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.schedule_id import address_of, is_undecided
 
 CANCELLED: Final = "cancelled by its owner"
 
@@ -98,7 +98,7 @@ def decide_replace(
         return LedgerChange(row=_kept_until(later, first))
     if is_foreign(current, owner):
         return NotFound()
-    if _is_untouched(current) or current.state in (State.DEAD_LETTERED, State.FAILED):
+    if _is_untouched(current) or (current.ended and is_live(current)):
         if (running := _running(current, now)) is not None:
             return running
         row = following(current, EventType.REPLACED, now, detail="", replaced_by=by)
@@ -121,7 +121,7 @@ def decide_stop(
         return LedgerChange(row=stopped_for_good(current, now), over=current)
     if current.ended:
         return Already(current) if current.stopped_at else TooLate(current)
-    if current.state is State.SCHEDULED:
+    if current.state in (State.SCHEDULED, State.UNDECIDED):
         return TooEarly()
     return Already(current) if current.stopped_at else LedgerChange(row=stopped(current, now), over=current)
 
@@ -133,21 +133,34 @@ def is_foreign(row: LedgerRow | None, owner: str) -> bool:
 
 def is_over(schedule_id: str, row: LedgerRow | None, now: Millis) -> bool:
     """Whether its name is free. Raises ValueError if it is not an id."""
+    if row is None and is_undecided(schedule_id):
+        return True  # with a name it has a row from the start, which is kept for as long as that name
     return _is_too_old(schedule_id, now) or not is_live(row)
 
 
 def is_live(row: LedgerRow | None) -> bool:
-    """Whether a schedule may still fire, or be redriven, so that a namesake has to take its place."""
-    return row is None or not row.ended or row.state in (State.DEAD_LETTERED, State.FAILED)
+    """Whether a schedule may still fire, or be redriven, so that a namesake has to take its place.
+
+    What has failed because its time was refused is not redriven: nothing of it is stored.
+    """
+    if row is None or not row.ended:
+        return True
+    return row.state in (State.DEAD_LETTERED, State.FAILED) and not is_undecided(row.schedule_id)
 
 
 def _is_too_old(schedule_id: str, now: Millis) -> bool:
+    """No margin is counted from an id without a time: whether anything is known of it, its record or its row says."""
+    return not is_undecided(schedule_id) and is_of_old(schedule_id, now)
+
+
+def is_of_old(schedule_id: str, now: Millis) -> bool:
+    """Whether its address is so far back that a row of it may have expired. Raises ValueError if it is not an id."""
     return now - address_of(schedule_id).due > STALE_AFTER
 
 
 def _is_untouched(row: LedgerRow) -> bool:
     """No executor has seen it, and none will: it waits, or became a dead letter before its claim."""
-    return row.state is State.SCHEDULED or (row.state is State.DEAD_LETTERED and not row.attempt)
+    return row.state in (State.SCHEDULED, State.UNDECIDED) or (row.state is State.DEAD_LETTERED and not row.attempt)
 
 
 def _running(row: LedgerRow, now: Millis) -> MayBeRunning | None:

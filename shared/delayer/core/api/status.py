@@ -9,7 +9,7 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import address_of, point_in_time_of
+from delayer.core.schedule.schedule_id import address_of, is_undecided, point_in_time_of
 
 
 @frozen(kw_only=True)
@@ -23,6 +23,7 @@ class Status:
     overdue: bool = False  # it waits, and its point in time has passed
     next_attempt_at: Millis = 0  # while it waits for an attempt after one that failed
     history: tuple[Event, ...] = ()  # as far as the journal has come
+    decided_as: str = ""  # the schedule with its time, of which all else is said: it was accepted without one
 
 
 def status_of(
@@ -33,6 +34,8 @@ def status_of(
     The journal is a view. It is asked only about a schedule so old that its ledger row may have expired.
     """
     original = Original(schedule=record) if record else original_in(history)
+    if is_undecided(schedule_id) and (row is None or row.state is State.UNDECIDED):
+        return _waiting_for_its_time(schedule_id, row, record, history)
     if row and row.state is not State.SCHEDULED:
         return Status(
             schedule_id=schedule_id,
@@ -54,6 +57,16 @@ def status_of(
         overdue=now > point_in_time_of(schedule_id) and not is_old,
         history=history,
     )
+
+
+def _waiting_for_its_time(
+    schedule_id: str, row: LedgerRow | None, record: Schedule | None, history: tuple[Event, ...]
+) -> Status | Expired:
+    """Its record is there, however long ago it was accepted; without it, it has ended long ago, or never was."""
+    if record is None:
+        return Expired()
+    original = Original(schedule=record)
+    return Status(schedule_id=schedule_id, state=State.UNDECIDED, row=row, original=original, history=history)
 
 
 def next_attempt_at(row: LedgerRow, now: Millis) -> Millis:

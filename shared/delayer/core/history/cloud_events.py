@@ -12,7 +12,7 @@ from delayer.core.schedule import definition
 from delayer.core.schedule.instants import format_instant, parse_instant
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.schedule_id import address_of, is_undecided
 
 SPEC: Final = "1.0"
 PREFIX: Final = "delayer.schedule."  # of the types; `.v2` will follow the name if its data ever changes shape
@@ -71,6 +71,7 @@ def _data(event: Event) -> dict[str, Any]:
         "detail": event.detail,
         "name": event.name,
         "replacedBy": event.replaced_by,
+        "decidedAs": event.decided_as,
         "by": event.by,
     }
     return {name: value for name, value in known.items() if value not in (None, "")}
@@ -80,7 +81,7 @@ def _original_data(original: Original, left_out: Collection[str]) -> dict[str, A
     """Its secrets masked: subscribers and the journal's readers are not the target (ADR 0067)."""
     schedule = original.schedule
     return {
-        "pointInTime": format_instant(schedule.point_in_time),
+        **({} if is_undecided(schedule.id) else {"pointInTime": format_instant(schedule.point_in_time)}),
         "createdAt": format_instant(schedule.created_at),
         **definition.to_json(schedule.definition, left_out),
         **({"masked": True} if original.is_masked else {}),
@@ -127,6 +128,7 @@ def _event(envelope: _Envelope) -> Event:
         detail=data.get("detail", ""),
         name=data.get("name", ""),
         replaced_by=data.get("replacedBy", ""),
+        decided_as=data.get("decidedAs", ""),
         by=data.get("by", ""),
         source=envelope.source,
         original=_original(envelope.subject, data, envelope.data) if "action" in envelope.data else None,
@@ -137,7 +139,7 @@ def _original(schedule_id: str, data: Mapping[str, Any], raw: Mapping[str, msgsp
     schedule = Schedule(
         id=schedule_id,
         owner=data["owner"],
-        point_in_time=parse_instant(data["pointInTime"]),
+        point_in_time=parse_instant(data["createdAt" if is_undecided(schedule_id) else "pointInTime"]),
         created_at=parse_instant(data["createdAt"]),
         definition=definition.from_json(raw),
     )

@@ -15,7 +15,7 @@ from delayer.core.masking.mask import masked
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import NEARLY_DUE, STALE_AFTER
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.schedule_id import address_of, is_undecided
 from delayer.core.schedule.table_change import Kind
 
 FROM_THE_TABLE: Final = 0  # in place of a revision
@@ -58,6 +58,7 @@ class Event:
     detail: str = ""  # the target's answer, or the reason
     name: str = ""
     replaced_by: str = ""
+    decided_as: str = ""  # the schedule that has its time, with `decided`
     by: str = ""  # who asked for it: a caller of the API, or an operator
     original: Original | None = None  # with `scheduled`, unless it was too large
     source: str = ""  # names the stack, once it is published
@@ -96,11 +97,13 @@ def of_record(kind: Kind, schedule: Schedule, change: str, at: Millis, *, expire
         schedule_id=schedule.id,
         owner=schedule.owner,
         at=schedule.created_at,
-        state=State.SCHEDULED,
+        state=State.UNDECIDED if is_undecided(schedule.id) else State.SCHEDULED,
         original=Original(schedule=schedule),
     )
     if kind is Kind.INSERT:
         return beginning
+    if beginning.state is State.UNDECIDED:
+        return None  # the ledger says what became of it
     if kind is not Kind.REMOVE or not -NEARLY_DUE <= at - schedule.address.due <= STALE_AFTER:
         return None
     if schedule.is_relaxed and not expired:
@@ -138,6 +141,7 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
         detail="" if kind is EventType.STOP_REQUESTED else new.detail,
         name=new.name,
         replaced_by=new.replaced_by,
+        decided_as=new.decided_as,
         by=new.by if kind in ASKED_FOR else "",
     )
 
@@ -152,6 +156,8 @@ def _attempt_of(kind: EventType, row: LedgerRow) -> int:
 
 
 def _type_of(old: LedgerRow | None, new: LedgerRow) -> EventType | None:
+    if new.state is State.UNDECIDED:
+        return None
     if new.state is State.SCHEDULED:
         return EventType.REDRIVEN if new.detail and not _is_same_redrive(old, new) else None
     if new.state is not State.CLAIMED or old is None or old.state is not State.CLAIMED:
@@ -175,6 +181,8 @@ def fold(events: Iterable[Event]) -> State | None:
     last = of_last_row([event for event in known if event.revision])
     if last and not (last.type is EventType.REDRIVEN and last.state is State.SCHEDULED):
         return last.state
+    if any(event.state is State.UNDECIDED for event in known):
+        return State.UNDECIDED
     since = last.at // SECOND * SECOND if last else 0  # what left the table earlier did so before the redrive
     left = any(event.type is EventType.ENQUEUED and event.at >= since for event in known)
     return State.ENQUEUED if left else State.SCHEDULED

@@ -31,12 +31,13 @@ class Event:
     state: State  # of the schedule after the transition; a text, such as "dead-lettered"
     at: Millis  # of the transition, in milliseconds since 1970, UTC
     sequence: int  # 0 for `scheduled` and `enqueued`
-    point_in_time: Millis  # when it is due
+    point_in_time: Millis  # when it is due; 0 if that is not decided yet
     attempt: int = 0  # the attempt that the event is about
     lateness: Millis | None = None  # of the first attempt, once that was made
     detail: str = ""  # the answer of the target, or the reason
     name: str = ""
     replaced_by: str = ""  # the id of the schedule that took its place
+    decided_as: str = ""  # `decided` only: the id of the schedule that has its time
     by: str = ""  # who asked for it: a caller of the API, or an operator
     group: str = ""  # `scheduled` only
     tags: Mapping[str, Any] = field(factory=dict)  # `scheduled` only
@@ -74,6 +75,7 @@ def decode(text: str) -> Event:
         detail=event.detail,
         name=event.name,
         replaced_by=event.replaced_by,
+        decided_as=event.decided_as,
         by=event.by,
         group=definition.group if definition else "",
         tags=_object(definition.tags if definition else ""),

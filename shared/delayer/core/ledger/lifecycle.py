@@ -1,8 +1,9 @@
 """The lifecycle as a table: each transition names the ADR that decided it. Every ledger row is made through it.
 
-`scheduled` and `enqueued` say where a schedule is (in the table; in the stream or the delayer queue). All others are
-written in its ledger row. What is dead-lettered or failed has its body stored, and may be redriven by an operator;
-until then its owner may replace it. Every other end is final.
+`scheduled` and `enqueued` say where a schedule is (in the table; in the stream or the delayer queue), and `undecided`
+that it waits for its time (ADR 0096). All others are written in its ledger row. What is dead-lettered, or has failed
+after its claim, has its body stored, and may be redriven by an operator; until then its owner may replace it. Every
+other end is final.
 """
 
 from enum import StrEnum
@@ -14,6 +15,8 @@ from attrs import frozen
 class State(StrEnum):
     """One word for one thing; the same words in the API, the ledger, the logs and the documentation."""
 
+    UNDECIDED = "undecided"
+    DECIDED = "decided"
     SCHEDULED = "scheduled"
     ENQUEUED = "enqueued"
     CLAIMED = "claimed"
@@ -29,6 +32,7 @@ class EventType(StrEnum):
     """What is published about each transition (ADR 0052)."""
 
     SCHEDULED = "scheduled"
+    DECIDED = "decided"
     ENQUEUED = "enqueued"
     CLAIMED = "claimed"
     CLAIMED_AGAIN = "claimed-again"
@@ -57,6 +61,11 @@ class Transition:
 _TABLE: Final[tuple[tuple[State | None, State, EventType, str, int], ...]] = (
     # source, target, event, by, adr
     (None, State.SCHEDULED, EventType.SCHEDULED, "client", 41),
+    (None, State.UNDECIDED, EventType.SCHEDULED, "client", 96),
+    (State.UNDECIDED, State.DECIDED, EventType.DECIDED, "policy", 96),
+    (State.UNDECIDED, State.FAILED, EventType.FAILED, "policy", 96),
+    (State.UNDECIDED, State.CANCELLED, EventType.CANCELLED, "client", 96),
+    (State.UNDECIDED, State.REPLACED, EventType.REPLACED, "client", 96),
     (State.SCHEDULED, State.ENQUEUED, EventType.ENQUEUED, "stream-enqueuer", 2),
     (State.SCHEDULED, State.DEAD_LETTERED, EventType.DEAD_LETTERED, "stream-enqueuer", 21),
     (State.ENQUEUED, State.CLAIMED, EventType.CLAIMED, "delayer-relay", 18),
@@ -101,7 +110,7 @@ TRANSITIONS: Final = tuple(
 )
 
 ENDS: Final = frozenset(
-    {State.EXECUTED, State.FAILED, State.CANCELLED, State.REPLACED, State.DROPPED, State.DEAD_LETTERED}
+    {State.EXECUTED, State.FAILED, State.CANCELLED, State.REPLACED, State.DROPPED, State.DEAD_LETTERED, State.DECIDED}
 )
 WAITING: Final = frozenset({State.SCHEDULED, State.ENQUEUED})  # the ledger does not say which of the two
 

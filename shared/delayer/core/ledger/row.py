@@ -12,8 +12,8 @@ from attrs import evolve, field, frozen
 from delayer.core.ledger.detail import detail_of
 from delayer.core.ledger.lifecycle import ENDS, WAITING, EventType, State, target_of
 from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.margins import ROW_LIFETIME
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.margins import ROW_LIFETIME, UNDECIDED_KEPT
+from delayer.core.schedule.schedule_id import address_of, is_undecided
 
 MAX_BY: Final = 256  # characters of a caller that are kept
 
@@ -48,6 +48,7 @@ class LedgerRow:
     detail: str = field(default="", converter=detail_of)  # to be read by people: the answer, or why it ended
     name: str = ""  # under which its owner may replace it; a named schedule has a row from the start
     replaced_by: str = ""  # the id of the schedule that took its place
+    decided_as: str = ""  # the id of the schedule that has its time, once that was decided (ADR 0096)
     stopped_at: Millis = 0  # when its owner asked that no further attempt starts
     lateness: Millis = 0  # of its first attempt, once that was made
     by: str = ""  # who asked for this state or for the stop: a caller of the API, or an operator; empty: nobody did
@@ -115,7 +116,7 @@ def new_row(
     return LedgerRow(
         schedule_id=schedule_id,
         owner=owner,
-        state=_written(_target(event, over, to)),
+        state=_written(_target(event, schedule_id, over, to)),
         revision=over.revision + 1 if over else 1,
         at=now,
         expires_at=max(over.expires_at if over else 0, max(address_of(schedule_id).due, now) + ROW_LIFETIME),
@@ -127,11 +128,11 @@ def new_row(
 def following(row: LedgerRow, event: EventType, now: Millis, **values: Any) -> LedgerRow:
     """The row after a transition that changes `values` and keeps the rest. Raises IllegalTransition."""
     changed = {
-        "state": _written(_target(event, row, None)),
+        "state": _written(_target(event, row.schedule_id, row, None)),
         "revision": row.revision + 1,
         "by": "",
         "at": now,
-        "expires_at": max(row.expires_at, now + ROW_LIFETIME),
+        "expires_at": max(0 if row.state is State.UNDECIDED else row.expires_at, now + ROW_LIFETIME),
     }
     return evolve(row, **{**changed, **values})
 
@@ -141,8 +142,9 @@ def amended(row: LedgerRow, **values: Any) -> LedgerRow:
     return evolve(row, revision=row.revision + 1, **values)
 
 
-def _target(event: EventType, current: LedgerRow | None, to: State | None) -> State:
-    sources = {None, *WAITING} if current is None else {current.state}
+def _target(event: EventType, schedule_id: str, current: LedgerRow | None, to: State | None) -> State:
+    without_row = {None, State.UNDECIDED} if is_undecided(schedule_id) else {None, *WAITING}
+    sources = without_row if current is None else {current.state}
     return target_of(frozenset(WAITING if sources == {State.SCHEDULED} else sources), event, to)
 
 
@@ -153,4 +155,7 @@ def _written(state: State) -> State:
 
 def named(schedule_id: str, owner: str, name: str, now: Millis) -> LedgerRow:
     """The row that a schedule with a name begins with: with it the name is found by the id (ADR 0041)."""
-    return new_row(EventType.SCHEDULED, schedule_id, owner, now, name=name)
+    if not is_undecided(schedule_id):
+        return new_row(EventType.SCHEDULED, schedule_id, owner, now, name=name)
+    row = new_row(EventType.SCHEDULED, schedule_id, owner, now, to=State.UNDECIDED, name=name)
+    return evolve(row, expires_at=now + UNDECIDED_KEPT)

@@ -48,6 +48,12 @@ class Definition:
     series: str = field(
         default="", validator=instance_of(str), metadata=JSON
     )  # of which series it is an occurrence, see `occurrence`; no client gives it
+    when: str = field(
+        default="", validator=instance_of(str), metadata=JSON
+    )  # the policy that decides its time; empty once it has one (ADR 0096)
+    window: str = field(
+        default="", validator=instance_of(str), metadata=JSON
+    )  # within which it fires, see `timing.window`
 
     @property
     def action_type(self) -> str:

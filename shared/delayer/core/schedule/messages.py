@@ -69,7 +69,15 @@ class GroupMessage:
     job: str
 
 
-Message = TypeVar("Message", DelayerMessage, ExecutorMessage, OutcomeMessage, SweepMessage, GroupMessage)
+@frozen(kw_only=True)
+class TimingMessage:
+    """A schedule that waits for its time. Its record is in the table, and nowhere else."""
+
+    schedule_id: str
+
+
+Message = TypeVar("Message", DelayerMessage, ExecutorMessage, OutcomeMessage, SweepMessage, GroupMessage, TimingMessage)
+Encodable = DelayerMessage | ExecutorMessage | OutcomeMessage | SweepMessage | GroupMessage | TimingMessage
 
 
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -99,7 +107,7 @@ HEADS: Final[Mapping[type, _FieldDecoders]] = {  # what a message has besides it
 }
 
 
-def encode(message: DelayerMessage | ExecutorMessage | OutcomeMessage | SweepMessage | GroupMessage) -> str:
+def encode(message: Encodable) -> str:
     """The message as flat, compact JSON. The payload goes in as the client wrote it."""
     content: dict[str, Any] = {"v": _version_of(type(message))}
     match message:

@@ -12,7 +12,7 @@ import binascii
 import hashlib
 import hmac
 from enum import IntEnum
-from typing import Final
+from typing import Final, TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -31,7 +31,10 @@ READ_AGAIN: Final[Millis] = 4 * MINUTE  # who issues ids reads the keys again af
 WRITES_AFTER: Final[Millis] = 10 * MINUTE  # a new key issues no id before all who issue or check ids have read it
 READABLE: Final[Millis] = 3690 * DAY  # after its last id: that one may be due in ten years, and is known for 30 days
 
+Lane = TypeVar("Lane")
+
 _SHARD_BITS = 12
+_WAITING = "undecided#"
 _PLAIN = 1 + 6 + 2 + 4 + RANDOM_BYTES
 _CODE = 8
 
@@ -155,9 +158,36 @@ def id_in(key: RecordKey) -> str:
     return key.due.partition("#")[2]
 
 
+def is_undecided(schedule_id: str) -> bool:
+    """Whether its time is decided after it was accepted, so that its id is no address in time (ADR 0096)."""
+    try:
+        return kind_of(schedule_id) is Kind.UNDECIDED
+    except ValueError:
+        return False
+
+
+def random_part_of(schedule_id: str) -> bytes:
+    """What makes it unlike all others. Raises ValueError if it is not an id."""
+    return _decode(schedule_id)[13:_PLAIN]
+
+
+def undecided_bucket(shard: int) -> str:
+    """The partition of what waits for its time: in the order in which it was accepted, so that the oldest are found."""
+    return f"{_WAITING}{shard}"
+
+
+def in_lane(schedule_id: str, *, precise: Lane, relaxed: Lane, waiting: Lane) -> Lane:
+    """What belongs to the lane of a schedule: to each belongs a table of its own. What cannot be read is precise."""
+    if is_undecided(schedule_id):
+        return waiting
+    return relaxed if is_relaxed(schedule_id) else precise
+
+
 def key_of(schedule_id: str) -> RecordKey:
     """Where its record is stored. Raises ValueError if it is not an id."""
     address = address_of(schedule_id)
+    if is_undecided(schedule_id):
+        return RecordKey(bucket=undecided_bucket(address.shard), due=address.sort_key(schedule_id))
     return RecordKey(bucket=address.bucket.key, due=address.sort_key(schedule_id))
 
 

@@ -39,7 +39,7 @@ class _Recurring:
 
 
 @frozen
-class _Unreadable:
+class _Broken:
     """A document that this version cannot read: the zone may have been taken out of the tz database."""
 
     reason: str
@@ -57,7 +57,7 @@ def text_of(rule: Recurrence) -> str:
 def next_times(definition: SeriesDefinition, after: Millis, count: int) -> tuple[Millis, ...]:
     """So many of its times. Raises RuleFailed."""
     rule = _parsed(definition.repeat)
-    if isinstance(rule, _Unreadable):
+    if isinstance(rule, _Broken):
         raise RuleFailed(rule.reason)
     try:
         return times.times(rule.recurrence, after, count)
@@ -68,7 +68,7 @@ def next_times(definition: SeriesDefinition, after: Millis, count: int) -> tuple
 def words_of(definition: SeriesDefinition) -> str:
     """The rule in English; empty if it cannot be read."""
     rule = _parsed(definition.repeat)
-    return "" if isinstance(rule, _Unreadable) else description(rule.recurrence)
+    return "" if isinstance(rule, _Broken) else description(rule.recurrence)
 
 
 def rule_of(definition: SeriesDefinition) -> Rule:
@@ -95,7 +95,7 @@ def begun_as(stored: SeriesDefinition, repeat: Mapping[str, Any]) -> Recurrence 
     What begins with its creation would otherwise begin anew whenever the same document is sent again.
     """
     old = _parsed(stored.repeat)
-    if isinstance(old, _Unreadable):
+    if isinstance(old, _Broken):
         return None
     rule = parse_rule(repeat, old.recurrence.start - 1)
     is_same = evolve(rule, on_missed=OnMissed.SKIP) == evolve(old.recurrence, on_missed=OnMissed.SKIP)
@@ -108,9 +108,9 @@ def _recurrence(definition: SeriesDefinition) -> Recurrence | Rule:
 
 
 @lru_cache(maxsize=1_000)
-def _parsed(document: str) -> _Recurring | _Unreadable:
+def _parsed(document: str) -> _Recurring | _Broken:
     """The stored document says everything: it does not matter when it is parsed."""
     try:
         return _Recurring(parse_rule(msgspec.json.decode(document), 0))
     except (BadRule, msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        return _Unreadable(repr(error))
+        return _Broken(repr(error))

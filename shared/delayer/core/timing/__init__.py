@@ -1,1 +1,1 @@
-"""When something is due whose time the client left open: within a window, or in business hours."""
+"""When something is due whose time the client left open: decided by a policy, or within a window."""

@@ -1,11 +1,26 @@
-"""An offset within a window: spreads what would be due at once, and is the same for the same key."""
+"""A flexible window: an offset spreads what would be due at once, and is the same for the same key."""
 
 import hashlib
 from typing import Final
 
-from delayer.core.schedule.instants import SECOND, Millis
+import msgspec
+from attrs import evolve
+
+from delayer.core.schedule.definition import Definition
+from delayer.core.schedule.instants import SECOND, Millis, format_instant
+from delayer.core.schedule.malformed import Malformed
 
 MAX_WINDOW_SECONDS: Final = 86_400
+
+
+class _Window(msgspec.Struct, rename={"opens": "from"}, omit_defaults=True):
+    """As it is stored, and shown."""
+
+    seconds: int
+    opens: str = ""  # the time that was asked for; empty as long as it has none
+
+
+_STORED: Final = msgspec.json.Decoder(_Window)
 
 
 def offset(key: bytes, seconds: int) -> Millis:
@@ -15,5 +30,47 @@ def offset(key: bytes, seconds: int) -> Millis:
     """
     if not 0 <= seconds <= MAX_WINDOW_SECONDS:
         raise ValueError(f"a window of {seconds} seconds: 0 to {MAX_WINDOW_SECONDS} are allowed")
+    return spread_over(key, seconds * SECOND)
+
+
+def spread_over(key: bytes, length: Millis) -> Millis:
+    """The same for a length that is no window: from 0 up to, but not including it."""
     drawn = int.from_bytes(hashlib.sha256(key).digest()[:8], "big")
-    return drawn * seconds * SECOND >> 64
+    return drawn * length >> 64
+
+
+def within(definition: Definition, at: Millis, key: bytes) -> tuple[Millis, Definition]:
+    """When it is due, and what is stored of its window: its length, and the time that was asked for, where it opens.
+
+    A definition without a window, or whose time was moved into its window before, stays as it is. For a series: call
+    it with the rule's time and the id of the series as key, before the occurrence is issued. Raises Malformed.
+    """
+    window = _window_of(definition)
+    if window is None or window.opens:
+        return at, definition
+    return at + offset(key, window.seconds), _having(definition, _Window(window.seconds, format_instant(at)))
+
+
+def reopened(definition: Definition) -> Definition:
+    """The same definition before it has a time: for one that gets another. Raises Malformed."""
+    window = _window_of(definition)
+    return _having(definition, _Window(window.seconds)) if window else definition
+
+
+def seconds_of(definition: Definition) -> int:
+    """The length of its window; 0 if it has none. Raises Malformed."""
+    window = _window_of(definition)
+    return window.seconds if window else 0
+
+
+def _window_of(definition: Definition) -> _Window | None:
+    if not definition.window:
+        return None
+    try:
+        return _STORED.decode(definition.window)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise Malformed(f"not a window: {error}") from error
+
+
+def _having(definition: Definition, window: _Window) -> Definition:
+    return evolve(definition, window=msgspec.json.encode(window).decode())

@@ -17,7 +17,7 @@ from delayer.ports.schedule_table import DeletesSchedules, PutsSchedules
 
 
 class WritesSchedules(PutsSchedules, DeletesSchedules, Protocol):
-    """The schedules table, or both lanes."""
+    """The schedules table, or the tables of all lanes."""
 
 
 @define(kw_only=True)
@@ -43,6 +43,16 @@ class MemoryRegistry:
         if transaction.delete or transaction.end:
             raise ValueError("a schedule that takes the place of another is written by `replace`")
         return self.replace(transaction)
+
+    def decide(self, transaction: ScheduleTransaction) -> bool:
+        if not self.replace(transaction):
+            return False
+        new, old = transaction.put, transaction.end.row.schedule_id if transaction.end else ""
+        members = self.groups.get((new.owner, new.definition.group), {})
+        if old and new.id in members:
+            members.pop(old, None)
+            members[new.id] = Member(schedule_id=new.id, created_at=address_of(old).due)
+        return True
 
     def replace(self, transaction: ScheduleTransaction) -> bool:
         if self._is_done(transaction):

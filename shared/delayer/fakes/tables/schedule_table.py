@@ -7,7 +7,7 @@ from attrs import Factory, define
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import id_in, is_relaxed, key_of
+from delayer.core.schedule.schedule_id import key_of
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, Row, known
 from delayer.ports.schedule_table import Page
 
@@ -73,27 +73,3 @@ class MemoryScheduleTable:
         self.stream.append(
             RecordChange(kind=kind, sequence=sequence, read=known(row), record=record, event=sequence, expired=expired)
         )
-
-
-@define
-class MemoryLanes:
-    """Port Lanes."""
-
-    schedules: MemoryScheduleTable
-    relaxed: MemoryScheduleTable
-
-    def put(self, schedule: Schedule) -> None:
-        self._lane(schedule.id).put(schedule)
-
-    def delete(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
-        return [left for key in keys for left in self._lane(id_in(key)).delete([key])]
-
-    def read(self, key: RecordKey) -> Schedule | None:
-        return self._lane(id_in(key)).read(key)
-
-    def read_all(self, keys: Sequence[RecordKey]) -> dict[RecordKey, Schedule]:
-        found = {key: self.read(key) for key in keys}
-        return {key: row for key, row in found.items() if row}
-
-    def _lane(self, schedule_id: str) -> MemoryScheduleTable:
-        return self.relaxed if is_relaxed(schedule_id) else self.schedules

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from attrs import frozen
+from attrs import evolve, field, frozen
 
 from delayer.core.api.cancellation import (
     CANCELLED,
@@ -13,15 +13,16 @@ from delayer.core.api.cancellation import (
     NotFound,
     TooLate,
     decide_cancel,
+    is_of_old,
 )
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
-from delayer.core.schedule.schedule_id import Kind, key_of, kind_of
+from delayer.core.schedule.schedule_id import Kind, is_undecided, key_of, kind_of
 from delayer.core.series.series import NotCurrent
 from delayer.ports.clock import Clock
-from delayer.ports.ledger import WritesLedger
+from delayer.ports.ledger import ReadsAndWritesLedger
 from delayer.ports.observer import Observer
 from delayer.ports.registry import ReadsNames
-from delayer.ports.schedule_table import DeletesSchedules
+from delayer.ports.schedule_table import DeletesSchedules, ReadsSchedules
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import IdCheck
 from delayer.use_cases.compare_and_set import settle
@@ -33,6 +34,7 @@ class Cancelled:
     """It will never reach an executor; answered for the first time, or again."""
 
     row: LedgerRow
+    asked: str = field(default="", kw_only=True)  # the id that it was accepted with, before it had a time (ADR 0096)
 
 
 Decided = LedgerChange | Already | TooLate | MayBeRunning | Expired | NotFound
@@ -49,13 +51,17 @@ class EndsOccurrences(Protocol):
 Answer = Cancelled | TooLate | MayBeRunning | Expired | NotFound
 
 
+class RecordsOfCancel(ReadsSchedules, DeletesSchedules, Protocol):
+    """What it needs of the tables."""
+
+
 @frozen(kw_only=True)
 class Cancel:
     """One call of the API."""
 
     clock: Clock
-    ledger: WritesLedger
-    schedules: DeletesSchedules
+    ledger: ReadsAndWritesLedger
+    schedules: RecordsOfCancel
     registry: ReadsNames
     ids: IdCheck
     observer: Observer
@@ -67,7 +73,12 @@ class Cancel:
         Raises Unavailable if AWS failed: it may or may not be cancelled, and the call is to be repeated."""
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
+        if is_undecided(schedule_id) and self._is_forgotten(schedule_id):
+            return Expired()
         answer = self._decide(schedule_id, owner, detail, by or owner)
+        if isinstance(answer, TooLate) and answer.row.decided_as:
+            followed = self(answer.row.decided_as, owner, detail, by)
+            return evolve(followed, asked=schedule_id) if isinstance(followed, Cancelled) else followed
         if isinstance(answer, Cancelled):
             self._delete(schedule_id)
             self.observer.count("Cancelled")
@@ -97,6 +108,15 @@ class Cancel:
         if isinstance(outcome, NotCurrent):
             outcome = settle(self.ledger, decide)
         return Cancelled(outcome.row) if isinstance(outcome, LedgerChange | Already) else outcome
+
+    def _is_forgotten(self, schedule_id: str) -> bool:
+        """Whether one that was accepted long ago has neither a record nor a row: both, or one, as long as it lives.
+
+        The record first: if the decision comes in between, its row is found.
+        """
+        if not is_of_old(schedule_id, self.clock.now()):
+            return False
+        return self.schedules.read(key_of(schedule_id)) is None and self.ledger.read(schedule_id) is None
 
     def _delete(self, schedule_id: str) -> None:
         """Best effort: a record that stays moves on when it is due, and its claim is refused."""

@@ -13,7 +13,7 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import GroupMessage, decode, encode
-from delayer.core.schedule.schedule_id import FAR
+from delayer.core.schedule.schedule_id import FAR, address_of, is_undecided
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.jobs import AdvancesJobs, ReadsJobs, StartsJobs
 from delayer.ports.ledger import ReadsManyRows
@@ -151,8 +151,10 @@ class CancelGroup:
     def _schedules(self, job: JobRow) -> tuple[list[Outcome], str]:
         """What came of a page of them, and its last one if there are others."""
         since = self.clock.now() - STALE_AFTER
-        page = self.registry.members(job.owner, job.group, since, FAR, job.after, AT_A_TIME)
-        earlier = [member.schedule_id for member in page.members if member.created_at <= job.bound]
+        page = self.registry.members(job.owner, job.group, 0, FAR, job.after, AT_A_TIME)
+        bound = [member.schedule_id for member in page.members if member.created_at <= job.bound]
+        # No margin is counted from the id of what waits for its time. Others as old have expired, or will in a day.
+        earlier = [one for one in bound if is_undecided(one) or address_of(one).due >= since]
         rows = self.ledger.read_all(earlier)
         answers = self.parallel.map(lambda member: self._cancel(member, rows.get(member), job), earlier)
         return [_counted(answer, detail(job)) for answer in answers], page.more

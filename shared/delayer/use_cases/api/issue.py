@@ -13,6 +13,7 @@ from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis, minute_of
 from delayer.core.schedule.schedule import NO_TRAITS, Schedule, Traits
 from delayer.core.schedule.schedule_id import RANDOM_BYTES, READ_AGAIN, IdKey, IdKeys, Kind, is_genuine, mint
+from delayer.core.timing.window import within
 from delayer.ports.clock import Clock
 from delayer.ports.control import RaisesShards, ReadsIdKeys, ReadsShards
 from delayer.ports.unavailable import Unavailable
@@ -99,11 +100,17 @@ class Ids:
     ) -> Schedule:
         """A new schedule with an id of its own, not stored yet. Raises Unavailable.
 
-        Before the first one, this writer's shards are put into the control row, where sweepers read them (ADR 0010).
+        With a window it is due within it; what waits for its time gets its place there together with that time. Before
+        the first one, this writer's shards are put into the control row, where sweepers read them (ADR 0010).
         """
         if not self._raised:
             self._raise_shards()
         key, now = self.check.current(), self.clock.now()
+        randomness = self.randomness(RANDOM_BYTES)
+        if kind is Kind.UNDECIDED:
+            point_in_time = now  # it is filed by its acceptance
+        else:
+            point_in_time, definition = within(definition, point_in_time, randomness)
         address = address_for(point_in_time, now, self.pick(self.shards))
         schedule_id = mint(
             address,
@@ -111,7 +118,7 @@ class Ids:
             point_in_time=point_in_time,
             key=key.secret,
             version=key.version,
-            randomness=self.randomness(RANDOM_BYTES),
+            randomness=randomness,
             kind=kind,
         )
         return Schedule(

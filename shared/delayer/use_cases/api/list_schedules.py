@@ -12,7 +12,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.definition import given
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
-from delayer.core.schedule.schedule_id import key_of
+from delayer.core.schedule.schedule_id import is_undecided, key_of
 from delayer.ports.clock import Clock
 from delayer.ports.journal import ListsOwned
 from delayer.ports.ledger import ReadsManyRows
@@ -85,8 +85,10 @@ class ListSchedules:
     def _find(self, ids: Sequence[str]) -> list[tuple[str, Status | None]]:
         """None for what is so old that nothing is known about it."""
         rows = self.ledger.read_all(ids)
-        waiting = [one for one in ids if one not in rows or rows[one].state is State.SCHEDULED]
+        waiting = [one for one in ids if one not in rows or rows[one].state in (State.SCHEDULED, State.UNDECIDED)]
         records = self.schedules.read_all([key_of(one) for one in waiting])
+        if decided := [one for one in waiting if is_undecided(one) and key_of(one) not in records]:
+            rows |= self.ledger.read_all(decided)  # since its row was read
         now = self.clock.now()
         found = [(one, status_of(one, rows.get(one), records.get(key_of(one)), now)) for one in ids]
         return [(one, status if isinstance(status, Status) else None) for one, status in found]

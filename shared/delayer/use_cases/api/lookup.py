@@ -1,12 +1,12 @@
 """Looks a schedule up, wherever it is: the ledger first, then the table (ADR 0040)."""
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.api.cancellation import Expired, NotFound, is_foreign
 from delayer.core.api.status import Status, status_of
 from delayer.core.history.events import Event
 from delayer.core.ledger.lifecycle import State
-from delayer.core.schedule.schedule_id import key_of
+from delayer.core.schedule.schedule_id import is_undecided, key_of
 from delayer.ports.clock import Clock
 from delayer.ports.journal import ReadsHistory
 from delayer.ports.ledger import ReadsLedger
@@ -34,11 +34,29 @@ class Lookup:
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
         history = self._history(schedule_id)  # first, so that it is never ahead of the state
+        if is_undecided(schedule_id):
+            return self._undecided(schedule_id, owner, history)
         row = self.ledger.read(schedule_id)
         record = None if row and row.state is not State.SCHEDULED else self.schedules.read(key_of(schedule_id))
         if is_foreign(row, owner) or (record and record.owner != owner):
             return NotFound()
         return status_of(schedule_id, row, record, self.clock.now(), history)
+
+    def _undecided(self, schedule_id: str, owner: str, history: tuple[Event, ...]) -> Status | Expired | NotFound:
+        """What was accepted without a time, or the schedule that has its time by now (ADR 0096).
+
+        The record first: if the decision comes in between, its row is found.
+        """
+        record = self.schedules.read(key_of(schedule_id))
+        row = self.ledger.read(schedule_id)
+        if is_foreign(row, owner) or (record and record.owner != owner):
+            return NotFound()
+        if row is None or not row.decided_as:
+            return status_of(schedule_id, row, record, self.clock.now(), history)
+        found = self.by_id(row.decided_as, owner)
+        if not isinstance(found, Status):
+            return found
+        return evolve(found, schedule_id=schedule_id, decided_as=row.decided_as, history=(*history, *found.history))
 
     def _history(self, schedule_id: str) -> tuple[Event, ...]:
         """If the journal does not answer, the history is missing, and nothing else."""

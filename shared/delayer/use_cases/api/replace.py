@@ -22,8 +22,9 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind, key_of, kind_of
+from delayer.core.schedule.schedule_id import Kind, is_undecided, key_of, kind_of
 from delayer.core.series.series import Refused
+from delayer.core.timing.window import reopened
 from delayer.ports.clock import Clock
 from delayer.ports.journal import ReadsHistory
 from delayer.ports.ledger import ReadsLedger
@@ -35,7 +36,7 @@ from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
 from delayer.use_cases.transactions import ROUNDS, with_name
 
-REPLACEABLE: Final = frozenset({State.SCHEDULED, State.DEAD_LETTERED, State.FAILED})
+REPLACEABLE: Final = frozenset({State.SCHEDULED, State.UNDECIDED, State.DEAD_LETTERED, State.FAILED})
 
 
 class RegistryOfReplace(ReadsNames, ReplacesSchedules, Protocol):
@@ -128,6 +129,14 @@ class Replace:
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
         self.quota.spend(owner)
+        answer = self._change(schedule_id, owner, point_in_time, payload, by)
+        if isinstance(answer, TooLate) and answer.row.decided_as:  # it was accepted without a time, and has one now
+            return self._change(answer.row.decided_as, owner, point_in_time, payload, by)
+        return answer
+
+    def _change(
+        self, schedule_id: str, owner: str, point_in_time: Millis | None, payload: str | None, by: str
+    ) -> Answer:
         for _ in range(ROUNDS):
             current = self.ledger.read(schedule_id)
             if is_foreign(current, owner):
@@ -138,7 +147,7 @@ class Replace:
             if old is None:
                 return self._without_record(schedule_id, owner, current, soon)
             asked = self._changed(old, point_in_time, payload)
-            new = self.ids.issue_for(asked.point_in_time, asked.definition, owner, old.traits, kind_of(schedule_id))
+            new = self.ids.issue(asked, owner, old.traits)
             verdict = decide_replace(schedule_id, owner, current, new.id, self.clock.now())
             if not isinstance(verdict, LedgerChange):
                 return verdict
@@ -159,13 +168,16 @@ class Replace:
 
     def _changed(self, old: Schedule, point_in_time: Millis | None, payload: str | None) -> Request:
         """What its target would never take is refused, as at creation."""
-        defined = old.definition
+        defined, kind = old.definition, kind_of(old.id)
+        if point_in_time is not None:
+            defined = reopened(evolve(defined, when=""))
+            kind = Kind.PLAIN if kind is Kind.UNDECIDED else kind
         if payload is not None and (action := self.actions.get(defined.action_type)):
             check_payload(action, payload)
         return Request(
             point_in_time=old.point_in_time if point_in_time is None else point_in_time,
             definition=defined if payload is None else evolve(defined, payload=payload),
-            kind=kind_of(old.id),
+            kind=kind,
         )
 
     def _taking_the_place_of(
@@ -180,7 +192,9 @@ class Replace:
     ) -> tuple[Schedule | Masked | None, bool]:
         """What is to be changed, from its record or from the journal; and whether more may be known in a second."""
         record = self.schedules.read(key_of(schedule_id))
-        return (record, False) if record else self._remembered(schedule_id, current, payload)
+        if record or is_undecided(schedule_id):
+            return record, False  # what waits for its time has a record, or is over
+        return self._remembered(schedule_id, current, payload)
 
     def _remembered(
         self, schedule_id: str, current: LedgerRow | None, payload: str | None
@@ -205,6 +219,9 @@ class Replace:
         self, schedule_id: str, owner: str, current: LedgerRow | None, soon: bool
     ) -> TooLate | Expired | OnItsWay | NotFound:
         """It has left the table: the ledger says what became of it."""
+        if is_undecided(schedule_id):
+            current = self.ledger.read(schedule_id)  # again, as the decision may have come before the record was read
+            return TooLate(current) if current and current.ended else Expired()
         verdict = decide_replace(schedule_id, owner, current, schedule_id, self.clock.now())
         if isinstance(verdict, TooLate | Expired | NotFound):
             return verdict

@@ -43,6 +43,8 @@ class Stop:
         )
         if isinstance(outcome, LedgerChange):
             self._note(outcome.row)
+        if isinstance(outcome, TooLate) and outcome.row.decided_as:
+            return self(outcome.row.decided_as, owner, by)
         return Stopped(outcome.row) if isinstance(outcome, LedgerChange | Already) else outcome
 
     def _note(self, row: LedgerRow) -> None:

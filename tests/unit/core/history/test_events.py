@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from attrs import define, evolve, field
+from attrs import Factory, define, evolve, field
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -16,8 +16,10 @@ from delayer.core.ledger.row import LedgerChange, LedgerRow, named
 from delayer.core.recovery.redriving import redriven, settled
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import NEARLY_DUE, ROW_LIFETIME, STALE_AFTER
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import Kind as Id
 from delayer.core.schedule.table_change import Kind
-from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, a_schedule
+from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, a_schedule, an_id
 
 BEGINNING = NOW - 5 * MINUTE
 
@@ -27,8 +29,9 @@ class Life:
     """One schedule, changed as the functions change it; all that the two streams report of it."""
 
     name: str = ""
+    begins: State = State.SCHEDULED  # or `undecided`
     now: Millis = BEGINNING
-    state: State = State.SCHEDULED
+    state: State = field(default=Factory(lambda self: self.begins, takes_self=True))
     row: LedgerRow | None = None
     events: list[Event] = field(factory=list)
     nonces: int = 0
@@ -36,10 +39,15 @@ class Life:
     def __attrs_post_init__(self) -> None:
         self.stored()
         if self.name:
-            self.write(named(a_schedule().id, OWNER, self.name, self.now))
+            self.write(named(self.schedule.id, OWNER, self.name, self.now))
+
+    @property
+    def schedule(self) -> Schedule:
+        kind = Id.UNDECIDED if self.begins is State.UNDECIDED else Id.PLAIN
+        return a_schedule(id=an_id(kind=kind), created_at=BEGINNING)
 
     def stored(self) -> None:
-        self.report(of_record(Kind.INSERT, a_schedule(created_at=BEGINNING), self.change(), self.now))
+        self.report(of_record(Kind.INSERT, self.schedule, self.change(), self.now))
 
     def write(self, row: LedgerRow) -> None:
         self.report(of_row(self.row, row, self.change()))
@@ -57,7 +65,7 @@ class Life:
         self.now += later
         if transition.event is EventType.ENQUEUED:
             removed = self.now // SECOND * SECOND  # as the stream has it
-            self.report(of_record(Kind.REMOVE, a_schedule(created_at=BEGINNING), self.change(), removed))
+            self.report(of_record(Kind.REMOVE, self.schedule, self.change(), removed))
         else:
             row = self.following(transition)
             if row is None:
@@ -92,7 +100,7 @@ class Life:
                 nonce = f"n{self.nonces}" if transition.target is State.ENQUEUED else ""
                 return redriven(a_schedule().id, OWNER, row, nonce, self.now)
         if row is None:
-            return ended_unclaimed(a_schedule().id, OWNER, transition.target, self.now, "")
+            return ended_unclaimed(self.schedule.id, OWNER, transition.target, self.now, "")
         return ended(row, transition.target, self.now)
 
 
@@ -101,7 +109,10 @@ steps = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 3 * HOUR)), max_si
 
 @st.composite
 def lives(draw: st.DrawFn) -> Life:
-    life = Life(name=draw(st.sampled_from(["", "a name"])))
+    life = Life(
+        name=draw(st.sampled_from(["", "a name"])),
+        begins=draw(st.sampled_from([State.SCHEDULED, State.UNDECIDED])),
+    )
     for which, later in draw(steps):
         possible = [transition for transition in TRANSITIONS if transition.source is life.state]
         if possible:
@@ -115,7 +126,7 @@ def test_events_in_any_order_fold_to_the_last_state(life: Life, data: st.DataObj
     again = data.draw(st.lists(st.sampled_from(life.events), max_size=10))
     mixed = data.draw(st.permutations([*life.events, *again]))
     assert fold(mixed) is life.state
-    assert original_in(mixed) == Original(schedule=a_schedule(created_at=BEGINNING))
+    assert original_in(mixed) == Original(schedule=life.schedule)
 
 
 @given(lives())
@@ -133,22 +144,23 @@ def test_what_is_missing_at_the_end_is_the_state_before(life: Life, missing: int
     """A journal that lags shows where the schedule was: never a state that it was not in."""
     assume(len(life.events) > missing)
     seen = sorted(life.events, key=lambda event: event.order)[:-missing]
-    assert fold(seen) in {event.state for event in life.events} | {State.SCHEDULED}
+    assert fold(seen) in {event.state for event in life.events} | {life.begins}
 
 
 @pytest.mark.parametrize("transition", TRANSITIONS, ids=str)
 def test_every_transition_has_its_event(transition: Transition) -> None:
     """One, with the state that it leads to."""
     if transition.source is None:
-        [beginning] = Life().events
+        [beginning] = Life(begins=transition.target).events
         assert (beginning.type, beginning.state) == (transition.event, transition.target)
         return
-    life = Life(state=transition.source)
-    if transition.source is not State.SCHEDULED:
+    begins = State.UNDECIDED if transition.source is State.UNDECIDED else State.SCHEDULED
+    life = Life(begins=begins, state=transition.source)
+    if transition.source not in (State.SCHEDULED, State.UNDECIDED):
         life.go(
             Transition(source=State.SCHEDULED, target=State.ENQUEUED, event=EventType.ENQUEUED, by="", adr=2), SECOND
         )
-    if transition.source not in (State.SCHEDULED, State.ENQUEUED):
+    if transition.source not in (State.SCHEDULED, State.ENQUEUED, State.UNDECIDED):
         life.row = a_claim(state=transition.source, lease_until=0)
     before = len(life.events)
     assert life.go(transition, MINUTE)
@@ -156,7 +168,7 @@ def test_every_transition_has_its_event(transition: Transition) -> None:
     assert (event.type, event.state, event.schedule_id, event.owner) == (
         transition.event,
         transition.target,
-        a_schedule().id,
+        life.schedule.id,
         OWNER,
     )
     assert fold(life.events) is transition.target

@@ -12,14 +12,16 @@ from delayer.core.ledger.claim import Claim, decide_claim
 from delayer.core.ledger.lifecycle import ENDS, TRANSITIONS, EventType, IllegalTransition, State, Transition
 from delayer.core.ledger.row import LedgerRow, amended, following, new_row
 from delayer.core.recovery.redriving import redriven
+from delayer.core.schedule.schedule_id import Kind
 from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, an_id
 from tests.transitions import is_allowed, may_follow, stands_for
 
 ROOT = Path(__file__).parents[4]
-IN_LEDGER = set(State) - {State.SCHEDULED, State.ENQUEUED}
+IN_LEDGER = set(State) - {State.SCHEDULED, State.ENQUEUED, State.UNDECIDED}
 BODY_STORED = {State.FAILED, State.DEAD_LETTERED}
 CLIENT = {  # the use case behind it
     State.SCHEDULED: "accept",
+    State.UNDECIDED: "accept",
     State.CANCELLED: "cancel",
     State.REPLACED: "replace",
     State.CLAIMED: "stop",
@@ -66,9 +68,10 @@ def test_what_a_client_takes_back_is_over() -> None:
 
 
 def test_a_schedule_begins_once() -> None:
-    """From nothing there is one way, and it is its client's."""
+    """It is its client's doing, and has a time, or waits for one."""
     assert [(t.target, t.event, t.by) for t in TRANSITIONS if t.source is None] == [
-        (State.SCHEDULED, EventType.SCHEDULED, "client")
+        (State.SCHEDULED, EventType.SCHEDULED, "client"),
+        (State.UNDECIDED, EventType.SCHEDULED, "client"),
     ]
 
 
@@ -95,6 +98,8 @@ def test_the_way_of_a_firing_is_four_writes() -> None:
 def test_words() -> None:
     """The same words in the API, the ledger and the logs."""
     assert [str(state) for state in State] == [
+        "undecided",
+        "decided",
         "scheduled",
         "enqueued",
         "claimed",
@@ -111,7 +116,9 @@ def test_words() -> None:
 
 states = st.sampled_from(State)
 event_types = st.sampled_from(EventType)
-NAMED_AFTER = {EventType(state): state for state in State}  # the state that an event leads to by its name
+NAMED_AFTER = {
+    EventType(state): state for state in State if state is not State.UNDECIDED
+}  # the state that an event leads to by its name
 TO_A_CLAIM = (EventType.CLAIMED_AGAIN, EventType.ATTEMPT_FAILED, EventType.STOP_REQUESTED)
 
 
@@ -158,7 +165,8 @@ def test_a_row_begins_only_by_the_table(state: State | None, event: EventType, t
 def test_each_transition_but_the_one_of_the_table_can_be_written() -> None:
     """So none of them is there in vain: each makes a row in its state."""
     for transition in TRANSITIONS:
-        over = a_claim(state=transition.source) if transition.source in IN_LEDGER | {State.SCHEDULED} else None
+        is_written = transition.source and transition.source is not State.ENQUEUED
+        over = a_claim(state=transition.source) if is_written else None
         made = new_row(transition.event, an_id(), OWNER, NOW, over=over, to=transition.target)
         check_made(made, transition.target)
 
@@ -180,6 +188,17 @@ def test_what_is_taken_out_of_the_table_is_refused(transition: Transition, monke
     monkeypatch.setattr(lifecycle, "ALLOWED", frozenset(left))
     with pytest.raises(IllegalTransition, match=f"from {transition.source} to {transition.target}"):
         following(row, transition.event, NOW)
+
+
+def test_only_what_waits_for_its_time_is_decided_or_begins_without_one() -> None:
+    """The kind of the id says what a schedule without a row is (ADR 0095)."""
+    undecided = an_id(kind=Kind.UNDECIDED)
+    made = new_row(EventType.DECIDED, undecided, OWNER, NOW, decided_as=an_id())
+    assert (made.state, made.decided_as) == (State.DECIDED, an_id())
+    with pytest.raises(IllegalTransition):
+        new_row(EventType.DECIDED, an_id(), OWNER, NOW)
+    with pytest.raises(IllegalTransition):
+        new_row(EventType.CLAIMED, undecided, OWNER, NOW)
 
 
 def test_claims_and_redrives_go_through_it_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,6 +57,9 @@ def test_an_end_without_a_claim() -> None:
     assert row.ended
 
 
+FINAL = (State.EXECUTED, State.CANCELLED, State.REPLACED, State.DECIDED)
+
+
 @pytest.mark.parametrize("state", [State.EXECUTED, State.FAILED])
 @pytest.mark.parametrize("current", sorted(ENDS | {State.CLAIMED, State.SCHEDULED}))
 @pytest.mark.parametrize("nonce", ["n1", "n2"])
@@ -66,7 +69,7 @@ def test_an_outcome_over_a_row_that_has_changed(state: State, current: State, no
     message = an_executor_message()
     row = a_claim(nonce=nonce, fence=fence, state=current)
     allowed = may_end(row, message.nonce, message.fence, message.attempt, state)
-    if nonce != "n1" or current in (State.EXECUTED, State.CANCELLED, State.REPLACED):
+    if nonce != "n1" or current in FINAL:
         assert not allowed
     elif state is State.EXECUTED:
         assert allowed

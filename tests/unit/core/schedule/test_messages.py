@@ -16,15 +16,17 @@ from delayer.core.schedule.messages import (
     GroupMessage,
     OutcomeMessage,
     SweepMessage,
+    TimingMessage,
     decode,
     encode,
 )
 from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import Kind
 from delayer.use_cases.firing.relay import first_attempt
-from tests.samples import GOLDEN, NOW, OWNER, a_delayer_message, a_schedule, an_executor_message
+from tests.samples import GOLDEN, NOW, OWNER, a_delayer_message, a_schedule, an_executor_message, an_id
 from tests.strategies import schedules, texts
 
-KINDS: tuple[Any, ...] = (DelayerMessage, ExecutorMessage, OutcomeMessage, SweepMessage, GroupMessage)
+KINDS: tuple[Any, ...] = (DelayerMessage, ExecutorMessage, OutcomeMessage, SweepMessage, GroupMessage, TimingMessage)
 
 delayer_messages = st.builds(DelayerMessage, schedule=schedules, nonce=texts)
 
@@ -40,6 +42,7 @@ SAMPLES: dict[str, Any] = {
     ),
     "sweep-message.json": SweepMessage(minute=29_920_860, shard=7),
     "group-message.json": GroupMessage(owner=OWNER, job="5b0c"),
+    "timing-message.json": TimingMessage(schedule_id=an_id(kind=Kind.UNDECIDED)),
 }
 
 

@@ -27,10 +27,12 @@ from delayer.core.schedule.schedule_id import (
     address_of,
     first_keys,
     is_genuine,
+    is_undecided,
     key_of,
     kind_of,
     mint,
     point_in_time_of,
+    random_part_of,
     rotated,
 )
 from tests.samples import GOLDEN, KEY, NOW, OWNER, RANDOMNESS, an_id
@@ -60,7 +62,10 @@ def test_it_tells_the_kind_and_the_address_is_the_same(due: int, shard: int, kin
     made, plain = (
         mint(address, OWNER, point_in_time=due, key=KEY, randomness=RANDOMNESS, kind=one) for one in (kind, Kind.PLAIN)
     )
-    assert (kind_of(made), address_of(made), key_of(made).bucket) == (kind, address, address.bucket.key)
+    assert (kind_of(made), address_of(made)) == (kind, address)
+    assert key_of(made).bucket == (f"undecided#{shard}" if kind is Kind.UNDECIDED else address.bucket.key)
+    assert is_undecided(made) is (kind is Kind.UNDECIDED)
+    assert random_part_of(made) == RANDOMNESS
     assert is_genuine(made, OWNER, key=KEY)
     assert (made == plain) is (kind is Kind.PLAIN)
 
@@ -74,6 +79,7 @@ def test_a_kind_that_only_a_later_version_knows() -> None:
     later: Any = 9
     made = mint(Address(due=NOW, shard=3), OWNER, point_in_time=NOW, key=KEY, randomness=RANDOMNESS, kind=later)
     assert address_of(made) == Address(due=NOW, shard=3)
+    assert not is_undecided(made)
     with pytest.raises(ValueError, match="9"):
         kind_of(made)
 

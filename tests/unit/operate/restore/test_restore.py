@@ -262,6 +262,27 @@ def test_lists_that_are_counts_stay_as_they_are(stack: Stack) -> None:
     assert {item["list"]["S"] for item in stack.items("delayer-journal")} == {"schedule#s", "owner#o"}
 
 
+def test_series_come_back_and_the_net_looks_at_all_of_them(stack: Stack) -> None:
+    """What stands has gone on since, and is not overwritten."""
+
+    def entry(name: str, entry: str = "-", number: int = 1) -> dict[str, Any]:
+        return {"list": {"S": name}, "entry": {"S": entry}, "number": {"N": str(number)}}
+
+    lists = ["series-of#o", "series-name#o#n", "current#2026-11-21T09:00#3", "waiting", "zoned#7"]
+    stack.put("old-registry", entry("series#o#0a", "cursor", 5), entry("series#o#0a", "definition"))
+    stack.put("old-registry", *(entry(name) for name in lists))
+    stack.put("delayer-registry", entry("series#o#0a", "cursor", 9))
+    rows = ["series-net", "series-waiting", "series-zoned", "shards"]
+    stack.put("delayer-control", *({"name": {"S": name}} for name in rows))
+    restore = stack.restore("registry", is_dry_run=True)
+    assert len(stack.items("delayer-control")) == len(rows)
+    restore = stack.restore("registry")
+    assert dict(restore.counted["registry"]) == {"copied": 6, "there already": 1}
+    [cursor] = [one for one in stack.items("delayer-registry") if one["entry"]["S"] == "cursor"]
+    assert cursor["number"] == {"N": "9"}
+    assert [row["name"]["S"] for row in stack.items("delayer-control")] == ["shards"]
+
+
 def test_tables_that_were_mixed_up(stack: Stack) -> None:
     """By their keys, and where these are the same, by what is in them."""
     stack.put("old-registry", {"list": {"S": "name#o#n"}, "entry": {"S": "-"}})

@@ -38,7 +38,7 @@ def posted(world: World, due: int = START + HOUR, **more: Any) -> Schedule:
     body = {"pointInTime": due / 1000, "action": ACTION, "precision": "relaxed", "payload": 1, **more}
     answer = world.accept(json.dumps(body).encode(), OWNER)
     assert isinstance(answer, Accepted)
-    schedule = world.lanes.read(key_of(answer.schedule_id))
+    schedule = world.records.read(key_of(answer.schedule_id))
     assert schedule is not None
     return schedule
 
@@ -73,6 +73,18 @@ def test_it_fires_once_it_has_expired_and_is_nowhere_else() -> None:
     assert state(world, schedule) is State.EXECUTED
     assert world.delayer_queue.sent == 0
     world.check_never_early()
+
+
+def test_the_way_of_a_relaxed_firing_is_three_writes() -> None:
+    """Put, claim, outcome. The TTL deletes free of charge."""
+    world = World()
+    world.ticking = False
+    posted(world)
+    assert [change.kind for change in world.relaxed.stream] == [Kind.INSERT]
+    assert world.claim_relaxed(expired(world)) == []
+    world.run_until(START + 2 * HOUR)
+    assert world.ledger.writes == 2
+    assert world.table.stream == []
 
 
 def test_its_lateness_is_a_metric_of_its_own() -> None:
@@ -141,7 +153,7 @@ def test_a_cancel_before_it_expires_is_true_and_a_late_put_brings_nothing_back()
     assert isinstance(world.cancel(schedule.id, OWNER), Cancelled)
     assert world.relaxed.rows == {}
     assert world.claim_relaxed(world.relaxed.stream) == [], "the removal by its owner"
-    world.lanes.put(schedule)
+    world.records.put(schedule)
     assert world.claim_relaxed(expired(world)) == []
     assert handed_over(world) == []
     assert world.store.objects == {}
@@ -152,7 +164,7 @@ def test_what_was_fired_is_not_fired_again_by_a_late_put() -> None:
     world = World()
     schedule = posted(world)
     assert world.claim_relaxed(expired(world)) == []
-    world.lanes.put(schedule)
+    world.records.put(schedule)
     world.clock.move(DAY)
     assert world.claim_relaxed(expired(world, 2 * DAY)) == []
     assert len(handed_over(world)) == 1

@@ -206,7 +206,7 @@ def calls_of_a_creation() -> list[str]:
     return plan.seen
 
 
-def test_who_is_always_overtaken_is_told() -> None:
+def test_who_is_always_overtaken_gives_up() -> None:
     world = World()
     tries = []
 

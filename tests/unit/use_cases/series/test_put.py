@@ -117,7 +117,7 @@ def test_who_is_overtaken_finds_the_other_one() -> None:
     assert answer.definition.definition.payload == "2"
 
 
-def test_who_is_always_overtaken_is_told() -> None:
+def test_who_is_always_overtaken_gives_up() -> None:
     world = World()
 
     class Busy:

@@ -23,7 +23,7 @@ AGAIN_AFTER: Final = 15  # minutes: spread over them, so that they do not all co
 PAUSED_AT_MOST: Final[Millis] = DAY  # between two looks at what was paused after its end
 
 
-class Look(StrEnum):
+class Fate(StrEnum):
     """What becomes of a filed occurrence that was looked at."""
 
     FORGET = "forget"  # its series does not wait for it any more
@@ -49,16 +49,16 @@ def may_close(minute: Minute, query_began: Millis) -> bool:
     return sweeping.may_close(minute, query_began)
 
 
-def decide_look(schedule_id: str, cursor: Cursor | None, happened: Happened | None) -> Look:
+def decide_look(schedule_id: str, cursor: Cursor | None, happened: Happened | None) -> Fate:
     """After the step that was to be taken for it, if any. `cursor` was read after that.
 
     A series that is paused may be resumed while this is decided, and then wait for this very one.
     """
     if cursor is None or schedule_id not in (cursor.current, cursor.backfill.current if cursor.backfill else ""):
-        return Look.FORGET
+        return Fate.FORGET
     if cursor.state is SeriesState.CANCELLED and _has_ended(happened):
-        return Look.FORGET
-    return Look.AGAIN
+        return Fate.FORGET
+    return Fate.AGAIN
 
 
 def next_look(schedule_id: str, cursor: Cursor | None, happened: Happened | None, now: Millis) -> Minute:

@@ -17,7 +17,7 @@ from delayer.core.series.stepping import Over, ReadAgain, Step
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.observer import Observer
-from delayer.ports.series import ReadsSeries, SeriesTransaction, WritesSeries
+from delayer.ports.series import ReadsSeries, ReadsSeriesNames, SeriesTransaction, WritesSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
@@ -30,7 +30,7 @@ DETAIL: Final = "its series was changed, and has no further time"
 Change = Callable[[SeriesDefinition], SeriesDefinition]  # what a client asks for, of the definition as it stands
 
 
-class SeriesOfChange(ReadsSeries, WritesSeries, Protocol):
+class SeriesOfChange(ReadsSeries, ReadsSeriesNames, WritesSeries, Protocol):
     """What it needs of the series."""
 
 
@@ -98,9 +98,19 @@ class ChangeSeries:
             if not isinstance(end, LedgerChange):
                 return end
             transaction = evolve(transaction, ends=(signed(end, by),), delete=(key_of(cursor.current),))
+        if self._has_lost_its_name(transaction, old):
+            return Refused("it was over, and another series has its name now")
         if not self.series.write(transaction):
             return None
         return self._changed(transaction, new, step.number if not isinstance(step, Over) else cursor.number + 1, by)
+
+    def _has_lost_its_name(self, transaction: SeriesTransaction, definition: SeriesDefinition) -> bool:
+        """A series that is over has given its name up. Who revives it needs the name."""
+        cursor = transaction.cursor
+        is_revived = transaction.changes_expiry and not cursor.expires_at
+        return (
+            is_revived and bool(definition.name) and self.series.named(cursor.owner, definition.name) != cursor.series
+        )
 
     def _new(self, old: SeriesDefinition, new: SeriesDefinition) -> SeriesDefinition:
         traits = self.ids.traits(new.definition, old.traits)

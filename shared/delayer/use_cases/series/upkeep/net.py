@@ -13,7 +13,7 @@ from delayer.core.schedule.bucket import Bucket, Shards
 from delayer.core.schedule.instants import Millis, Minute, minute_of
 from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.stepping import Happened, of_row
-from delayer.core.series.upkeep.net import Look, Place, decide_look, may_close, near_minute, next_look
+from delayer.core.series.upkeep.net import Fate, Place, decide_look, may_close, near_minute, next_look
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.control import ReadsShards
 from delayer.ports.ledger import ReadsManyRows
@@ -135,7 +135,7 @@ class Net:
             if is_last:
                 self._file_again(filed, bucket, next_look(filed.schedule_id, None, happened, self.clock.now()))
             return
-        if decide_look(filed.schedule_id, cursor, happened) is Look.FORGET:
+        if decide_look(filed.schedule_id, cursor, happened) is Fate.FORGET:
             self._forget(filed, bucket)
             self._report(filed, happened, bucket)
         elif is_last:

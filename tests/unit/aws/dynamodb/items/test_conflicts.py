@@ -64,7 +64,12 @@ def test_it_is_tried_again_with_longer_and_longer_pauses(error: ClientError, tim
 def test_a_transaction_is_tried_again() -> None:
     client = Busy(CONFLICTS["of a transaction"], 2)
     registry = DynamoRegistry(
-        dynamodb=client, schedules_table="s", relaxed_table="x", ledger_table="l", registry_table="r"
+        dynamodb=client,
+        schedules_table="s",
+        relaxed_table="x",
+        waiting_table="w",
+        ledger_table="l",
+        registry_table="r",
     )
     assert registry.create(ScheduleTransaction(put=a_schedule()))
     assert client.calls == 3

@@ -1,10 +1,14 @@
 """POST and PUT of a series, and the preview of a rule, through their functions."""
 
+import json
+import re
+
 import pytest
 from attrs import evolve
 
 from delayer.core.recurrence.zones import tz_version
 from delayer.core.schedule.instants import DAY, MINUTE, format_instant
+from tests.cfn import ROOT
 from tests.samples import ACTION
 from tests.unit.aws.http.series.calls import Api
 from tests.world import START
@@ -121,6 +125,15 @@ def test_a_preview_shows_the_next_times_and_stores_nothing() -> None:
     assert len(api.ok("POST /series/preview", {"repeat": {**QUARTER, "count": 4}})["times"]) == 4
     assert api.world.series.cursors_of == {}
     assert api.world.table.rows == {}
+
+
+def test_the_example_of_the_page_comes_out_as_it_stands_there() -> None:
+    """With half past one left out on 28 March."""
+    text = (ROOT / "docs/series.md").read_text().split("\n## Preview\n")[1].split("\n## ")[0]
+    asked, shown = re.search(r"-d '(.+?)'\n", text, re.DOTALL), re.search(r"```json\n(.+?)```", text, re.DOTALL)
+    assert asked
+    assert shown
+    assert Api().ok("POST /series/preview", asked[1]) == json.loads(shown[1])
 
 
 @pytest.mark.parametrize(

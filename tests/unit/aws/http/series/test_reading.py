@@ -11,6 +11,7 @@ from delayer.core.series.stepping import Happened
 from delayer.wiring import use_cases
 from tests.samples import ACTION
 from tests.unit.aws.http.series.calls import OWNER, Api
+from tests.unit.handlers import handler_of
 from tests.world import START
 
 MINUTELY = {"every": "PT1M", "anchor": format_instant(START)}
@@ -73,6 +74,19 @@ def test_the_series_of_another_owner_is_not_there(path: str) -> None:
     for series in (made["seriesId"], "0" * 32, "x", f"somebody#{made['seriesId']}"):
         assert api(f"GET /series/{series}{path}")[0] == 404
     assert api("GET /series/by-name/n")[0] == 404
+
+
+@pytest.mark.parametrize("name", ["next", "occurrences"])
+def test_a_series_may_be_called_like_a_step_of_the_path(name: str) -> None:
+    """Whichever of the two routes the gateway takes."""
+    api = Api()
+    made = api.ok("POST /series", {**BODY, "name": name})
+    for route, parameters in (
+        ("GET /series/by-name/{name}", {"name": name}),
+        (f"GET /series/{{seriesId}}/{name}", {"seriesId": "by-name"}),
+    ):
+        answer = handler_of(api.world, "api-series-get")({"routeKey": route, "pathParameters": parameters}, None)
+        assert json.loads(answer["body"])["seriesId"] == made["seriesId"]
 
 
 def test_the_next_times() -> None:
@@ -170,13 +184,12 @@ def test_series_are_listed_by_group_and_by_state_page_by_page() -> None:
     assert api.ok("GET /series", group="a")["series"] == everything[:2]
     use_cases.halt_series(api.world.ports("halt")).pause(OWNER, made[1])
     assert [one["seriesId"] for one in api.ok("GET /series", state="paused")["series"]] == [made[1]]
-    found, query = [], {"limit": "1"}
-    for _ in range(6):
-        page = api.ok("GET /series", **query)
+    page = api.ok("GET /series", limit="1")
+    found = page["series"]
+    for _ in range(3):
+        page = api.ok("GET /series", limit="1", cursor=page["nextCursor"])
         found += page["series"]
-        if "nextCursor" not in page:
-            break
-        query["cursor"] = page["nextCursor"]
+    assert "nextCursor" not in page
     assert [one["seriesId"] for one in found] == [one["seriesId"] for one in everything]
 
 

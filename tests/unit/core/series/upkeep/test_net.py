@@ -9,7 +9,7 @@ from delayer.core.series.upkeep.net import (
     AGAIN_AFTER,
     LOOK_AFTER,
     PAUSED_AT_MOST,
-    Look,
+    Fate,
     decide_look,
     may_close,
     near_minute,
@@ -24,26 +24,26 @@ ENDED = happened(EventType.EXECUTED)
 @pytest.mark.parametrize(
     ("cursor", "what"),
     [
-        (None, Look.FORGET),
-        (a_cursor(current="another"), Look.FORGET),
-        (a_cursor(current="", state=SeriesState.ENDED), Look.FORGET),
-        (a_cursor(), Look.AGAIN),
-        (a_cursor(state=SeriesState.PAUSED), Look.AGAIN),
-        (a_cursor(state=SeriesState.CANCELLED), Look.FORGET),
-        (a_cursor(current="another", beside=(CURRENT,)), Look.FORGET),
-        (a_cursor(current="another", backfill=Backfill(since=0, until=1, at=0, current=CURRENT)), Look.AGAIN),
+        (None, Fate.FORGET),
+        (a_cursor(current="another"), Fate.FORGET),
+        (a_cursor(current="", state=SeriesState.ENDED), Fate.FORGET),
+        (a_cursor(), Fate.AGAIN),
+        (a_cursor(state=SeriesState.PAUSED), Fate.AGAIN),
+        (a_cursor(state=SeriesState.CANCELLED), Fate.FORGET),
+        (a_cursor(current="another", beside=(CURRENT,)), Fate.FORGET),
+        (a_cursor(current="another", backfill=Backfill(since=0, until=1, at=0, current=CURRENT)), Fate.AGAIN),
     ],
     ids=["gone", "stepped", "over", "active", "paused", "cancelled", "beside", "backfill"],
 )
-def test_what_its_series_waits_for_is_looked_at_again(cursor: Cursor | None, what: Look) -> None:
+def test_what_its_series_waits_for_is_looked_at_again(cursor: Cursor | None, what: Fate) -> None:
     assert decide_look(CURRENT, cursor, ENDED) is what
 
 
 def test_a_cancelled_series_is_kept_until_its_occurrence_has_ended() -> None:
     """DELETE may have died before it cancelled that one, which may then still be claimed."""
     cursor = a_cursor(state=SeriesState.CANCELLED)
-    assert decide_look(CURRENT, cursor, None) is Look.AGAIN
-    assert decide_look(CURRENT, cursor, happened(EventType.CLAIMED)) is Look.AGAIN
+    assert decide_look(CURRENT, cursor, None) is Fate.AGAIN
+    assert decide_look(CURRENT, cursor, happened(EventType.CLAIMED)) is Fate.AGAIN
 
 
 def test_the_next_look_is_in_a_minute_to_come_and_soon() -> None:

@@ -128,6 +128,17 @@ def test_a_new_rule_revives_a_series_that_has_ended() -> None:
     assert [number for number, _, _ in stage.fired] == [1, 2]
 
 
+def test_one_that_has_ended_and_lost_its_name_is_not_revived() -> None:
+    stage = Stage(repeat={**MINUTELY, "until": "2026-11-21T09:01:00Z"})
+    stage.world.series.definitions_of[OWNER, ID] = evolve(stage.definition, name="nightly")
+    stage.world.series.names[OWNER, "nightly"] = ID
+    stage.run_until(START + 2 * MINUTE)
+    stage.world.series.names[OWNER, "nightly"] = "another"
+    answer = stage.change(OWNER, ID, to_rule(MINUTELY))
+    assert answer == Refused("it was over, and another series has its name now")
+    assert stage.cursor.state is SeriesState.ENDED
+
+
 def test_what_is_cancelled_or_not_there_is_not_changed() -> None:
     stage = Stage()
     assert stage.change("somebody", ID, new_payload) == NoSeries()

@@ -148,14 +148,14 @@ def test_a_series_that_cannot_be_read_is_looked_at_again() -> None:
     stage.happen(stage.create(at=DUE))
     net = net_of(stage)
 
-    class Unreadable:
+    class OfALaterVersion:
         def __getattr__(self, name: str) -> object:
             return getattr(stage.world.series, name)
 
         def cursor(self, owner: str, series: str) -> None:
             raise Unavailable("a cursor of a later version")
 
-    series: Any = Unreadable()
+    series: Any = OfALaterVersion()
     broken = evolve(net, series=series, step=lambda happened: None)
     for _ in range(20):
         stage.world.clock.move(MINUTE)

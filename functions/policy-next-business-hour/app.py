@@ -1,0 +1,70 @@
+"""The policy next-business-hour."""
+
+from datetime import date, time
+from typing import Annotated, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from delayer.core.timing.business_hours import DAYS, MINUTES_OF_A_DAY, BusinessHours, Hours
+from delayer.extension.policy import Asked, At, Chosen, Meta, Policy, Refused, policy
+
+SPAN: Final = "^([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"
+DAY: Final = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
+Span = Annotated[str, Meta(pattern=SPAN, extra_json_schema={"x-allowed": "from-to, such as 09:00-17:30"})]
+Holiday = Annotated[str, Meta(pattern=DAY, extra_json_schema={"x-allowed": "a date, such as 2026-12-25"})]
+WORKDAYS: Final = {day: ["09:00-17:00"] for day in DAYS[:5]}
+
+
+class NextBusinessHour(Policy):
+    """At once within business hours, otherwise when they begin next."""
+
+    time_zone: Annotated[
+        str,
+        Meta(max_length=64, description="Of the IANA database. UTC if it is left out.", examples=["Europe/Lisbon"]),
+    ] = "UTC"
+    hours: Annotated[
+        dict[str, Annotated[list[Span], Meta(max_length=8)]],
+        Meta(
+            max_length=7,
+            description="By day, MON to SUN; a day that is not there is closed. Monday to Friday, 09:00-17:00, if it "
+            "is left out.",
+            examples=[{"MON": ["09:00-12:00", "13:00-17:30"], "SAT": ["10:00-14:00"]}],
+            extra_json_schema={"propertyNames": {"enum": list(DAYS)}},
+        ),
+    ] = {}  # noqa: RUF012 - msgspec copies it
+    holidays: Annotated[
+        list[Holiday], Meta(max_length=400, description="Dates that are closed.", examples=[["2026-12-25"]])
+    ] = []  # noqa: RUF012 - msgspec copies it
+
+
+@policy("next-business-hour")
+def handler(asked: Asked[NextBusinessHour]) -> Chosen:
+    """Counted from the decision: if that is late, it must not fire outside business hours."""
+    try:
+        calendar = _calendar(asked.policy)
+    except (ZoneInfoNotFoundError, OSError):  # of a folder of the database
+        return Refused("there is no such time zone in the IANA database")
+    except ValueError as error:
+        return Refused(f"its hours or holidays cannot be read: {error}")
+    opens = calendar.next_open(asked.now)
+    return Refused("there is no business hour in the next 400 days") if opens is None else At(opens)
+
+
+def _calendar(asked: NextBusinessHour) -> BusinessHours:
+    """Raises what ZoneInfo raises, and ValueError for hours or dates that there are not."""
+    return BusinessHours(
+        zone=ZoneInfo(asked.time_zone),
+        week={day: [_hours(span) for span in spans] for day, spans in (asked.hours or WORKDAYS).items()},
+        holidays=frozenset(date.fromisoformat(one) for one in asked.holidays),
+    )
+
+
+def _hours(span: str) -> Hours:
+    opens, _, closes = span.partition("-")
+    return Hours(opens=_minute(opens), closes=_minute(closes))
+
+
+def _minute(text: str) -> int:
+    if text == "24:00":
+        return MINUTES_OF_A_DAY
+    at = time.fromisoformat(text)
+    return at.hour * 60 + at.minute

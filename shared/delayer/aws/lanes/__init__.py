@@ -1,0 +1,1 @@
+"""The tables of schedules as one, and what waits for its time."""

@@ -1,0 +1,1 @@
+"""The tables of schedules that are not in the schedules table."""

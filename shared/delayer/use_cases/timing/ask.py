@@ -1,0 +1,139 @@
+"""Sends what waits for its time to the queue of its policy: from the stream of its table, and by the net (ADR 0096)."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from attrs import field, frozen
+
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis, Minute, minute_of, start_of
+from delayer.core.schedule.malformed import Malformed
+from delayer.core.schedule.messages import TimingMessage, encode
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.table_change import Kind, RecordChange
+from delayer.core.timing.net import FIRST, minutes_to_search
+from delayer.core.timing.policy import named_in
+from delayer.ports.clock import Clock
+from delayer.ports.control import ReadsShards
+from delayer.ports.observer import Observer
+from delayer.ports.queue import Outgoing, SendsMessages
+from delayer.ports.unavailable import Unavailable
+from delayer.ports.waiting_table import FindsWaiting, Waits
+
+PAGES: Final = 20  # of one minute and shard, in one tick
+
+
+@frozen(kw_only=True)
+class AskPolicies:
+    """Whoever sends messages to the queues of the policies."""
+
+    queues: Mapping[str, SendsMessages]  # by policy; raises KeyError for one that this release does not have
+    observer: Observer
+
+    def send(self, waiting: Sequence[Waits]) -> list[int]:
+        """The positions of those that could not be sent.
+
+        What has a policy that is not known waits in its table: the net finds it when there is that policy again.
+        """
+        by_policy: dict[str, list[int]] = {}
+        for position, one in enumerate(waiting):
+            try:
+                name = named_in(one.when)
+                _ = self.queues[name]
+            except (Malformed, KeyError):
+                self.observer.count("NotDecided")
+                self.observer.warn("waits for a policy that is not there", one.schedule_id)
+                continue
+            by_policy.setdefault(name, []).append(position)
+        return sorted(left for name, positions in by_policy.items() for left in self._send(name, positions, waiting))
+
+    def _send(self, policy: str, positions: Sequence[int], waiting: Sequence[Waits]) -> list[int]:
+        """To one queue."""
+        messages = [TimingMessage(schedule_id=waiting[position].schedule_id) for position in positions]
+        unsent = set(self.queues[policy].send([Outgoing(body=encode(message)) for message in messages]))
+        self.observer.count("Asked", len(messages) - len(unsent))
+        return [position for number, position in enumerate(positions) if number in unsent]
+
+
+@frozen(kw_only=True)
+class EnqueueTiming:
+    """One batch of the stream of what waits."""
+
+    ask: AskPolicies
+
+    def __call__(self, changes: Sequence[RecordChange]) -> list[str]:
+        """Returns the sequence numbers of those to be delivered again. What has left the table is over."""
+        inserted = [(one, one.row) for one in changes if one.kind is Kind.INSERT]
+        new = [(one.sequence, row) for one, row in inserted if isinstance(row, Schedule)]
+        left = self.ask.send([Waits(schedule_id=row.id, when=row.definition.when) for _, row in new])
+        return [new[position][0] for position in left]
+
+
+@frozen(kw_only=True)
+class TimingNet:
+    """Each minute: what an event or a message was lost of, or a function could not decide, is sent again."""
+
+    clock: Clock
+    control: ReadsShards
+    waiting: FindsWaiting
+    ask: AskPolicies
+    observer: Observer
+    budget: Millis = field(default=40_000)  # begins no further minute after this long
+
+    def __call__(self) -> None:
+        """Raises Unavailable if AWS failed; the next tick tries again."""
+        began = self.clock.now()
+        shards = self.control.shards()
+        if shards is None:
+            return
+        oldest = [self._oldest(shard) for shard in range(shards.highest + 1)]
+        since = min((one for one in oldest if one is not None), default=None)
+        self.observer.measure_lateness(0 if since is None else began - since, "UndecidedAge")
+        failed = 0
+        for shard, first in enumerate(oldest):
+            if first is not None and began - first >= FIRST[0] * MINUTE:
+                failed += self._search(shard, minute_of(first), began)
+        if failed:
+            raise Unavailable(f"{failed} messages to policies could not be sent; the next tick tries others")
+
+    def _oldest(self, shard: int) -> Millis | None:
+        page = self.waiting.page(shard, 0, self.clock.now() + SECOND, at_most=1)
+        return address_of(page.waits[0].schedule_id).due if page.waits else None
+
+    def _search(self, shard: int, oldest: Minute, began: Millis) -> int:
+        """How many could not be sent."""
+        failed = 0
+        for minute in minutes_to_search(minute_of(began), oldest):
+            if self.clock.now() > began + self.budget:
+                break
+            failed += self._minute(shard, minute)
+        return failed
+
+    def _minute(self, shard: int, minute: Minute) -> int:
+        failed, after = 0, ""
+        for _ in range(PAGES):
+            page = self.waiting.page(shard, start_of(minute), start_of(minute + 1), after)
+            failed += len(self.ask.send(page.waits)) if page.waits else 0
+            after = page.more
+            if not after:
+                break
+        return failed
+
+
+@frozen(kw_only=True)
+class PolicyQueues(Mapping[str, SendsMessages]):
+    """The queue of each policy of this release."""
+
+    policies: Collection[str]
+    queue_of: Callable[[str], SendsMessages]  # by the name of the policy
+
+    def __getitem__(self, policy: str) -> SendsMessages:
+        if policy not in self.policies:
+            raise KeyError(policy)
+        return self.queue_of(policy)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.policies)
+
+    def __len__(self) -> int:
+        return len(self.policies)

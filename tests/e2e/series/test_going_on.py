@@ -1,0 +1,126 @@
+"""A series goes on by the events of its occurrences, and without them by the net."""
+
+import json
+import secrets
+import time
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from delayer.aws.dynamodb import ledger
+from delayer.aws.dynamodb.control import DynamoControl
+from delayer.aws.events.lifecycle_stream import RESTORED
+from delayer.aws.series.series_table import DynamoSeries
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.bucket import Address
+from delayer.core.schedule.definition import Definition
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant
+from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind, mint
+from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
+from delayer.ports.series import SeriesTransaction
+from tests.e2e.client import Client, now
+from tests.samples import a_claim
+
+OWNER = "somebody"
+TASK = "task-1minute-series"
+
+
+def action(client: Client, path: str) -> dict[str, Any]:
+    return {"type": "http-request", "url": client.receiver.url + path}
+
+
+def table_of(client: Client) -> DynamoSeries:
+    outputs = client.stack.outputs
+    return DynamoSeries(
+        dynamodb=client.stack.client("dynamodb"),
+        schedules_table=outputs["SchedulesTable"],
+        ledger_table=outputs["LedgerTable"],
+        registry_table=outputs["RegistryTable"],
+    )
+
+
+def an_old_series(client: Client, path: str, at: Millis) -> Cursor:
+    """One that was put minutes ago, by the rows that its creation writes."""
+    control = DynamoControl(dynamodb=client.stack.client("dynamodb"), table=client.stack.outputs["ControlTable"])
+    key = control.id_keys().at(now())
+    assert key
+    current = mint(
+        Address(due=at, shard=0),
+        OWNER,
+        point_in_time=at,
+        key=key.secret,
+        version=key.version,
+        randomness=secrets.token_bytes(RANDOM_BYTES),
+        kind=Kind.OCCURRENCE,
+    )
+    repeat = {"every": "PT1M", "anchor": format_instant(at), "from": format_instant(at)}
+    definition = Definition(action=json.dumps(action(client, path)), payload="null")
+    cursor = Cursor(
+        series=secrets.token_hex(16), owner=OWNER, state=SeriesState.ACTIVE, number=1, current=current, at=at
+    )
+    transaction = SeriesTransaction(
+        cursor=cursor,
+        over=None,
+        definition=SeriesDefinition(owner=OWNER, repeat=json.dumps(repeat), definition=definition, created_at=at),
+    )
+    assert table_of(client).write(transaction)
+    return cursor
+
+
+def claim_in_silence(client: Client, schedule_id: str) -> None:
+    """Its ledger row says that it was claimed, and no event does: that of a copied row is not published."""
+    row = evolve(a_claim(now=now()), schedule_id=schedule_id, owner=OWNER, state=State.CLAIMED)
+    item = {**ledger.to_item(row), RESTORED: {"N": "1"}}
+    client.stack.client("dynamodb").put_item(TableName=client.stack.outputs["LedgerTable"], Item=item)
+
+
+def numbered(client: Client, cursor: Cursor, number: int, seconds: float = 20) -> Cursor:
+    """The series, once it has come to this occurrence."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = table_of(client).cursor(cursor.owner, cursor.series)
+        assert found
+        if found.number >= number:
+            return found
+        assert time.monotonic() < deadline, found
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def each_minute(client: Client) -> Millis:
+    """Its first instant. It is looked at by the last test, for which a minute has to pass."""
+    first = now() + 3 * SECOND
+    repeat = {"every": "PT1M", "anchor": format_instant(first), "from": format_instant(first)}
+    body = {"repeat": repeat, "action": action(client, "/each-minute"), "payload": "<delayer.occurrence.number>"}
+    status, _, created = client.call("POST", "/series", body)
+    assert status == 201, created
+    return first
+
+
+def test_an_event_that_was_lost_is_made_up_for(client: Client, each_minute: Millis) -> None:
+    """The net looks at the minutes since the stack was made once more, as on its first day."""
+    cursor = an_old_series(client, "/healed", now() - 4 * MINUTE)
+    claim_in_silence(client, cursor.current)
+    time.sleep(2)
+    assert table_of(client).cursor(OWNER, cursor.series) == cursor, "nothing has told of it"
+    client.stack.client("dynamodb").delete_item(
+        TableName=client.stack.outputs["ControlTable"], Key={"name": {"S": "series-net"}}
+    )
+    client.stack.invoke(TASK, {})
+    after = numbered(client, cursor, 2)
+    assert after.at > now() - SECOND, "the next time to come: nothing is made up"
+    assert "found by the net" in client.stack.logs(TASK)
+
+
+def test_the_task_logs_no_payload_and_no_action(client: Client, each_minute: Millis) -> None:
+    assert "/each-minute" not in client.stack.logs(TASK) + client.stack.logs("series-stepper")
+
+
+def test_a_series_of_one_minute_fires_each_minute(client: Client, each_minute: Millis) -> None:
+    requests = client.arrivals("/each-minute", seconds=90, count=2)
+    assert [json.loads(one.body) for one in requests] == ["1", "2"]
+    for number, request in enumerate(requests):
+        due = each_minute + number * MINUTE
+        assert due <= request.at_ms < due + 5 * SECOND
+    assert len({one.headers["delayer-schedule-id"] for one in requests}) == 2
