@@ -360,7 +360,7 @@ class Watch:
 
     def answered_on_its_way(self, schedule_id: str) -> None:
         """A client was told that it has left the table."""
-        if self.stack.lanes.read(key_of(schedule_id)) is not None and schedule_id not in self.had_ended:
+        if self.stack.records.read(key_of(schedule_id)) is not None and schedule_id not in self.had_ended:
             self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is reported as on its way: it is in the table")
 
     def _claimed(self, name: str, old: LedgerRow | None, new: LedgerRow) -> None:

@@ -291,10 +291,10 @@ class Actors:
     def _vandal(self, act: Act) -> None:
         """An operator deletes a record in the console."""
         schedule = self.stack.watch.accepted.get(self.ids.get(act.subject, ""))
-        if schedule and self.stack.lanes.read(key_of(schedule.id)):
+        if schedule and self.stack.records.read(key_of(schedule.id)):
             self.stack.watch.struck.add(schedule.id)
             self.stack.log("operator", f"deletes the record of {self.stack.watch.name(schedule.id)} by hand")
-            self.stack.lanes.delete([key_of(schedule.id)])
+            self.stack.records.delete([key_of(schedule.id)])
 
     def _garbage(self, act: Act) -> None:
         key = RecordKey(bucket="nonsense", due=str(act.at))
@@ -367,7 +367,7 @@ class Actors:
         for schedule in self.stack.watch.accepted.values():
             self.stack.watch.struck.add(schedule.id)
             self.stack.log("operator", f"restores the record of {self.stack.watch.name(schedule.id)}")
-            self.stack.lanes.put(schedule)
+            self.stack.records.put(schedule)
 
 
 def payload_of(act: Act) -> str:
