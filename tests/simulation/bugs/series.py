@@ -14,7 +14,7 @@ from delayer.core.series import backfill, stepping
 from delayer.core.series.command import CancelFirst, decide_beside, decide_delete, decide_pause, decide_resume
 from delayer.core.series.series import Cursor, CursorChange, Refused, SeriesState
 from delayer.core.series.stepping import AT_THE_CLAIM, Step
-from delayer.core.series.upkeep.net import Look
+from delayer.core.series.upkeep.net import Fate
 from delayer.ports.series import SeriesTransaction
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.series import create, halt, occurrences, step
@@ -150,8 +150,8 @@ def _no_net(self: Any, began: Millis) -> None:
     return None
 
 
-def _settled_at_once(*_: Any) -> Look:
-    return Look.FORGET
+def _settled_at_once(*_: Any) -> Fate:
+    return Fate.FORGET
 
 
 BUGS = (
