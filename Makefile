@@ -30,7 +30,7 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract new-executor \
-	rm-executor new-subscriber rm-subscriber deploy verify restore move-queues dead-letters lock clean
+	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters lock clean
 
 help: ## list the targets
 	@echo "make <target>:"
@@ -83,11 +83,13 @@ record: $(INSTALLED) ## write down what the simulation and the model find (ARGS=
 contract: $(INSTALLED) ## write openapi.yaml and the layer's schemas anew, from the classes of the actions
 	@$(BIN)/python shared/contract.py
 
-new-executor new-subscriber rm-executor rm-subscriber: $(INSTALLED)
+new-executor new-subscriber new-policy rm-executor rm-subscriber rm-policy: $(INSTALLED)
 	@$(BIN)/python -m local.scaffold $@ --name="$(NAME)" --longest-stack-name $(LONGEST_STACK_NAME) $(if $(FORCE),--force)
 new-executor: ## add an action: a folder, a test, a name in the template (NAME=slack-post)
 rm-executor: ## take an action out again (NAME=slack-post; FORCE=1 also deletes what git cannot bring back)
 new-subscriber: ## add a reader of lifecycle events (NAME=big-spenders)
+new-policy: ## add a policy, which decides times (NAME=next-full-hour)
+rm-policy: ## take a policy out again (NAME=next-full-hour; FORCE=1 also deletes what git cannot bring back)
 rm-subscriber: ## take a reader of lifecycle events out again (NAME=big-spenders; FORCE=1)
 
 move-queues: $(INSTALLED) ## move what waits in a deleted stack's queues (FROM=old TO=new ARGS=--dry-run)

@@ -65,7 +65,7 @@ PERIOD = 14 * MINUTE
 LEASE = 10 * SECOND
 LEAD = 250
 KEY = bytes(range(100, 132))  # behind the ids
-SUSPECTS = {"relay": "suspects", "execute": "http-suspects"}  # the queue of each function
+SUSPECTS = {"relay": "suspects", "execute": "http-suspects", "step": "series-suspects"}  # the queue of each function
 ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
     "schedules": "table",
@@ -277,7 +277,10 @@ class World:
         self.relaxed_stream = MemoryStream(self.clock, self.relaxed.stream, self.discard, shards=self.shards)
         self.accept = use_cases.accept(self.ports("accept"))
         self.replace = use_cases.replace(self.ports("replace"), use_cases.occurrences(self.ports("replace")))
-        self.cancel = use_cases.cancel(self.ports("cancel"))
+        self.cancel = use_cases.cancel(self.ports("cancel"), use_cases.occurrences(self.ports("cancel")))
+        self.stop = use_cases.stop(self.ports("stop"))
+        self.begin_cancel_group = use_cases.begin_cancel_group(self.ports("begin cancel group"))
+        self.cancel_group = use_cases.cancel_group(self.ports("cancel group"))
         # The second time another environment runs it.
         sent = Sent(at_most=0 if self.duplicated else 10_000)
         self.enqueue = evolve(use_cases.enqueue(self.ports("enqueue")), sent=sent)
@@ -291,6 +294,14 @@ class World:
         self.announce = use_cases.announce(self.ports("announce"))
         self.write_journal = use_cases.write_journal(self.ports("journal"))
         self.redrive = use_cases.redrive(self.ports("redrive"))
+        self.create_series = use_cases.create_series(self.ports("create series"))
+        self.halt = use_cases.halt_series(self.ports("halt series"))
+        self.resume = use_cases.resume_series(self.ports("resume series"))
+        self.change_series = use_cases.change_series(self.ports("change series"))
+        self.run_series = use_cases.run_series(self.ports("run series"))
+        self.guarded_step = use_cases.guard(self.ports("step"), lambda batch: self.step_batch(batch))
+        self.step = use_cases.react_to_events(self.ports("step"))
+        self.series_tick = use_cases.series_tick(self.ports("series tick"))
 
     def relay_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """What the relay does with a batch."""
@@ -299,6 +310,10 @@ class World:
     def execute_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """What the executor does with a batch."""
         return self.execute(batch)
+
+    def step_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        """What the stepper of series does with a batch of events."""
+        return self.step(batch)
 
     def token_for(self, function: str) -> Callable[[], str]:
         """Where a function has its nonces and fencing tokens from."""

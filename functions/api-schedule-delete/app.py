@@ -19,7 +19,7 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, name, by = owner_of(event), requests.name_of(event), requests.caller_of(event)
     match cancel.by_name(name, owner, by) if name else cancel(requests.parameter(event, "id"), owner, by=by):
-        case Cancelled(row, asked):
+        case Cancelled(row, asked=asked):
             return responses.ended(row, asked)
         case TooLate(row):
             return problems.too_late(row)

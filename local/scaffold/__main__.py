@@ -7,16 +7,18 @@ from pathlib import Path
 
 from local.project import PROJECT
 from local.scaffold.add import add
-from local.scaffold.kind import EXECUTOR, SUBSCRIBER, Refused
+from local.scaffold.kind import EXECUTOR, POLICY, SUBSCRIBER, Refused
 from local.scaffold.remove import remove
 
-KINDS = {kind.word: kind for kind in (EXECUTOR, SUBSCRIBER)}
+KINDS = {kind.word: kind for kind in (EXECUTOR, SUBSCRIBER, POLICY)}
 
 
 def main(arguments: Sequence[str] | None = None, root: Path = PROJECT) -> int:
     """1 if nothing was done, otherwise 0."""
     commands = [f"{verb}-{word}" for verb in ("new", "rm") for word in KINDS]
-    parser = argparse.ArgumentParser(prog="scaffold", description="Adds or takes out an executor or a subscriber.")
+    parser = argparse.ArgumentParser(
+        prog="scaffold", description="Adds an executor, a subscriber or a policy, or takes it out."
+    )
     parser.add_argument("command", choices=commands)
     parser.add_argument("--name", required=True, help="its type, such as slack-post")
     parser.add_argument("--longest-stack-name", type=int, required=True, help="characters")

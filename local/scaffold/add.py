@@ -1,4 +1,4 @@
-"""A new executor or subscriber: a folder, a test, and a name in the list of the template."""
+"""A new executor, subscriber or policy: a folder, a test, and a name in the list of the template."""
 
 import shutil
 import subprocess
@@ -8,11 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from string import Template
 
-from local.scaffold.kind import EXECUTOR, Kind, Refused, class_name
+from local.scaffold.kind import Kind, Refused, class_name
 from local.scaffold.name_list import found_in
 
 FILES = Path(__file__).parent / "files"
-MADE_OF_CLASSES = ("openapi.yaml", "shared/delayer/core/actions/built_in.json", "shared/delayer/core/api/contract.json")
+MADE_OF_CLASSES = (
+    "openapi.yaml",
+    "shared/delayer/core/actions/built_in.json",
+    "shared/delayer/core/api/contract.json",
+    "shared/delayer/core/timing/policies.json",
+)
 
 
 def add(root: Path, kind: Kind, name: str, longest_stack: int, say: Callable[[str], object] = print) -> None:
@@ -31,7 +36,7 @@ def add(root: Path, kind: Kind, name: str, longest_stack: int, say: Callable[[st
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(Template((FILES / kind.word / source).read_text()).substitute(values))
         template.write_text(listed.having(name, kind.last).text)
-        if kind is EXECUTOR:
+        if kind.has_class:
             write_contract(root)
     for path in made:
         say(f"Wrote {path.relative_to(root)}.")

@@ -1,4 +1,4 @@
-"""The two kinds of functions that a team adds, and the rules of their names."""
+"""The three kinds of functions that a team adds, and the rules of their names."""
 
 import builtins
 import keyword
@@ -19,13 +19,18 @@ class Refused(Exception):
 
 @frozen(kw_only=True)
 class Kind:
-    """Executors, or subscribers."""
+    """Executors, subscribers, or policies."""
 
     word: str  # the folder of one is functions/<word>-<name>
     loop: str  # in template.yaml; its list has the names of them all
     example: str  # of a name
     last: tuple[str, ...] = ()  # names that are Delayer's own; they stand at the end of the list
     imported: tuple[str, ...] = ()  # what its author imports, and its class must not hide; empty: it has no class
+
+    @property
+    def has_class(self) -> bool:
+        """Whether `openapi.yaml` and the layer are made of its class."""
+        return bool(self.imported)
 
     @property
     def table(self) -> str:
@@ -66,8 +71,8 @@ class Kind:
             )
         if self.imported and _has_a_meaning(class_name(name), self.imported):
             raise Refused(
-                f"Its class would be {class_name(name)}, and this name has a meaning in Python or for the author of an "
-                f"action. Choose another name, of two words for example: {name}-post"
+                f"Its class would be {class_name(name)}, and this name has a meaning in Python or for its author. "
+                f"Choose another name, of two words for example: {self.example}"
             )
 
 
@@ -93,3 +98,9 @@ EXECUTOR: Final = Kind(
     imported=("Action", "Annotated", "Done", "Executor", "Literal", "Message", "Meta", "Refused", "Result", "Retry"),
 )
 SUBSCRIBER: Final = Kind(word="subscriber", loop="Fn::ForEach::Subscribers", example="big-spenders")
+POLICY: Final = Kind(
+    word="policy",
+    loop="Fn::ForEach::Policies",
+    example="next-full-hour",
+    imported=("Annotated", "Asked", "At", "Chosen", "Literal", "Meta", "Policy", "Refused"),
+)

@@ -1,4 +1,4 @@
-"""Takes an executor or a subscriber out again."""
+"""Takes an executor, a subscriber or a policy out again."""
 
 import re
 import shutil
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from local.scaffold.add import FILES, all_or_nothing, write_contract
-from local.scaffold.kind import EXECUTOR, Kind, Refused
+from local.scaffold.kind import Kind, Refused
 from local.scaffold.name_list import found_in
 from local.scaffold.table import setting_in, without_row
 
@@ -31,7 +31,7 @@ def remove(root: Path, kind: Kind, name: str, *, force: bool, say: Callable[[str
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         text, row = without_row(listed.lacking(name).text, kind, name)
         template.write_text(text)
-        if kind is EXECUTOR:
+        if kind.has_class:
             write_contract(root)
     for path in paths:
         say(f"Removed {path.relative_to(root)}.")

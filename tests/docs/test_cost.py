@@ -106,3 +106,18 @@ def test_the_canary() -> None:
 def test_the_sum_is_named_in_words(path: str) -> None:
     whole = rows("When nothing is scheduled")["**together**"][1]
     assert f"about ${round(whole)} a month" in (ROOT / path).read_text()
+
+
+def test_the_relaxed_lane_beside_the_precise_one() -> None:
+    """Each column adds up, and the precise ones are those of the page on costs."""
+    text = (ROOT / "docs/relaxed.md").read_text()
+    found = re.findall(r"^\| \**([^|*]+?)\** \|" + r" \**\$([\d.]+)\** \|" * 4 + "$", text, re.MULTILINE)
+    table = {name: [Decimal(one) for one in costs] for name, *costs in found}
+    without, lambda_time, together = table.pop("without Lambda time"), table.pop("Lambda time"), table.pop("together")
+    assert len(table) == 5
+    for column in range(4):
+        parts = sum(costs[column] for costs in table.values())
+        assert abs(parts - without[column]) <= Decimal("0.011"), "rounded"
+        assert without[column] + lambda_time[column] == together[column]
+    assert f"| **without Lambda time** | | **${without[0]}** | | **${without[2]}** |" in PAGE
+    assert f"| **Lambda time** | | **${lambda_time[0]}** | | **${lambda_time[2]}** |" in PAGE

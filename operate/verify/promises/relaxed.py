@@ -15,7 +15,7 @@ ON_THIS_MACHINE: Final = ("http://localhost", "http://127.0.0.1")  # where `make
 
 def relaxed(session: Session, inbox: Inbox) -> list[Finding]:
     """Without its TTL nothing would ever fire there."""
-    found = [withdrawn(session, inbox)]
+    found = [is_cancelled(session, inbox)]
     is_played = session.options.url.startswith(ON_THIS_MACHINE)
     return found if is_played else [*found, expires(session)]
 
@@ -31,7 +31,7 @@ def expires(session: Session) -> Finding:
     return broken(promise, f"it is {state}: nothing in the relaxed lane fires")
 
 
-def withdrawn(session: Session, inbox: Inbox) -> Finding:
+def is_cancelled(session: Session, inbox: Inbox) -> Finding:
     """One in an hour is shown in its lane, and cancelled."""
     promise = "relaxed: a schedule is accepted and cancelled"
     body = {**session.body(now() + AHEAD, inbox.action()), "precision": "relaxed"}

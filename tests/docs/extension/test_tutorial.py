@@ -27,6 +27,7 @@ PORTS = 3  # of `make local`: the API, the AWS endpoint and the receiver
 TUTORIALS = {  # from where to where, on each page
     "extending.md": ("\n## A tutorial\n", "\n## Reference\n"),
     "subscribers.md": ("\n## Make it\n", "\n## What an event holds\n"),
+    "policies.md": ("\n## Add a policy\n", "\n## Reference\n"),
 }
 MORE = {
     "extending.md": ("\n### A permission, a setting\n", "\n### Test it with the harness\n")
@@ -184,7 +185,7 @@ def test_a_tutorial_shows_all_that_it_needs(page: str) -> None:
     commands = "".join(step.text for step in steps(page) if step.language == "sh")
     for command in ("make new-", ".venv/bin/pytest tests/functions/", "make lint", "make local", "curl "):
         assert command in commands
-    assert steps(page)[-1].language == ("text" if page == "extending.md" else "sh")
+    assert steps(page)[-1].language == ("sh" if page == "subscribers.md" else "text")
 
 
 STEPS = [

@@ -27,7 +27,7 @@ def records(client: Client) -> list[dict[str, Any]]:
     return found
 
 
-def test_the_ttl_fires_it_and_all_that_is_told_about_it_is_true(client: Client) -> None:
+def test_the_ttl_fires_it_and_all_that_is_said_of_it_is_true(client: Client) -> None:
     """Beside one that was cancelled, one whose name now belongs to the other lane, and one that was changed."""
     due = now() + SOON
     fired = relaxed(client, "/relaxed", due, payload={"a": 1}, group="relaxed")

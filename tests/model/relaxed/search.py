@@ -26,7 +26,7 @@ def broken(world: World) -> str:
 
 def broken_at_last(world: World) -> str:
     """What is wrong when nothing can happen any more."""
-    lost = world.accepted - world.withdrawn - world.over - world.stored - set(world.attempts)
+    lost = world.accepted - world.promised - world.over - world.stored - set(world.attempts)
     return f"{', '.join(sorted(lost))} is lost" if lost else ""
 
 

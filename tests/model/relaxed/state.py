@@ -80,7 +80,7 @@ class World:
     attempts: tuple[str, ...] = ()  # in order
     twins: tuple[str, ...] = ()  # claimed again while an attempt ran: it may be made twice, with one idempotency key
     accepted: frozenset[str] = frozenset({OLD})
-    withdrawn: frozenset[str] = frozenset()  # its owner was told that it will never be handed over
+    promised: frozenset[str] = frozenset()  # its owner was told that it will never be handed over
     touched: frozenset[str] = frozenset()  # by somebody who is not its owner
     stored: frozenset[str] = frozenset()  # dead letters
     over: frozenset[str] = frozenset()  # whose row has or had an end

@@ -63,7 +63,7 @@ def _dynamodb(world: World, rules: Rules) -> Iterator[Moved]:
 
 
 def _owner(world: World, rules: Rules) -> Iterator[Moved]:
-    for name in sorted(world.accepted - world.withdrawn):
+    for name in sorted(world.accepted - world.promised):
         if world.budget.cancels:
             yield from _cancel(world.spend("cancels"), rules, name)
     if world.budget.replaces and NEW not in world.accepted:
@@ -80,7 +80,7 @@ def _owner(world: World, rules: Rules) -> Iterator[Moved]:
 
 def _cancel(world: World, rules: Rules, name: str) -> Iterator[Moved]:
     if not rules.writes_the_ledger:
-        yield f"{name} is cancelled: 200", evolve(world.remove(name), withdrawn=world.withdrawn | {name})
+        yield f"{name} is cancelled: 200", evolve(world.remove(name), promised=world.promised | {name})
     elif rules.ledger_first:
         yield from _write_cancel(world, rules, name)
     else:
@@ -93,7 +93,7 @@ def _cancel(world: World, rules: Rules, name: str) -> Iterator[Moved]:
 def _write_cancel(world: World, rules: Rules, name: str) -> Iterator[Moved]:
     decision = rules.cancel(SCHEDULES[name].id, OWNER, world.row(name), world.now)
     if isinstance(decision, LedgerChange | Already):
-        after = evolve(world.with_row(name, decision.row), withdrawn=world.withdrawn | {name})
+        after = evolve(world.with_row(name, decision.row), promised=world.promised | {name})
         yield f"{name} is cancelled: 200", evolve(after, deleting=after.deleting | {(name, "record")})
     elif world.deleting != frozenset():
         yield f"{name} is not cancelled any more", world
@@ -101,7 +101,7 @@ def _write_cancel(world: World, rules: Rules, name: str) -> Iterator[Moved]:
 
 def _replace(world: World, rules: Rules) -> Iterator[Moved]:
     """One transaction."""
-    after = evolve(world.remove(OLD), accepted=world.accepted | {NEW}, withdrawn=world.withdrawn | {OLD})
+    after = evolve(world.remove(OLD), accepted=world.accepted | {NEW}, promised=world.promised | {OLD})
     after = evolve(after, table=after.table | {NEW})
     if not rules.writes_the_ledger:
         yield "replaced: 200", after
@@ -189,7 +189,7 @@ def _claim(world: World, rules: Rules, removal: Removal, message: DelayerMessage
         after = evolve(world.with_row(name, verdict.row), claimed=world.claimed | {held})
         if any(one.name == name for one in world.running):
             after = evolve(after, twins=(*after.twins, name))
-        if name in world.withdrawn:
+        if name in world.promised:
             after = after.wrong("claimed after its owner was told that it will not be")
         elif not removal.by_ttl:
             after = after.wrong("fired, though somebody has deleted its record")
@@ -232,6 +232,6 @@ def _attempt(world: World, held: Message) -> World:
     after = evolve(world, running=world.running | {held}, attempts=(*world.attempts, held.name))
     if after.attempts.count(held.name) > 1 + after.twins.count(held.name):
         return after.wrong("attempted twice")
-    if held.name in world.withdrawn:
+    if held.name in world.promised:
         return after.wrong("attempted after its owner was told that it will not be")
     return after

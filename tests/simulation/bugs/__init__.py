@@ -3,7 +3,18 @@
 A simulation that finds nothing proves nothing until it is shown to find what is there.
 """
 
-from tests.simulation.bugs import client, enqueuer, executor, history, minute_task, recovery, relay
+from tests.simulation.bugs import (
+    client,
+    enqueuer,
+    executor,
+    history,
+    minute_task,
+    recovery,
+    relaxed,
+    relay,
+    series,
+    wishes,
+)
 from tests.simulation.bugs.bug import Bug
 
 BUGS: tuple[Bug, ...] = (
@@ -13,6 +24,9 @@ BUGS: tuple[Bug, ...] = (
     *executor.BUGS,
     *recovery.BUGS,
     *client.BUGS,
+    *wishes.BUGS,
+    *series.BUGS,
+    *relaxed.BUGS,
     *history.BUGS,
 )
 BY_NAME = {bug.name: bug for bug in BUGS}

@@ -40,6 +40,8 @@ class Service(StrEnum):
 
 READS: Final = frozenset(
     {"read", "page", "shards", "progress", "heartbeat_seen", "visible", "list", "get", "named", "history", "passed"}
+    | {"cursor", "definition", "filed", "listed", "cursors", "definitions", "live", "place", "round", "requested"}
+    | {"read_all", "id_keys"}
 )
 REPORTING: Final = ("send", "delete")  # they answer with what they did not do
 STRAGGLE: Final[Millis] = 5 * MINUTE  # no request takes effect later than this after it was made

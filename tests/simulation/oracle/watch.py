@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
@@ -17,11 +17,14 @@ from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import address_of, key_of, point_in_time_of
-from delayer.core.schedule.table_change import RecordChange
+from delayer.core.schedule.schedule_id import address_of, is_relaxed, key_of, point_in_time_of
+from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.ports.queue import Outgoing
 from tests.simulation.engine.kernel import Invocation, current
 from tests.simulation.oracle.invariant import ALLOWED, Broken, Invariant
+from tests.simulation.oracle.keys import Keys
+from tests.simulation.oracle.series_watch import SeriesWatch
+from tests.simulation.oracle.stops import Stops
 from tests.simulation.system.bodies import body_of
 from tests.world import LEAD
 
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 SLACK: Millis = 5 * SECOND  # between what a function and this eye take for the instant of an attempt
 LATE: Millis = 2 * SECOND  # more than everything takes when nothing goes wrong
 LATE_BY_A_KILLER: Millis = 10 * MINUTE  # more than it takes to separate its neighbours from it
-REPEATING = frozenset({"delayer-relay", "executor-http-request"})
+REPEATING = frozenset({"delayer-relay", "executor-http-request", "relaxed-claimer"})
 STORED = frozenset({State.DEAD_LETTERED, State.FAILED})
 
 
@@ -92,6 +95,7 @@ class Watch:
     refused_for_good: set[str] = field(factory=set)  # by the target
     asked: set[str] = field(factory=set)  # a client has asked to cancel or replace them
     asked_names: set[str] = field(factory=set)  # which they have asked to create or replace
+    asked_groups: set[str] = field(factory=set)  # which they have asked to cancel
     struck: set[str] = field(factory=set)  # a vandal has deleted their record
     deleted: set[str] = field(factory=set)  # a body of theirs was deleted after a redrive
     excuses: Counter[str] = field(factory=Counter)  # crashes, lost answers and duplicates that may repeat an attempt
@@ -99,11 +103,18 @@ class Watch:
     killers: dict[str, str] = field(factory=dict)  # schedules, and the function that dies of each
     discarded: set[str] = field(factory=set)  # their bodies were deleted by command
     events: dict[str, list[Event]] = field(factory=lambda: defaultdict(list))  # all that a subscriber would get
+    stops: Stops = field(init=False)
+    keys: Keys = field(init=False)
+    series: SeriesWatch = field(init=False)
     broken: Broken | None = None
     on_dead_letter: Callable[[str], None] = field(default=lambda key: None)  # somebody sees what is kept, and acts
+    on_claim_or_end: Callable[[str], None] = field(default=lambda schedule_id: None)  # its owner sees it, and acts
     _names: dict[str, str] = field(factory=dict)
     _changes: int = 0  # of the ledger
     _read: dict[bytes, set[str]] = field(factory=dict)  # what is in an object of the store
+
+    def __attrs_post_init__(self) -> None:
+        self.stops, self.keys, self.series = Stops(self), Keys(self), SeriesWatch(self)
 
     def fail(self, invariant: Invariant, what: str) -> None:
         """Notes the first; it is raised between two events, outside of the functions that catch errors."""
@@ -141,9 +152,11 @@ class Watch:
         self._check_same(name, message)
         late = now - max(message.schedule.point_in_time, self.accepted_at.get(schedule_id, now))
         may_be = LATE_BY_A_KILLER if self.stack.weather.killers else LATE
-        if self.stack.weather.is_fair and message.attempt == 1 and late > may_be and schedule_id not in self.had_ended:
+        has_ended = schedule_id in self.had_ended or is_relaxed(schedule_id)  # of the latter nobody promises how late
+        if self.stack.weather.is_fair and message.attempt == 1 and late > may_be and not has_ended:
             self.fail(Invariant.HARMLESS, f"{name} is {late} ms late, in a story without faults")
         self._check_read(name, message, current().read.get(schedule_id))
+        self.stops.reached(schedule_id, current().read.get(schedule_id))
         self.reaches[schedule_id] += 1
         allowed = 1 + self.retries[schedule_id] + self.excuses[schedule_id]
         if self.reaches[schedule_id] > allowed:
@@ -212,6 +225,7 @@ class Watch:
             return
         self.handed[message.id].add(message.fence)
         name = self.name(message.id)
+        self.series.handed_over(message.id)
         if message.id in self.revoked - self.had_ended:  # else a send of an earlier life may arrive: it is refused
             self.fail(Invariant.CANCEL_TRUTH, f"{name} is handed over, though it was cancelled or replaced")
         if len(self.handed[message.id]) > 1 + self.excuses[message.id]:
@@ -227,17 +241,26 @@ class Watch:
         if (before, str(new.state)) not in ALLOWED:
             self.fail(Invariant.LEGAL, f"{name}: {new.state} after {before}")
         self._ledger_changed(old, new)
-        if new.state is State.CLAIMED and not new.retry_of and new.arrival is not Arrival.TAKEN:
+        self.series.ledger_wrote(old, new)
+        self.stops.wrote(old, new)
+        self.keys.wrote(new)
+        if is_claim(old, new):
             self._claimed(name, old, new)
         if old and old.ended:
-            self.had_ended.add(new.schedule_id)
-        if old and old.ended and new.state is State.SCHEDULED:
-            self.excuses[new.schedule_id] += 1 + old.attempt
-            self.tries.pop(new.schedule_id, None)
+            self._had_ended(old, new)
         if old and new.state is old.state is State.CLAIMED and new.attempt > old.attempt:
             self._check_retry(name, new)
         self._check_cause(name, new)
         self.check_bodies()
+        if new.claimed_at and not new.stopped_at:
+            self.on_claim_or_end(new.schedule_id)
+
+    def _had_ended(self, old: LedgerRow, new: LedgerRow) -> None:
+        """It is opened again, or has another end now."""
+        self.had_ended.add(new.schedule_id)
+        if new.state is State.SCHEDULED:
+            self.excuses[new.schedule_id] += 1 + old.attempt
+            self.tries.pop(new.schedule_id, None)
 
     def _ledger_changed(self, old: LedgerRow | None, new: LedgerRow) -> None:
         """The event of the change, as stream-lifecycle makes it; what all of them add up to is the state."""
@@ -245,11 +268,14 @@ class Watch:
         events = self.events[new.schedule_id]
         if event := history.of_row(old, new, f"row {self._changes}"):
             events.append(event)
+            self.stack.aws.publish(event)
         self._check_fold(new, events)
 
     def table_changed(self, change: RecordChange) -> None:
         """The other two events come from the table."""
         if isinstance(change.row, Schedule):
+            if change.kind is Kind.INSERT:
+                self.keys.stored(change.row)
             at = self.stack.kernel.now // SECOND * SECOND
             if event := history.of_record(change.kind, change.row, change.sequence, at):
                 self.events[change.row.id].append(event)
@@ -272,13 +298,22 @@ class Watch:
         missing = {
             State.EXECUTED: taken < 1,
             State.FAILED: schedule_id not in self.refused_for_good and not self._is_over(row),
-            State.CANCELLED: schedule_id not in self.asked,
-            State.REPLACED: schedule_id not in self.asked and row.name not in self.asked_names,
-            State.DROPPED: schedule_id not in self.discarded,
+            State.CANCELLED: not self._was_asked(schedule_id) and self._group_of(schedule_id) not in self.asked_groups,
+            State.REPLACED: not self._was_asked(schedule_id) and row.name not in self.asked_names,
+            State.DROPPED: schedule_id not in self.discarded and not self._may_be_dropped(row),
             State.DEAD_LETTERED: self.stack.weather.is_fair and schedule_id not in self.struck | self.killers.keys(),
         }
         if schedule_id in self.accepted and missing.get(row.state):
             self.fail(Invariant.ONE_END, f"{name} is {row.state}, for no reason")
+
+    def _was_asked(self, schedule_id: str) -> bool:
+        return schedule_id in self.asked or self.series.was_steered(schedule_id)
+
+    def _group_of(self, schedule_id: str) -> str:
+        return self.accepted[schedule_id].definition.group if schedule_id in self.accepted else ""
+
+    def _may_be_dropped(self, row: LedgerRow) -> bool:
+        return row.schedule_id not in self.accepted or self.stops.may_be_dropped(row)
 
     def _is_over(self, row: LedgerRow) -> bool:
         """Its attempts are used up, or the next one would come too long after the first."""
@@ -325,7 +360,7 @@ class Watch:
 
     def answered_on_its_way(self, schedule_id: str) -> None:
         """A client was told that it has left the table."""
-        if key_of(schedule_id) in self.stack.table.rows and schedule_id not in self.had_ended:
+        if self.stack.records.read(key_of(schedule_id)) is not None and schedule_id not in self.had_ended:
             self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is reported as on its way: it is in the table")
 
     def _claimed(self, name: str, old: LedgerRow | None, new: LedgerRow) -> None:
@@ -334,6 +369,7 @@ class Watch:
         if schedule and schedule.point_in_time - new.at > LEAD:
             self.fail(Invariant.CANCEL_TRUTH, f"{name} is claimed {schedule.point_in_time - new.at} ms ahead")
         if old is None or old.state is not State.CLAIMED:
+            self.stops.claimed(new)
             return
         if old.nonce != new.nonce:
             self.fail(Invariant.ONCE, f"a second copy of {name} claims it")
@@ -341,6 +377,22 @@ class Watch:
             self.fail(Invariant.ONCE, f"{name} is claimed again, though attempts were made")
         if new.at < old.lease_until:
             self.fail(Invariant.ONCE, f"{name} is claimed again, while the first relay may still be at work")
+
+    def answered_name_taken(self, schedule_id: str) -> None:
+        """A client was told that a live schedule has the name."""
+        if not is_live(self.stack.ledger.rows.get(schedule_id)):
+            self.fail(Invariant.ONE_NAME, f"{self.name(schedule_id)} is reported as live under its name, and is not")
+
+    def answered_group_cancelled(self, members: Set[str]) -> None:
+        """A client sees that the group is cancelled: of these, which were in it before, none is handed over any more,
+        unless it was claimed.
+        """
+        for schedule_id in sorted(members - self.had_ended):
+            row = self.stack.ledger.rows.get(schedule_id)
+            if row is None or row.state is State.SCHEDULED:
+                self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is left of a group that is cancelled")
+            elif row.state is State.CANCELLED:
+                self.revoke(schedule_id)
 
     def revoke(self, schedule_id: str) -> None:
         """A client was told that it will never reach an executor."""
@@ -379,8 +431,10 @@ class Watch:
     def copies(self) -> set[str]:
         """All schedules of which there is a copy."""
         stack = self.stack
-        table = {row.id for row in stack.table.rows.values() if isinstance(row, Schedule)}
-        stream = {change.row.id for change in stack.stream.unread() if isinstance(change.row, Schedule)}
+        rows = [*stack.table.rows.values(), *stack.relaxed.rows.values()]
+        unread = [*stack.stream.unread(), *stack.relaxed_stream.unread()]
+        table = {row.id for row in rows if isinstance(row, Schedule)}
+        stream = {change.row.id for change in unread if isinstance(change.row, Schedule)}
         queues = {body_of(message.body).id for queue in stack.queues() for message in queue.messages}
         return table | stream | queues | self._dead_lettered()
 
@@ -404,13 +458,16 @@ class Watch:
             if not row.ended:
                 self.fail(Invariant.ONE_END, f"{self.name(schedule_id)} is still {row.state}")
             self._check_fold(row, [decode(encode(event)) for event in self.events[schedule_id]])
+        self.series.check_end()
         self.check_nothing_waits()
 
     def check_nothing_waits(self) -> None:
         """All has been taken up."""
         left = [queue.name for queue in self.stack.queues() if queue.messages]
+        left += [queue.name for queue in self.stack.other_queues() if queue.messages]
         left += ["the store, to be brought back"] * bool(self.stack.waiting())
         left += ["schedules"] * bool(self.stack.table.rows) + ["stream"] * bool(self.stack.stream.unread())
+        left += ["the relaxed lane"] * bool(self.stack.relaxed.rows or self.stack.relaxed_stream.unread())
         if left:
             self.fail(Invariant.NOTHING_WAITS, f"something waits in: {', '.join(left)}")
 
@@ -419,11 +476,24 @@ class Watch:
         if row is None:
             self.fail(Invariant.ONE_END, f"{name} has no end in the ledger")
             return
+        self.stops.ended(schedule_id, row)
         excused = schedule_id in self.struck or schedule_id in self.killers
         if self.stack.weather.alone and row.state is State.DEAD_LETTERED and not excused:
             self.fail(Invariant.NOBODY_NEEDED, f"{name} waits for an operator: {row.detail}")
         if schedule_id in self.revoked and row.state not in (State.CANCELLED, State.REPLACED):
             self.fail(Invariant.CANCEL_TRUTH, f"{name} was cancelled or replaced, and is {row.state}")
-        dropped_before = self.refused[schedule_id].state is State.DROPPED if schedule_id in self.refused else False
-        if schedule_id in self.refused and not (self.handed[schedule_id] or row.state in STORED or dropped_before):
+        if schedule_id in self.refused and not (self.handed[schedule_id] or self._was_given_up(row)):
             self.fail(Invariant.CANCEL_TRUTH, f"{name} could not be cancelled, and was never handed over")
+
+    def _was_given_up(self, row: LedgerRow) -> bool:
+        """After a claim, or before the cancel that was refused: by an operator, its owner, or the rule of its owner."""
+        if row.state in STORED or self.refused[row.schedule_id].state is State.DROPPED:
+            return True
+        return row.state is State.DROPPED and self.stops.may_be_dropped(row)
+
+
+def is_claim(old: LedgerRow | None, new: LedgerRow) -> bool:
+    """Whether this is the first claim, or one that is repeated because nobody knows what came of it."""
+    was_stopped = old is not None and new.stopped_at != old.stopped_at
+    taken = new.arrival is Arrival.TAKEN
+    return new.state is State.CLAIMED and not new.retry_of and not taken and not was_stopped

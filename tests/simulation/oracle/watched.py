@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 from greenlet import getcurrent
 
 from delayer.core.firing.enqueueing import edge_of
@@ -11,13 +11,17 @@ from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import DeadLetter
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import SECOND, Millis
-from delayer.fakes import MemoryDeadLetterStore, MemoryLedger, MemoryQueue, MemoryScheduleTable
+from delayer.core.schedule.table_change import Kind
+from delayer.fakes import MemoryDeadLetterStore, MemoryLedger, MemoryQueue, MemoryScheduleTable, MemorySeries
 from delayer.fakes.messaging.queue import Message
 from delayer.ports.ledger import WriteResult
 from delayer.ports.schedule_table import Page
+from delayer.ports.series import SeriesTransaction
 from tests.simulation.engine.kernel import Thread, current
 from tests.simulation.oracle.invariant import Invariant
 from tests.world import PERIOD
+
+RELAXED = "relaxed"  # the lane of a table, as its records name it
 
 if TYPE_CHECKING:
     from tests.simulation.oracle.watch import Watch
@@ -61,6 +65,7 @@ class WatchedTable(MemoryScheduleTable):
     """Reports what is read, and wakes the stream."""
 
     watch: "Watch" = field(kw_only=True)
+    lane: str = field(default="", kw_only=True)
 
     def page(self, bucket: Bucket, after: RecordKey | None = None) -> Page:
         stack = self.watch.stack
@@ -70,8 +75,29 @@ class WatchedTable(MemoryScheduleTable):
 
     def emit(self, kind: Any, row: Any, *, expired: bool = False) -> None:
         super().emit(kind, row, expired=expired)
+        stack = self.watch.stack
+        if self.lane == RELAXED:
+            record: Any = self.stream[-1].record
+            self.stream[-1] = evolve(self.stream[-1], record={**record, "lane": RELAXED})
+            if kind is not Kind.REMOVE:
+                stack.aws.expire_later(row)
         self.watch.table_changed(self.stream[-1])
-        self.watch.stack.aws.wake_stream()
+        stack.aws.wake_stream()
+
+
+@define
+class WatchedSeries(MemorySeries):
+    """Reports each change of a cursor, with all that was written together with it."""
+
+    watch: "Watch" = field(kw_only=True)
+
+    def write(self, transaction: SeriesTransaction) -> bool:
+        key = (transaction.cursor.owner, transaction.cursor.series)
+        before = self.cursors_of.get(key)
+        is_written = super().write(transaction)
+        if is_written and self.cursors_of[key] != before:
+            self.watch.series.wrote(transaction)
+        return is_written
 
 
 @define

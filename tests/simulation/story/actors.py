@@ -1,7 +1,7 @@
 """Clients, operators and vandals. A client that gets no clear answer asks again, a few times."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ from attrs import define, field
 
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit
-from delayer.core.api.cancellation import Expired, MayBeRunning, TooLate
+from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, TooEarly, TooLate
 from delayer.core.api.request import Invalid
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.bucket import RecordKey
@@ -20,11 +20,14 @@ from delayer.core.schedule.schedule_id import key_of
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.queue import Outgoing
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.api.accept import Accepted
+from delayer.use_cases.api.accept import Accepted, KeyReused
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import OnItsWay, Replaced
+from delayer.use_cases.api.stop import Stopped
 from delayer.use_cases.recovery.redrive import Impossible
-from tests.simulation.story.plan import Act, Do
+from tests.simulation.story.plan import Act, Do, name_of
+from tests.simulation.story.series_actors import SeriesActors
+from tests.simulation.story.series_plan import SeriesAct
 from tests.world import ACTION
 
 if TYPE_CHECKING:
@@ -39,15 +42,22 @@ class Actors:
     """All of them."""
 
     stack: "Stack"
+    series: SeriesActors = field(init=False)
     ids: dict[int, str] = field(factory=dict)  # the schedule that a subject is, by its number
+    _payloads: dict[int, str] = field(factory=dict)  # that of each
     _in_hand: set[str] = field(factory=set)  # keys whose command was not answered yet
     _backups: dict[str, bytes] = field(factory=dict)  # what an operator may have copied from the store
 
     def __attrs_post_init__(self) -> None:
+        self.series = SeriesActors(self)
         self.stack.watch.on_dead_letter = self._look_at_once
+        self.stack.watch.on_claim_or_end = self._stop_at_once
 
     def act(self, act: Act) -> None:
         """Somebody does something."""
+        if isinstance(act, SeriesAct):
+            self.series.act(act)
+            return
         {
             Do.POST: self._post,
             Do.CANCEL: self._cancel,
@@ -58,11 +68,16 @@ class Actors:
             Do.VANDAL: self._vandal,
             Do.GARBAGE: self._garbage,
             Do.NOISE: self._noise,
+            Do.STOP: self._stop,
+            Do.POST_AGAIN: self._post,
+            Do.OTHER_BODY: self._post,
+            Do.NAMESAKE: self._post,
+            Do.CANCEL_GROUP: self._cancel_group,
         }[act.do](act)
 
     # ------------------------------------------------------------ clients
 
-    def _ask(self, function: str, use: Callable[[], Any], on_answer: Callable[[Any], None], tries: int = TRIES) -> None:
+    def ask(self, function: str, use: Callable[[], Any], on_answer: Callable[[Any], None], tries: int = TRIES) -> None:
         """Calls the API; a 5xx is asked again, with a pause."""
 
         def answered(outcome: Any) -> None:
@@ -72,7 +87,7 @@ class Actors:
                 on_answer(outcome)
             elif tries > 1:
                 pause = self.stack.chance.whole(f"{function} again", 200, 20 * SECOND)
-                again = partial(self._ask, function, use, on_answer, tries - 1)
+                again = partial(self.ask, function, use, on_answer, tries - 1)
                 self.stack.kernel.at(self.stack.kernel.now + pause, again)
 
         self.stack.start(function, use, answered)
@@ -82,37 +97,131 @@ class Actors:
         if patience := act.patience:
             backoff = {"first": patience.first, "factor": patience.factor, "max": patience.longest}
             retry |= {"maxAgeSeconds": patience.age, "backoff": backoff}
-        body = {"pointInTime": act.due / 1000, "action": ACTION, "payload": act.subject, "retry": retry}
+        wishes = act.wishes
+        body = {"pointInTime": act.due / 1000, "action": ACTION, "payload": json.loads(payload_of(act)), "retry": retry}
+        body |= {"precision": "relaxed"} if wishes.relaxed else {}
+        body |= {"name": wishes.name} if wishes.name else {}
+        body |= {"group": wishes.group} if wishes.group else {}
+        body |= {"onLate": {"after": f"PT{wishes.drop_after}S", "do": "drop"}} if wishes.drop_after else {}
         return json.dumps(body).encode()
 
     def _post(self, act: Act) -> None:
-        self._ask("accept", lambda: self.stack.accept(self._body(act), OWNER), lambda one: self._was_accepted(act, one))
+        self.ask(
+            "accept",
+            lambda: self.stack.accept(self._body(act), OWNER, act.wishes.key),
+            lambda one: self._was_accepted(act, one),
+        )
 
     def _was_accepted(self, act: Act, answer: Any) -> None:
-        if isinstance(answer, Accepted):
-            self._has(act, self.stack.stored(answer.schedule_id))
-        else:
-            self.stack.watch.unexpected(AssertionError(f"a POST was answered {answer}"))
+        watch, key = self.stack.watch, act.wishes.key
+        match answer:
+            case Accepted(schedule_id=schedule_id) if key in watch.keys.answered:
+                self.stack.log("client", f"is answered that it has {watch.name(schedule_id)}")
+                watch.keys.answered_again(key, schedule_id, payload_of(act))
+            case Accepted(schedule_id=schedule_id):
+                self._has(act, self.stack.stored(schedule_id))
+                if key:
+                    watch.keys.answered[key] = (schedule_id, payload_of(act))
+            case NameTaken(schedule_id) if act.wishes.name:
+                self.stack.log("client", f"is answered that {watch.name(schedule_id)} has this name")
+                watch.answered_name_taken(schedule_id)
+            case KeyReused() if key:
+                self.stack.log("client", "is answered that it has used this key for something else")
+                watch.keys.answered_reused(key, payload_of(act))
+            case _:
+                watch.unexpected(AssertionError(f"a POST was answered {answer}"))
 
     def _has(self, act: Act, schedule: Schedule) -> None:
         name = self.stack.watch.name(schedule.id)
-        self.stack.watch.answered_accepted(schedule, act.due, json.dumps(act.subject))
-        self.ids[act.subject] = schedule.id
+        payload = self._payloads.get(act.subject, payload_of(act)) if act.do is Do.PATCH else payload_of(act)
+        self.stack.watch.answered_accepted(schedule, act.due, payload)
+        self.ids[act.subject], self._payloads[act.subject] = schedule.id, payload
         if function := dict(self.stack.weather.killers).get(act.subject):
             self.stack.watch.killers[schedule.id] = function
         self.stack.watch.accepted[schedule.id] = schedule
         self.stack.watch.accepted_at[schedule.id] = self.stack.kernel.now
         self.stack.log("client", f"has {name}, due {schedule.point_in_time - self.stack.kernel.now} ms from now")
 
+    def _stop(self, act: Act) -> None:
+        if schedule_id := self.ids.get(act.subject):
+            self._stop_it(schedule_id)
+
+    def _stop_at_once(self, schedule_id: str) -> None:
+        """Its owner follows the events, and is quick: whoever has claimed or ended it is still at it."""
+        chance, kernel = self.stack.chance, self.stack.kernel
+        if schedule_id in self.stack.watch.accepted and chance.surprise("owner at once", self.stack.weather.stops):
+            soon = chance.whole("owner how soon", 0, chance.one_of("owner how fast", (25, 25, 15 * SECOND)))
+            kernel.at(kernel.now + soon, lambda: self._stop_it(schedule_id))
+
+    def _stop_it(self, schedule_id: str) -> None:
+        self.stack.log("client", f"stops {self.stack.watch.name(schedule_id)}")
+        self.stack.watch.stops.asked.add(schedule_id)
+        self.ask(
+            "stop", lambda: self.stack.stop(schedule_id, OWNER), lambda answer: self._was_stopped(schedule_id, answer)
+        )
+
+    def _was_stopped(self, schedule_id: str, answer: Any) -> None:
+        watch = self.stack.watch
+        self.stack.log("client", f"is answered about the stop of {watch.name(schedule_id)}: {type(answer).__name__}")
+        match answer:
+            case Stopped():
+                watch.stops.answered_stopped(schedule_id)
+            case TooEarly():
+                watch.stops.answered_too_early(schedule_id)
+            case TooLate(row):
+                watch.answered_too_late(row)
+            case Expired():
+                watch.answered_too_old(schedule_id)
+            case _:
+                watch.unexpected(AssertionError(f"a stop was answered {answer}"))
+
+    def _cancel_group(self, act: Act) -> None:
+        watch, group = self.stack.watch, act.wishes.group
+        before = self.stack.kernel.now - 2 * self.stack.weather.skew  # clocks say who joined the group later (ADR 0051)
+        members = {
+            one.id
+            for one in watch.accepted.values()
+            if one.definition.group == group and watch.accepted_at[one.id] <= before
+        }
+        series = {
+            one
+            for one, its_group in self.series.groups.items()
+            if its_group == group and watch.series.seen[one].created_at <= before
+        }
+        watch.asked_groups.add(group)
+        for one in (one for one, its_group in self.series.groups.items() if its_group == group):
+            watch.series.asked_to_halt(one)
+        self.stack.log("client", f"cancels the group {group}, in which it knows {len(members)} schedules")
+        self.ask(
+            "begin cancel group",
+            lambda: self.stack.begin_cancel_group(group, OWNER),
+            lambda job: self._look_at_job(job.job_id, members, series),
+        )
+
+    def _look_at_job(self, job_id: str, members: Set[str], series: Set[str]) -> None:
+        """Until it says that it is finished."""
+        job = self.stack.jobs.read(OWNER, job_id)
+        if job and job.finished_at:
+            self.stack.log("client", "sees that the group is cancelled")
+            self.stack.watch.answered_group_cancelled(members)
+            self.stack.watch.series.answered_group_cancelled(series)
+        else:
+            again = partial(self._look_at_job, job_id, members, series)
+            self.stack.kernel.at(self.stack.kernel.now + MINUTE, again)
+
     def _cancel(self, act: Act) -> None:
         if schedule_id := self.ids.get(act.subject):
-            self.stack.log("client", f"cancels {self.stack.watch.name(schedule_id)}")
-            self.stack.watch.asked.add(schedule_id)
-            self._ask(
-                "cancel",
-                lambda: self.stack.cancel(schedule_id, OWNER),
-                lambda answer: self._was_cancelled(schedule_id, answer),
-            )
+            self.cancel_it(schedule_id)
+
+    def cancel_it(self, schedule_id: str) -> None:
+        """By its id."""
+        self.stack.log("client", f"cancels {self.stack.watch.name(schedule_id)}")
+        self.stack.watch.asked.add(schedule_id)
+        self.ask(
+            "cancel",
+            lambda: self.stack.cancel(schedule_id, OWNER),
+            lambda answer: self._was_cancelled(schedule_id, answer),
+        )
 
     def _was_cancelled(self, schedule_id: str, answer: Any) -> None:
         watch = self.stack.watch
@@ -120,6 +229,7 @@ class Actors:
         match answer:
             case Cancelled():
                 watch.revoke(schedule_id)
+                watch.series.answered_cancelled(schedule_id)
             case TooLate(row):
                 watch.answered_too_late(row)
                 if row.state is not State.REPLACED:
@@ -133,22 +243,26 @@ class Actors:
 
     def _patch(self, act: Act) -> None:
         if schedule_id := self.ids.get(act.subject):
-            self.stack.log("client", f"moves {self.stack.watch.name(schedule_id)}")
-            self.stack.watch.asked.add(schedule_id)
-            self._ask(
-                "replace",
-                lambda: self.stack.replace.by_id(schedule_id, OWNER, point_in_time=act.due, payload=None),
-                lambda answer: self._was_replaced(act, schedule_id, answer),
-            )
+            self.move_it(act, schedule_id)
+
+    def move_it(self, act: Act, schedule_id: str) -> None:
+        """By its id."""
+        self.stack.log("client", f"moves {self.stack.watch.name(schedule_id)}")
+        self.stack.watch.asked.add(schedule_id)
+        self.ask(
+            "replace",
+            lambda: self.stack.replace.by_id(schedule_id, OWNER, point_in_time=act.due, payload=None),
+            lambda answer: self._was_replaced(act, schedule_id, answer),
+        )
 
     def _name(self, act: Act) -> None:
-        self.stack.watch.asked_names.add(_name_of(act))
+        self.stack.watch.asked_names.add(name_of(act.subject))
 
         def use() -> Any:
             request = admit(self._body(act), self.stack.kernel.now, built_in())
-            return self.stack.replace.by_name(request, OWNER, _name_of(act))
+            return self.stack.replace.by_name(request, OWNER, name_of(act.subject))
 
-        self._ask(
+        self.ask(
             "replace",
             use,
             lambda answer: self._was_replaced(act, getattr(answer, "previous", None), answer),
@@ -157,7 +271,8 @@ class Actors:
     def _was_replaced(self, act: Act, old: str | None, answer: Any) -> None:
         watch = self.stack.watch
         if isinstance(answer, Replaced):
-            self._has(act, answer.schedule)
+            if act.do is not Do.MOVE_ONE:
+                self._has(act, answer.schedule)
             if old:
                 self.stack.log("client", f"is answered that it takes the place of {watch.name(old)}")
                 watch.revoke(old)
@@ -176,10 +291,10 @@ class Actors:
     def _vandal(self, act: Act) -> None:
         """An operator deletes a record in the console."""
         schedule = self.stack.watch.accepted.get(self.ids.get(act.subject, ""))
-        if schedule and key_of(schedule.id) in self.stack.table.rows:
+        if schedule and self.stack.records.read(key_of(schedule.id)):
             self.stack.watch.struck.add(schedule.id)
             self.stack.log("operator", f"deletes the record of {self.stack.watch.name(schedule.id)} by hand")
-            self.stack.table.delete([key_of(schedule.id)])
+            self.stack.records.delete([key_of(schedule.id)])
 
     def _garbage(self, act: Act) -> None:
         key = RecordKey(bucket="nonsense", due=str(act.at))
@@ -252,8 +367,11 @@ class Actors:
         for schedule in self.stack.watch.accepted.values():
             self.stack.watch.struck.add(schedule.id)
             self.stack.log("operator", f"restores the record of {self.stack.watch.name(schedule.id)}")
-            self.stack.table.put(schedule)
+            self.stack.records.put(schedule)
 
 
-def _name_of(act: Act) -> str:
-    return f"name-{act.subject}"
+def payload_of(act: Act) -> str:
+    """As JSON. What is posted with a key has one that tells it from all others."""
+    if not act.wishes.key:
+        return json.dumps(act.subject)
+    return json.dumps({"subject": act.subject, "key": act.wishes.key, "do": "other" if act.do is Do.OTHER_BODY else ""})

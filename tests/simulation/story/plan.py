@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from tests.simulation.engine.chance import Chance
@@ -25,6 +25,21 @@ class Do(StrEnum):
     VANDAL = "delete the record by hand"
     GARBAGE = "write a row that nobody can read, and delete it"
     NOISE = "send a message that nobody can read"
+    STOP = "stop it"
+    POST_AGAIN = "post the same once more"
+    OTHER_BODY = "post something else with its key"
+    NAMESAKE = "post another of its name"
+    CANCEL_GROUP = "cancel its group"
+    SERIES = "post a series"
+    PAUSE = "pause"
+    RESUME = "resume"
+    END = "delete"
+    CHANGE_PAYLOAD = "another payload"
+    CHANGE_RULE = "another rule"
+    RUN_NOW = "run now"
+    BACKFILL = "backfill"
+    CANCEL_ONE = "cancel one occurrence"
+    MOVE_ONE = "move one occurrence"
 
 
 @frozen(kw_only=True)
@@ -37,6 +52,17 @@ class Patience:
     age: int  # seconds
 
 
+@frozen(kw_only=True)
+class Wishes:
+    """What else a client asks for when it creates a schedule."""
+
+    name: str = ""
+    group: str = ""
+    key: str = ""  # for idempotency
+    relaxed: bool = False  # in the lane without precision
+    drop_after: int = 0  # seconds that it may be late; 0: it is never dropped
+
+
 @frozen
 class Act:
     """One thing that somebody does."""
@@ -47,6 +73,7 @@ class Act:
     due: Millis = 0  # for what it creates
     attempts: int = 3
     patience: Patience | None = None  # for what it creates; None: all but the attempts is left out
+    wishes: Wishes = Wishes()  # for what it creates
 
 
 @frozen(kw_only=True)
@@ -72,6 +99,8 @@ class Weather:
     deploys: tuple[Deploy, ...] = ()
     killers: tuple[tuple[int, str], ...] = ()  # schedules, and the function that dies of each
     others: bool = True  # there is other traffic than that of the story
+    stops: float = 0  # how likely an owner stops what was claimed or has ended, at that moment
+    lost: float = 0  # how likely an event of an occurrence never comes to the stepper
     greedy: bool = False  # another owner keeps the delayer queue over its mark
 
     @property
@@ -83,6 +112,7 @@ class Weather:
             self.skew,
             self.repeats,
             self.delays,
+            self.lost,
             self.throttled,
             self.ticks,
             self.asleep,
@@ -98,6 +128,7 @@ def weather_of(chance: Chance) -> Weather:
         return value if chance.part(f"weather {label}") < chances else 0
 
     asks = 0.5 if chance.part("weather patient") < PATIENT else 0
+    stops = maybe("stops", 0.15, 0.4)
     if chance.part("weather fair") < 0.15:
         alone = chance.part("weather fair and alone") < 0.6
         return Weather(
@@ -106,11 +137,12 @@ def weather_of(chance: Chance) -> Weather:
             shards=chance.one_of("weather shards", (1, 2)),
             alone=alone,
             killers=_killers(chance) if alone else (),
+            stops=stops,
             greedy=alone and chance.part("weather greedy") < 0.4,
         )
     faults = tuple(fault for fault in Fault if chance.part(f"weather {fault}") < 0.5) or (Fault.AFTER,)
     if chance.part("weather alone") < 0.5:
-        return _alone(chance, faults, asks)
+        return _alone(chance, faults, asks, stops)
     return Weather(
         rate=maybe("faults", 0.6, chance.one_of("weather rate", (0.01, 0.03, 0.1))),
         faults=faults,
@@ -118,6 +150,7 @@ def weather_of(chance: Chance) -> Weather:
         skew=int(maybe("skew", 0.3, SECOND)),
         repeats=maybe("repeats", 0.4, chance.one_of("weather how many repeats", (0.1, 0.4))),
         delays=maybe("delays", 0.35, chance.one_of("weather how many delays", (0.1, 0.4))),
+        lost=maybe("lost", 0.3, chance.one_of("weather how many lost", (0.2, 1))),
         throttled=maybe("throttled", 0.35, 0.4),
         ticks=maybe("ticks", 0.3, 0.3),
         target=maybe("target", 0.5, chance.one_of("weather how bad a target", (0.1, 0.5))),
@@ -127,10 +160,11 @@ def weather_of(chance: Chance) -> Weather:
         asleep=chance.surprise("weather asleep", 0.03),
         later=int(maybe("later", 0.1, chance.one_of("weather how much later", (DAY, 20 * DAY, 31 * DAY, 40 * DAY)))),
         killers=_killers(chance),
+        stops=stops,
     )
 
 
-def _alone(chance: Chance, faults: tuple[Fault, ...], asks: float) -> Weather:
+def _alone(chance: Chance, faults: tuple[Fault, ...], asks: float, stops: float) -> Weather:
     """Long outages of one service or of two, throttling, bad deploys, killers: and nobody who looks after it."""
     return Weather(
         alone=True,
@@ -139,6 +173,7 @@ def _alone(chance: Chance, faults: tuple[Fault, ...], asks: float) -> Weather:
         outages=_long_outages(chance),
         repeats=chance.one_of("weather how many repeats", (0, 0, 0.1)),
         delays=chance.one_of("weather how many delays", (0, 0, 0.1)),
+        lost=chance.one_of("weather lost", (0, 0.3)),
         throttled=chance.one_of("weather throttled", (0, 0.4)),
         ticks=chance.one_of("weather ticks", (0, 0, 0.3)),
         target=chance.one_of("weather how bad a target", (0, 0.3)),
@@ -147,6 +182,7 @@ def _alone(chance: Chance, faults: tuple[Fault, ...], asks: float) -> Weather:
         page=chance.one_of("weather page", (500, 500, 1)),
         deploys=_deploys(chance),
         killers=_killers(chance),
+        stops=stops,
         others=chance.part("weather others") < 0.8,
         greedy=chance.part("weather greedy") < 0.1,
     )
@@ -170,6 +206,7 @@ def _deploys(chance: Chance) -> tuple[Deploy, ...]:
     if chance.part("bad deploy") >= 0.5:
         return ()
     function = chance.one_of("bad deploy of", ("enqueue", "relay", "execute"))
+    function = "step" if chance.part("bad deploy of the stepper") < 0.15 else function
     harm = chance.one_of("bad deploy harm", tuple(Harm))
     since = START + chance.whole("bad deploy since", 0, 12 * MINUTE)
     length = chance.one_of("bad deploy length", (30 * MINUTE, 30 * MINUTE, 3 * HOUR))
@@ -206,7 +243,10 @@ def acts_of(chance: Chance) -> list[Act]:
         named = chance.part(f"{label} named") < 0.25
         attempts = chance.whole(f"{label} attempts", 1, 6)
         patience = _patience(chance, label) if patient else None
-        acts.append(Act(at, Do.NAME if named else Do.POST, subject, due, attempts, patience))
+        wishes = _wishes(chance, label, subject, named)
+        posted = Act(at, Do.NAME if named else Do.POST, subject, due, attempts, patience, wishes)
+        acts.append(posted)
+        acts += _more_acts(chance, label, posted)
         for number in range(chance.one_of(f"{label} acts", (0, 0, 1, 1, 2, 3))):
             acts.append(_act(chance, f"{label} act {number}", subject, named, at, due))
     if chance.part("garbage") < 0.15:
@@ -214,6 +254,47 @@ def acts_of(chance: Chance) -> list[Act]:
     if chance.part("noise") < 0.15:
         acts.append(Act(START + chance.whole("noise at", 0, 20 * MINUTE), Do.NOISE, -1))
     return sorted(acts, key=lambda act: act.at)
+
+
+def _wishes(chance: Chance, label: str, subject: int, named: bool) -> Wishes:
+    drop_after = chance.one_of(f"{label} drop after", (0, 0, 0, 0, 0, 0, 2, 60, 1800))
+    relaxed = chance.part(f"{label} relaxed") < 0.12
+    if named:
+        return Wishes(drop_after=drop_after, relaxed=relaxed)
+    with_name, with_key = (chance.part(f"{label} with {what}") < 0.2 for what in ("name", "key"))
+    return Wishes(
+        name=name_of(subject) if with_name else "",
+        group=chance.one_of(f"{label} group", ("", "", "", "", "red", "blue")),
+        key=f"key-{subject}" if with_key else "",
+        relaxed=relaxed,
+        drop_after=drop_after,
+    )
+
+
+def name_of(subject: int) -> str:
+    """Under which a client puts it."""
+    return f"name-{subject}"
+
+
+def _more_acts(chance: Chance, label: str, posted: Act) -> list[Act]:
+    """What is done because of what was asked for; and a stop."""
+    acts, wishes = [], posted.wishes
+    if chance.part(f"{label} stopped") < 0.2:
+        after = chance.one_of(f"{label} stopped after", (SECOND, 20 * SECOND, 20 * MINUTE))
+        stopped_at = posted.due + chance.whole(f"{label} stopped at", -LEAD, after)
+        acts.append(Act(max(stopped_at, posted.at + 15), Do.STOP, posted.subject))
+    if wishes.key:
+        again = posted.at + chance.whole(f"{label} again", 1, chance.one_of(f"{label} how soon", (30, MINUTE, HOUR)))
+        do = Do.POST_AGAIN if chance.part(f"{label} the same") < 0.7 else Do.OTHER_BODY
+        acts.append(evolve(posted, at=again, do=do))
+    if wishes.name and chance.part(f"{label} namesake") < 0.5:
+        at = max(_moment(chance, f"{label} namesake", posted.due), posted.at + 15)
+        due = at + chance.whole(f"{label} namesake due", -2 * SECOND, 20 * MINUTE)
+        acts.append(evolve(posted, at=at, do=Do.NAMESAKE, due=due, wishes=Wishes(name=wishes.name)))
+    if wishes.group and chance.part(f"{label} group cancelled") < 0.4:
+        at = max(_moment(chance, f"{label} group", posted.due), posted.at + 15)
+        acts.append(Act(at, Do.CANCEL_GROUP, posted.subject, wishes=wishes))
+    return acts
 
 
 def _patience(chance: Chance, label: str) -> Patience:

@@ -8,6 +8,7 @@ from tests.simulation.engine.chance import Chance, Surprise
 from tests.simulation.oracle.invariant import Broken, Invariant
 from tests.simulation.story.actors import Actors
 from tests.simulation.story.plan import HORIZON, Act, Weather, acts_of, weather_of
+from tests.simulation.story.series_plan import series_acts_of
 from tests.simulation.system.stack import Stack
 from tests.world import START
 
@@ -38,7 +39,7 @@ def play(story: Story, *, aloud: bool = False) -> Played:
     """Plays it. `aloud` keeps what happened, for people."""
     chance = Chance(story.seed, story.surprises)
     lines: list[tuple[Millis, str, str]] = []
-    weather, acts = weather_of(chance), acts_of(chance)
+    weather, acts = weather_of(chance), sorted([*acts_of(chance), *series_acts_of(chance)], key=lambda act: act.at)
     taken = tuple(range(len(acts))) if story.acts is None else story.acts
 
     def log(who: str, what: str) -> None:
@@ -61,7 +62,7 @@ def perform(stack: Stack, acts: list[Act]) -> int:
     actors, kernel = Actors(stack), stack.kernel
     for act in acts:
         kernel.at(act.at, lambda act=act: actors.act(act))  # type: ignore[misc] # mypy cannot infer the default
-    stack.aws.ticking = not stack.weather.asleep
+    stack.aws.ticking = stack.aws.looking_after_series = not stack.weather.asleep
     kernel.at(START + 1, stack.aws.tick)
     if not stack.weather.alone:
         kernel.at(START + 10 * MINUTE, actors.look_after)
@@ -70,6 +71,7 @@ def perform(stack: Stack, acts: list[Act]) -> int:
     if stack.weather.asleep:
         steps += run(stack, START + 9 * DAY)
         stack.aws.expire()
+    stack.aws.looking_after_series = True
     steps += run(stack, kernel.now + QUIET, until_quiet=True)
     stack.watch.check_end()
     _raise(stack)
@@ -114,9 +116,12 @@ def is_quiet(stack: Stack) -> bool:
     """Nothing waits, and everything has its end."""
     return (
         not stack.table.rows
+        and not stack.relaxed.rows
+        and not stack.relaxed_stream.unread()
         and not stack.waiting()
-        and not any(queue.messages for queue in stack.queues())
+        and not any(queue.messages for queue in (*stack.queues(), *stack.other_queues()))
         and not stack.stream.unread()
+        and not stack.watch.series.waiting()
         and all(row.ended for row in stack.ledger.rows.values())
         and stack.watch.accepted.keys() <= stack.ledger.rows.keys()
     )

@@ -5,10 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
+from delayer.core.history.cloud_events import encode
+from delayer.core.history.events import Event
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.fakes import MemoryQueue
-from delayer.ports.queue import ReceivedMessage
+from delayer.core.schedule.schedule_id import Kind, key_of, kind_of
+from delayer.core.schedule.table_change import Kind as Change
+from delayer.core.series.stepping import AT_THE_CLAIM
+from delayer.fakes import MemoryQueue, MemoryStream
+from delayer.ports.queue import Outgoing, ReceivedMessage
 from tests.simulation.engine.remote import Service
 from tests.simulation.system.bodies import body_of
 
@@ -17,6 +22,7 @@ if TYPE_CHECKING:
 
 IDLE = 15  # with an empty table only each of so many ticks is played: it has nothing to do
 CONCURRENT = 5  # invocations for one queue at a time
+TEN_AT_A_TIME = frozenset({"delayer", "http", "series"})
 REPEATED = 4  # deliveries of a message that may come twice; through an outage of hours they would only multiply
 LONG = (SECOND, 20 * SECOND, 3 * MINUTE, 2 * HOUR)  # how long a late delivery takes at most
 
@@ -27,8 +33,9 @@ class Aws:
 
     stack: "Stack"
     ticking: bool = True
-    _reading: set[int] = field(factory=set)  # shards of the stream with an invocation under way
-    _failures: dict[int, int] = field(factory=dict)  # of a shard, in a row
+    looking_after_series: bool = True
+    _reading: set[tuple[str, int]] = field(factory=set)  # shards of the stream with an invocation under way
+    _failures: dict[tuple[str, int], int] = field(factory=dict)  # of a shard, in a row
     _busy: dict[str, int] = field(factory=dict)  # invocations per queue
     _waiting: set[str] = field(factory=set)  # queues that are polled again in a while
     _woken: bool = False
@@ -44,21 +51,27 @@ class Aws:
 
     def _read_all(self) -> None:
         self._woken = False
-        for shard in self.stack.stream.busy():
-            self._read(shard)
+        for function, stream in self._streams().items():
+            for shard in stream.busy():
+                self._read(function, shard)
 
-    def _read(self, shard: int) -> None:
+    def _streams(self) -> dict[str, MemoryStream]:
+        """By the function that reads it."""
+        return {"enqueue": self.stack.stream, "claim_relaxed": self.stack.relaxed_stream}
+
+    def _read(self, function: str, shard: int) -> None:
         """One invocation at a time for each shard: that is what keeps the order."""
-        if shard in self._reading or not (batch := self.stack.stream.receive(shard)):
+        stack, place = self.stack, (function, shard)
+        if place in self._reading or not (batch := self._streams()[function].receive(shard)):
             return
-        self._reading.add(shard)
+        self._reading.add(place)
         batch = list(batch)
         about = [change.row.id for change in batch if isinstance(change.row, Schedule)]
-        self.stack.start(
-            "enqueue", lambda: self.stack.enqueue(batch), lambda answer: self._settle(shard, answer), about
-        )
+        use = stack.enqueue if function == "enqueue" else stack.claim_relaxed
+        stack.start(function, lambda: use(batch), lambda answer: self._settle(place, answer, about), about)
 
-    def _settle(self, shard: int, answer: Any) -> None:
+    def _settle(self, place: tuple[str, int], answer: Any, about: Sequence[str]) -> None:
+        function, shard = place
         failed = None if isinstance(answer, BaseException) else answer
         if failed is None:
             self.stack.new_environment()
@@ -66,12 +79,14 @@ class Aws:
             self.stack.log("AWS", "delivers the batch of the stream again")
             self.stack.new_environment()
             failed = None
-        self._failures[shard] = 0 if failed == [] else self._failures.get(shard, 0) + 1
-        self.stack.stream.settle(shard, failed)
-        self._reading.discard(shard)
+        if failed is None and function == "claim_relaxed":
+            self.stack.watch.excuses.update(about)
+        self._failures[place] = 0 if failed == [] else self._failures.get(place, 0) + 1
+        self._streams()[function].settle(shard, failed)
+        self._reading.discard(place)
         self.stack.watch.check_copies()
-        pause = min(SECOND * 2 ** min(self._failures[shard], 10), MINUTE) if self._failures[shard] else 1
-        self.stack.kernel.at(self.stack.kernel.now + pause, lambda: self._read(shard))
+        pause = min(SECOND * 2 ** min(self._failures[place], 10), MINUTE) if self._failures[place] else 1
+        self.stack.kernel.at(self.stack.kernel.now + pause, lambda: self._read(function, shard))
 
     # ------------------------------------------------------------ the queues
 
@@ -83,7 +98,7 @@ class Aws:
         if self._busy.get(queue.name, 0) >= CONCURRENT or self.stack.network.is_down(Service.SQS):
             self._poll_again(queue)
             return
-        batch = queue.receive(10 if queue in (self.stack.delayer_queue, self.stack.http_queue) else 1)
+        batch = queue.receive(10 if queue.name in TEN_AT_A_TIME else 1)
         self.stack.watch.check_copies()
         if not batch:
             return
@@ -92,7 +107,8 @@ class Aws:
         self._later(f"{queue.name} queue", 3, 25, lambda: self._poll(queue), since=again)
         if queue.visible():
             self._later(f"{queue.name} queue", 1, 5, lambda: self._poll(queue))
-        about = [schedule_id for one in batch if (schedule_id := body_of(one.body).id)]
+        is_event = queue in self.stack.other_queues()  # what comes twice of them excuses nothing
+        about = [schedule_id for one in batch if (schedule_id := body_of(one.body).id) and not is_event]
         self._maybe_twice(queue, batch, about)
         self._maybe_throttled(queue, batch)
         function, use = self._consumer(queue)
@@ -115,6 +131,9 @@ class Aws:
             "delayer": ("relay", stack.guarded_relay),
             "http": ("execute", stack.guarded_execute),
             "sweep": ("sweep", stack.sweep_buckets),
+            "series": ("step", stack.guarded_step),
+            "series-suspects": ("step", stack.guarded_step),
+            "group": ("cancel group", stack.cancel_group),
             "suspects": ("relay", stack.guarded_relay),
             "http-suspects": ("execute", stack.guarded_execute),
         }
@@ -160,25 +179,54 @@ class Aws:
     def _named(self, batch: Sequence[ReceivedMessage]) -> str:
         return ", ".join(self.stack.watch.name(body_of(one.body).id) for one in batch)
 
+    # ------------------------------------------------------------ the topic
+
+    def publish(self, event: Event) -> None:
+        """stream-lifecycle and the topic: what happens to an occurrence comes to the stepper; late, twice, or never."""
+        chance, weather = self.stack.chance, self.stack.weather
+        if kind_of(event.schedule_id) is not Kind.OCCURRENCE or event.type not in AT_THE_CLAIM:
+            return  # the others are no reason for any step
+        if chance.surprise("event lost", weather.lost):
+            self.stack.log("AWS", f"loses the event that {self.stack.watch.name(event.schedule_id)} is {event.type}")
+            return
+        body = encode(event)
+
+        def deliver() -> None:
+            self.stack.series_queue.send([Outgoing(body=body)])
+
+        self._later("event", 5, 60, deliver)
+        if chance.surprise("event doubled", weather.repeats):
+            self._later("event", 5, 3 * MINUTE, deliver)
+
     # ------------------------------------------------------------ the minute task, and TTL
 
     def tick(self) -> None:
         """EventBridge, once a minute: as long as there is something that a tick could do."""
-        chance, kernel = self.stack.chance, self.stack.kernel
+        kernel = self.stack.kernel
         kernel.at(kernel.now + MINUTE, self.tick)
         self._minutes += 1
         self._others_pass()
         idle = not self.stack.table.rows and not self.stack.waiting()
+        if self.looking_after_series and self.stack.watch.series.waiting():
+            self._tick_of("series tick", self.stack.series_tick)
         if not self.ticking or (idle and self._minutes % IDLE):
             return
-        fault = chance.surprise("tick", self.stack.weather.ticks)
-        kind = chance.one_of("tick fault", ("skipped", "doubled", "late")) if fault else ""
+        self._tick_of("tick", self.stack.tick)
+
+    def _tick_of(self, function: str, use: Callable[[], Any]) -> None:
+        chance = self.stack.chance
+
+        def run() -> None:
+            self.stack.start(function, use, lambda answer: None)
+
+        fault = chance.surprise(function, self.stack.weather.ticks)
+        kind = chance.one_of(f"{function} fault", ("skipped", "doubled", "late")) if fault else ""
         if fault:
-            self.stack.log("EventBridge", f"a tick is {kind}")
+            self.stack.log("EventBridge", f"a {function} is {kind}")
         if kind != "skipped":
-            self._later("tick", 0, 30 * SECOND if kind == "late" else 300, self._run_tick)
+            self._later(function, 0, 30 * SECOND if kind == "late" else 300, run)
         if kind == "doubled":
-            self._later("tick", 0, 2 * SECOND, self._run_tick)
+            self._later(function, 0, 2 * SECOND, run)
 
     def _others_pass(self) -> None:
         """There is other traffic than that of the story; it is what tells a killer from an outage."""
@@ -189,9 +237,6 @@ class Aws:
             if stack.is_fit(function):
                 stack.trials.note_pass(function, stack.kernel.now)
 
-    def _run_tick(self) -> None:
-        self.stack.start("tick", self.stack.tick, lambda answer: None)
-
     def expire(self) -> None:
         """TTL deletes what has expired, some time afterwards."""
         now = self.stack.kernel.now
@@ -201,6 +246,24 @@ class Aws:
             table.delete([key])
         for schedule_id in [schedule_id for schedule_id, row in ledger.rows.items() if row.expires_at <= now]:
             del ledger.rows[schedule_id]
+
+    def expire_later(self, row: Any) -> None:
+        """TTL deletes a record of the relaxed lane: some minutes after its time, or hours."""
+        if not isinstance(row, Schedule):
+            return
+        chance, kernel, table = self.stack.chance, self.stack.kernel, self.stack.relaxed
+        longest = (
+            10 * MINUTE if chance.calm else chance.one_of("TTL at most", (MINUTE, 10 * MINUTE, 10 * MINUTE, 5 * HOUR))
+        )
+        wait = chance.whole("TTL", 0, longest)
+
+        def expire() -> None:
+            if table.read(key_of(row.id)) is not None:
+                self.stack.log("TTL", f"deletes the record of {self.stack.watch.name(row.id)}")
+                del table.rows[key_of(row.id)]
+                table.emit(Change.REMOVE, row, expired=True)
+
+        kernel.at(max(row.expires_at, kernel.now) + wait, expire)
 
     def _later(
         self, label: str, low: Millis, high: Millis, do: Callable[[], None], since: Millis | None = None

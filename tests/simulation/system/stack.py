@@ -16,7 +16,7 @@ from delayer.core.firing.executing import Result
 from delayer.core.history.events import Event, of_record
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.waiting import PREFIXES
-from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
@@ -27,9 +27,11 @@ from delayer.fakes import (
     MemoryRecords,
     MemoryRegistry,
     MemoryScheduleTable,
+    MemorySeriesProgress,
+    MemorySeriesUpkeep,
     MemoryWaitingTable,
 )
-from delayer.fakes.messaging.queue import Message
+from delayer.fakes.messaging.queue import Message, oldest
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.journal import JournalEntry
@@ -43,7 +45,14 @@ from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, current
 from tests.simulation.engine.remote import BadDeploy, Harm, Network, Remote, Service
 from tests.simulation.oracle.watch import Watch
-from tests.simulation.oracle.watched import WatchedLedger, WatchedQueue, WatchedStore, WatchedTable
+from tests.simulation.oracle.watched import (
+    RELAXED,
+    WatchedLedger,
+    WatchedQueue,
+    WatchedSeries,
+    WatchedStore,
+    WatchedTable,
+)
 from tests.simulation.story.plan import Weather
 from tests.simulation.system.aws import Aws
 from tests.simulation.system.bodies import body_of
@@ -54,24 +63,52 @@ TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "accept": 10 * SECOND,
     "cancel": 10 * SECOND,
     "replace": 10 * SECOND,
+    "stop": 10 * SECOND,
+    "begin cancel group": 10 * SECOND,
+    "cancel group": 60 * SECOND,
     "enqueue": 60 * SECOND,
     "tick": 60 * SECOND,
     "sweep": 60 * SECOND,
+    "claim_relaxed": 60 * SECOND,
     "relay": 10 * SECOND,
     "execute": 85 * SECOND,
     "redrive": 60 * SECOND,
+    "step": 30 * SECOND,
+    "series tick": 60 * SECOND,
+    "create series": 10 * SECOND,
+    "halt series": 10 * SECOND,
+    "resume series": 10 * SECOND,
+    "change series": 10 * SECOND,
+    "run series": 10 * SECOND,
 }
 NAMES = {  # as functions/ has them
     "accept": "api-schedule-post",
     "cancel": "api-schedule-delete",
     "replace": "api-schedule-put",
+    "stop": "api-schedule-stop",
+    "begin cancel group": "api-group-delete",
+    "cancel group": "job-group-canceller",
     "enqueue": "stream-enqueuer",
     "tick": "task-1minute-enqueuer",
     "sweep": "sweep-bucket-enqueuer",
+    "claim_relaxed": "relaxed-claimer",
     "relay": "delayer-relay",
     "execute": "executor-http-request",
     "redrive": "operator-dead-letters",
+    "step": "series-stepper",
+    "series tick": "task-1minute-series",
+    "create series": "api-series-post",
+    "halt series": "api-series-delete",
+    "resume series": "api-series-resume",
+    "change series": "api-series-patch",
+    "run series": "api-series-run",
 }
+
+
+def lane_of(record: Any) -> str:
+    """The table of a record."""
+    lane: str = record.get("lane", "")
+    return lane
 
 
 @define
@@ -99,13 +136,23 @@ class StackConsumer:
         stack.kernel.wait_until(stack.kernel.now + stack.chance.whole("invoke", 1, 12))
         if stack.network.is_down(Service.LAMBDA):
             raise Unavailable("Lambda is down")
+        relaxed = [change for change, record in zip(changes, records, strict=True) if lane_of(record) == RELAXED]
+        others = [change for change in changes if change not in relaxed]
+        failed = {id(change) for change in self._ask("enqueue", stack.enqueue, others)}
+        failed |= {id(change) for change in self._ask("claim_relaxed", stack.claim_relaxed, relaxed)}
+        return [at for at, change in enumerate(changes) if id(change) in failed]
+
+    def _ask(self, function: str, use: Any, changes: Sequence[RecordChange]) -> Sequence[RecordChange]:
+        """One of the two functions; what it has failed at."""
+        if not changes:
+            return ()
         about = [change.row.id for change in changes if isinstance(change.row, Schedule)]
-        outcome = stack.kernel.call(
-            lambda done: stack.start("enqueue", lambda: stack.enqueue(changes, brought_back=True), done, about)
+        outcome = self.stack.kernel.call(
+            lambda done: self.stack.start(function, lambda: use(changes, brought_back=True), done, about)
         )
         if isinstance(outcome, BaseException):
             raise Died(str(outcome)) from outcome
-        return [at for at, change in enumerate(changes) if change.sequence in outcome]
+        return [change for change in changes if change.sequence in outcome]
 
 
 @frozen
@@ -177,7 +224,7 @@ class Stack(World):
         self.ledger = WatchedLedger(watch=self.watch)
         self.store = WatchedStore(watch=self.watch)
         self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
-        self.relaxed = MemoryScheduleTable(page_size=self.page_size)
+        self.relaxed = WatchedTable(watch=self.watch, page_size=self.page_size, lane=RELAXED)
         self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed)
         self.waiting_records = self.records.waiting
         self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
@@ -185,10 +232,17 @@ class Stack(World):
         self.http_suspects = self._queue(SUSPECTS["execute"], 90 * SECOND)
         self.delayer_queue = self._queue("delayer", 30 * SECOND, self.suspects)
         self.sweep_queue = self._queue("sweep", 120 * SECOND)
-        self.group_queue = self._queue("group", 120 * SECOND)
+        self.group_queue = evolve(self._queue("group", 120 * SECOND), fifo=True, choose=oldest)
         self.http_queue = self._queue("http", 90 * SECOND, self.http_suspects)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
+        self.series_suspects = self._queue(SUSPECTS["step"], MINUTE)
+        self.series_queue = self._queue("series", MINUTE, self.series_suspects)
         self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
+        self.series = WatchedSeries(
+            watch=self.watch, schedules=self.table, ledger=self.ledger, requests=self.registry.requests
+        )
+        self.series_upkeep = MemorySeriesUpkeep(series=self.series)
+        self.series_progress = MemorySeriesProgress()
         self.journal = JournalOfBeginnings(table=self.table)
         self._services = {
             id(self.table): ("schedules", Service.DYNAMODB),
@@ -197,11 +251,14 @@ class Stack(World):
             id(self.control): ("control", Service.DYNAMODB),
             id(self.trials): ("trials", Service.DYNAMODB),
             id(self.registry): ("registry", Service.DYNAMODB),
+            id(self.series): ("series", Service.DYNAMODB),
+            id(self.series_upkeep): ("series-upkeep", Service.DYNAMODB),
+            id(self.series_progress): ("series-progress", Service.DYNAMODB),
             id(self.jobs): ("jobs", Service.DYNAMODB),
             id(self.journal): ("journal", Service.DYNAMODB),
             id(self.store): ("store", Service.S3),
             id(self.target): ("target", Service.TARGET),
-            **{id(queue): (f"{queue.name}-queue", Service.SQS) for queue in (*self.queues(), self.group_queue)},
+            **{id(queue): (f"{queue.name}-queue", Service.SQS) for queue in (*self.queues(), *self.other_queues())},
         }
 
     def _queue(self, name: str, visibility: Millis, dead: MemoryQueue | None = None) -> MemoryQueue:
@@ -229,14 +286,28 @@ class Stack(World):
         return order[: self.chance.whole("messages in a batch", 1, at_most)]
 
     def queues(self) -> Sequence[MemoryQueue]:
-        """All of them."""
+        """Those with schedules in them, or with work for such a queue."""
         return (self.delayer_queue, self.http_queue, self.sweep_queue, self.suspects, self.http_suspects)
+
+    def other_queues(self) -> Sequence[MemoryQueue]:
+        """Those without schedules in them."""
+        return (self.group_queue, self.series_queue, self.series_suspects)
 
     def discard(self, batch: Sequence[RecordChange]) -> None:
         """The failure destination of the stream."""
         self.log("AWS", f"gives up on {len(batch)} records of the stream, and stores them")
         content = {"payload": {"Records": [change.record for change in batch]}}
-        self.store.objects[f"aws/lambda/{batch[0].sequence}"] = json.dumps(content).encode()
+        lane = lane_of(batch[0].record)
+        self.store.objects[f"aws/lambda/{lane}{batch[0].sequence}"] = json.dumps(content).encode()
+
+    def build(self) -> None:
+        super().build()
+        self.relaxed_stream.max_age = HOUR
+
+    def changes(self, records: Sequence[Any]) -> list[RecordChange]:
+        """Also of the other table."""
+        tables = {RELAXED: self.relaxed, "": self.table}
+        return [tables[lane_of(record)].stream[int(record["sequence"]) - 1] for record in records]
 
     def contents(self, content: bytes) -> Contents:
         """What the real reader does for DynamoDB's own JSON, for the fake's records."""
@@ -265,6 +336,12 @@ class Stack(World):
     def relay_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         self.check_alive("relay", [body_of(one.body).id for one in batch])
         return super().relay_batch(batch)
+
+    def step_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        self.check_alive("step", [])
+        if self.network.suffers("step", Harm.RAISES):
+            raise BadDeploy("step")
+        return super().step_batch(batch)
 
     def execute_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         self.check_alive("execute", [])

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from delayer.core.api.cancellation import (
     CANCELLED,
@@ -34,7 +34,7 @@ class Cancelled:
     """It will never reach an executor; answered for the first time, or again."""
 
     row: LedgerRow
-    asked: str = ""  # the id it was accepted with, if that was without a time, and it has one by now (ADR 0096)
+    asked: str = field(default="", kw_only=True)  # the id that it was accepted with, before it had a time (ADR 0096)
 
 
 Decided = LedgerChange | Already | TooLate | MayBeRunning | Expired | NotFound

@@ -99,17 +99,17 @@ def test_what_is_removed_when_it_is_nearly_due_is_enqueued() -> None:
     )
 
 
-@pytest.mark.parametrize(("expired", "told"), [(True, EventType.ENQUEUED), (False, None)])
+@pytest.mark.parametrize(("expired", "event"), [(True, EventType.ENQUEUED), (False, None)])
 @pytest.mark.parametrize("late", [0, HOUR, 3 * DAY])
 def test_a_relaxed_schedule_is_on_its_way_if_the_ttl_has_removed_it(
-    expired: bool, told: EventType | None, late: Millis
+    expired: bool, event: EventType | None, late: Millis
 ) -> None:
     """Not if its owner has cancelled it: that is told by the ledger, and nothing is sent anywhere."""
     by = {"userIdentity": {"type": "Service", "principalId": "dynamodb.amazonaws.com"}} if expired else {}
     item = schedule_table.to_item(a_relaxed_schedule())
     [found] = read({**of_table("REMOVE", item, at=NOW + late), **by})
     assert not found.problem
-    assert (found.event and found.event.type) == told
+    assert (found.event and found.event.type) == event
 
 
 def test_the_golden_record() -> None:

@@ -70,14 +70,14 @@ def test_what_somebody_else_has_removed_is_asked_about(late: Millis) -> None:
 
 
 @pytest.mark.parametrize("state", [State.CANCELLED, State.REPLACED])
-def test_what_was_withdrawn_is_over(state: State) -> None:
+def test_what_was_cancelled_or_replaced_is_over(state: State) -> None:
     assert decide_other_removal(RELAXED, a_claim(state=state)) == Ignore()
 
 
 @pytest.mark.parametrize(
     "row", [None, *(a_claim(state=state) for state in State if state not in {State.CANCELLED, State.REPLACED})]
 )
-def test_what_nobody_has_withdrawn_is_not_forgotten(row: Any) -> None:
+def test_what_nobody_has_cancelled_is_not_forgotten(row: Any) -> None:
     """Whether another copy has fired is for the dead letters to find out."""
     assert decide_other_removal(RELAXED, row) == MoveToDeadLetters(reason=BY_OTHERS, schedule=RELAXED)
 

@@ -75,6 +75,18 @@ def test_it_fires_once_it_has_expired_and_is_nowhere_else() -> None:
     world.check_never_early()
 
 
+def test_the_way_of_a_relaxed_firing_is_three_writes() -> None:
+    """Put, claim, outcome. The TTL deletes free of charge."""
+    world = World()
+    world.ticking = False
+    posted(world)
+    assert [change.kind for change in world.relaxed.stream] == [Kind.INSERT]
+    assert world.claim_relaxed(expired(world)) == []
+    world.run_until(START + 2 * HOUR)
+    assert world.ledger.writes == 2
+    assert world.table.stream == []
+
+
 def test_its_lateness_is_a_metric_of_its_own() -> None:
     """What is late by nature must not ring for what is not."""
     world = World()

@@ -1,0 +1,86 @@
+"""The policies that are built in."""
+
+from collections import Counter
+
+import pytest
+
+from delayer.extension.harness import NotAccepted, handler_in
+from delayer.extension.policy import DAY, HOUR, At, Refused
+from delayer.extension.policy_harness import ask, instant
+from tests.cfn import ROOT
+
+spread = handler_in(ROOT / "functions/policy-spread")
+business = handler_in(ROOT / "functions/policy-next-business-hour")
+SATURDAY = instant("2026-11-21T09:00:00Z")
+LISBON = {"timeZone": "Europe/Lisbon"}
+
+
+def test_spread_is_even_and_the_same_however_often_it_is_asked() -> None:
+    chosen = [ask(spread, {"seconds": 10}, number=number) for number in range(2_000)]
+    assert chosen == [
+        ask(spread, {"seconds": 10}, number=number, now=SATURDAY + DAY, accepted_at=SATURDAY) for number in range(2_000)
+    ]
+    seconds = Counter((one.instant - SATURDAY) // 1_000 for one in chosen if isinstance(one, At))
+    assert set(seconds) == set(range(10))
+    assert all(150 < times < 250 for times in seconds.values())
+
+
+@pytest.mark.parametrize("fields", [{}, {"seconds": 0}, {"seconds": 31_536_001}, {"seconds": 1.5}], ids=str)
+def test_spread_has_a_length(fields: dict[str, object]) -> None:
+    with pytest.raises(NotAccepted, match=r"when\.seconds"):
+        ask(spread, fields)
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ("2026-11-21T09:00:00Z", "2026-11-23T09:00:00Z"),  # a Saturday
+        ("2026-11-23T08:59:59.999Z", "2026-11-23T09:00:00Z"),
+        ("2026-11-23T12:00:00.001Z", "2026-11-23T12:00:00.001Z"),  # it is open
+        ("2026-11-23T17:00:00Z", "2026-11-24T09:00:00Z"),
+    ],
+)
+def test_monday_to_friday_from_nine_to_five(now: str, expected: str) -> None:
+    assert ask(business, LISBON, now=instant(now)) == At(instant(expected))
+
+
+def test_hours_of_its_own_a_zone_and_holidays() -> None:
+    fields = {
+        "timeZone": "America/New_York",
+        "hours": {"SAT": ["10:00-12:00"], "MON": ["13:00-24:00"]},
+        "holidays": ["2026-11-21"],
+    }
+    assert ask(business, fields, now=SATURDAY) == At(instant("2026-11-23T13:00:00-05:00"))
+
+
+def test_a_late_decision_does_not_fire_outside_business_hours() -> None:
+    """The function was broken over the weekend: what was accepted in time waits for Monday."""
+    friday = SATURDAY - 24 * HOUR
+    assert ask(business, now=SATURDAY, accepted_at=friday) == At(instant("2026-11-23T09:00:00Z"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"timeZone": "Europe/Atlantis"}, "no such time zone"),
+        ({"timeZone": "Europe"}, "no such time zone"),
+        ({"timeZone": "../etc"}, "cannot be read"),
+        ({"hours": {"MON": ["17:00-09:00"]}}, "the closing must be after the opening"),
+        ({"holidays": ["2026-02-30"]}, "cannot be read"),
+        ({"hours": {"MON": []}}, "no business hour in the next 400 days"),
+    ],
+)
+def test_what_can_never_be_is_refused(fields: dict[str, object], reason: str) -> None:
+    answer = ask(business, fields)
+    assert isinstance(answer, Refused)
+    assert reason in answer.detail
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"hours": {"Monday": ["09:00-12:00"]}}, {"hours": {"MON": ["9-17"]}}, {"holidays": ["Easter"]}],
+    ids=str,
+)
+def test_the_api_refuses_what_is_not_written_like_this(fields: dict[str, object]) -> None:
+    with pytest.raises(NotAccepted, match="when"):
+        ask(business, fields)

@@ -1,0 +1,284 @@
+"""Bugs of series: the step, its net, and what their owners do."""
+
+from typing import Any
+
+from attrs import evolve
+
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.outcome import ended_unclaimed
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.recurrence.on_missed import OnMissed
+from delayer.core.schedule.instants import MINUTE, Millis
+from delayer.core.schedule.schedule_id import key_of
+from delayer.core.series import backfill, stepping
+from delayer.core.series.command import CancelFirst, decide_beside, decide_delete, decide_pause, decide_resume
+from delayer.core.series.series import Cursor, CursorChange, Refused, SeriesState
+from delayer.core.series.stepping import AT_THE_CLAIM, Step
+from delayer.core.series.upkeep.net import Fate
+from delayer.ports.series import SeriesTransaction
+from delayer.use_cases.api.cancel import Cancelled
+from delayer.use_cases.series import create, halt, occurrences, step
+from delayer.use_cases.series.steering import change, once, resume, run
+from delayer.use_cases.series.upkeep import net
+from tests.simulation.bugs.bug import Bug
+from tests.simulation.oracle.invariant import Invariant
+from tests.simulation.oracle.watched import WatchedSeries
+
+_decide_step = stepping.decide_step
+_decide_any_step = backfill.decide_any_step
+_next_step = stepping.next_step
+_write = WatchedSeries.write
+
+
+def _whatever_it_is_about(cursor: Cursor, definition: Any, rule: Any, happened: Any, now: Millis) -> Any:
+    about = evolve(happened, schedule_id=cursor.current or happened.schedule_id)
+    return _decide_any_step(cursor, definition, rule, about, now)
+
+
+def _in_any_state(cursor: Cursor, definition: Any, rule: Any, happened: Any, now: Millis) -> Any:
+    is_closed = cursor.state in (SeriesState.PAUSED, SeriesState.CANCELLED)
+    open_one = evolve(cursor, state=SeriesState.ACTIVE) if is_closed else cursor
+    return _decide_step(open_one, definition, rule, happened, now)
+
+
+def _from_when_it_ran(cursor: Cursor, definition: Any, rule: Any, now: Millis) -> Any:
+    following = _next_step(cursor, definition, rule, now)
+    return evolve(following, at=now + MINUTE) if isinstance(following, Step) else following
+
+
+def _never_made_up(cursor: Cursor, definition: Any, rule: Any, now: Millis) -> Any:
+    return _next_step(cursor, evolve(definition, on_missed=OnMissed.SKIP), rule, now)
+
+
+def _always_made_up(cursor: Cursor, definition: Any, rule: Any, now: Millis) -> Any:
+    return _next_step(cursor, evolve(definition, on_missed=OnMissed.ALL), rule, now)
+
+
+def _at_the_claim(overlap: Any, kind: Any) -> bool:
+    return kind in AT_THE_CLAIM
+
+
+def _unconditionally(self: Any, transaction: SeriesTransaction) -> bool:
+    """The cursor as it was decided, over whatever is there now."""
+    cursor = transaction.cursor
+    current = self.cursors_of.get((cursor.owner, cursor.series))
+    if current is None or transaction.over is None or current == cursor:
+        return _write(self, transaction)
+    return _write(self, evolve(transaction, cursor=evolve(cursor, revision=current.revision + 1), over=current))
+
+
+def _only_the_current(cursor: Cursor) -> tuple[str, ...]:
+    return (cursor.current,) if cursor.current else ()
+
+
+def _cancels_first(decide: Any) -> Any:
+    def halted(self: Any, owner: str, series: str, by: str = "") -> Any:
+        """The schedules first, and the cursor afterwards."""
+        cursor = self.series.cursor(owner, series)
+        answers = [self.cancel(one, owner, halt.DETAIL, by) for one in cursor.named]
+        for _ in range(halt.ROUNDS):
+            decision = decide(self.series.cursor(owner, series))
+            if isinstance(decision, Refused):
+                return decision
+            if not isinstance(decision, CursorChange):
+                break
+            stored = self.series.definition(owner, series)
+            if self.series.write(self.retention.transaction(decision, stored)):
+                break
+        return halt.Halted(
+            cursor=cursor,
+            cancelled=tuple(one.row.schedule_id for one in answers if isinstance(one, Cancelled)),
+            claimed=(),
+            claimed_up_to=0,
+        )
+
+    return halted
+
+
+def _makes_up_the_pause(cursor: Cursor, definition: Any, rule: Any, row: LedgerRow | None, now: Millis) -> Any:
+    following = decide_resume(cursor, definition, rule, row, now)
+    missed = rule.next_after(max(cursor.passed, cursor.at))
+    return evolve(following, at=missed) if isinstance(following, Step) and missed else following
+
+
+def _cancelled_for_sure(cursor: Cursor, definition: Any, rule: Any, row: LedgerRow | None, now: Millis) -> Any:
+    decision = decide_resume(cursor, definition, rule, row, now)
+    if not isinstance(decision, CancelFirst):
+        return decision
+    cancelled = ended_unclaimed(cursor.current, cursor.owner, State.CANCELLED, now, halt.DETAIL)
+    return decide_resume(cursor, definition, rule, cancelled, now)
+
+
+def _leaves_the_old_one(thing: Any, **values: Any) -> Any:
+    values.pop("ends", None)
+    return evolve(thing, **values)
+
+
+def _own_change_beside_the_cursor(self: Any, old: Any, row: Any, new: Any, end: LedgerChange) -> Any:
+    filed = self.series.filed(old.id)
+    cursor = self.series.cursor(filed.owner, filed.series) if filed else None
+    if cursor is None:
+        return Refused("its series is gone")
+    same = evolve(cursor, revision=cursor.revision + 1)
+    return self.series.write(
+        SeriesTransaction(cursor=same, over=cursor, put=(new,), ends=(end,), delete=(key_of(old.id),))
+    )
+
+
+def _reopens_without_a_name(self: Any, schedule: Any, opened: LedgerChange) -> Any:
+    """The cursor is read, and nothing is written to it."""
+    filed = self.series.filed(schedule.id)
+    cursor = self.series.cursor(filed.owner, filed.series) if filed else None
+    if cursor and isinstance(refused := decide_beside(cursor, schedule.id), Refused):
+        return refused
+    [result] = self.ledger.write([opened])
+    return result is None or isinstance(result, LedgerRow)
+
+
+def _keeps_no_answer(self: Any, call: Any, began: Any) -> None:
+    return None
+
+
+def _runs_unnamed(cursor: Cursor, schedule_id: str, over: Any = ()) -> Any:
+    decision = decide_beside(cursor, schedule_id, over)
+    if isinstance(decision, Refused):
+        return decision
+    return CursorChange(cursor=evolve(decision.cursor, beside=cursor.beside), over=cursor)
+
+
+def _no_net(self: Any, began: Millis) -> None:
+    return None
+
+
+def _settled_at_once(*_: Any) -> Fate:
+    return Fate.FORGET
+
+
+BUGS = (
+    Bug(
+        name="any-event-steps",
+        what="whatever event of a series comes is taken for one of its current occurrence",
+        breaks=Invariant.CANCEL_TRUTH,
+        swaps=((step, "decide_any_step", _whatever_it_is_about),),
+    ),
+    Bug(
+        name="cursor-without-condition",
+        what="the cursor of a series is written without a condition on its revision",
+        breaks=Invariant.CANCEL_TRUTH,
+        swaps=((WatchedSeries, "write", _unconditionally),),
+    ),
+    Bug(
+        name="steps-in-a-pause",
+        what="an event that is late steps a series that is paused or cancelled",
+        breaks=Invariant.CANCEL_TRUTH,
+        swaps=((backfill, "decide_step", _in_any_state),),
+    ),
+    Bug(
+        name="time-from-the-last-run",
+        what="the next time is reckoned from when the last occurrence ran",
+        breaks=Invariant.AS_ASKED,
+        whose="every scheduler that sleeps for its interval",
+        swaps=((stepping, "next_step", _from_when_it_ran),),
+    ),
+    Bug(
+        name="missed-forgotten",
+        what="times that were missed are left out, although they are to be made up",
+        breaks=Invariant.NONE_MISSING,
+        swaps=((stepping, "next_step", _never_made_up),),
+    ),
+    Bug(
+        name="missed-made-up",
+        what="all times that were missed are made up, although they are to be left out",
+        breaks=Invariant.EACH_ONCE,
+        swaps=((stepping, "next_step", _always_made_up),),
+    ),
+    Bug(
+        name="overlap-ignored",
+        what="the next occurrence is put at the claim of the last one, although they must not overlap",
+        breaks=Invariant.AS_ASKED,
+        swaps=((stepping, "is_over_for", _at_the_claim),),
+    ),
+    Bug(
+        name="backfill-at-the-claim",
+        what="a backfill goes on at the claim of its last occurrence, and becomes a burst",
+        breaks=Invariant.AS_ASKED,
+        swaps=((backfill, "AT_AN_END", AT_THE_CLAIM),),
+    ),
+    Bug(
+        name="only-the-current",
+        what="a pause cancels the current occurrence, and not those beside it",
+        breaks=Invariant.CANCEL_TRUTH,
+        swaps=((Cursor, "named", property(_only_the_current)),),
+    ),
+    Bug(
+        name="cancels-before-the-cursor",
+        what="a pause or a DELETE cancels the schedules first, and writes the cursor afterwards",
+        breaks=Invariant.CANCEL_TRUTH,
+        whose="Delayer, in its first design",
+        swaps=(
+            (halt.Halt, "pause", _cancels_first(decide_pause)),
+            (halt.Halt, "delete", _cancels_first(decide_delete)),
+        ),
+    ),
+    Bug(
+        name="pause-made-up",
+        what="a resume begins with the first time of the pause",
+        breaks=Invariant.EACH_ONCE,
+        swaps=((resume, "decide_resume", _makes_up_the_pause),),
+    ),
+    Bug(
+        name="resume-without-cancel",
+        what="a resume does not cancel what a pause that died has left",
+        breaks=Invariant.CANCEL_TRUTH,
+        swaps=((resume, "decide_resume", _cancelled_for_sure),),
+    ),
+    Bug(
+        name="change-beside-the-old-one",
+        what="a change puts the new occurrence, and leaves the old one where it is",
+        breaks=Invariant.EACH_ONCE,
+        swaps=((change, "evolve", _leaves_the_old_one),),
+    ),
+    Bug(
+        name="own-change-unnamed",
+        what="an occurrence that is moved by its own id is not named in the cursor",
+        breaks=Invariant.CANCEL_TRUTH,
+        swaps=((occurrences.Occurrences, "replace", _own_change_beside_the_cursor),),
+    ),
+    Bug(
+        name="redrive-unnamed",
+        what="a redrive looks whether the series is paused, and is not named in its cursor",
+        breaks=Invariant.CANCEL_TRUTH,
+        whose="Delayer, in its first design",
+        swaps=((occurrences.Occurrences, "reopen", _reopens_without_a_name),),
+    ),
+    Bug(
+        name="run-now-unnamed",
+        what="an occurrence of run-now is not named in the cursor",
+        breaks=Invariant.CANCEL_TRUTH,
+        swaps=((run, "decide_beside", _runs_unnamed),),
+    ),
+    Bug(
+        name="run-now-twice",
+        what="a run-now that is repeated with its idempotency key runs once more",
+        breaks=Invariant.EACH_ONCE,
+        swaps=((once.Once, "row", _keeps_no_answer),),
+    ),
+    Bug(
+        name="series-key-counts-as-new",
+        what="a POST of a series that is repeated with its idempotency key makes a second one",
+        breaks=Invariant.ONE_KEY,
+        swaps=((create, "KEY_LIFETIME", 0),),
+    ),
+    Bug(
+        name="no-net",
+        what="a lost event is the end of its series",
+        breaks=Invariant.NONE_MISSING,
+        swaps=((net.Net, "__call__", _no_net),),
+    ),
+    Bug(
+        name="net-looks-once",
+        what="the net forgets what has not happened when it looks",
+        breaks=Invariant.NONE_MISSING,
+        swaps=((net, "decide_look", _settled_at_once),),
+    ),
+)

@@ -1,0 +1,308 @@
+"""A schedule without a time: what its client is told, before and after a policy has decided, and what is never lost."""
+
+import json
+from typing import Any
+
+import pytest
+from attrs import define, field
+
+from delayer.core.api.cancellation import Expired, TooEarly, TooLate
+from delayer.core.api.status import Status
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import is_undecided, key_of
+from delayer.core.timing.deciding import At, Chosen, Refused
+from delayer.ports.queue import ReceivedMessage
+from delayer.use_cases.api.accept import Accepted
+from delayer.use_cases.api.cancel import Cancelled
+from delayer.use_cases.api.replace import Replaced
+from delayer.wiring import use_cases
+from tests.world import ACTION, START, World
+
+OWNER = "owner"
+WHEN = {"policy": "spread", "seconds": 3600}
+
+
+@define(slots=False)
+class Timing:
+    """A stack, and a policy whose answers are those of a script."""
+
+    world: World = field(factory=World)
+    chosen: Chosen | Exception = field(default=At(START + HOUR))
+    _read: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        ports = self.world.ports
+        self.lookup = use_cases.lookup(ports("lookup"))
+        self.stop = use_cases.stop(ports("stop"))
+        self.list = use_cases.list_schedules(ports("list"))
+        self.enqueue = use_cases.enqueue_timing(ports("timing"))
+        self.net = use_cases.timing_net(ports("net"))
+        self.decide = use_cases.decide(ports("decide"), self.choose)
+
+    def choose(self, schedule: Schedule) -> Chosen:
+        if isinstance(self.chosen, Exception):
+            raise self.chosen
+        return self.chosen
+
+    def post(self, **more: Any) -> str:
+        body = {"when": WHEN, "action": ACTION, "payload": {"n": 1}, **more}
+        answer = self.world.accept(json.dumps(body).encode(), OWNER)
+        assert isinstance(answer, Accepted)
+        return answer.schedule_id
+
+    def read_stream(self) -> None:
+        stream = self.world.waiting_records.stream
+        new, self._read = stream[self._read :], len(stream)
+        assert self.enqueue(new) == []
+
+    def messages(self) -> list[str]:
+        return [one.body for one in self.world.policy_queue.messages]
+
+    def ask(self) -> list[str]:
+        """All messages that are in the queue, once. They stay in it."""
+        batch = [ReceivedMessage(message_id=str(at), body=body) for at, body in enumerate(self.messages())]
+        return self.decide(batch)
+
+    def run(self) -> None:
+        self.read_stream()
+        assert self.ask() == []
+
+    def status(self, schedule_id: str) -> Status:
+        found = self.lookup.by_id(schedule_id, OWNER)
+        assert isinstance(found, Status), found
+        return found
+
+    def state(self, schedule_id: str) -> State:
+        return self.status(schedule_id).state
+
+    def tick(self, later: Millis) -> None:
+        self.world.clock.sleep_until(self.world.clock.now() + later)
+        self.net()
+
+
+@pytest.fixture
+def timing() -> Timing:
+    return Timing()
+
+
+def test_it_waits_and_is_then_the_schedule_with_its_time(timing: Timing) -> None:
+    accepted = timing.post()
+    assert is_undecided(accepted)
+    assert timing.state(accepted) is State.UNDECIDED
+    timing.run()
+    found = timing.status(accepted)
+    assert (found.schedule_id, found.state) == (accepted, State.SCHEDULED)
+    assert not is_undecided(found.decided_as)
+    assert found.original
+    assert found.original.schedule.point_in_time == START + HOUR
+    assert found.original.schedule.definition.when == "", "it has its time"
+    assert timing.world.waiting_records.rows == {}
+
+
+def test_it_fires_once_at_its_time(timing: Timing) -> None:
+    accepted = timing.post()
+    timing.run()
+    assert timing.ask() == [], "a message that comes twice"
+    timing.world.run_until(START + HOUR + MINUTE)
+    [(at, message)] = timing.world.target.reached
+    assert at >= START + HOUR
+    assert message.schedule.id == timing.status(accepted).decided_as
+    assert timing.state(accepted) is State.EXECUTED
+
+
+def test_a_cancel_before_the_decision(timing: Timing) -> None:
+    accepted = timing.post()
+    timing.read_stream()
+    assert isinstance(timing.world.cancel(accepted, OWNER), Cancelled)
+    assert timing.ask() == []
+    assert timing.state(accepted) is State.CANCELLED
+    assert timing.world.table.rows == {}
+
+
+def test_a_cancel_after_the_decision_follows_it(timing: Timing) -> None:
+    accepted = timing.post()
+    timing.run()
+    put = timing.status(accepted).decided_as
+    answer = timing.world.cancel(accepted, OWNER)
+    assert isinstance(answer, Cancelled)
+    assert (answer.row.schedule_id, answer.asked) == (put, accepted)
+    assert timing.state(accepted) is State.CANCELLED
+    timing.world.run_until(START + 2 * HOUR)
+    assert timing.world.target.reached == []
+
+
+def test_a_cancel_after_the_claim_says_so(timing: Timing) -> None:
+    accepted = timing.post()
+    timing.run()
+    timing.world.run_until(START + 2 * HOUR)
+    answer = timing.world.cancel(accepted, OWNER)
+    assert isinstance(answer, TooLate)
+    assert answer.row.state is State.EXECUTED
+
+
+def test_a_late_repeat_of_its_put_brings_nothing_back(timing: Timing) -> None:
+    accepted = timing.post()
+    record = timing.world.records.read(key_of(accepted))
+    assert record
+    for over in (lambda: timing.world.cancel(accepted, OWNER), timing.run):
+        over()
+        timing.world.records.put(record)
+        timing.run()
+        assert timing.world.waiting_records.rows == {}
+    assert timing.world.table.rows == {}
+
+
+def test_another_time_takes_the_place_of_the_policy(timing: Timing) -> None:
+    accepted = timing.post(window={"seconds": 60})
+    answer = timing.world.replace.by_id(accepted, OWNER, point_in_time=START + DAY, payload=None)
+    assert isinstance(answer, Replaced)
+    assert not is_undecided(answer.schedule.id)
+    assert START + DAY <= answer.schedule.point_in_time < START + DAY + MINUTE
+    assert timing.state(accepted) is State.REPLACED
+    timing.run()
+    assert list(timing.world.table.rows) == [key_of(answer.schedule.id)]
+
+
+def test_another_payload_waits_for_its_time_as_before(timing: Timing) -> None:
+    accepted = timing.post()
+    answer = timing.world.replace.by_id(accepted, OWNER, point_in_time=None, payload='{"n":2}')
+    assert isinstance(answer, Replaced)
+    assert is_undecided(answer.schedule.id)
+    timing.run()
+    assert timing.state(accepted) is State.REPLACED
+    found = timing.status(answer.schedule.id)
+    assert found.original
+    assert (found.state, found.original.schedule.definition.payload) == (State.SCHEDULED, '{"n":2}')
+
+
+def test_a_change_after_the_decision_follows_it(timing: Timing) -> None:
+    accepted = timing.post()
+    timing.run()
+    put = timing.status(accepted).decided_as
+    answer = timing.world.replace.by_id(accepted, OWNER, point_in_time=START + DAY, payload=None)
+    assert isinstance(answer, Replaced)
+    assert answer.previous == put
+    assert timing.state(accepted) is State.REPLACED
+    timing.world.run_until(START + 2 * DAY)
+    assert [message.schedule.id for _, message in timing.world.target.reached] == [answer.schedule.id]
+
+
+def test_its_name_goes_with_it(timing: Timing) -> None:
+    accepted = timing.post(name="n")
+    by_name = timing.lookup.by_name("n", OWNER)
+    assert isinstance(by_name, Status)
+    assert (by_name.schedule_id, by_name.state) == (accepted, State.UNDECIDED)
+    timing.run()
+    by_name = timing.lookup.by_name("n", OWNER)
+    assert isinstance(by_name, Status)
+    assert by_name.schedule_id == timing.status(accepted).decided_as
+    assert isinstance(timing.world.cancel.by_name("n", OWNER), Cancelled)
+    assert timing.state(accepted) is State.CANCELLED
+
+
+def test_a_refusal_ends_it_for_good(timing: Timing) -> None:
+    """With the reason; its name is free, and it can be neither changed nor cancelled."""
+    timing.chosen = Refused("there is no business hour")
+    accepted = timing.post(name="n")
+    timing.run()
+    found = timing.status(accepted)
+    assert found.row
+    assert (found.state, found.row.detail) == (State.FAILED, "there is no business hour")
+    assert timing.world.waiting_records.rows == {}
+    assert isinstance(timing.world.cancel(accepted, OWNER), TooLate)
+    assert isinstance(timing.world.replace.by_id(accepted, OWNER, point_in_time=START + DAY, payload="1"), TooLate)
+    assert timing.post(name="n") != accepted
+
+
+def test_a_time_beyond_what_an_id_holds_is_refused(timing: Timing) -> None:
+    timing.chosen = At(START + 4000 * DAY)
+    accepted = timing.post()
+    timing.run()
+    assert timing.state(accepted) is State.FAILED
+
+
+def test_nothing_is_lost_if_the_function_is_broken_for_a_day(timing: Timing) -> None:
+    timing.chosen = RuntimeError("a defect")
+    accepted = timing.post()
+    timing.read_stream()
+    assert timing.ask() == ["0"]
+    for _ in range(24):
+        timing.tick(HOUR)
+        assert timing.ask()
+    assert timing.state(accepted) is State.UNDECIDED
+    timing.chosen = At(START + HOUR)
+    timing.ask()
+    timing.world.run_until(timing.world.clock.now() + MINUTE)
+    assert timing.state(accepted) is State.EXECUTED
+    assert len(timing.world.target.reached) == 1, "late, and once"
+
+
+def test_the_net_finds_what_no_event_has_reported(timing: Timing) -> None:
+    accepted = timing.post()
+    for _ in range(4):
+        timing.tick(MINUTE)
+    assert len(timing.messages()) == 1
+    timing.ask()
+    assert timing.state(accepted) is State.SCHEDULED
+    timing.tick(MINUTE)
+
+
+def test_what_waits_for_a_policy_that_is_gone_waits(timing: Timing) -> None:
+    accepted = timing.post(when={"policy": "next-business-hour"})  # the world has no queue of it
+    timing.read_stream()
+    assert timing.messages() == []
+    assert timing.state(accepted) is State.UNDECIDED
+
+
+def test_no_margin_is_counted_from_its_id(timing: Timing) -> None:
+    """Years later it can still be cancelled; and once nothing is known of it any more, nobody is told a story."""
+    old, gone = timing.post(), timing.post()
+    timing.world.records.delete([key_of(gone)])  # as if its ledger row had expired, long after it fired
+    timing.world.clock.sleep_until(START + 500 * DAY)
+    assert timing.state(old) is State.UNDECIDED
+    assert isinstance(timing.world.cancel(old, OWNER), Cancelled)
+    assert isinstance(timing.world.cancel(gone, OWNER), Expired)
+    assert isinstance(timing.lookup.by_id(gone, OWNER), Expired)
+    assert isinstance(timing.world.replace.by_id(gone, OWNER, point_in_time=START, payload=None), Expired)
+
+
+def test_a_stop_follows(timing: Timing) -> None:
+    accepted = timing.post()
+    assert isinstance(timing.stop(accepted, OWNER), TooEarly)
+    timing.run()
+    assert isinstance(timing.stop(accepted, OWNER), TooEarly)
+
+
+def test_its_history_goes_on_with_the_schedule_that_has_its_time(timing: Timing) -> None:
+    accepted = timing.post()
+    timing.run()
+    row = timing.world.ledger.read(accepted)
+    assert row
+    assert (row.state, row.detail, row.decided_as) == (
+        State.DECIDED,
+        "by spread",
+        timing.status(accepted).decided_as,
+    )
+
+
+@pytest.mark.parametrize("asked", [{"pointInTime": "2026-11-21T10:00:00Z"}, {"delaySeconds": 3600}])
+def test_a_window_opens_at_its_time_and_ends_in_time(timing: Timing, asked: dict[str, Any]) -> None:
+    body = {**asked, "window": {"seconds": 900}, "action": ACTION}
+    answer = timing.world.accept(json.dumps(body).encode(), OWNER)
+    assert isinstance(answer, Accepted)
+    assert START + HOUR < answer.point_in_time < START + HOUR + 900 * SECOND
+    stored = timing.world.stored(answer.schedule_id)
+    assert json.loads(stored.definition.window) == {"seconds": 900, "from": "2026-11-21T10:00:00.000Z"}
+    changed = timing.world.replace.by_id(answer.schedule_id, OWNER, point_in_time=None, payload="1")
+    assert isinstance(changed, Replaced)
+    assert changed.schedule.point_in_time == answer.point_in_time, "its time is not moved again"
+
+
+def test_a_window_is_behind_the_decided_time(timing: Timing) -> None:
+    accepted = timing.post(window={"seconds": 900})
+    timing.run()
+    found = timing.status(accepted).original
+    assert found
+    assert START + HOUR < found.schedule.point_in_time < START + HOUR + 900 * SECOND
