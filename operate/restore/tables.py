@@ -11,7 +11,7 @@ from delayer.aws.events.lifecycle_stream import RESTORED as RESTORED  # the read
 from delayer.aws.series.progress import NET
 from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import SECOND, Millis
-from delayer.core.schedule.schedule_id import is_of_undecided
+from delayer.core.schedule.schedule_id import id_in, is_undecided
 from delayer.core.series.upkeep.rounds import Directory
 
 Item = Mapping[str, Any]
@@ -56,7 +56,7 @@ def of_schedules(item: Item, _now: Millis) -> Decision:
 def of_waiting(item: Item, _now: Millis) -> Decision:
     """Every record. One whose row shows a decision or an end is cleared away by the function of its policy."""
     key = RecordKey(bucket=item["bucket"]["S"], due=item["due"]["S"])
-    return Decision.COPY if is_of_undecided(key) else Decision.WRONG
+    return Decision.COPY if is_undecided(id_in(key)) else Decision.WRONG
 
 
 def of_lists(kinds: Mapping[str, Decision]) -> Callable[[Item, Millis], Decision]:

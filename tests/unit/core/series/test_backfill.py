@@ -1,5 +1,7 @@
 """A backfill makes up the times of a range, one after the other. The orders of its writes are searched by the model."""
 
+from typing import Any
+
 import pytest
 from attrs import evolve
 from hypothesis import given
@@ -33,7 +35,7 @@ FILLING = Backfill(since=ASKED.since, until=ASKED.until, at=NOW - 3 * HOUR, curr
 CANCELLED = a_claim(schedule_id=OF_IT, state=State.CANCELLED, claimed_at=0, attempt=0)
 
 
-def a_filling(**changes: object) -> Cursor:
+def a_filling(**changes: Any) -> Cursor:
     return a_cursor(backfill=evolve(FILLING, **changes))
 
 
