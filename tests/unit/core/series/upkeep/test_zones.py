@@ -8,7 +8,7 @@ from delayer.core.schedule.instants import HOUR, MINUTE
 from delayer.core.series.series import Cursor, SeriesState
 from delayer.core.series.stepping import Ignore, ReadAgain, Step
 from delayer.core.series.upkeep.zones import decide_recompute, recomputed
-from tests.samples import NOW, a_claim
+from tests.samples import NOW, a_claim, a_definition
 from tests.unit.core.series.samples import CURRENT, Broken, Every, Times, a_cursor, a_series
 
 EARLIER = NOW - HOUR
@@ -46,6 +46,16 @@ def test_nearly_always_nothing_changes() -> None:
 )
 def test_what_is_due_moved_or_not_put_stays(cursor: Cursor) -> None:
     assert isinstance(decide_recompute(cursor, a_series(), Every(7 * HOUR), None, EARLIER), Ignore)
+
+
+def test_what_is_due_within_its_window_is_not_moved() -> None:
+    """It is due up to ten minutes after the time of the rule."""
+    within = a_series(definition=a_definition(window='{"seconds": 600}'))
+    cursor = evolve(CURSOR, at=NOW - 9 * MINUTE)
+    step = decide_recompute(cursor, within, Times((NOW + HOUR,)), None, EARLIER)
+    assert step == Step(number=7, at=NOW + HOUR)
+    far = evolve(CURSOR, at=NOW - 11 * MINUTE)
+    assert isinstance(decide_recompute(far, within, Times((NOW + HOUR,)), None, EARLIER), Ignore)
 
 
 def test_what_was_claimed_a_moment_early_stays() -> None:
