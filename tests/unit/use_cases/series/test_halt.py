@@ -14,6 +14,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.cancel import Answer, Cancelled
 from delayer.use_cases.series.halt import Halt, Halted
 from delayer.use_cases.series.retention import Retention
+from delayer.wiring import use_cases
 from tests.samples import OWNER
 from tests.unit.use_cases.series.test_step import ID, Stage
 from tests.world import START
@@ -22,7 +23,7 @@ from tests.world import START
 def a_halt(stage: Stage) -> Halt:
     return Halt(
         series=stage.series,
-        cancel=stage.world.cancel,
+        cancel=use_cases.cancel(stage.world.ports("halt")),
         retention=Retention(clock=stage.world.clock),
         observer=stage.world.observer,
     )
