@@ -34,7 +34,7 @@ def test_a_policy_decides_and_it_fires_once_under_its_new_id(client: Client) -> 
     assert request.headers["delayer-schedule-id"] == found["decidedAs"] != accepted
     assert now() >= parse_instant(found["pointInTime"])
     client.ledger_state(found["decidedAs"], "executed")
-    events = [one["event"] for one in client.history(accepted, "executed")]
+    events = [one["event"] for one in client.history(accepted, "executed", seconds=30)]
     assert events[0] == "scheduled"
     assert {"decided", "claimed", "executed"} <= set(events)
 
