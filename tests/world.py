@@ -8,6 +8,7 @@ A FaultPlan spoils one call of one function.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
 from attrs import define, evolve, field, frozen
 
@@ -22,6 +23,7 @@ from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import IdKeys, first_keys
 from delayer.core.schedule.table_change import RecordChange
+from delayer.core.timing.deciding import At, Chosen
 from delayer.fakes import (
     InOrder,
     ManualClock,
@@ -285,6 +287,10 @@ class World:
         # The second time another environment runs it.
         sent = Sent(at_most=0 if self.duplicated else 10_000)
         self.enqueue = evolve(use_cases.enqueue(self.ports("enqueue")), sent=sent)
+        self.waiting_stream = MemoryStream(self.clock, self.waiting_records.stream, self.discard, shards=self.shards)
+        self.enqueue_timing = use_cases.enqueue_timing(self.ports("enqueue_timing"))
+        self.timing_tick = use_cases.timing_net(self.ports("timing tick"))
+        self.decide = use_cases.decide(self.ports("policy"), self.choose)
         self.claim_relaxed = use_cases.claim_relaxed(self.ports("claim_relaxed"))
         self.tick = use_cases.tick(self.ports("tick"))
         self.sweep_buckets = use_cases.sweep_buckets(self.ports("sweep"))
@@ -311,6 +317,11 @@ class World:
     def execute_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """What the executor does with a batch."""
         return self.execute(batch)
+
+    def choose(self, schedule: Schedule) -> Chosen:
+        """What the policy spread says."""
+        seconds: int = json.loads(schedule.definition.when)["seconds"]
+        return At(schedule.created_at + crc32(schedule.id.encode()) % (seconds * SECOND))
 
     def step_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """What the stepper of series does with a batch of events."""
@@ -397,7 +408,7 @@ class World:
         """As its record was when it was written."""
         return next(
             change.row
-            for change in reversed([*self.table.stream, *self.relaxed.stream])
+            for change in reversed([*self.table.stream, *self.relaxed.stream, *self.waiting_records.stream])
             if isinstance(change.row, Schedule) and change.row.id == schedule_id
         )
 

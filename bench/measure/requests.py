@@ -15,6 +15,7 @@ FIXED_WRITE_OF_ALL = "UpdateItem"  # only control rows are updated
 FIXED_SQS = "GetQueueAttributes"
 # They report what has happened and take no part in it. With Lifecycle=off they do nothing.
 LIFECYCLE = ("stream-lifecycle", "lifecycle-journal")
+OF_SERIES = ("series-stepper", "task-1minute-series")  # the latter queries each minute, also without any series
 HEARTBEAT = ("stream-enqueuer", "dynamodb.UpdateItem")  # notes that it received the heartbeat
 
 
@@ -91,8 +92,8 @@ def total(operations: Mapping[str, Numbers], prefix: str, number: str) -> float:
 
 
 def per_schedule(reading: Reading, schedules: int) -> PerSchedule:
-    """The sums of a run, divided by its schedules. Fixed sums are not divided, and the journal is left out."""
-    reading = without(LIFECYCLE, reading)
+    """The sums of a run, divided by its schedules. Fixed sums are not divided; the journal and series are left out."""
+    reading = without((*LIFECYCLE, *OF_SERIES), reading)
     rows = by_function(reading)
     fixed = sum(numbers["writeUnits"] for numbers in fixed_writes(reading))
     attributes = sum(

@@ -19,8 +19,8 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, name, by = owner_of(event), requests.name_of(event), requests.caller_of(event)
     match cancel.by_name(name, owner, by) if name else cancel(requests.parameter(event, "id"), owner, by=by):
-        case Cancelled(row, asked=asked):
-            return responses.ended(row, asked)
+        case Cancelled(row):
+            return responses.ended(row, "" if name else requests.parameter(event, "id"))
         case TooLate(row):
             return problems.too_late(row)
         case MayBeRunning(row=row, wait=wait):

@@ -9,7 +9,9 @@ from attrs import frozen
 from delayer.aws.dynamodb.schedule_table import HEARTBEAT
 from delayer.aws.events.lifecycle_stream import RESTORED as RESTORED  # the reader leaves out what bears it
 from delayer.aws.series.progress import NET
+from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.schedule_id import id_in, is_undecided
 from delayer.core.series.upkeep.rounds import Directory
 
 Item = Mapping[str, Any]
@@ -46,7 +48,15 @@ def of_ledger(item: Item, now: Millis) -> Decision:
 
 def of_schedules(item: Item, _now: Millis) -> Decision:
     """Every record but heartbeats. What is past its expiry fires all the same: TTL is a safety net, not an end."""
+    if of_waiting(item, _now) is Decision.COPY:
+        return Decision.WRONG
     return Decision.LEAVE if item["bucket"]["S"] == HEARTBEAT else Decision.COPY
+
+
+def of_waiting(item: Item, _now: Millis) -> Decision:
+    """Every record. One whose row shows a decision or an end is cleared away by the function of its policy."""
+    key = RecordKey(bucket=item["bucket"]["S"], due=item["due"]["S"])
+    return Decision.COPY if is_undecided(id_in(key)) else Decision.WRONG
 
 
 def of_lists(kinds: Mapping[str, Decision]) -> Callable[[Item, Millis], Decision]:
@@ -102,6 +112,13 @@ TABLES: Final[Mapping[str, Table]] = {
                 **dict.fromkeys(("live", "counted"), Decision.LEAVE),
             }
         ),
+    ),
+    "waiting": Table(
+        what="what waits for its time",
+        output="WaitingTable",
+        keys=("bucket", "due"),
+        decide=of_waiting,
+        is_marked=True,
     ),
     "schedules": Table(
         what="the schedules", output="SchedulesTable", keys=("bucket", "due"), decide=of_schedules, is_marked=True

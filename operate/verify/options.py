@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attrs import field, frozen
 
-PARTS = ("near", "bulk", "races", "refused", "redrive", "relaxed", "far", "canary")
+PARTS = ("near", "bulk", "races", "refused", "redrive", "series", "relaxed", "far", "canary")
 LONGEST_BATCH = 100
 
 
@@ -42,8 +42,8 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m operate.verify",
         description="Checks what a deployed stack promises, by using it as its owner does. It creates about 140 "
-        "schedules and two queues named delayer-target-verify-…, and removes what it has made. With a token in the "
-        "environment variable TOKEN it calls the API with that token; without, it signs its calls if the stack wants "
+        "schedules, a series and two queues named delayer-target-verify-…, and removes what it has made. With a token "
+        "in the environment variable TOKEN it calls the API with it; without, it signs its calls if the stack wants "
         "it, with the credentials that boto3 finds. With these it also looks into the account; what it cannot check "
         "without them, it says. The far schedules take as long as the stack's DelayerPeriod and about two minutes "
         "more. The exit status is 0 if everything that was asked for was checked and held, otherwise it is 1.",

@@ -14,6 +14,7 @@ from operate.verify.promises.cancelling import never_fired, races
 from operate.verify.promises.failing import redriven, refused
 from operate.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
 from operate.verify.promises.relaxed import relaxed
+from operate.verify.promises.repeating import repeating
 from operate.verify.results.findings import Finding, broken, unchecked
 from operate.verify.session import Session, Unexpected
 
@@ -23,6 +24,7 @@ TITLES = {
     "races": "Cancelling at the instant of the claim",
     "refused": "A target that is refused",
     "redrive": "A dead letter and its redrive",
+    "series": "A series of one minute",
     "relaxed": "The relaxed lane",
     "far": "Creating what is beyond the delayer period",
     "canary": "The canary and its alarm",
@@ -131,6 +133,7 @@ def check_all(session: Session, inbox: Inbox) -> None:
         "races": lambda: [races(session, inbox)],
         "refused": lambda: [refused(session)],
         "redrive": lambda: [redriven(session, late_queue)],
+        "series": lambda: [repeating(session, inbox)],
         "relaxed": lambda: relaxed(session, inbox),
     }
     try:

@@ -37,6 +37,7 @@ class Session:
     findings: list[Finding] = field(factory=list)
     lateness: list[Lateness] = field(factory=list)
     live: set[str] = field(factory=set)  # schedules that may have to be cancelled
+    series: set[str] = field(factory=set)  # those that may have to be deleted
     dead_letters: set[str] = field(factory=set)  # schedules whose bodies may have to be discarded
     must_not_arrive: set[str] = field(factory=set)  # what was answered `cancelled`
 
@@ -96,13 +97,23 @@ class Session:
     def clean_up(self) -> list[str]:
         """Cancel, discard and delete what is left; what could not be removed."""
         self.live -= self.inbox.arrivals().keys() if self.inbox else set()
-        left = [*self._cancel_all(), *self._discard_all()]
+        left = [*self._delete_series(), *self._cancel_all(), *self._discard_all()]
         if self.inbox:
             try:
                 self.inbox.close()
             except AWS_ERRORS as error:
                 left.append(f"the queue {self.inbox.name}: {error}")
         return left
+
+    def _delete_series(self) -> Iterator[str]:
+        for series in sorted(self.series):
+            try:
+                answer = self.api.delete(f"/series/{series}")
+            except NoAnswer as error:
+                yield f"the series {series}: {error}"
+            else:
+                if answer.status != HTTPStatus.OK:
+                    yield f"the series {series}: {answer.why()}"
 
     def _cancel_all(self) -> Iterator[str]:
         for schedule_id in sorted(self.live):

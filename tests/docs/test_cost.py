@@ -17,6 +17,7 @@ ALARM, METRIC = Decimal("0.10"), Decimal("0.30")  # a month; not in the table of
 OWN = [name for name in functions() if not is_added(name)]
 EXECUTORS = [name for name in OWN if name.startswith("executor-") and name != "executor-canary"]
 SUBSCRIBERS = [name for name in OWN if name.startswith("subscriber-")]
+POLICIES = [name for name in OWN if name.startswith("policy-")]
 
 
 def rows(heading: str) -> dict[str, tuple[str, Decimal]]:
@@ -69,7 +70,7 @@ def test_an_executor() -> None:
 @pytest.mark.skipif(not set(functions()) >= SHIPPED, reason="an action that is shipped was taken out: it costs less")
 def test_an_idle_stack() -> None:
     found = rows("When nothing is scheduled")
-    of_path = sum(queues_of(name) for name in OWN if not name.startswith(("executor-", "subscriber-")))
+    of_path = sum(queues_of(name) for name in OWN if not name.startswith(("executor-", "subscriber-", "policy-")))
     assert of_path == 5
     assert found["long polling of five queues by Lambda"][1] == rounded(polling(5))
     of_executors = sum((polling(queues_of(name)) + alarms_of(name) * ALARM for name in EXECUTORS), Decimal())
@@ -77,7 +78,9 @@ def test_an_idle_stack() -> None:
     assert found[name] == (str(len(EXECUTORS)), rounded(of_executors))
     of_subscribers = sum((polling(queues_of(name)) + alarms_of(name) * ALARM for name in SUBSCRIBERS), Decimal())
     assert found["subscribers that have nothing to do"] == (str(len(SUBSCRIBERS)), rounded(of_subscribers))
-    own = [*EXECUTORS, *SUBSCRIBERS, *(name for name in functions() if is_added(name))]
+    of_policies = sum((polling(queues_of(name)) + alarms_of(name) * ALARM for name in POLICIES), Decimal())
+    assert found["policies that have nothing to do"] == (str(len(POLICIES)), rounded(of_policies))
+    own = [*EXECUTORS, *SUBSCRIBERS, *POLICIES, *(name for name in functions() if is_added(name))]
     others = alarms(r"\w+") - sum(alarms_of(name) for name in own) - of_canary()
     name = "all other alarms; those with an expression count once for each of its metrics"
     assert found[name] == (str(others), others * ALARM)

@@ -24,13 +24,15 @@ def rows(heading: str) -> dict[str, list[str]]:
     return {first.strip("`"): others for first, *others in cells}
 
 
-OF_A_LOOP = re.compile(r"\b(Executor|Subscriber)[a-z0-9]+(SuspectsQueue|Queue)\b|(?<=passed#)(executor)-[a-z0-9-]+")
+OF_A_LOOP = re.compile(
+    r"\b(Executor|Subscriber|Policy)[a-z0-9]+(SuspectsQueue|Queue)\b|(?<=passed#)(executor)-[a-z0-9-]+"
+)
 FUNCTION_OF_THE_STACK = re.compile(r"arn:.*:function:\$\{AWS::StackName\}-")
-KINDS = ("executor", "subscriber")
+KINDS = ("executor", "subscriber", "policy")
 
 
 def kind_of(function: str) -> str:
-    """`executor` and `subscriber` for those that a loop makes: they have one row together."""
+    """`executor`, `subscriber` and `policy` for those that a loop makes: they have one row together."""
     return function.partition("-")[0] if function.startswith(KINDS) else ""
 
 

@@ -350,12 +350,12 @@ def claim_relaxed(ports: "Bundle") -> "ClaimRelaxed":
 
     return ClaimRelaxed(
         clock=ports.clock,
-        control=ports.control,
         trials=ports.trials,
         dead_letters=dead_letters(ports),
         waiting=ports.dead_letter_store,
         observer=ports.observer,
         ledger=ports.ledger,
+        function=ports.source,
         firing=HandOver(
             clock=ports.clock,
             ledger=ports.ledger,

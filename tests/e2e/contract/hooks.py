@@ -53,6 +53,8 @@ def _mend_body(body: dict[str, Any], path: dict[str, Any]) -> None:
         body["pointInTime"] = _instant()
     elif "pointInTime" in body:
         body["pointInTime"] = time.time() + FAR
+    if {"from", "until"} <= set(body):
+        body |= {"from": _instant(-2 * FAR), "until": _instant(-FAR)}  # a range of the past
     if isinstance(rule := body.get("repeat"), dict):
         body["repeat"] = {**RULES[len(str(rule)) % len(RULES)], "from": _instant()}
     if isinstance(action := body.get("action"), dict) and action.get("type") == "event-put":
@@ -77,5 +79,5 @@ def _decoded(cursor: str) -> str:
         return ""
 
 
-def _instant() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + FAR))
+def _instant(ahead: int = FAR) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + ahead))

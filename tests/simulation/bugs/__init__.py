@@ -10,12 +10,11 @@ from tests.simulation.bugs import (
     history,
     minute_task,
     recovery,
-    relaxed,
     relay,
-    series,
     wishes,
 )
 from tests.simulation.bugs.bug import Bug
+from tests.simulation.bugs.kinds import relaxed, series, timing
 
 BUGS: tuple[Bug, ...] = (
     *enqueuer.BUGS,
@@ -27,6 +26,7 @@ BUGS: tuple[Bug, ...] = (
     *wishes.BUGS,
     *series.BUGS,
     *relaxed.BUGS,
+    *timing.BUGS,
     *history.BUGS,
 )
 BY_NAME = {bug.name: bug for bug in BUGS}

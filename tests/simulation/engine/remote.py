@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
 from attrs import define, field
@@ -208,8 +209,9 @@ class Remote:
         method = getattr(self._port, name)
         label = f"{self._label}.{name}"
 
-        def call(*arguments: Any) -> Any:
-            return self._network.call(label, self._service, method, arguments)
+        def call(*arguments: Any, **named: Any) -> Any:
+            do = partial(method, **named) if named else method
+            return self._network.call(label, self._service, do, arguments)
 
         def one_by_one(changes: Sequence[LedgerChange]) -> list[WriteResult]:
             """Each change is a request of its own, and fares on its own."""

@@ -199,7 +199,7 @@ class SeriesWatch:
     def _check_step(self, seen: Seen, over: Cursor, cursor: Cursor) -> None:
         """Between the last occurrence and the next there is no time that is still to come, nor one to be made up."""
         is_next = cursor.current != over.current and (cursor.number > over.number or cursor.state is SeriesState.ENDED)
-        if not is_next or cursor.definition_revision != over.definition_revision:
+        if not is_next or seen.rule_of(cursor) != seen.rule_of(over):
             return
         rule, now = seen.rule_of(cursor), self.watch.stack.kernel.now
         before = cursor.at if cursor.state is SeriesState.ACTIVE else rule.anchor + rule.count * rule.interval
@@ -241,7 +241,9 @@ class SeriesWatch:
 
     def handed_over(self, schedule_id: str) -> None:
         """To the executor, for the first attempt."""
-        seen = self._of(schedule_id)
+        seen, row = self._of(schedule_id), self._row(schedule_id)
+        if row is not None and row.ended:  # a twin of a message from before: its executor refuses it
+            return
         if seen is not None and seen.named is not None and schedule_id not in seen.named:
             name = self.watch.name(schedule_id)
             self._fail(Invariant.CANCEL_TRUTH, seen, f"was paused or cancelled, and {name} was not named")

@@ -31,7 +31,7 @@ class Stops:
         row = self._row(schedule_id)
         if row is None or not row.stopped_at:
             self._fail(schedule_id, "is reported as stopped, and is not")
-        self.stopped.setdefault(schedule_id, self.watch.stack.kernel.now)
+        self.stopped.setdefault(row.schedule_id if row else schedule_id, self.watch.stack.kernel.now)
 
     def answered_too_early(self, schedule_id: str) -> None:
         """A client was told that it is not claimed yet."""
@@ -73,7 +73,9 @@ class Stops:
             self.watch.fail(Invariant.DROPPED_WHEN_LATE, f"{name} is claimed {late} ms late, though it has a rule")
 
     def _row(self, schedule_id: str) -> LedgerRow | None:
-        return self.watch.stack.ledger.rows.get(schedule_id)
+        """Of one that was accepted without a time: that of the one which has it."""
+        row = self.watch.stack.ledger.rows.get(schedule_id)
+        return self.watch.stack.ledger.rows.get(row.decided_as) if row and row.decided_as else row
 
     def _fail(self, schedule_id: str, what: str) -> None:
         self.watch.fail(Invariant.STOPPED, f"{self.watch.name(schedule_id)} {what}")

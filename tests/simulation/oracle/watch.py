@@ -17,10 +17,11 @@ from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import address_of, is_relaxed, key_of, point_in_time_of
+from delayer.core.schedule.schedule_id import address_of, is_relaxed, is_undecided, key_of, point_in_time_of
 from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.ports.queue import Outgoing
 from tests.simulation.engine.kernel import Invocation, current
+from tests.simulation.oracle.decisions import Decisions
 from tests.simulation.oracle.invariant import ALLOWED, Broken, Invariant
 from tests.simulation.oracle.keys import Keys
 from tests.simulation.oracle.series_watch import SeriesWatch
@@ -106,6 +107,7 @@ class Watch:
     stops: Stops = field(init=False)
     keys: Keys = field(init=False)
     series: SeriesWatch = field(init=False)
+    decisions: Decisions = field(init=False)
     broken: Broken | None = None
     on_dead_letter: Callable[[str], None] = field(default=lambda key: None)  # somebody sees what is kept, and acts
     on_claim_or_end: Callable[[str], None] = field(default=lambda schedule_id: None)  # its owner sees it, and acts
@@ -115,6 +117,7 @@ class Watch:
 
     def __attrs_post_init__(self) -> None:
         self.stops, self.keys, self.series = Stops(self), Keys(self), SeriesWatch(self)
+        self.decisions = Decisions(self)
 
     def fail(self, invariant: Invariant, what: str) -> None:
         """Notes the first; it is raised between two events, outside of the functions that catch errors."""
@@ -184,6 +187,8 @@ class Watch:
     def answered_accepted(self, schedule: Schedule, point_in_time: Millis, payload: str) -> None:
         """What is stored is what the client asked for, also for what was overdue when it came."""
         name = self.name(schedule.id)
+        if is_undecided(schedule.id):
+            return
         if not schedule.point_in_time == point_in_time_of(schedule.id) == point_in_time:
             self.fail(Invariant.AS_ASKED, f"{name} does not have the point in time that its client asked for")
         if schedule.definition.payload != payload:
@@ -244,6 +249,7 @@ class Watch:
         self.series.ledger_wrote(old, new)
         self.stops.wrote(old, new)
         self.keys.wrote(new)
+        self.decisions.wrote(new)
         if is_claim(old, new):
             self._claimed(name, old, new)
         if old and old.ended:
@@ -276,6 +282,7 @@ class Watch:
         if isinstance(change.row, Schedule):
             if change.kind is Kind.INSERT:
                 self.keys.stored(change.row)
+                self.decisions.stored(change.row)
             at = self.stack.kernel.now // SECOND * SECOND
             if event := history.of_record(change.kind, change.row, change.sequence, at):
                 self.events[change.row.id].append(event)
@@ -431,7 +438,7 @@ class Watch:
     def copies(self) -> set[str]:
         """All schedules of which there is a copy."""
         stack = self.stack
-        rows = [*stack.table.rows.values(), *stack.relaxed.rows.values()]
+        rows = [*stack.table.rows.values(), *stack.relaxed.rows.values(), *stack.waiting_records.rows.values()]
         unread = [*stack.stream.unread(), *stack.relaxed_stream.unread()]
         table = {row.id for row in rows if isinstance(row, Schedule)}
         stream = {change.row.id for change in unread if isinstance(change.row, Schedule)}
@@ -467,6 +474,7 @@ class Watch:
         left += [queue.name for queue in self.stack.other_queues() if queue.messages]
         left += ["the store, to be brought back"] * bool(self.stack.waiting())
         left += ["schedules"] * bool(self.stack.table.rows) + ["stream"] * bool(self.stack.stream.unread())
+        left += ["what has no time yet"] * bool(self.stack.waiting_records.rows or self.stack.waiting_stream.unread())
         left += ["the relaxed lane"] * bool(self.stack.relaxed.rows or self.stack.relaxed_stream.unread())
         if left:
             self.fail(Invariant.NOTHING_WAITS, f"something waits in: {', '.join(left)}")

@@ -22,6 +22,7 @@ from tests.simulation.oracle.invariant import Invariant
 from tests.world import PERIOD
 
 RELAXED = "relaxed"  # the lane of a table, as its records name it
+UNDECIDED = "undecided"
 
 if TYPE_CHECKING:
     from tests.simulation.oracle.watch import Watch
@@ -76,10 +77,10 @@ class WatchedTable(MemoryScheduleTable):
     def emit(self, kind: Any, row: Any, *, expired: bool = False) -> None:
         super().emit(kind, row, expired=expired)
         stack = self.watch.stack
-        if self.lane == RELAXED:
+        if self.lane:
             record: Any = self.stream[-1].record
-            self.stream[-1] = evolve(self.stream[-1], record={**record, "lane": RELAXED})
-            if kind is not Kind.REMOVE:
+            self.stream[-1] = evolve(self.stream[-1], record={**record, "lane": self.lane})
+            if kind is not Kind.REMOVE and self.lane == RELAXED:
                 stack.aws.expire_later(row)
         self.watch.table_changed(self.stream[-1])
         stack.aws.wake_stream()

@@ -16,7 +16,7 @@ from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import key_of
+from delayer.core.schedule.schedule_id import is_undecided, key_of
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.queue import Outgoing
 from delayer.ports.unavailable import Unavailable
@@ -99,6 +99,9 @@ class Actors:
             retry |= {"maxAgeSeconds": patience.age, "backoff": backoff}
         wishes = act.wishes
         body = {"pointInTime": act.due / 1000, "action": ACTION, "payload": json.loads(payload_of(act)), "retry": retry}
+        if wishes.within:
+            body["when"] = {"policy": "spread", "seconds": wishes.within}
+            del body["pointInTime"]
         body |= {"precision": "relaxed"} if wishes.relaxed else {}
         body |= {"name": wishes.name} if wishes.name else {}
         body |= {"group": wishes.group} if wishes.group else {}
@@ -155,7 +158,7 @@ class Actors:
 
     def _stop_it(self, schedule_id: str) -> None:
         self.stack.log("client", f"stops {self.stack.watch.name(schedule_id)}")
-        self.stack.watch.stops.asked.add(schedule_id)
+        self.stack.watch.stops.asked |= self.stack.watch.decisions.ids_of(schedule_id)
         self.ask(
             "stop", lambda: self.stack.stop(schedule_id, OWNER), lambda answer: self._was_stopped(schedule_id, answer)
         )
@@ -216,7 +219,7 @@ class Actors:
     def cancel_it(self, schedule_id: str) -> None:
         """By its id."""
         self.stack.log("client", f"cancels {self.stack.watch.name(schedule_id)}")
-        self.stack.watch.asked.add(schedule_id)
+        self.stack.watch.asked |= self.stack.watch.decisions.ids_of(schedule_id)
         self.ask(
             "cancel",
             lambda: self.stack.cancel(schedule_id, OWNER),
@@ -227,13 +230,13 @@ class Actors:
         watch = self.stack.watch
         self.stack.log("client", f"is answered about {watch.name(schedule_id)}: {type(answer).__name__}")
         match answer:
-            case Cancelled():
-                watch.revoke(schedule_id)
+            case Cancelled(row=row):
+                watch.revoke(row.schedule_id)
                 watch.series.answered_cancelled(schedule_id)
             case TooLate(row):
                 watch.answered_too_late(row)
                 if row.state is not State.REPLACED:
-                    watch.refused[schedule_id] = row
+                    watch.refused[row.schedule_id] = row
             case Expired():
                 watch.answered_too_old(schedule_id)
             case MayBeRunning():
@@ -248,7 +251,7 @@ class Actors:
     def move_it(self, act: Act, schedule_id: str) -> None:
         """By its id."""
         self.stack.log("client", f"moves {self.stack.watch.name(schedule_id)}")
-        self.stack.watch.asked.add(schedule_id)
+        self.stack.watch.asked |= self.stack.watch.decisions.ids_of(schedule_id)
         self.ask(
             "replace",
             lambda: self.stack.replace.by_id(schedule_id, OWNER, point_in_time=act.due, payload=None),
@@ -271,6 +274,7 @@ class Actors:
     def _was_replaced(self, act: Act, old: str | None, answer: Any) -> None:
         watch = self.stack.watch
         if isinstance(answer, Replaced):
+            old = answer.previous or old
             if act.do is not Do.MOVE_ONE:
                 self._has(act, answer.schedule)
             if old:
@@ -291,7 +295,7 @@ class Actors:
     def _vandal(self, act: Act) -> None:
         """An operator deletes a record in the console."""
         schedule = self.stack.watch.accepted.get(self.ids.get(act.subject, ""))
-        if schedule and self.stack.records.read(key_of(schedule.id)):
+        if schedule and not is_undecided(schedule.id) and self.stack.records.read(key_of(schedule.id)):
             self.stack.watch.struck.add(schedule.id)
             self.stack.log("operator", f"deletes the record of {self.stack.watch.name(schedule.id)} by hand")
             self.stack.records.delete([key_of(schedule.id)])
@@ -365,6 +369,8 @@ class Actors:
             self.stack.store.objects.setdefault(key, content)
             self._command(key, discard=False)
         for schedule in self.stack.watch.accepted.values():
+            if is_undecided(schedule.id):
+                continue
             self.stack.watch.struck.add(schedule.id)
             self.stack.log("operator", f"restores the record of {self.stack.watch.name(schedule.id)}")
             self.stack.records.put(schedule)

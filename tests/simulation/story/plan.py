@@ -59,6 +59,7 @@ class Wishes:
     name: str = ""
     group: str = ""
     key: str = ""  # for idempotency
+    within: int = 0  # seconds within which a policy decides the time; 0: the client says the time
     relaxed: bool = False  # in the lane without precision
     drop_after: int = 0  # seconds that it may be late; 0: it is never dropped
 
@@ -206,10 +207,11 @@ def _deploys(chance: Chance) -> tuple[Deploy, ...]:
     if chance.part("bad deploy") >= 0.5:
         return ()
     function = chance.one_of("bad deploy of", ("enqueue", "relay", "execute"))
+    function = "policy" if chance.part("bad deploy of the policy") < 0.15 else function
     function = "step" if chance.part("bad deploy of the stepper") < 0.15 else function
     harm = chance.one_of("bad deploy harm", tuple(Harm))
     since = START + chance.whole("bad deploy since", 0, 12 * MINUTE)
-    length = chance.one_of("bad deploy length", (30 * MINUTE, 30 * MINUTE, 3 * HOUR))
+    length = chance.one_of("bad deploy length", (30 * MINUTE, 30 * MINUTE, DAY if function == "policy" else 3 * HOUR))
     return (Deploy(function, harm, since, since + length),) if chance.surprise("a bad deploy", 1) else ()
 
 
@@ -261,12 +263,14 @@ def _wishes(chance: Chance, label: str, subject: int, named: bool) -> Wishes:
     relaxed = chance.part(f"{label} relaxed") < 0.12
     if named:
         return Wishes(drop_after=drop_after, relaxed=relaxed)
+    within = chance.one_of(f"{label} within", (60, 600, 3600)) if chance.part(f"{label} policy") < 0.12 else 0
     with_name, with_key = (chance.part(f"{label} with {what}") < 0.2 for what in ("name", "key"))
     return Wishes(
-        name=name_of(subject) if with_name else "",
-        group=chance.one_of(f"{label} group", ("", "", "", "", "red", "blue")),
-        key=f"key-{subject}" if with_key else "",
-        relaxed=relaxed,
+        name=name_of(subject) if with_name and not within else "",
+        group="" if within else chance.one_of(f"{label} group", ("", "", "", "", "red", "blue")),
+        key=f"key-{subject}" if with_key and not within else "",
+        relaxed=relaxed and not within,
+        within=within,
         drop_after=drop_after,
     )
 

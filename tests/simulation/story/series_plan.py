@@ -1,6 +1,6 @@
 """What a story has of series: none, one or two, and what their owners do at the worst moments."""
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from tests.simulation.engine.chance import Chance
@@ -98,6 +98,8 @@ def _acts(chance: Chance, label: str, subject: int, posted: Millis, repeat: Repe
     is_impatient = chance.part(f"{label} impatient") < 0.4
     act = SeriesAct(at, do, subject, due, wishes=key, repeat=other, version=2, is_impatient=is_impatient)
     acts: list[Act] = [act]
+    if do in (Do.RUN_NOW, Do.BACKFILL) and chance.part(f"{label} once more") < 0.4:
+        acts.append(evolve(act, at=at + chance.whole(f"{label} when once more", 1, MINUTE)))
     if do is Do.PAUSE and chance.part(f"{label} resumed") < 0.75:
         again = at + chance.whole(f"{label} pause", 1, chance.one_of(f"{label} how long", (60, SECOND, 3 * MINUTE)))
         acts.append(SeriesAct(again, Do.RESUME, subject, repeat=other))

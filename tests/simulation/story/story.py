@@ -117,6 +117,8 @@ def is_quiet(stack: Stack) -> bool:
     return (
         not stack.table.rows
         and not stack.relaxed.rows
+        and not stack.waiting_records.rows
+        and not stack.waiting_stream.unread()
         and not stack.relaxed_stream.unread()
         and not stack.waiting()
         and not any(queue.messages for queue in (*stack.queues(), *stack.other_queues()))

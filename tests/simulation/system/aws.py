@@ -57,7 +57,12 @@ class Aws:
 
     def _streams(self) -> dict[str, MemoryStream]:
         """By the function that reads it."""
-        return {"enqueue": self.stack.stream, "claim_relaxed": self.stack.relaxed_stream}
+        stack = self.stack
+        return {
+            "enqueue": stack.stream,
+            "claim_relaxed": stack.relaxed_stream,
+            "enqueue_timing": stack.waiting_stream,
+        }
 
     def _read(self, function: str, shard: int) -> None:
         """One invocation at a time for each shard: that is what keeps the order."""
@@ -67,7 +72,11 @@ class Aws:
         self._reading.add(place)
         batch = list(batch)
         about = [change.row.id for change in batch if isinstance(change.row, Schedule)]
-        use = stack.enqueue if function == "enqueue" else stack.claim_relaxed
+        use: Any = {
+            "enqueue": stack.enqueue,
+            "claim_relaxed": stack.claim_relaxed,
+            "enqueue_timing": stack.enqueue_timing,
+        }[function]
         stack.start(function, lambda: use(batch), lambda answer: self._settle(place, answer, about), about)
 
     def _settle(self, place: tuple[str, int], answer: Any, about: Sequence[str]) -> None:
@@ -133,6 +142,7 @@ class Aws:
             "sweep": ("sweep", stack.sweep_buckets),
             "series": ("step", stack.guarded_step),
             "series-suspects": ("step", stack.guarded_step),
+            "policy": ("policy", stack.decide_batch),
             "group": ("cancel group", stack.cancel_group),
             "suspects": ("relay", stack.guarded_relay),
             "http-suspects": ("execute", stack.guarded_execute),
@@ -209,6 +219,8 @@ class Aws:
         idle = not self.stack.table.rows and not self.stack.waiting()
         if self.looking_after_series and self.stack.watch.series.waiting():
             self._tick_of("series tick", self.stack.series_tick)
+        if self.ticking and self.stack.waiting_records.rows:
+            self._tick_of("timing tick", self.stack.timing_tick)
         if not self.ticking or (idle and self._minutes % IDLE):
             return
         self._tick_of("tick", self.stack.tick)

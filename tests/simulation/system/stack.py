@@ -47,6 +47,7 @@ from tests.simulation.engine.remote import BadDeploy, Harm, Network, Remote, Ser
 from tests.simulation.oracle.watch import Watch
 from tests.simulation.oracle.watched import (
     RELAXED,
+    UNDECIDED,
     WatchedLedger,
     WatchedQueue,
     WatchedSeries,
@@ -70,6 +71,9 @@ TIMEOUTS: dict[str, Millis] = {  # as in template.yaml
     "tick": 60 * SECOND,
     "sweep": 60 * SECOND,
     "claim_relaxed": 60 * SECOND,
+    "enqueue_timing": 60 * SECOND,
+    "timing tick": 60 * SECOND,
+    "policy": 60 * SECOND,
     "relay": 10 * SECOND,
     "execute": 85 * SECOND,
     "redrive": 60 * SECOND,
@@ -92,6 +96,9 @@ NAMES = {  # as functions/ has them
     "tick": "task-1minute-enqueuer",
     "sweep": "sweep-bucket-enqueuer",
     "claim_relaxed": "relaxed-claimer",
+    "enqueue_timing": "timing-enqueuer",
+    "timing tick": "task-1minute-timing",
+    "policy": "policy-spread",
     "relay": "delayer-relay",
     "execute": "executor-http-request",
     "redrive": "operator-dead-letters",
@@ -225,7 +232,8 @@ class Stack(World):
         self.store = WatchedStore(watch=self.watch)
         self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
         self.relaxed = WatchedTable(watch=self.watch, page_size=self.page_size, lane=RELAXED)
-        self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed)
+        waiting = WatchedTable(watch=self.watch, page_size=self.page_size, lane=UNDECIDED)
+        self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed, waiting=waiting)
         self.waiting_records = self.records.waiting
         self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
         self.suspects = self._queue(SUSPECTS["relay"], 30 * SECOND)
@@ -235,6 +243,7 @@ class Stack(World):
         self.group_queue = evolve(self._queue("group", 120 * SECOND), fifo=True, choose=oldest)
         self.http_queue = self._queue("http", 90 * SECOND, self.http_suspects)
         self.target = Target(self)  # type: ignore[assignment] # another fake of the same port
+        self.policy_queue = self._queue("policy", 120 * SECOND)
         self.series_suspects = self._queue(SUSPECTS["step"], MINUTE)
         self.series_queue = self._queue("series", MINUTE, self.series_suspects)
         self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
@@ -247,6 +256,8 @@ class Stack(World):
         self._services = {
             id(self.table): ("schedules", Service.DYNAMODB),
             id(self.records): ("schedules", Service.DYNAMODB),
+            id(self.waiting_records): ("waiting", Service.DYNAMODB),
+            id(self.waiting_table): ("waiting", Service.DYNAMODB),
             id(self.ledger): ("ledger", Service.DYNAMODB),
             id(self.control): ("control", Service.DYNAMODB),
             id(self.trials): ("trials", Service.DYNAMODB),
@@ -287,7 +298,14 @@ class Stack(World):
 
     def queues(self) -> Sequence[MemoryQueue]:
         """Those with schedules in them, or with work for such a queue."""
-        return (self.delayer_queue, self.http_queue, self.sweep_queue, self.suspects, self.http_suspects)
+        return (
+            self.delayer_queue,
+            self.http_queue,
+            self.sweep_queue,
+            self.suspects,
+            self.http_suspects,
+            self.policy_queue,
+        )
 
     def other_queues(self) -> Sequence[MemoryQueue]:
         """Those without schedules in them."""
@@ -306,7 +324,7 @@ class Stack(World):
 
     def changes(self, records: Sequence[Any]) -> list[RecordChange]:
         """Also of the other table."""
-        tables = {RELAXED: self.relaxed, "": self.table}
+        tables = {RELAXED: self.relaxed, UNDECIDED: self.waiting_records, "": self.table}
         return [tables[lane_of(record)].stream[int(record["sequence"]) - 1] for record in records]
 
     def contents(self, content: bytes) -> Contents:
@@ -336,6 +354,13 @@ class Stack(World):
     def relay_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         self.check_alive("relay", [body_of(one.body).id for one in batch])
         return super().relay_batch(batch)
+
+    def decide_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        """What the policy does with a batch."""
+        self.check_alive("policy", [])
+        if self.network.suffers("policy", Harm.RAISES):
+            raise BadDeploy("policy")
+        return self.decide(batch)
 
     def step_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         self.check_alive("step", [])

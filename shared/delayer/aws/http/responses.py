@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from attrs import evolve
 
 from delayer.core.actions.registration import Registration, name_of
 from delayer.core.api.status import Status
@@ -160,9 +159,11 @@ def _known(values: Shown) -> Shown:
 
 
 def ended(row: LedgerRow, asked: str = "") -> Response:
-    """200, for a schedule that was cancelled; by the id with which it was accepted, if that was without a time."""
-    known = Status(schedule_id=asked or row.schedule_id, state=row.state, row=row)
-    return response(200, shown(evolve(known, decided_as=row.schedule_id) if asked else known))
+    """200, for a schedule that was cancelled. `asked` is the id of the call: it may have been followed (ADR 0096)."""
+    if not asked or asked == row.schedule_id:
+        return response(200, shown(Status(schedule_id=row.schedule_id, state=row.state, row=row)))
+    followed = Status(schedule_id=asked, decided_as=row.schedule_id, state=row.state, row=row)
+    return response(200, shown(followed))
 
 
 def stopping(row: LedgerRow) -> Response:

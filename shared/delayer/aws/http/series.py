@@ -13,7 +13,7 @@ from delayer.core.masking.mask import masked
 from delayer.core.schedule import definition as definitions
 from delayer.core.schedule.instants import Millis, format_instant
 from delayer.core.schedule.schedule_id import point_in_time_of
-from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
+from delayer.core.series.series import Backfill, Cursor, SeriesDefinition, SeriesState
 
 
 class Found(Protocol):
@@ -73,6 +73,7 @@ def shown_series(found: Found) -> Shown:
         **({"next": format_instant(found.next_at)} if found.next_at else {}),
         **({"occurrence": shown_current(cursor.current, cursor.number, cursor.at)} if cursor.current else {}),
         **({"beside": cursor.beside} if cursor.beside else {}),
+        **({"backfill": _backfill(cursor.backfill)} if cursor.backfill else {}),
         "repeat": msgspec.Raw(stored.repeat.encode()),
         **({"description": found.words} if found.words else {}),
         "timeZoneDatabase": found.tz_version,
@@ -82,6 +83,16 @@ def shown_series(found: Found) -> Shown:
         **({"expiresAt": format_instant(cursor.expires_at)} if cursor.expires_at else {}),
         **definitions.to_json(shown_definition),
         **({"masked": True} if shown_definition is not stored.definition else {}),
+    }
+
+
+def _backfill(backfill: Backfill) -> Shown:
+    """How far it has come."""
+    return {
+        "from": format_instant(backfill.since),
+        "until": format_instant(backfill.until),
+        "scheduleId": backfill.current,
+        "time": format_instant(backfill.at),
     }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from attrs import evolve, field, frozen
+from attrs import frozen
 
 from delayer.core.api.cancellation import (
     CANCELLED,
@@ -34,7 +34,6 @@ class Cancelled:
     """It will never reach an executor; answered for the first time, or again."""
 
     row: LedgerRow
-    asked: str = field(default="", kw_only=True)  # the id that it was accepted with, before it had a time (ADR 0096)
 
 
 Decided = LedgerChange | Already | TooLate | MayBeRunning | Expired | NotFound
@@ -92,8 +91,7 @@ class Cancel:
             return Expired()
         answer = self._decide(schedule_id, owner, detail, by or owner)
         if isinstance(answer, TooLate) and answer.row.decided_as:
-            followed = self(answer.row.decided_as, owner, detail, by)
-            return evolve(followed, asked=schedule_id) if isinstance(followed, Cancelled) else followed
+            return self(answer.row.decided_as, owner, detail, by)  # it was accepted without a time, and has one now
         if isinstance(answer, Cancelled):
             self._delete(schedule_id)
             self.observer.count("Cancelled")

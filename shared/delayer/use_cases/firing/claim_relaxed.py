@@ -3,17 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from delayer.core.firing import relaxed as core
 from delayer.core.firing.enqueueing import AskLedger, MoveToDeadLetters, SetAside, unhandled
+from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import DelayerMessage
 from delayer.core.schedule.table_change import RecordChange
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.queue import ReceivedMessage, SendsMessages
+from delayer.ports.trials import NotesPasses, TriesSuspects
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.firing.enqueue import StreamBatch
 from delayer.use_cases.firing.relay import Held
+from delayer.use_cases.recovery.guard import NOTED_EVERY
 
 
 class HandsOver(Protocol):
@@ -33,14 +36,28 @@ class HandsOver(Protocol):
         ...
 
 
+class TrialsOfClaimRelaxed(TriesSuspects, NotesPasses, Protocol):
+    """What it needs from the control rows."""
+
+
+@define
+class Noted:
+    """When this execution environment last noted that something passed."""
+
+    at: Millis = 0
+
+
 @frozen(kw_only=True)
 class ClaimRelaxed(StreamBatch):
     """One batch of the relaxed table's stream."""
 
     claims = True  # who dies after the claim, and is given up, leaves no other copy
 
+    trials: TrialsOfClaimRelaxed
     ledger: ReadsLedger
     firing: HandsOver
+    function: str  # its name
+    noted: Noted = field(factory=Noted)
 
     def handle(self, changes: Sequence[RecordChange], brought_back: bool) -> list[str]:
         """As `__call__`, for what is no suspect.
@@ -57,11 +74,29 @@ class ClaimRelaxed(StreamBatch):
             *self.dead_letter([(c, d) for c, d in decisions if isinstance(d, MoveToDeadLetters)]),
             *[c.sequence for c, d in decisions if d is None],
         ]
+        if any(c.sequence not in failed for c, d in decisions if type(d) not in core.NEEDS_NOTHING):
+            self._note_pass()
         if brought_back:
             return failed + [change.sequence for change, _ in beyond_us]
         passing = {type(d) for c, d in decisions if d and c.sequence not in failed} - core.NEEDS_NOTHING
         with_others = {c.sequence for c, d in decisions if type(d) in passing}
         return self.make_way(changes, failed, beyond_us, with_others)
+
+    def passed(self) -> Millis | None:
+        """No heartbeat comes through this stream. If all that comes dies, the fault is the function's."""
+        return self.trials.passed(self.function)
+
+    def _note_pass(self) -> None:
+        """It only matters to suspects: a note that cannot be made is left out."""
+        now = self.clock.now()
+        if now - self.noted.at < NOTED_EVERY:
+            return
+        try:
+            self.trials.note_pass(self.function, now)
+        except Unavailable as error:
+            self.observer.warn("not noted that others pass", error=str(error))
+            return
+        self.noted.at = now
 
     def _decide(self, change: RecordChange) -> core.Decision | None:
         """None: the ledger was needed and did not answer."""

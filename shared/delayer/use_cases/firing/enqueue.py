@@ -65,10 +65,6 @@ class Ready:
         return self.change.sequence, self.schedule.id
 
 
-class ControlOfStreamBatch(ReadsHeartbeat, Protocol):
-    """What it needs from the control rows."""
-
-
 @frozen(kw_only=True)
 class StreamBatch:
     """One batch of the stream of a table whose records are nowhere else once they were removed.
@@ -79,7 +75,6 @@ class StreamBatch:
     claims: ClassVar[bool] = False  # whether a record claims its schedule itself, with its id as the nonce
 
     clock: Clock
-    control: ControlOfStreamBatch
     trials: TriesSuspects
     dead_letters: TakesDeadLetters
     waiting: SetsAside
@@ -100,12 +95,16 @@ class StreamBatch:
         """As `__call__`, for what is no suspect."""
         raise NotImplementedError
 
+    def passed(self) -> Millis | None:
+        """When this function last came to the end of something; None if that is not known. Raises Unavailable."""
+        raise NotImplementedError
+
     def _alone(self, change: RecordChange, brought_back: bool) -> list[str]:
         """It may be the one that this function dies of, or be there by chance: a note tells, before it is touched."""
         suspect = hashlib.sha256(json.dumps(change.record, default=str).encode()).hexdigest()[:32]
         now = self.clock.now()
         try:
-            before, passed = self.trials.unfinished(suspect), self.control.heartbeat_seen()
+            before, passed = self.trials.unfinished(suspect), self.passed()
             # What was brought back holds up no shard: it is tried once more.
             decision = (
                 decide_trial(before, passed, 0, now)
@@ -236,6 +235,10 @@ class Enqueue(StreamBatch):
         passing = {type(d) for c, d in decisions if d and c.sequence not in failed} - core.NEEDS_NOTHING
         with_others = {c.sequence for c, d in decisions if type(d) in passing}
         return self.make_way(changes, failed, beyond_us, with_others)
+
+    def passed(self) -> Millis | None:
+        """A heartbeat comes through this function each minute."""
+        return self.control.heartbeat_seen()
 
     def _decide(self, change: RecordChange) -> core.Decision | None:
         """None: the ledger was needed and did not answer."""

@@ -86,6 +86,14 @@ JOURNAL: Reading = {
 }
 
 
+def test_what_looks_after_series_is_no_part_of_a_schedule() -> None:
+    task: dict[str, dict[str, dict[str, float]]] = {
+        "task-1minute-series": {"dynamodb.Query": {"requests": 160, "readUnits": 80}}
+    }
+    reading = Reading(requests={**READING["requests"], **task}, invocations=READING["invocations"])
+    assert per_schedule(reading, 100) == per_schedule(READING, 100)
+
+
 def test_the_journal_is_no_part_of_a_schedule_but_has_its_row() -> None:
     both = Reading(
         requests={**READING["requests"], **JOURNAL["requests"]},

@@ -15,11 +15,12 @@ from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.recovery.dead_letter import decode
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, minute_of
 from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import Kind
 from operate.restore.copying import Pace, WrongTable
 from operate.restore.options import Options, parse
 from operate.restore.run import Restore
 from operate.restore.tables import TABLES
-from tests.samples import a_relaxed_schedule, a_schedule, claimed
+from tests.samples import a_relaxed_schedule, a_schedule, an_id, claimed
 from tests.unit.empty_account import empty_account
 
 NOW = SystemClock().now() // SECOND * SECOND
@@ -408,3 +409,15 @@ def test_the_command_line() -> None:
     assert (lost.sources, lost.lost_at) == ({"ledger": "a", "schedules": "b"}, 1_795_251_600_000)
     assert parse(["--ledger", "a", "--schedules", "b", "--lost-at", "never"]).lost_at is None
     assert parse(["--resume"]).only == "resume"
+
+
+def test_what_waits_for_its_time_comes_back(stack: Stack) -> None:
+    """What its policy is to decide; the two tables of records are not mixed up."""
+    waits = a_schedule(id=an_id(NOW, kind=Kind.UNDECIDED), created_at=NOW, when='{"policy":"spread","seconds":60}')
+    stack.put("old-waiting", to_item(waits))
+    assert dict(stack.restore("waiting").counted["waiting"]) == {"copied": 1}
+    [item] = stack.items("delayer-waiting")
+    assert "restored" in item, "it was announced long ago"
+    stack.put("old-waiting", to_item(FAR))
+    with pytest.raises(WrongTable, match="not of what waits"):
+        stack.restore("waiting")

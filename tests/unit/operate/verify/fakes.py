@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import define, field
 
-from delayer.core.schedule.instants import Millis, parse_instant
+from delayer.core.schedule.instants import MINUTE, Millis, format_instant, parse_instant
 from operate.verify.account import CanaryAlarm
 from operate.verify.api import Answer, now
 from operate.verify.inbox import Arrival
@@ -96,6 +96,9 @@ class FakeStack:
     parameters: dict[str, str] = field(factory=dict)
     alarms: tuple[CanaryAlarm, ...] = ()
     subscribers: int = 1
+    steps: bool = True  # its series
+    series_status: int = 201  # that POST of a series is answered with
+    series: dict[str, Any] = field(factory=dict)  # what GET shows of the one that there is
     letters: list[str] = field(factory=list)
     discarded: list[str] = field(factory=list)
     lane: str = "relaxed"  # that GET shows of what was asked for in it
@@ -106,6 +109,9 @@ class FakeStack:
 
     def post(self, path: str, content: dict[str, Any], key: str = "") -> Answer:
         self.calls.append(f"POST {path}")
+        if path == "/series":
+            self.series = {"seriesId": "a", "occurrence": self._occurrence(content, 1)} | content
+            return Answer(status=self.series_status, content=self.series)
         if path.endswith("/batch"):
             results = [{"status": 201, "schedule": self._create(body)} for body in content["schedules"]]
             return Answer(status=200, content={"results": results})
@@ -124,6 +130,15 @@ class FakeStack:
             self.letters.append(schedule_id)
         return {"scheduleId": schedule_id}
 
+    def _occurrence(self, series: dict[str, Any], number: int) -> dict[str, Any]:
+        """What is due is in the inbox at once."""
+        due = parse_instant(series["repeat"]["from"]) + (number - 1) * MINUTE
+        schedule_id = f"o{number}"
+        self.states[schedule_id] = "cancelled" if number == 3 else "executed"
+        if number < 3 or self.fires_cancelled:
+            self._fire(schedule_id, due)
+        return {"scheduleId": schedule_id, "number": number, "pointInTime": format_instant(due)}
+
     def _fire(self, schedule_id: str, due: Millis) -> None:
         self.inbox.found += [Arrival(schedule_id=schedule_id, at=due + late) for late in self.late]
 
@@ -132,6 +147,8 @@ class FakeStack:
 
     def delete(self, path: str) -> Answer:
         self.calls.append(f"DELETE {path}")
+        if path.startswith("/series/"):
+            return Answer(status=self.cancel[0], content={})
         schedule_id = path.rpartition("/")[2]
         status = self.cancel[self.answered % len(self.cancel)]
         self.answered += 1
@@ -142,6 +159,10 @@ class FakeStack:
         return Answer(status=status, content={})
 
     def get(self, path: str) -> Answer:
+        if path.startswith("/series/"):
+            if self.steps:
+                self.series["occurrence"] = self._occurrence(self.series, self.series["occurrence"]["number"] + 1)
+            return Answer(status=200, content=self.series)
         schedule_id = path.rpartition("/")[2]
         content = {"state": self.states[schedule_id], "attempt": self.attempt, "detail": "no"}
         if schedule_id in self.lanes:

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from operate.verify.account import CanaryAlarm
 from operate.verify.api import now
-from operate.verify.promises import cancelling, failing, firing
+from operate.verify.promises import cancelling, failing, firing, repeating
 from operate.verify.promises.canary import canary
 from operate.verify.promises.relaxed import relaxed
 from operate.verify.results.findings import Finding, Outcome
@@ -194,6 +194,47 @@ def test_a_canary_that_is_not_there_cannot_be_checked(changed: dict[str, Any], s
     [finding] = canary(a_session(stack, canary_seconds=0), stack, 0)
     assert finding.outcome is UNCHECKED
     assert said in finding.detail
+
+
+@pytest.mark.parametrize(
+    ("changed", "outcome", "said"),
+    [
+        ({}, HELD, "2 occurrences"),
+        ({"late": (5, 90)}, BROKEN, "fired twice"),
+        ({"late": (5001,)}, BROKEN, "late"),
+        ({"late": ()}, BROKEN, "none of 2"),
+        ({"steps": False}, BROKEN, "second occurrence was not put"),
+        ({"cancel": (503,)}, BROKEN, "its DELETE was answered 503"),
+        ({"series_status": 409}, UNCHECKED, "no series can be made"),
+    ],
+)
+def test_a_series(changed: dict[str, Any], outcome: Outcome, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeating, "GRACE", 0)
+    stack = FakeStack(**changed)
+    session: Any = a_session(stack)
+    finding = repeating.repeating(session, stack.inbox)
+    assert (finding.outcome, said in finding.detail) == (outcome, True)
+    is_deleted = outcome is not UNCHECKED and "DELETE /series/a" in stack.calls
+    assert session.series == (
+        set() if outcome is UNCHECKED or (is_deleted and changed.get("cancel") is None) else {"a"}
+    )
+
+
+def test_a_series_that_goes_on_after_its_delete_is_found_at_the_end() -> None:
+    stack = FakeStack(fires_cancelled=True)
+    session: Any = a_session(stack)
+    assert repeating.repeating(session, stack.inbox).outcome is HELD
+    assert cancelling.never_fired(session, stack.inbox).outcome is BROKEN
+
+
+def test_what_is_left_of_a_series_is_deleted() -> None:
+    stack = FakeStack(cancel=(200,))
+    session: Any = a_session(stack)
+    session.series.add("a")
+    assert session.clean_up() == []
+    assert stack.calls == ["DELETE /series/a"]
+    stack.cancel = (503,)
+    assert "the series a" in session.clean_up()[0]
 
 
 @pytest.mark.parametrize(

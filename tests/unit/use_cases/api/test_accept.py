@@ -96,16 +96,16 @@ def test_a_cold_start_reads_first_and_writes_nothing_that_is_there() -> None:
     world.spoiled, world.plan = "accept", plan
     world.build()
     world.accept(body(), OWNER)
-    assert plan.seen == ["MemoryControl.shards", "MemoryControl.id_keys", "MemoryScheduleTable.put"]
+    assert plan.seen == ["MemoryControl.shards", "MemoryControl.id_keys", "MemoryRecords.put"]
     world.accept(body(), OWNER)
-    assert plan.seen[3:] == ["MemoryScheduleTable.put"]
+    assert plan.seen[3:] == ["MemoryRecords.put"]
 
 
 def test_the_first_start_of_a_stack_raises_the_shards() -> None:
     world = World(spoiled="accept", shards=5)
     world.accept(body(), OWNER)
     calls = ["shards", "raise_shards", "id_keys"]
-    assert world.plan.seen == [*[f"MemoryControl.{call}" for call in calls], "MemoryScheduleTable.put"]
+    assert world.plan.seen == [*[f"MemoryControl.{call}" for call in calls], "MemoryRecords.put"]
 
 
 def test_all_shards_are_used() -> None:

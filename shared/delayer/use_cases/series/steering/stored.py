@@ -4,10 +4,8 @@ from collections.abc import Collection
 
 from attrs import frozen
 
-from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.margins import STALE_AFTER
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.series.command import is_settled
 from delayer.core.series.series import Cursor, NoSeries, SeriesDefinition
 from delayer.ports.ledger import ReadsManyRows
 from delayer.ports.series import ReadsSeries
@@ -36,8 +34,4 @@ def read(table: ReadsSeries, owner: str, series: str) -> Stored | NoSeries:
 def over_beside(ledger: ReadsManyRows, cursor: Cursor, now: Millis) -> Collection[str]:
     """Which of those beside the current one have ended: the cursor need not name them any more. Raises Unavailable."""
     rows = ledger.read_all(list(cursor.beside)) if cursor.beside else {}
-    return {one for one in cursor.beside if _is_over(one, rows.get(one), now)}
-
-
-def _is_over(schedule_id: str, row: LedgerRow | None, now: Millis) -> bool:
-    return row.ended if row else now - address_of(schedule_id).due > STALE_AFTER
+    return {one for one in cursor.beside if is_settled(one, rows.get(one), now)}

@@ -4,7 +4,9 @@ import pytest
 from attrs import evolve
 
 from delayer.core.ledger.lifecycle import EventType
-from delayer.core.schedule.instants import MINUTE
+from delayer.core.recurrence.on_missed import OnMissed
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
+from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.series import SeriesState
 from delayer.core.series.stepping import Happened
 from delayer.ports.queue import ReceivedMessage
@@ -81,6 +83,23 @@ def test_a_rule_that_fails_stops_its_series_and_rings() -> None:
     assert stage.react([stage.event(first)]) == []
     assert stage.cursor().state is SeriesState.FAILED
     assert stage.world.observer.counts["SeriesFailed"] == 1
+
+
+def test_missed_times_are_made_up_one_at_a_time() -> None:
+    """Each is put by the claim of the one before, so that an outage of two hours is no burst for the target."""
+    stage = Stage()
+    first = stage.create(on_missed=OnMissed.ALL)
+    stage.world.clock.move(2 * HOUR)
+    claimed: list[str] = []
+    while stage.cursor().at <= stage.world.clock.now():
+        current = stage.cursor().current
+        waiting = {key.due for key in stage.world.table.rows} - {key_of(one).due for one in claimed}
+        assert waiting == {key_of(current).due}, "one is under way"
+        stage.react([stage.event(current), stage.event(first)])
+        claimed.append(current)
+        stage.world.clock.move(SECOND)
+    assert len(claimed) == 122
+    assert stage.cursor().at > stage.world.clock.now()
 
 
 def test_a_step_logs_nothing_that_a_client_sent() -> None:

@@ -4,14 +4,12 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.outcome import ended_unclaimed
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series import backfill, stepping
-from delayer.core.series.command import CancelFirst, decide_beside, decide_delete, decide_pause, decide_resume
+from delayer.core.series.command import decide_beside, decide_delete, decide_pause, decide_resume
 from delayer.core.series.series import Cursor, CursorChange, Refused, SeriesState
 from delayer.core.series.stepping import AT_THE_CLAIM, Step
 from delayer.core.series.upkeep.net import Fate
@@ -99,14 +97,6 @@ def _makes_up_the_pause(cursor: Cursor, definition: Any, rule: Any, row: LedgerR
     following = decide_resume(cursor, definition, rule, row, now)
     missed = rule.next_after(max(cursor.passed, cursor.at))
     return evolve(following, at=missed) if isinstance(following, Step) and missed else following
-
-
-def _cancelled_for_sure(cursor: Cursor, definition: Any, rule: Any, row: LedgerRow | None, now: Millis) -> Any:
-    decision = decide_resume(cursor, definition, rule, row, now)
-    if not isinstance(decision, CancelFirst):
-        return decision
-    cancelled = ended_unclaimed(cursor.current, cursor.owner, State.CANCELLED, now, halt.DETAIL)
-    return decide_resume(cursor, definition, rule, cancelled, now)
 
 
 def _leaves_the_old_one(thing: Any, **values: Any) -> Any:
@@ -225,12 +215,6 @@ BUGS = (
         what="a resume begins with the first time of the pause",
         breaks=Invariant.EACH_ONCE,
         swaps=((resume, "decide_resume", _makes_up_the_pause),),
-    ),
-    Bug(
-        name="resume-without-cancel",
-        what="a resume does not cancel what a pause that died has left",
-        breaks=Invariant.CANCEL_TRUTH,
-        swaps=((resume, "decide_resume", _cancelled_for_sure),),
     ),
     Bug(
         name="change-beside-the-old-one",

@@ -1,22 +1,22 @@
 """The calls that steer a series answer as openapi.yaml says, each with what its client has to know."""
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
-import yaml
-from jsonschema import Draft202012Validator
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import MINUTE, SECOND, format_instant
 from delayer.core.series.series import MAX_BESIDE, Cursor
-from tests.cfn import ROOT
 from tests.samples import ACTION, OWNER, a_claim
+from tests.unit.aws.http.series.calls import documented
 from tests.unit.handlers import handler_of, world_of_handlers
 from tests.unit.use_cases.series.steering.stage import ID, Stage
 from tests.world import START
 
-OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
 ROUTES = {
     "PATCH /series/{seriesId}": "api-series-patch",
     "POST /series/{seriesId}/pause": "api-series-pause",
@@ -49,22 +49,12 @@ class Calls:
         }
         made = self.handlers[ROUTES[route]](event, None)
         found = json.loads(made["body"])
-        check(route, made["statusCode"], found)
+        assert [error.message for error in documented(route, made["statusCode"]).iter_errors(found)] == []
         return made["statusCode"], found
 
     @property
     def cursor(self) -> Cursor:
         return self.stage.cursor
-
-
-def check(route: str, status: int, body: dict[str, Any]) -> None:
-    """As openapi.yaml has it."""
-    method, path = route.split(" ")
-    declared = OPENAPI["paths"][path][method.lower()]["responses"][str(status)]
-    if "$ref" in declared:
-        declared = OPENAPI["components"]["responses"][declared["$ref"].rsplit("/", 1)[1]]
-    [content] = declared["content"].values()
-    Draft202012Validator({**content["schema"], "components": OPENAPI["components"]}).validate(body)
 
 
 @pytest.fixture
@@ -195,6 +185,16 @@ def test_run_now_and_its_key(calls: Calls) -> None:
     assert (status, problem["type"]) == (422, "urn:delayer:problem:key-reused")
 
 
+def test_a_lookup_shows_how_far_the_backfill_has_come(calls: Calls) -> None:
+    _, begun = calls(BACKFILL, HALF_AN_HOUR)
+    read = handler_of(calls.stage.world, "api-series-get")
+    event = {"headers": {"delayer-owner": OWNER}, "pathParameters": {"seriesId": ID}}
+    made = read({**event, "routeKey": "GET /series/{seriesId}"}, None)
+    shown = json.loads(made["body"])["backfill"]
+    assert shown == {**HALF_AN_HOUR, "scheduleId": begun["scheduleId"], "time": HALF_AN_HOUR["from"]}
+    documented("GET /series/{seriesId}", 200).validate(json.loads(made["body"]))
+
+
 def test_a_backfill_and_its_key(calls: Calls) -> None:
     status, body = calls(BACKFILL, HALF_AN_HOUR, key="k")
     assert (status, body["time"], body["from"], body["until"]) == (202, HALF_AN_HOUR["from"], *HALF_AN_HOUR.values())
@@ -265,3 +265,25 @@ def test_an_attempt_that_may_still_run_is_no_200(calls: Calls, route: str, body:
     assert (status, problem["type"], problem["state"]) == (409, "urn:delayer:problem:may-be-running", state)
     assert problem["schedules"] == [calls.stage.first]
     assert calls.cursor.state == state
+
+
+texts = st.text(st.characters(codec=None), max_size=6)
+values = texts | st.none() | st.integers() | st.sampled_from([HALF_AN_HOUR["from"], "PT1M", "0 9 * * *", "skip", "***"])
+inside = st.sampled_from(["cron", "every", "timeZone", "until", "count", "type", "dst", "after"])
+names = st.sampled_from(["repeat", "action", "payload", "overlap", "onLate", "retry", "tags", "from", "until"]) | texts
+documents = st.dictionaries(names, values | st.dictionaries(inside, values), max_size=4)
+
+
+@cache
+def hostile(route: str) -> Calls:
+    """A series for each of them: that of a DELETE is soon over."""
+    assert route in ROUTES
+    return Calls()
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@settings(max_examples=50)
+@given(documents | values, texts)
+def test_whatever_is_sent_is_no_defect(route: str, body: Any, key: str) -> None:
+    status, _ = hostile(route)(route, body, key, seriesId=ID, name="x")
+    assert status != 500
