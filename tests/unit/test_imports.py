@@ -253,7 +253,7 @@ def test_ports_use_cases_and_targets_use_few_libraries() -> None:
 def test_the_fakes_stay_out_of_the_lambdas() -> None:
     """They are for tests, those of others included."""
     users = [room for room, others in ROOMS.items() if any(one.startswith("fakes") for one in others)]
-    assert users == ["fakes/lanes", "fakes/series", "fakes", "extension/harness", "extension/policy_harness"]
+    assert users == ["fakes/series", "fakes/lanes", "fakes", "extension/harness", "extension/policy_harness"]
     check(sorted(ROOT.glob("functions/*/app.py")), "delayer.fakes")
 
 
