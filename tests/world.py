@@ -72,6 +72,7 @@ ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
     "schedules": "table",
     "records": "records",
+    "timed_records": "records",
     "waiting": "waiting_table",
     "waiting_records": "waiting_records",
     "ledger": "ledger",
@@ -269,7 +270,7 @@ class World:
         self.waiting_records = self.records.waiting
         self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
         self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
-        self.series = MemorySeries(schedules=self.table, ledger=self.ledger, requests=self.registry.requests)
+        self.series = MemorySeries(schedules=self.records, ledger=self.ledger, requests=self.registry.requests)
         self.series_upkeep = MemorySeriesUpkeep(series=self.series)
         self.series_progress = MemorySeriesProgress()
 

@@ -82,6 +82,7 @@ CHECK: Final = "dynamodb:ConditionCheckItem"
 
 STEPS: Final = {(PUT, "schedules_table"), (PUT, "ledger_table"), (PUT, "registry_table")}
 LANES: Final = ("schedules_table", "relaxed_table", "waiting_table")  # each record is in the table of its lane
+TIMED: Final = {(PUT, "schedules_table"), (PUT, "relaxed_table")}  # an occurrence never waits for its time
 CREATES: Final = {*STEPS, *((PUT, lane) for lane in LANES)}
 
 CALLS: Final[dict[tuple[str, str], set[Call]]] = {
@@ -135,10 +136,11 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoSeries", "cursors"): {(READ_MANY, "registry_table")},
     ("DynamoSeries", "definitions"): {(READ_MANY, "registry_table")},
     ("DynamoSeries", "live"): {(QUERY, "registry_table")},
-    ("DynamoSeries", "create"): {(PUT, "schedules_table"), (PUT, "registry_table"), (CHECK, "registry_table")},
+    ("DynamoSeries", "create"): {*TIMED, (PUT, "registry_table"), (CHECK, "registry_table")},
     ("DynamoSeries", "note"): {(PUT, "registry_table")},
-    ("DynamoSeries", "step"): {(PUT, "schedules_table"), (PUT, "registry_table"), (DELETE, "registry_table")},
-    ("DynamoSeries", "write"): {*STEPS, (DELETE, "registry_table"), (DELETE, "schedules_table")},
+    ("DynamoSeries", "step"): {*TIMED, (PUT, "registry_table"), (DELETE, "registry_table")},
+    ("DynamoSeries", "write"): {*STEPS, *TIMED, (DELETE, "registry_table")}
+    | {(DELETE, "schedules_table"), (DELETE, "relaxed_table")},
     ("DynamoSeriesProgress", "place"): {(GET, "table")},
     ("DynamoSeriesProgress", "reach"): {(UPDATE, "table")},
     ("DynamoSeriesProgress", "round"): {(GET, "table")},

@@ -29,13 +29,13 @@ ROOMS: dict[str, set[str]] = {
     "core/jobs": {"core/schedule"},
     "core/masking": {"core/schedule"},
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
-    "core/series": {"core/schedule", "core/ledger", "core/recurrence"},
+    "core/series": {"core/schedule", "core/ledger", "core/recurrence", "core/timing"},
     "core/timing": {"core/schedule", "core/ledger"},
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series", "core/timing"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"}
     | {"core/timing"},
-    "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/api"},
+    "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions", "core/series", "core/series/upkeep"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
@@ -56,6 +56,7 @@ ROOMS: dict[str, set[str]] = {
         "core/jobs",
         "core/recurrence",
         "core/series",
+        "core/timing",
         "core/api",
         "core/api/series",
     }

@@ -122,6 +122,10 @@ class Bundle(Protocol):
         """The records of all lanes, for use cases that meet any id."""
 
     @property
+    def timed_records(self) -> Records:
+        """The same, for use cases that meet nothing which waits for its time."""
+
+    @property
     def waiting_records(self) -> RecordsOfDecide:
         """The records of what waits for its time, for the use case that decides it."""
 

@@ -158,6 +158,17 @@ class Environment:
         )
 
     @cached_property
+    def timed_records(self) -> "DynamoRecords":
+        from delayer.aws.lanes.records import DynamoRecords
+
+        return DynamoRecords(
+            dynamodb=client("dynamodb"),
+            schedules_table=setting("SCHEDULES_TABLE"),
+            relaxed_table=setting("RELAXED_TABLE"),
+            waiting_table=setting("SCHEDULES_TABLE"),  # who uses this meets nothing that waits
+        )
+
+    @cached_property
     def waiting_records(self) -> "DynamoScheduleTable":
         from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 
@@ -215,6 +226,7 @@ class Environment:
         return DynamoSeries(
             dynamodb=client("dynamodb"),
             schedules_table=setting("SCHEDULES_TABLE"),
+            relaxed_table=setting("RELAXED_TABLE"),
             ledger_table=setting("LEDGER_TABLE"),
             registry_table=setting("REGISTRY_TABLE"),
         )

@@ -184,13 +184,28 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
 
 def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel":
     """DELETE of one. Only with `occurrences` is it the owner of a series who cancels its occurrence."""
-    from delayer.use_cases.api.cancel import Cancel
+    from delayer.use_cases.api.cancel import Cancel, Forgotten
 
     return Cancel(
         occurrences=occurrences,
+        forgotten=Forgotten(clock=ports.clock, waiting=ports.waiting_records, ledger=ports.ledger),
         clock=ports.clock,
         ledger=ports.ledger,
         schedules=ports.records,
+        registry=ports.registry,
+        ids=id_check(ports),
+        observer=ports.observer,
+    )
+
+
+def cancel_of_series(ports: "Bundle") -> "Cancel":
+    """What a series cancels of its own, after it has written its cursor."""
+    from delayer.use_cases.api.cancel import Cancel
+
+    return Cancel(
+        clock=ports.clock,
+        ledger=ports.ledger,
+        schedules=ports.timed_records,
         registry=ports.registry,
         ids=id_check(ports),
         observer=ports.observer,
@@ -499,7 +514,7 @@ def redrive(ports: "Bundle") -> "Redrive":
         clock=ports.clock,
         ledger=ports.ledger,
         store=ports.dead_letter_store,
-        schedules=ports.records,
+        schedules=ports.timed_records,
         delayer_queue=ports.delayer_queue,
         observer=ports.observer,
         read=ports.read_dead_letter,
@@ -611,7 +626,7 @@ def list_occurrences(ports: "Bundle") -> "ListOccurrences":
         series=ports.series,
         journal=ports.journal if ports.settings.has_journal else None,
         ledger=ports.ledger,
-        schedules=ports.schedules,
+        schedules=ports.timed_records,
     )
 
 
@@ -655,7 +670,9 @@ def halt_series(ports: "Bundle") -> "Halt":
     """For the calls that pause a series, or end it."""
     from delayer.use_cases.series.halt import Halt
 
-    return Halt(series=ports.series, cancel=cancel(ports), retention=retention(ports), observer=ports.observer)
+    return Halt(
+        series=ports.series, cancel=cancel_of_series(ports), retention=retention(ports), observer=ports.observer
+    )
 
 
 def resume_series(ports: "Bundle") -> "Resume":
@@ -667,7 +684,7 @@ def resume_series(ports: "Bundle") -> "Resume":
         clock=ports.clock,
         series=ports.series,
         ledger=ports.ledger,
-        cancel=cancel(ports),
+        cancel=cancel_of_series(ports),
         ids=ids(ports),
         rule_of=rule_of,
         retention=retention(ports),

@@ -8,7 +8,7 @@ from attrs import define, evolve
 
 from delayer.aws.dynamodb.ledger import DynamoLedger
 from delayer.aws.dynamodb.registry import DynamoRegistry
-from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
+from delayer.aws.lanes.records import DynamoRecords
 from delayer.aws.series.series_table import (
     CURSOR,
     DynamoSeries,
@@ -23,18 +23,18 @@ from delayer.core.ledger.row import LedgerChange
 from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule.instants import DAY, MINUTE
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import key_of
+from delayer.core.schedule.schedule_id import Kind, key_of
 from delayer.core.series.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
-from delayer.fakes import InOrder, MemoryLedger, MemoryRegistry, MemoryScheduleTable
+from delayer.fakes import InOrder, MemoryLedger, MemoryRecords, MemoryRegistry, MemoryScheduleTable
 from delayer.fakes.tables.series import MemorySeries
 from delayer.ports.ledger import Ledger
 from delayer.ports.registry import ReadsRequests, RequestRow
-from delayer.ports.schedule_table import ScheduleTable
+from delayer.ports.schedule_table import Records
 from delayer.ports.series import Filed, SeriesEntry, SeriesPage, SeriesTable, SeriesTransaction
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, OTHER_REASONS, Failing, Wrapped
 from tests.contract.conftest import create_table
-from tests.samples import GOLDEN, NOW, OWNER, a_claim, a_definition, a_schedule, many_schedules
+from tests.samples import GOLDEN, NOW, OWNER, a_claim, a_definition, a_schedule, an_id, many_schedules
 
 ADAPTER = DynamoSeries
 FIRST, SECOND = a_schedule(), a_schedule(NOW + MINUTE)
@@ -79,7 +79,7 @@ class Stand:
 
     series: SeriesTable
     ledger: Ledger
-    schedules: ScheduleTable
+    schedules: Records
     registry: ReadsRequests
 
     def filed(self, *schedules: Schedule) -> list[str | None]:
@@ -95,6 +95,7 @@ def adapter(dynamodb: Any) -> DynamoSeries:
     return DynamoSeries(
         dynamodb=dynamodb,
         schedules_table=create_table(dynamodb, "bucket", "due"),
+        relaxed_table=create_table(dynamodb, "bucket", "due"),
         ledger_table=create_table(dynamodb, "scheduleId"),
         registry_table=create_table(dynamodb, "list", "entry"),
     )
@@ -103,7 +104,7 @@ def adapter(dynamodb: Any) -> DynamoSeries:
 @pytest.fixture
 def stand(dynamodb_or_fake: Any) -> Stand:
     if dynamodb_or_fake is None:
-        ledger, schedules = MemoryLedger(), MemoryScheduleTable()
+        ledger, schedules = MemoryLedger(), MemoryRecords(schedules=MemoryScheduleTable())
         registry = MemoryRegistry(schedules=schedules, ledger=ledger)
         series = MemorySeries(schedules=schedules, ledger=ledger, requests=registry.requests)
         return Stand(series, ledger, schedules, registry)
@@ -111,16 +112,42 @@ def stand(dynamodb_or_fake: Any) -> Stand:
     return Stand(
         port,
         DynamoLedger(dynamodb=dynamodb_or_fake, table=port.ledger_table, parallel=InOrder()),
-        DynamoScheduleTable(dynamodb=dynamodb_or_fake, table=port.schedules_table),
+        DynamoRecords(
+            dynamodb=dynamodb_or_fake,
+            schedules_table=port.schedules_table,
+            relaxed_table=port.relaxed_table,
+            waiting_table=port.schedules_table,
+        ),
         DynamoRegistry(
             dynamodb=dynamodb_or_fake,
             schedules_table=port.schedules_table,
-            relaxed_table=port.schedules_table,
+            relaxed_table=port.relaxed_table,
             waiting_table=port.schedules_table,
             ledger_table=port.ledger_table,
             registry_table=port.registry_table,
         ),
     )
+
+
+def test_a_relaxed_occurrence_is_put_and_deleted_in_its_own_table(stand: Stand) -> None:
+    """A change may also move it to the other lane: each record is in the table that its id tells."""
+    relaxed = a_schedule(id=an_id(kind=Kind.RELAXED_OCCURRENCE), created_at=NOW)
+    definition = evolve(DEFINITION, is_relaxed=True)
+    begun = evolve(BEGUN, current=relaxed.id)
+    assert stand.series.create(SeriesTransaction(cursor=begun, over=None, put=(relaxed,), definition=definition))
+    assert (stand.series.definition(OWNER, ID), stand.stored(relaxed)) == (definition, [True])
+    cursor = evolve(begun, revision=2, number=2, current=SECOND.id)
+    step = SeriesTransaction(cursor=cursor, over=begun, put=(SECOND,), delete=(key_of(relaxed.id),))
+    assert stand.series.write(step)
+    assert stand.stored(relaxed, SECOND) == [False, True]
+
+
+def test_the_tables_of_both_lanes(dynamodb: Any) -> None:
+    port, relaxed = adapter(dynamodb), a_schedule(id=an_id(kind=Kind.RELAXED_OCCURRENCE), created_at=NOW)
+    cursor = evolve(BEGUN, beside=(relaxed.id,))
+    assert port.write(SeriesTransaction(cursor=cursor, over=None, put=(FIRST, relaxed), definition=DEFINITION))
+    for table, one in ((port.schedules_table, FIRST), (port.relaxed_table, relaxed)):
+        assert [item["due"]["S"] for item in dynamodb.scan(TableName=table)["Items"]] == [key_of(one.id).due]
 
 
 def test_a_series_that_is_not_there(stand: Stand) -> None:
@@ -464,7 +491,9 @@ def test_an_answer_that_is_lost_is_no_loss(dynamodb: Any) -> None:
 
 @pytest.mark.parametrize("error", [*ERRORS.values(), *OTHER_REASONS.values()], ids=[*ERRORS, *OTHER_REASONS])
 def test_a_failure_of_aws(error: Exception) -> None:
-    failing = DynamoSeries(dynamodb=Failing(error), schedules_table="s", ledger_table="l", registry_table="r")
+    failing = DynamoSeries(
+        dynamodb=Failing(error), schedules_table="s", relaxed_table="x", ledger_table="l", registry_table="r"
+    )
     with pytest.raises(Unavailable):
         failing.write(STEP)
     with pytest.raises(Unavailable):

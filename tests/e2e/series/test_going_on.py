@@ -35,6 +35,7 @@ def table_of(client: Client) -> DynamoSeries:
     return DynamoSeries(
         dynamodb=client.stack.client("dynamodb"),
         schedules_table=outputs["SchedulesTable"],
+        relaxed_table=outputs["RelaxedTable"],
         ledger_table=outputs["LedgerTable"],
         registry_table=outputs["RegistryTable"],
     )

@@ -20,7 +20,7 @@ from tests.world import World
 IDS = {"clock", "control", "randomness", "pick", "settings.shards", "actions"}
 QUOTA = {"clock", "observer", "settings.limits", "rate_limit", "fail_fast_live_count"}
 DEAD_LETTERS = {"clock", "observer", "ledger", "dead_letter_store", "source"}
-REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "schedules", "series", "delayer_queue"} | {
+REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "timed_records", "series", "delayer_queue"} | {
     "read_dead_letter",
     "new_token",
     "settings.period",
@@ -35,13 +35,23 @@ PARTS: dict[str, set[str]] = {
     "lookup": {"clock", "observer", "control", "records", "ledger", "registry"}
     | {"fail_fast_journal", "settings.has_journal"},
     "list_schedules": {"clock", "control", "records", "ledger", "registry"} | {"journal", "settings.has_journal"},
-    "cancel": {"clock", "observer", "control", "records", "ledger", "registry"},
+    "cancel": {"clock", "observer", "control", "records", "waiting_records", "ledger", "registry"},
+    "cancel_of_series": {"clock", "observer", "control", "timed_records", "ledger", "registry"},
     "stop": {"clock", "observer", "control", "ledger"},
     "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id", "new_token"},
     "get_job": {"jobs"},
-    "cancel_group": {"clock", "observer", "control", "records", "ledger", "registry"}
+    "cancel_group": {
+        "clock",
+        "observer",
+        "control",
+        "records",
+        "waiting_records",
+        "timed_records",
+        "ledger",
+        "registry",
+    }
     | {"jobs", "group_queue", "parallel", "new_token", "series", "settings.keep_for"},
-    "end_series_of_group": {"clock", "observer", "control", "records", "ledger", "registry", "series"}
+    "end_series_of_group": {"clock", "observer", "control", "timed_records", "ledger", "registry", "series"}
     | {"parallel", "settings.keep_for"},
     "enqueue": {*DEAD_LETTERS, "trials", "schedules", "control", "delayer_queue", "new_token", "settings.period"},
     "enqueue_timing": {"observer", "policy_queues"},
@@ -65,7 +75,16 @@ PARTS: dict[str, set[str]] = {
     "occurrences": {"clock", "series", "ledger"},
     "retention": {"clock", "settings.keep_for"},
     "step_series": {*IDS, "observer", "series", "settings.keep_for"},
-    "halt_series": {"clock", "observer", "control", "records", "ledger", "registry", "series", "settings.keep_for"},
+    "halt_series": {
+        "clock",
+        "observer",
+        "control",
+        "timed_records",
+        "ledger",
+        "registry",
+        "series",
+        "settings.keep_for",
+    },
     "announce": {"topic", "observer", "settings.event_source"},
     "deliver": {"observer"},
     "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},

@@ -78,6 +78,7 @@ def shown_series(found: Found) -> Shown:
         **({"description": found.words} if found.words else {}),
         "timeZoneDatabase": found.tz_version,
         "overlap": stored.overlap,
+        **({"precision": "relaxed"} if stored.is_relaxed else {}),
         "createdAt": format_instant(stored.created_at),
         **({"expiresAt": format_instant(cursor.expires_at)} if cursor.expires_at else {}),
         **definitions.to_json(shown_definition),

@@ -22,7 +22,7 @@ from delayer.core.schedule import definition as definitions
 from delayer.core.schedule.bucket import Bucket
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.schedule import traits_from_text, traits_to_text
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.schedule_id import address_of, id_in, is_relaxed
 from delayer.core.series.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
 from delayer.ports.registry import RequestRow
 from delayer.ports.series import (
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 VERSION: Final = 1
 CURSOR: Final = "cursor"
 DEFINITION: Final = "definition"
+RELAXED: Final = "relaxed"
 MAX_ID: Final = 64
 SHOW: Final[dict[str, Any]] = {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
 
@@ -55,6 +56,7 @@ class DynamoSeries:
 
     dynamodb: "DynamoDBClient"
     schedules_table: str
+    relaxed_table: str
     ledger_table: str
     registry_table: str
 
@@ -201,11 +203,14 @@ class DynamoSeries:
             if one not in before
         ]
         writes += directory_writes(self.registry_table, transaction)
-        writes += [_put(self.schedules_table, schedule_table.to_item(one)) for one in transaction.put]
-        writes += [self._delete(self.schedules_table, schedule_table.key_item(key)) for key in transaction.delete]
+        writes += [_put(self._table_of(one.id), schedule_table.to_item(one)) for one in transaction.put]
+        writes += [self._delete(self._table_of(id_in(key)), schedule_table.key_item(key)) for key in transaction.delete]
         for change in transaction.ends:
             writes.append(_put(self.ledger_table, ledger.to_item(change.row), **ledger.condition_of(change), **SHOW))
         return writes
+
+    def _table_of(self, schedule_id: str) -> str:
+        return self.relaxed_table if is_relaxed(schedule_id) else self.schedules_table
 
     def _listings(
         self, transaction: SeriesTransaction, definition: SeriesDefinition
@@ -424,6 +429,7 @@ def definition_item(series: str, definition: SeriesDefinition) -> Item:
         "onMissed": {"S": definition.on_missed},
         **({"name": {"S": definition.name}} if definition.name else {}),
         **({"traits": {"S": traits}} if (traits := traits_to_text(definition.traits)) else {}),
+        **({"precision": {"S": RELAXED}} if definition.is_relaxed else {}),
         "schedule": {"M": {name: {"S": value} for name, value in given.items()}},
     }
 
@@ -441,6 +447,7 @@ def definition_from(owner: str, item: StoredItem) -> SeriesDefinition:
             definition=definitions.from_texts({name: value["S"] for name, value in stored.items()}),
             name=text(item, "name"),
             traits=traits_from_text(text(item, "traits") or "{}"),
+            is_relaxed=text(item, "precision") == RELAXED,
             revision=int(item["revision"]["N"]),
             created_at=number(item, "createdAt"),
         )

@@ -46,6 +46,7 @@ class Kind(IntEnum):
     OCCURRENCE = 1  # of a series
     UNDECIDED = 2  # its time is decided after it was accepted
     RELAXED = 3  # in the lane without precision
+    RELAXED_OCCURRENCE = 4  # of a series in that lane
 
 
 @frozen(kw_only=True)
@@ -146,9 +147,19 @@ def kind_of(schedule_id: str) -> Kind:
 
 
 def is_relaxed(schedule_id: str) -> bool:
-    """Whether it is in the lane without precision. A kind that only a later version knows is not known to be."""
+    """Whether it is in the lane without precision (ADR 0097)."""
+    return _is_of(schedule_id, Kind.RELAXED, Kind.RELAXED_OCCURRENCE)
+
+
+def is_occurrence(schedule_id: str) -> bool:
+    """Whether it is of a series, in whichever lane (ADR 0094)."""
+    return _is_of(schedule_id, Kind.OCCURRENCE, Kind.RELAXED_OCCURRENCE)
+
+
+def _is_of(schedule_id: str, *kinds: Kind) -> bool:
+    """A kind that only a later version knows is not known to be one of them."""
     try:
-        return kind_of(schedule_id) is Kind.RELAXED
+        return kind_of(schedule_id) in kinds
     except ValueError:
         return False
 
@@ -160,10 +171,7 @@ def id_in(key: RecordKey) -> str:
 
 def is_undecided(schedule_id: str) -> bool:
     """Whether its time is decided after it was accepted, so that its id is no address in time (ADR 0096)."""
-    try:
-        return kind_of(schedule_id) is Kind.UNDECIDED
-    except ValueError:
-        return False
+    return _is_of(schedule_id, Kind.UNDECIDED)
 
 
 def random_part_of(schedule_id: str) -> bytes:

@@ -14,6 +14,7 @@ from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import YEAR, Millis
 from delayer.core.schedule.schedule import NO_TRAITS, Traits
+from delayer.core.schedule.schedule_id import Kind
 
 MAX_BESIDE: Final = 10  # live schedules of a series beside its current occurrence
 AT_MOST_AHEAD: Final[Millis] = 10 * YEAR  # a series whose next time is later than this waits
@@ -101,6 +102,12 @@ class SeriesDefinition:
     revision: int = field(default=1, validator=ge(1))  # raised by each PATCH
     created_at: Millis = 0
     traits: Traits = field(default=NO_TRAITS, validator=instance_of(Traits))  # as those of a schedule
+    is_relaxed: bool = False  # its occurrences are in the lane without precision (ADR 0097)
+
+    @property
+    def kind(self) -> Kind:
+        """What the ids of its occurrences say."""
+        return Kind.RELAXED_OCCURRENCE if self.is_relaxed else Kind.OCCURRENCE
 
 
 @frozen(kw_only=True)

@@ -12,6 +12,7 @@ from delayer.core.ledger.lifecycle import ENDS, EventType, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import (
@@ -25,6 +26,7 @@ from delayer.core.series.series import (
     SeriesState,
     changed,
 )
+from delayer.core.timing.window import steady_offset
 
 MAX_MADE_UP: Final = 1_000  # past times in a row
 AT_AN_END: Final = frozenset(EventType(str(state)) for state in ENDS)
@@ -118,12 +120,21 @@ def decide_wake(
 
 
 def next_step(cursor: Cursor, definition: SeriesDefinition, rule: Rule, now: Millis) -> Step | Over:
-    """The occurrence after the current one."""
+    """The occurrence after the current one.
+
+    With a window, a time has passed only when its place in the window has: a claim comes that much later than its time.
+    """
     try:
-        at = _next_time(cursor, definition, rule, now)
-    except RuleFailed:
+        passed = now - offset_of(definition, cursor.series)
+        at = _next_time(cursor, definition, rule, passed)
+    except (RuleFailed, Malformed):
         return Over(SeriesState.FAILED)
-    return step_to(at, cursor, now)
+    return step_to(at, cursor, passed)
+
+
+def offset_of(definition: SeriesDefinition, series: str) -> Millis:
+    """How long after its time an occurrence is due: the same for all of a series. Raises Malformed."""
+    return steady_offset(definition.definition, series.encode())
 
 
 def step_from(cursor: Cursor, rule: Rule, after: Millis, now: Millis) -> Step | Over:

@@ -57,6 +57,11 @@ def reopened(definition: Definition) -> Definition:
     return _having(definition, _Window(window.seconds)) if window else definition
 
 
+def steady_offset(definition: Definition, key: bytes) -> Millis:
+    """How long after its time it is due, as `within` has it for the same key. Raises Malformed."""
+    return offset(key, seconds_of(definition))
+
+
 def seconds_of(definition: Definition) -> int:
     """The length of its window; 0 if it has none. Raises Malformed."""
     window = _window_of(definition)

@@ -8,7 +8,7 @@ from delayer.core.schedule.bucket import Bucket
 from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import Cursor, SeriesDefinition
 from delayer.fakes.tables.ledger import MemoryLedger
-from delayer.fakes.tables.schedule_table import MemoryScheduleTable
+from delayer.fakes.tables.registry import WritesSchedules
 from delayer.ports.registry import RequestRow
 from delayer.ports.series import (
     Filed,
@@ -27,7 +27,7 @@ from delayer.ports.series import (
 class MemorySeries:
     """Port SeriesTable."""
 
-    schedules: MemoryScheduleTable
+    schedules: WritesSchedules
     ledger: MemoryLedger
     cursors_of: dict[tuple[str, str], Cursor] = Factory(dict)
     definitions_of: dict[tuple[str, str], SeriesDefinition] = Factory(dict)

@@ -16,10 +16,10 @@ from delayer.core.api.cancellation import (
     is_of_old,
 )
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
-from delayer.core.schedule.schedule_id import Kind, is_undecided, key_of, kind_of
+from delayer.core.schedule.schedule_id import is_occurrence, is_undecided, key_of
 from delayer.core.series.series import NotCurrent
 from delayer.ports.clock import Clock
-from delayer.ports.ledger import ReadsAndWritesLedger
+from delayer.ports.ledger import ReadsLedger, WritesLedger
 from delayer.ports.observer import Observer
 from delayer.ports.registry import ReadsNames
 from delayer.ports.schedule_table import DeletesSchedules, ReadsSchedules
@@ -50,8 +50,22 @@ class EndsOccurrences(Protocol):
 Answer = Cancelled | TooLate | MayBeRunning | Expired | NotFound
 
 
-class RecordsOfCancel(ReadsSchedules, DeletesSchedules, Protocol):
-    """What it needs of the tables."""
+@frozen(kw_only=True)
+class Forgotten:
+    """Whether nothing is known any more of what was accepted without a time."""
+
+    clock: Clock
+    waiting: ReadsSchedules
+    ledger: ReadsLedger
+
+    def __call__(self, schedule_id: str) -> bool:
+        """One of old that has neither a record nor a row: both, or one, as long as it lives. Raises Unavailable.
+
+        The record first: if the decision comes in between, its row is found.
+        """
+        if not is_of_old(schedule_id, self.clock.now()):
+            return False
+        return self.waiting.read(key_of(schedule_id)) is None and self.ledger.read(schedule_id) is None
 
 
 @frozen(kw_only=True)
@@ -59,11 +73,12 @@ class Cancel:
     """One call of the API."""
 
     clock: Clock
-    ledger: ReadsAndWritesLedger
-    schedules: RecordsOfCancel
+    ledger: WritesLedger
+    schedules: DeletesSchedules
     registry: ReadsNames
     ids: IdCheck
     observer: Observer
+    forgotten: Forgotten | None = None  # None: for callers that meet nothing without a time
     occurrences: EndsOccurrences | None = None  # None: for callers that have written the cursor of the series before
 
     def __call__(self, schedule_id: str, owner: str, detail: str = CANCELLED, by: str = "") -> Answer:
@@ -72,7 +87,7 @@ class Cancel:
         Raises Unavailable if AWS failed: it may or may not be cancelled, and the call is to be repeated."""
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
-        if is_undecided(schedule_id) and self._is_forgotten(schedule_id):
+        if self.forgotten and is_undecided(schedule_id) and self.forgotten(schedule_id):
             return Expired()
         answer = self._decide(schedule_id, owner, detail, by or owner)
         if isinstance(answer, TooLate) and answer.row.decided_as:
@@ -101,20 +116,11 @@ class Cancel:
             return signed(decide_cancel(schedule_id, owner, current, self.clock.now(), detail), by)
 
         outcome: Decided | NotCurrent = NotCurrent()
-        if self.occurrences and kind_of(schedule_id) is Kind.OCCURRENCE:
+        if self.occurrences and is_occurrence(schedule_id):
             outcome = self.occurrences.settle(schedule_id, decide)
         if isinstance(outcome, NotCurrent):
             outcome = settle(self.ledger, decide)
         return Cancelled(outcome.row) if isinstance(outcome, LedgerChange | Already) else outcome
-
-    def _is_forgotten(self, schedule_id: str) -> bool:
-        """Whether one that was accepted long ago has neither a record nor a row: both, or one, as long as it lives.
-
-        The record first: if the decision comes in between, its row is found.
-        """
-        if not is_of_old(schedule_id, self.clock.now()):
-            return False
-        return self.schedules.read(key_of(schedule_id)) is None and self.ledger.read(schedule_id) is None
 
     def _delete(self, schedule_id: str) -> None:
         """Best effort: a record that stays moves on when it is due, and its claim is refused."""

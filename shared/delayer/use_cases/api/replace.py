@@ -22,7 +22,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind, is_undecided, key_of, kind_of
+from delayer.core.schedule.schedule_id import Kind, is_occurrence, is_undecided, key_of, kind_of
 from delayer.core.series.series import Refused
 from delayer.core.timing.window import reopened
 from delayer.ports.clock import Clock
@@ -158,7 +158,7 @@ class Replace:
 
     def _written(self, transaction: ScheduleTransaction, old: Schedule, row: LedgerRow | None) -> Answer | None:
         """None: others were faster. The transaction of an occurrence changes the cursor of its series, too."""
-        if self.occurrences and transaction.end and kind_of(old.id) is Kind.OCCURRENCE:
+        if self.occurrences and transaction.end and is_occurrence(old.id):
             done = self.occurrences.replace(old, row, transaction.put, transaction.end)
         else:
             done = self.registry.replace(transaction)

@@ -74,4 +74,4 @@ def _kind(schedule_id: str) -> str:
         kind = kind_of(schedule_id)
     except ValueError:
         return ""
-    return "" if kind is Kind.PLAIN else kind.name.lower()
+    return "" if kind is Kind.PLAIN else kind.name.lower().replace("_", "-")

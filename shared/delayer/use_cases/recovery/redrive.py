@@ -17,7 +17,7 @@ from delayer.core.recovery.waiting import PREFIXES as BROUGHT_BACK
 from delayer.core.schedule.instants import Millis, format_instant
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import Kind, kind_of
+from delayer.core.schedule.schedule_id import is_occurrence
 from delayer.core.series.series import Refused
 from delayer.ports.clock import Clock
 from delayer.ports.dead_letter_store import DeletesDeadLetters, ReadsDeadLetters
@@ -170,7 +170,7 @@ class Redrive:
 
     def _open(self, schedule: Schedule, row: LedgerRow | None, nonce: str) -> LedgerRow | Refused:
         opened = evolve(redriven(schedule.id, schedule.owner, row, nonce, self.clock.now()), by=self.by)
-        if kind_of(schedule.id) is not Kind.OCCURRENCE:
+        if not is_occurrence(schedule.id):
             self._write(LedgerChange(row=opened, over=row))
             return opened
         written = self.occurrences.reopen(schedule, signed(LedgerChange(row=opened, over=row), self.by))

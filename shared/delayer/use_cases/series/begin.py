@@ -8,8 +8,6 @@ from attrs import evolve, frozen
 from delayer.core.api.request import FieldError, Invalid
 from delayer.core.api.series.request import SeriesRequest
 from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.schedule_id import Kind
-from delayer.core.series.occurrence import Occurrence, definition_for
 from delayer.core.series.retention import OVER
 from delayer.core.series.rules import rule_of
 from delayer.core.series.series import Cursor, SeriesState
@@ -19,6 +17,7 @@ from delayer.ports.observer import Observer
 from delayer.ports.series import CountsSeries, ReadsSeries, ReadsSeriesNames, SeriesTransaction
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
+from delayer.use_cases.series.step import occurrence
 
 WITH_ITS_FIRST: Final = 2  # live ones that a new series adds: itself and its current occurrence
 
@@ -80,10 +79,7 @@ class Begin:
                 raise Invalid([FieldError(field="repeat", problem="its times are over", allowed="a time to come")])
             cursor = stepped(nothing, decision, "").cursor
             return SeriesTransaction(cursor=evolve(cursor, revision=1), over=None, definition=definition)
-        which = Occurrence(series=series, number=decision.number, time=decision.at)
-        put = self.ids.issue_for(
-            decision.at, definition_for(definition.definition, which), owner, definition.traits, Kind.OCCURRENCE
-        )
+        put = occurrence(self.ids, definition, series, decision.number, decision.at, decision.at)
         cursor = stepped(nothing, decision, put.id).cursor
         return SeriesTransaction(cursor=evolve(cursor, revision=1), over=None, put=(put,), definition=definition)
 

@@ -12,6 +12,7 @@ from delayer.core.series.backfill import Fill, Filled, any_stepped, decide_any_s
 from delayer.core.series.occurrence import Occurrence, definition_for
 from delayer.core.series.series import Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened, Ignore, Over, ReadAgain, Step
+from delayer.core.timing.window import within
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
 from delayer.ports.series import FindsSeries, ReadsSeries, WritesSeries
@@ -96,6 +97,15 @@ class StepSeries:
 def occurrence(
     ids: Ids, definition: SeriesDefinition, series: str, number: int, time: Millis, point_in_time: Millis
 ) -> Schedule:
-    """A new occurrence, not stored yet, due at `point_in_time`. `time` is what the rule says. Raises Unavailable."""
+    """A new occurrence, not stored yet, due at `point_in_time`. `time` is what the rule says. Raises Unavailable.
+
+    With a window it is due within it, at the same place as all of its series. What has no number, a run-now or a
+    backfill, is due at once: it is in no window, and in the precise lane.
+    """
     put = definition_for(definition.definition, Occurrence(series=series, number=number, time=time))
-    return ids.issue_for(point_in_time, put, definition.owner, definition.traits, kind=Kind.OCCURRENCE)
+    if not number:
+        return ids.issue_for(
+            point_in_time, evolve(put, window=""), definition.owner, definition.traits, Kind.OCCURRENCE
+        )
+    due, put = within(put, point_in_time, series.encode())
+    return ids.issue_for(due, put, definition.owner, definition.traits, definition.kind)

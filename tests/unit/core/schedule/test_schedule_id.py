@@ -26,7 +26,10 @@ from delayer.core.schedule.schedule_id import (
     NotRotated,
     address_of,
     first_keys,
+    in_lane,
     is_genuine,
+    is_occurrence,
+    is_relaxed,
     is_undecided,
     key_of,
     kind_of,
@@ -65,6 +68,10 @@ def test_it_tells_the_kind_and_the_address_is_the_same(due: int, shard: int, kin
     assert (kind_of(made), address_of(made)) == (kind, address)
     assert key_of(made).bucket == (f"undecided#{shard}" if kind is Kind.UNDECIDED else address.bucket.key)
     assert is_undecided(made) is (kind is Kind.UNDECIDED)
+    assert is_relaxed(made) is (kind in (Kind.RELAXED, Kind.RELAXED_OCCURRENCE))
+    assert is_occurrence(made) is (kind in (Kind.OCCURRENCE, Kind.RELAXED_OCCURRENCE))
+    lane = "waiting" if is_undecided(made) else "relaxed" if is_relaxed(made) else "precise"
+    assert in_lane(made, precise="precise", relaxed="relaxed", waiting="waiting") == lane
     assert random_part_of(made) == RANDOMNESS
     assert is_genuine(made, OWNER, key=KEY)
     assert (made == plain) is (kind is Kind.PLAIN)
@@ -79,7 +86,8 @@ def test_a_kind_that_only_a_later_version_knows() -> None:
     later: Any = 9
     made = mint(Address(due=NOW, shard=3), OWNER, point_in_time=NOW, key=KEY, randomness=RANDOMNESS, kind=later)
     assert address_of(made) == Address(due=NOW, shard=3)
-    assert not is_undecided(made)
+    assert not any(is_one(made) for is_one in (is_undecided, is_relaxed, is_occurrence))
+    assert in_lane(made, precise=1, relaxed=2, waiting=3) == 1
     with pytest.raises(ValueError, match="9"):
         kind_of(made)
 

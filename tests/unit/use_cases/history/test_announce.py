@@ -130,7 +130,15 @@ def test_a_cloud_event_with_what_subscribers_filter_by() -> None:
     assert (data["scheduleId"], data["payload"], data["group"]) == (schedule.id, {"a": 1}, "customer-4711")
 
 
-@pytest.mark.parametrize(("kind", "shown"), [(Kind.PLAIN, None), (Kind.OCCURRENCE, "occurrence"), (9, None)])
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        (Kind.PLAIN, None),
+        (Kind.OCCURRENCE, "occurrence"),
+        (Kind.RELAXED_OCCURRENCE, "relaxed-occurrence"),
+        (9, None),
+    ],
+)
 def test_subscribers_filter_by_the_kind_of_the_schedule(kind: Any, shown: str | None) -> None:
     """That of a later version does not keep the event back."""
     record = next(one for one in records(1) if one.event)

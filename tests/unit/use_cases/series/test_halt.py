@@ -23,7 +23,7 @@ from tests.world import START
 def a_halt(stage: Stage) -> Halt:
     return Halt(
         series=stage.series,
-        cancel=use_cases.cancel(stage.world.ports("halt")),
+        cancel=use_cases.cancel_of_series(stage.world.ports("cancel")),
         retention=Retention(clock=stage.world.clock),
         observer=stage.world.observer,
     )

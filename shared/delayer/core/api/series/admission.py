@@ -4,7 +4,9 @@ The rule is read by `recurrence`, which says of each field what is wrong and giv
 is for one schedule.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any, Final
 
 from attrs import evolve
@@ -16,11 +18,15 @@ from delayer.core.api.request import FieldError, Invalid
 from delayer.core.api.series.request import PreviewRequest, SeriesRequest
 from delayer.core.recurrence.bad_rule import BadRule
 from delayer.core.recurrence.rule import Rule, parse_rule
-from delayer.core.recurrence.times import check_not_empty, next_after
-from delayer.core.schedule.instants import Millis
+from delayer.core.recurrence.times import check_not_empty, next_after, times
+from delayer.core.schedule.definition import Definition
+from delayer.core.schedule.instants import HOUR, SECOND, Millis
 from delayer.core.series.series import Overlap
+from delayer.core.timing.window import seconds_of
 
 TIMES_SHOWN: Final = 10  # unless another number is asked for
+LOOKED_AT: Final = 400  # of its next times, to see how near to each other they are: more than a year of daily ones
+RELAXED_APART: Final[Millis] = 23 * HOUR  # a day, even if the clocks are put forward
 
 
 def admit_series(body: bytes, now: Millis, actions: Actions) -> SeriesRequest:
@@ -30,12 +36,15 @@ def admit_series(body: bytes, now: Millis, actions: Actions) -> SeriesRequest:
     rule = rule_in(document, now, errors)
     if errors or rule is None:
         raise Invalid(errors)
+    definition, is_relaxed = definition_of(document, payload), document.get("precision") == "relaxed"
+    check_spacing(partial(times, rule, now), definition, is_relaxed=is_relaxed)
     return SeriesRequest(
         rule=rule,
         repeat=document["repeat"],
         overlap=Overlap(document.get("overlap", Overlap.ALLOW)),
-        definition=definition_of(document, payload),
+        definition=definition,
         name=document.get("name", ""),
+        is_relaxed=is_relaxed,
     )
 
 
@@ -81,6 +90,25 @@ def rule_in(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) 
         problem = "over: all times of the rule have passed"
         errors.append(FieldError(field=f"repeat.{field}", problem=problem, allowed="a rule with a time to come"))
     return rule
+
+
+def check_spacing(next_times: Callable[[int], Sequence[Millis]], definition: Definition, *, is_relaxed: bool) -> None:
+    """Raises Invalid if two of its next times are too near to each other for its window, or for its lane."""
+    seconds = seconds_of(definition)
+    if not seconds and not is_relaxed:
+        return
+    apart = min((after - before for before, after in pairwise(next_times(LOOKED_AT))), default=None)
+    errors: list[FieldError] = []
+    if apart is not None and seconds * SECOND >= apart:
+        problem = f"not shorter than the interval: two times of the rule are {apart // SECOND:,} seconds apart"
+        allowed = f"1 to {apart // SECOND - 1:,}"
+        errors.append(FieldError(field="window.seconds", problem=problem, allowed=allowed))
+    if is_relaxed and apart is not None and apart < RELAXED_APART:
+        problem = f"relaxed is for what runs daily or more rarely: two times are {apart // SECOND:,} seconds apart"
+        allowed = f"precise, or a rule whose times are at least {RELAXED_APART // HOUR} hours apart"
+        errors.append(FieldError(field="precision", problem=problem, allowed=allowed))
+    if errors:
+        raise Invalid(errors)
 
 
 def _faults_of(error: BadRule) -> Iterable[FieldError]:

@@ -23,6 +23,7 @@ class SeriesRequest:
     overlap: Overlap
     definition: Definition  # its group is that of the series
     name: str = ""
+    is_relaxed: bool = False
 
     def asked_for(self, owner: str, now: Millis, traits: Traits) -> SeriesDefinition:
         """What is stored of it for a new series."""
@@ -35,6 +36,7 @@ class SeriesRequest:
             name=self.name,
             created_at=now,
             traits=traits,
+            is_relaxed=self.is_relaxed,
         )
 
     def in_place_of(self, stored: SeriesDefinition) -> SeriesDefinition:
@@ -46,6 +48,7 @@ class SeriesRequest:
             overlap=self.overlap,
             on_missed=rule.on_missed,
             definition=self.definition,
+            is_relaxed=self.is_relaxed,
         )
 
 

@@ -1,6 +1,8 @@
 """The body of a call that steers a series: a change of its definition, or the range of a backfill."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -17,16 +19,16 @@ from delayer.core.api.admission import (
 )
 from delayer.core.api.field_errors import BACKFILL, SERIES_CHANGE, errors_of
 from delayer.core.api.request import FieldError, Invalid, TooLarge
-from delayer.core.api.series.admission import rule_in
+from delayer.core.api.series.admission import check_spacing, rule_in
 from delayer.core.recurrence.rule import Rule
 from delayer.core.schedule.definition import FIELDS, Definition, given
 from delayer.core.schedule.instants import Millis, format_instant, parse_instant
 from delayer.core.series.backfill import Range
-from delayer.core.series.rules import text_of
-from delayer.core.series.series import Overlap, SeriesDefinition
+from delayer.core.series.rules import next_times, text_of
+from delayer.core.series.series import Overlap, RuleFailed, SeriesDefinition
 
 PATTERNS: Final = frozenset({"cron", "every"})  # with one of them, a rule is meant as a whole
-CHANGEABLE: Final = "repeat, overlap, action, payload, onLate, retry, tags"
+CHANGEABLE: Final = "repeat, overlap, action, payload, onLate, retry, window, precision, tags"
 NO_ACTION: Final = {"type": "none"}  # stands for the action that stays
 
 
@@ -44,8 +46,15 @@ class SeriesChange:
         definition = self._definition(series.definition)
         self._check_target(definition)
         rule = self._rule(series)
-        changed = evolve(series, definition=definition, overlap=Overlap(self.document.get("overlap", series.overlap)))
-        return changed if rule is None else evolve(changed, repeat=text_of(rule), on_missed=rule.on_missed)
+        changed = evolve(
+            series,
+            definition=definition,
+            overlap=Overlap(self.document.get("overlap", series.overlap)),
+            is_relaxed=self.document.get("precision", "relaxed" if series.is_relaxed else "precise") == "relaxed",
+        )
+        changed = changed if rule is None else evolve(changed, repeat=text_of(rule), on_missed=rule.on_missed)
+        self._check_spacing(changed)
+        return changed
 
     def _definition(self, stored: Definition) -> Definition:
         """What is not given keeps its bytes."""
@@ -66,6 +75,12 @@ class SeriesChange:
                 raise Invalid(errors)
         elif self.payload is not None and (action := self.actions.get(kind)):
             check_payload(action, definition.payload)
+
+    def _check_spacing(self, changed: SeriesDefinition) -> None:
+        """Whichever of them is new. A rule that cannot be read any more is no matter of this change."""
+        if {"repeat", "window", "precision"} & set(self.document):
+            with suppress(RuleFailed):
+                check_spacing(partial(next_times, changed, self.now), changed.definition, is_relaxed=changed.is_relaxed)
 
     def _rule(self, series: SeriesDefinition) -> Rule | None:
         repeat = self.document.get("repeat")

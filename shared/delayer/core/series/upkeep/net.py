@@ -14,13 +14,13 @@ from attrs import frozen
 
 from delayer.core.firing import sweeping
 from delayer.core.schedule.instants import DAY, MINUTE, Millis, Minute, minute_of
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.schedule_id import address_of, is_relaxed
 from delayer.core.series.series import Cursor, SeriesState
 from delayer.core.series.stepping import AT_AN_END, Happened
 
 LOOK_AFTER: Final[Millis] = 3 * MINUTE  # by then its event has come, unless something is wrong
 AGAIN_AFTER: Final = 15  # minutes: spread over them, so that they do not all come in the same one
-PAUSED_AT_MOST: Final[Millis] = DAY  # between two looks at what was paused after its end
+RARELY: Final[Millis] = DAY  # between two looks at what was paused after its end, or is relaxed
 
 
 class Fate(StrEnum):
@@ -64,11 +64,13 @@ def decide_look(schedule_id: str, cursor: Cursor | None, happened: Happened | No
 def next_look(schedule_id: str, cursor: Cursor | None, happened: Happened | None, now: Millis) -> Minute:
     """The minute in which it is filed once more. It is the same for calls that come soon after one another.
 
-    A pause may last for years: what has ended is looked at more and more rarely, but at least once a day.
+    A pause may last for years, and the lane without precision may take days: what has ended during a pause, and what is
+    relaxed, is looked at more and more rarely, but at least once a day.
     """
     wait = AGAIN_AFTER * MINUTE
-    if cursor and cursor.state is SeriesState.PAUSED and _has_ended(happened):
-        wait = min(max(now - address_of(schedule_id).due, wait), PAUSED_AT_MOST)
+    is_paused = cursor is not None and cursor.state is SeriesState.PAUSED and _has_ended(happened)
+    if is_paused or is_relaxed(schedule_id):
+        wait = min(max(now - address_of(schedule_id).due, wait), RARELY)
     first = minute_of(now + wait) - AGAIN_AFTER + 1
     return first + (zlib.crc32(schedule_id.encode()) - first) % AGAIN_AFTER
 

@@ -4,18 +4,19 @@ import pytest
 
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, minute_of
+from delayer.core.schedule.schedule_id import Kind
 from delayer.core.series.series import Backfill, Cursor, SeriesState
 from delayer.core.series.upkeep.net import (
     AGAIN_AFTER,
     LOOK_AFTER,
-    PAUSED_AT_MOST,
+    RARELY,
     Fate,
     decide_look,
     may_close,
     near_minute,
     next_look,
 )
-from tests.samples import NOW, many_schedules
+from tests.samples import NOW, an_id, many_schedules
 from tests.unit.core.series.samples import CURRENT, a_cursor, happened
 
 ENDED = happened(EventType.EXECUTED)
@@ -73,8 +74,17 @@ def test_what_is_paused_after_its_end_is_looked_at_more_and_more_rarely() -> Non
     ]
     assert waits == sorted(waits)
     assert waits[0] <= AGAIN_AFTER
-    assert PAUSED_AT_MOST // MINUTE - AGAIN_AFTER < waits[-1] <= PAUSED_AT_MOST // MINUTE
+    assert RARELY // MINUTE - AGAIN_AFTER < waits[-1] <= RARELY // MINUTE
     assert next_look(CURRENT, paused, None, NOW + DAY) - minute_of(NOW + DAY) <= AGAIN_AFTER, "it may still be claimed"
+
+
+def test_what_is_relaxed_is_looked_at_more_and_more_rarely() -> None:
+    """It may be days late, and nothing is wrong."""
+    late = an_id(NOW, kind=Kind.RELAXED_OCCURRENCE)
+    waits = [next_look(late, a_cursor(), None, NOW + age) - minute_of(NOW + age) for age in (0, 6 * HOUR, 9 * DAY)]
+    assert waits == sorted(waits)
+    assert waits[0] <= AGAIN_AFTER
+    assert RARELY // MINUTE - AGAIN_AFTER < waits[-1] <= RARELY // MINUTE
 
 
 def test_of_a_series_that_cannot_be_read_it_is_looked_at_soon() -> None:

@@ -8,7 +8,8 @@ from delayer.core.schedule.instants import HOUR, MINUTE
 from delayer.core.series.series import Cursor, SeriesState
 from delayer.core.series.stepping import Ignore, ReadAgain, Step
 from delayer.core.series.upkeep.zones import decide_recompute, recomputed
-from tests.samples import NOW, a_claim, a_definition
+from delayer.core.timing.window import offset
+from tests.samples import NOW, a_claim, a_definition, an_id
 from tests.unit.core.series.samples import CURRENT, Broken, Every, Times, a_cursor, a_series
 
 EARLIER = NOW - HOUR
@@ -34,6 +35,16 @@ def test_nearly_always_nothing_changes() -> None:
     assert isinstance(decide_recompute(CURSOR, a_series(), Times((NOW, NOW + HOUR)), None, EARLIER), Ignore)
 
 
+def test_the_place_in_a_window_is_no_move_by_its_owner() -> None:
+    series = a_series(definition=a_definition(window='{"seconds":900}'))
+    due = NOW + offset(b"s", 900)
+    within = evolve(CURSOR, current=an_id(due))
+    step = decide_recompute(within, series, Times((NOW + HOUR,)), None, EARLIER)
+    assert step == Step(number=7, at=NOW + HOUR)
+    moved = evolve(CURSOR, current=an_id(due + 1))
+    assert isinstance(decide_recompute(moved, series, Times((NOW + HOUR,)), None, EARLIER), Ignore)
+
+
 @pytest.mark.parametrize(
     "cursor",
     [
@@ -46,16 +57,6 @@ def test_nearly_always_nothing_changes() -> None:
 )
 def test_what_is_due_moved_or_not_put_stays(cursor: Cursor) -> None:
     assert isinstance(decide_recompute(cursor, a_series(), Every(7 * HOUR), None, EARLIER), Ignore)
-
-
-def test_what_is_due_within_its_window_is_not_moved() -> None:
-    """It is due up to ten minutes after the time of the rule."""
-    within = a_series(definition=a_definition(window='{"seconds": 600}'))
-    cursor = evolve(CURSOR, at=NOW - 9 * MINUTE)
-    step = decide_recompute(cursor, within, Times((NOW + HOUR,)), None, EARLIER)
-    assert step == Step(number=7, at=NOW + HOUR)
-    far = evolve(CURSOR, at=NOW - 11 * MINUTE)
-    assert isinstance(decide_recompute(far, within, Times((NOW + HOUR,)), None, EARLIER), Ignore)
 
 
 def test_what_was_claimed_a_moment_early_stays() -> None:

@@ -1,0 +1,217 @@
+"""Series whose occurrences are in the lane without precision, and series with a flexible window."""
+
+import json
+from typing import Any
+
+import pytest
+from attrs import define, evolve, field
+
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, format_instant
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import Kind, is_occurrence, is_relaxed, key_of, kind_of
+from delayer.core.series.occurrence import occurrence_of
+from delayer.core.series.series import Cursor, SeriesDefinition
+from delayer.core.series.stepping import Happened
+from delayer.core.timing.window import offset
+from delayer.use_cases.series.begin import SeriesCreated
+from delayer.use_cases.series.steering.change import SeriesChanged
+from delayer.wiring import use_cases
+from tests.world import ACTION, START, World
+
+OWNER = "owner"
+DAILY = {"every": "PT24H", "anchor": format_instant(START)}
+
+
+@define
+class Stage:
+    """One series, made over the API, and what steps it."""
+
+    repeat: dict[str, Any]
+    more: dict[str, Any] = field(factory=dict)
+    world: World = field(factory=World)
+    series: str = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        create = use_cases.create_series(self.world.ports("create"))
+        body = {"repeat": self.repeat, "action": ACTION, "payload": 1, **self.more}
+        answer = create(json.dumps(body).encode(), OWNER)
+        assert isinstance(answer, SeriesCreated)
+        self.series = answer.series
+
+    @property
+    def cursor(self) -> Cursor:
+        found = self.world.series.cursor(OWNER, self.series)
+        assert found
+        return found
+
+    @property
+    def current(self) -> Schedule:
+        found = self.world.records.read(key_of(self.cursor.current))
+        assert found
+        return found
+
+    @property
+    def offset(self) -> Millis:
+        return offset(self.series.encode(), self.more["window"]["seconds"])
+
+    def step(self, at: Millis, kind: EventType = EventType.CLAIMED) -> Schedule:
+        """Something happens to the current occurrence at an instant; the next one."""
+        self.world.clock.sleep_until(at)
+        use_cases.step_series(self.world.ports("step"))(Happened(schedule_id=self.cursor.current, kind=kind))
+        return self.current
+
+    def change(self, **changes: Any) -> SeriesChanged:
+        def changed(old: SeriesDefinition) -> SeriesDefinition:
+            return evolve(old, **changes)
+
+        answer = use_cases.change_series(self.world.ports("change"))(OWNER, self.series, changed)
+        assert isinstance(answer, SeriesChanged)
+        return answer
+
+
+def relaxed() -> Stage:
+    return Stage(DAILY, {"precision": "relaxed"})
+
+
+def test_its_occurrences_are_in_the_relaxed_table_and_nowhere_else() -> None:
+    stage = relaxed()
+    first, second = stage.current, stage.step(START + DAY + HOUR)
+    assert first.id != second.id
+    for one in (first, second):
+        assert kind_of(one.id) is Kind.RELAXED_OCCURRENCE
+        assert is_relaxed(one.id)
+        assert is_occurrence(one.id)
+        assert key_of(one.id) in stage.world.relaxed.rows
+    assert stage.world.table.rows == {}
+    assert second.point_in_time == START + 2 * DAY
+
+
+def test_it_fires_when_the_ttl_has_deleted_its_record_and_steps_by_the_event_of_its_claim() -> None:
+    stage = relaxed()
+    world, first = stage.world, stage.current
+    world.ticking = False
+    world.run_until(START + DAY + 3 * HOUR)
+    assert world.reached(first) == [], "nobody sweeps it"
+    world.relaxed.expire(world.clock.now())
+    world.run_until(START + DAY + 4 * HOUR)
+    assert len(world.reached(first)) == 1
+    assert stage.step(world.clock.now()).point_in_time == START + 2 * DAY
+
+
+@pytest.mark.parametrize("halt", ["pause", "delete"])
+def test_a_pause_and_a_delete_end_what_lies_in_the_relaxed_table(halt: str) -> None:
+    stage = relaxed()
+    world, first = stage.world, stage.current
+    getattr(use_cases.halt_series(world.ports("halt")), halt)(OWNER, stage.series)
+    row = world.row(first)
+    assert row
+    assert row.state is State.CANCELLED
+    assert world.relaxed.rows == {}
+    world.run_until(START + 2 * DAY)
+    assert world.reached(first) == []
+
+
+def test_a_resume_puts_a_relaxed_occurrence_again() -> None:
+    stage = relaxed()
+    use_cases.halt_series(stage.world.ports("halt")).pause(OWNER, stage.series)
+    use_cases.resume_series(stage.world.ports("resume"))(OWNER, stage.series)
+    assert kind_of(stage.current.id) is Kind.RELAXED_OCCURRENCE
+
+
+def test_its_owner_cancels_an_occurrence_by_its_own_id_and_the_series_goes_on() -> None:
+    stage = relaxed()
+    world, first = stage.world, stage.current
+    cancel = use_cases.cancel(world.ports("cancel"), use_cases.occurrences(world.ports("cancel")))
+    cancel(first.id, OWNER)
+    assert world.relaxed.rows == {}
+    assert stage.cursor.passed == first.point_in_time
+    assert stage.step(START + HOUR, EventType.CANCELLED).point_in_time == START + 2 * DAY
+
+
+def test_its_owner_moves_an_occurrence_within_its_lane() -> None:
+    stage = relaxed()
+    first = stage.current
+    stage.world.replace.by_id(first.id, OWNER, point_in_time=START + 30 * HOUR, payload=None)
+    moved = stage.current
+    assert (kind_of(moved.id), moved.point_in_time) == (Kind.RELAXED_OCCURRENCE, START + 30 * HOUR)
+    assert [*stage.world.relaxed.rows] == [key_of(moved.id)]
+
+
+def test_a_change_moves_the_current_occurrence_to_the_other_lane() -> None:
+    stage = relaxed()
+    answer = stage.change(is_relaxed=False)
+    assert answer.put
+    assert kind_of(answer.put.id) is Kind.OCCURRENCE
+    assert stage.world.relaxed.rows == {}
+    assert [*stage.world.table.rows] == [key_of(answer.put.id)]
+    stage.change(is_relaxed=True)
+    assert stage.world.table.rows == {}
+    assert [*stage.world.relaxed.rows] == [key_of(stage.cursor.current)]
+
+
+@pytest.mark.parametrize("more", [{"precision": "relaxed"}, {"window": {"seconds": 3_600}}], ids=["lane", "window"])
+def test_what_is_to_run_now_is_precise_and_in_no_window(more: dict[str, Any]) -> None:
+    stage = Stage(DAILY, more)
+    use_cases.run_series(stage.world.ports("run")).now(OWNER, stage.series)
+    [beside] = stage.cursor.beside
+    found = stage.world.table.read(key_of(beside))
+    assert found
+    assert (kind_of(found.id), found.point_in_time, found.definition.window) == (Kind.OCCURRENCE, START, "")
+
+
+def test_an_occurrence_is_due_at_the_same_place_of_each_window() -> None:
+    stage = Stage({"every": "PT1H"}, {"window": {"seconds": 1_800}})
+    for number in range(1, 6):
+        current = stage.current
+        which = occurrence_of(current.definition)
+        time = START + number * HOUR
+        assert which
+        assert (which.number, which.time, stage.cursor.at) == (number, time, time)
+        assert time <= current.point_in_time == time + stage.offset < time + 1_800 * SECOND
+        assert json.loads(current.definition.window) == {"seconds": 1_800, "from": format_instant(time)}
+        stage.step(current.point_in_time + SECOND)
+
+
+def test_series_for_the_same_time_are_spread() -> None:
+    world = World()
+    made = [Stage({"every": "PT1H"}, {"window": {"seconds": 3_000}}, world) for _ in range(30)]
+    assert len({stage.current.point_in_time for stage in made}) == 30
+
+
+def test_a_claim_that_comes_after_the_next_time_of_the_rule_loses_none() -> None:
+    """The window is nearly as long as the interval: the next time has come, but not its place in the window."""
+    stage = Stage({"every": "PT1M"}, {"window": {"seconds": 59}})
+    for number in range(1, 20):
+        current = stage.current
+        assert stage.cursor.at == START + number * MINUTE
+        following = stage.step(current.point_in_time + 45 * SECOND)
+        assert following.point_in_time == current.point_in_time + MINUTE
+
+
+def test_what_was_missed_counts_from_its_place_in_the_window() -> None:
+    stage = Stage({"every": "PT1M"}, {"window": {"seconds": 59}})
+    following = stage.step(stage.current.point_in_time + 3 * MINUTE + SECOND)
+    assert stage.cursor.at == START + 5 * MINUTE
+    assert following.point_in_time == START + 5 * MINUTE + stage.offset
+
+
+def test_a_change_of_the_window_moves_the_current_occurrence_within_it() -> None:
+    stage = Stage({"every": "PT1H"}, {"window": {"seconds": 3_000}})
+    definition = stage.world.series.definition(OWNER, stage.series)
+    assert definition
+    stage.change(definition=evolve(definition.definition, window='{"seconds":60}'))
+    assert stage.current.point_in_time == START + HOUR + offset(stage.series.encode(), 60)
+    stage.change(definition=evolve(definition.definition, window=""))
+    assert (stage.current.point_in_time, stage.cursor.at) == (START + HOUR, START + HOUR)
+
+
+def test_a_window_that_cannot_be_read_stops_the_series() -> None:
+    stage = Stage({"every": "PT1H"}, {"window": {"seconds": 60}})
+    cursor, definition = stage.cursor, stage.world.series.definition(OWNER, stage.series)
+    assert definition
+    broken = evolve(definition, definition=evolve(definition.definition, window="[]"))
+    stage.world.series.definitions_of[OWNER, stage.series] = broken
+    stage.world.clock.sleep_until(START + 2 * HOUR)
+    use_cases.step_series(stage.world.ports("step"))(Happened(schedule_id=cursor.current, kind=EventType.CLAIMED))
+    assert (stage.cursor.state, stage.cursor.current) == ("failed", "")
