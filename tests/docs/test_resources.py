@@ -103,7 +103,7 @@ def test_each_policy_belongs_to_a_function() -> None:
     """Otherwise what it allows would be missing from the page."""
     roles = [function["Role"]["Fn::GetAtt"].removesuffix(".Arn") for function in functions().values()]
     attached = [role["Ref"] for policy in resources("AWS::IAM::Policy").values() for role in policy["Roles"]]
-    assert sorted(resources("AWS::IAM::Role")) == sorted([*roles, "ApiRole"])  # the last is the gateway's
+    assert sorted(resources("AWS::IAM::Role")) == sorted([*roles, "ApiInvokerRole"])
     assert set(attached) <= set(roles)
 
 

@@ -41,10 +41,11 @@ QUEUE = {"AWS::SQS::Queue"}
 ALARM = {"AWS::CloudWatch::Alarm"}
 LONGER = {
     "executor-sqs-send": 47,  # it sends what its owners ask for, with the rights of the stack: these are limited
-    "delayer-relay": 40,  # what it may do with a control row is not the same for each of them
-    "task-1minute-enqueuer": 40,  # the same
-    "series-stepper": 46,  # it writes what the API writes, and has suspects as the relay
+    "delayer-relay": 43,  # what it may do with a control row is not the same for each of them
+    "task-1minute-enqueuer": 43,  # the same
+    "series-stepper": 49,  # it writes what the API writes, and has suspects as the relay
 }
+ASKS_NOTHING = {"api-default", "api-series-preview"}  # their roles are made by a loop
 OF_LOOPS = {"executor-*", "subscriber-*", "policy-*"}
 
 
@@ -142,18 +143,15 @@ def test_the_features_stand_in_the_order_of_the_flow() -> None:
 
 
 @each_function
-def test_a_function_stands_with_its_policy_routes_and_alarms(function: str) -> None:
+def test_a_function_stands_with_its_role_routes_and_alarms(function: str) -> None:
     """And nothing of another function stands there."""
     name = logical_names()[function]
     here = {block.name for block in blocks(function)}
     assert name in here
+    assert f"{name}Role" in here or function in ASKS_NOTHING
     for other, resource in expanded()["Resources"].items():
-        if other.endswith("RelayPolicy") and other != "DelayerRelayPolicy":
-            continue  # of the executors' loop
-        if resource["Type"] == "AWS::IAM::Policy" and resource["Properties"]["Roles"] == [{"Ref": f"{name}Role"}]:
-            assert other in here
-        if resource["Type"] == "AWS::ApiGatewayV2::Route" and f"/${{{name}Integration}}" in str(resource["Properties"]):
-            assert other in here
+        if resource["Type"] == "AWS::ApiGatewayV2::Route":
+            assert (other in here) == (f"{name}Integration" in str(resource["Properties"]["Target"]))
     assert [block.name for block in blocks(function) if block.kind == "AWS::Serverless::Function"] == [name]
 
 
@@ -178,15 +176,17 @@ def test_a_function_is_short(function: str) -> None:
     own = [block for block in blocks(function) if block.kind in FUNCTION]
     if function.startswith("executor-"):
         own += [block for block in blocks("executor-*") if block.kind in FUNCTION]
-    assert cost(own) <= LONGER.get(function, 38)
+    assert cost(own) <= LONGER.get(function, 41)
 
 
 @each_function
 def test_a_route_is_short(function: str) -> None:
     """What an integration says is the same for every function, and written once."""
-    for route in [block for block in blocks(function) if block.kind in ROUTE]:
-        assert route.kind == "AWS::ApiGatewayV2::Route"
+    own = [block for block in blocks(function) if block.kind in ROUTE]
+    routes = [block for block in own if block.kind == "AWS::ApiGatewayV2::Route"]
+    for route in routes:
         assert cost([route]) <= 4
+    assert own == routes
 
 
 @pytest.mark.parametrize("feature", sorted(features()))
@@ -205,8 +205,9 @@ def test_all_else_is_short(feature: str) -> None:
 
 
 def test_the_stack_stays_below_the_limit_of_cloudformation() -> None:
-    """500 resources. An executor of a team takes about ten."""
-    assert len(deployed()["Resources"]) < 500
+    """500 resources, of which some are kept free for the actions of a team (ADR 0102)."""
+    added = sum(map(is_added, functions()))
+    assert len(deployed()["Resources"]) <= 450 + 14 * added < 500
 
 
 def test_code_in_a_loop_is_one_archive_for_all() -> None:

@@ -45,8 +45,10 @@ from tests.template.added import compared, is_added
 FUNCTIONS = functions()
 QUEUES = resources("AWS::SQS::Queue")
 TABLES = resources("AWS::DynamoDB::Table")
-ROLES = {name: role for name, role in resources("AWS::IAM::Role").items() if name != "ApiRole"}
+ROLES = resources("AWS::IAM::Role")
+OF_FUNCTIONS = sorted(set(ROLES) - {"ApiInvokerRole"})
 POLICIES = resources("AWS::IAM::Policy")
+FUNCTIONS_BY_LOGICAL_NAME = {name: function for function, name in logical_names().items()}
 ALARMS = resources("AWS::CloudWatch::Alarm")
 LOGS = resources("AWS::Logs::LogGroup")
 OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
@@ -363,7 +365,7 @@ def test_the_minute_task() -> None:
 
 
 def test_the_api_is_that_of_openapi_yaml() -> None:
-    """Each path and method has a route and an integration, which the role of the API may invoke."""
+    """Each path and method has a route and an integration, which may invoke its function."""
     documented = {
         f"{method.upper()} {path}"
         for path, item in OPENAPI["paths"].items()
@@ -373,22 +375,17 @@ def test_the_api_is_that_of_openapi_yaml() -> None:
     routes = resources("AWS::ApiGatewayV2::Route")
     assert {route["RouteKey"] for route in routes.values()} == documented | {"$default"}
     integrations = resources("AWS::ApiGatewayV2::Integration")
-    role = resources("AWS::IAM::Role")["ApiRole"]
-    [trust] = role["AssumeRolePolicyDocument"]["Statement"]
-    [policy] = role["Policies"]
-    [statement] = policy["PolicyDocument"]["Statement"]
-    assert (trust["Principal"], statement["Action"]) == (
-        {"Service": "apigateway.amazonaws.com"},
-        ["lambda:InvokeFunction"],
-    )
-    invoked = {logical(one) for one in statement["Resource"]}
-    assert invoked == {logical(one["IntegrationUri"]) for one in integrations.values()}
+    [invoker] = ROLES["ApiInvokerRole"]["Policies"]
+    [may] = invoker["PolicyDocument"]["Statement"]
+    assert may["Resource"]["Fn::Sub"].endswith(":function:${AWS::StackName}-api-*")
     for route in routes.values():
         assert route["AuthorizationType"] == {"Ref": "ApiAuthorization"}
         assert route["AuthorizerId"] == {"Fn::If": ["IsJwt", {"Ref": "JwtAuthorizer"}, {"Ref": "AWS::NoValue"}]}
         integration = integrations[logical(route["Target"])]
         assert integration["PayloadFormatVersion"] == "2.0"
-        assert logical(integration["CredentialsArn"]) == "ApiRole"
+        function = logical(integration["IntegrationUri"])
+        assert FUNCTIONS_BY_LOGICAL_NAME[function].startswith("api-")
+        assert integration["CredentialsArn"] == {"Fn::GetAtt": "ApiInvokerRole.Arn"}
 
 
 # ------------------------------------------------------------ queues
@@ -644,7 +641,7 @@ def test_the_bucket_is_kept_versioned_encrypted_and_private() -> None:
 
 def test_one_role_for_each_function() -> None:
     roles = [logical(properties["Role"]) for properties in FUNCTIONS.values()]
-    assert sorted(roles) == sorted(set(roles)) == sorted(ROLES)
+    assert sorted(roles) == sorted(set(roles)) == sorted(OF_FUNCTIONS)
     for function in FUNCTIONS:
         assert len(role_of(function)["Policies"]) == 1
         assert "Policies" not in FUNCTIONS[function]
@@ -656,18 +653,13 @@ OF_THE_LOOP = re.compile(  # of delayer-relay; of several executors; of those wh
 
 
 @pytest.mark.parametrize("policy", sorted(name for name in POLICIES if not OF_THE_LOOP.fullmatch(name)))
-def test_a_policy_is_of_one_function_which_waits_for_it(policy: str) -> None:
-    """Lambda refuses to map a queue or a stream to a function whose role may not read it yet.
-
-    What a loop makes has a role that may.
-    """
+def test_a_policy_beside_a_role_is_what_one_function_of_a_loop_has_beyond_the_others(policy: str) -> None:
+    """The others have theirs in their roles, where it costs no resource (ADR 0102)."""
     [role] = POLICIES[policy]["Roles"]
     [function] = [name for name in FUNCTIONS if FUNCTIONS[name]["Role"] == {"Fn::GetAtt": f"{logical(role)}.Arn"}]
+    assert of_a_loop(function)
     assert policy == f"{logical_names()[function]}Policy"
     assert POLICIES[policy]["PolicyName"] == function
-    assert expanded()["Resources"][logical_names()[function]].get("DependsOn") == (
-        None if of_a_loop(function) else policy
-    )
 
 
 def test_a_mapping_that_a_loop_makes_names_its_function() -> None:
@@ -677,12 +669,13 @@ def test_a_mapping_that_a_loop_makes_names_its_function() -> None:
 
 
 @pytest.mark.parametrize("role", sorted(ROLES))
-def test_a_role_is_taken_by_lambda_only(role: str) -> None:
+def test_a_role_is_taken_by_its_service_only(role: str) -> None:
     [statement] = ROLES[role]["AssumeRolePolicyDocument"]["Statement"]
-    assert statement["Principal"] == {"Service": "lambda.amazonaws.com"}
+    service = "apigateway" if role == "ApiInvokerRole" else "lambda"
+    assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
 
 
-@pytest.mark.parametrize("role", sorted(ROLES))
+@pytest.mark.parametrize("role", OF_FUNCTIONS)
 def test_no_managed_policy_but_that_of_tracing_when_it_is_on(role: str) -> None:
     condition, then, otherwise = ROLES[role]["ManagedPolicyArns"]["Fn::If"]
     assert condition == "IsTraced"

@@ -368,9 +368,10 @@ class Actors:
         for key, content in self._backups.items():
             self.stack.store.objects.setdefault(key, content)
             self._command(key, discard=False)
-        for schedule in self.stack.watch.accepted.values():
-            if is_undecided(schedule.id):
-                continue
+        accepted = self.stack.watch.accepted
+        for schedule_id in [one for one in accepted if is_undecided(one)]:  # the one with its time stands for it
+            del accepted[schedule_id]
+        for schedule in accepted.values():
             self.stack.watch.struck.add(schedule.id)
             self.stack.log("operator", f"restores the record of {self.stack.watch.name(schedule.id)}")
             self.stack.records.put(schedule)
