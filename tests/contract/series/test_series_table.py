@@ -140,6 +140,10 @@ def test_a_relaxed_occurrence_is_put_and_deleted_in_its_own_table(stand: Stand) 
     step = SeriesTransaction(cursor=cursor, over=begun, put=(SECOND,), delete=(key_of(relaxed.id),))
     assert stand.series.write(step)
     assert stand.stored(relaxed, SECOND) == [False, True]
+    again = a_schedule(id=an_id(NOW + MINUTE, kind=Kind.RELAXED_OCCURRENCE), created_at=NOW)
+    third = evolve(cursor, revision=3, number=3, current=again.id)
+    assert stand.series.step(SeriesTransaction(cursor=third, over=cursor, put=(again,)))
+    assert stand.stored(again) == [True]
 
 
 def test_the_tables_of_both_lanes(dynamodb: Any) -> None:
