@@ -29,9 +29,9 @@ ROOMS: dict[str, set[str]] = {
     "core/jobs": {"core/schedule"},
     "core/masking": {"core/schedule"},
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
-    "core/series": {"core/schedule", "core/ledger", "core/recurrence", "core/timing"},
     "core/timing": {"core/schedule", "core/ledger"},
-    "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series", "core/timing"},
+    "core/series": {"core/schedule", "core/ledger", "core/recurrence", "core/timing"},
+    "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"}
     | {"core/timing"},
