@@ -90,7 +90,7 @@ def test_a_series_with_one_time_has_no_interval() -> None:
     assert admitted({"every": "PT1M", "count": 1}, window={"seconds": 86_400}).definition.window
 
 
-def test_both_are_told_together() -> None:
+def test_both_are_named_together() -> None:
     errors = refused(HOURLY, precision="relaxed", window={"seconds": 7_200})
     assert [error.field for error in errors] == [WINDOW, RELAXED]
 
