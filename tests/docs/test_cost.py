@@ -71,8 +71,8 @@ def test_an_executor() -> None:
 def test_an_idle_stack() -> None:
     found = rows("When nothing is scheduled")
     of_path = sum(queues_of(name) for name in OWN if not name.startswith(("executor-", "subscriber-", "policy-")))
-    assert of_path == 5
-    assert found["long polling of five queues by Lambda"][1] == rounded(polling(5))
+    assert of_path == 7
+    assert found["long polling of seven queues by Lambda"][1] == rounded(polling(7))
     of_executors = sum((polling(queues_of(name)) + alarms_of(name) * ALARM for name in EXECUTORS), Decimal())
     name = "executors that have nothing to do, that of the canary not counted"
     assert found[name] == (str(len(EXECUTORS)), rounded(of_executors))

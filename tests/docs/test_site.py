@@ -58,8 +58,8 @@ def anchors(file: Path) -> set[str]:
 
 
 def kind_of(name: str) -> str:
-    """Executors and subscribers have one row together: a new one is not written down by hand."""
-    return re.sub(r"^(executor|subscriber)-.+", r"\1-*", name)
+    """Executors, subscribers and policies have one row together: a new one is not written down by hand."""
+    return re.sub(r"^(executor|subscriber|policy)-.+", r"\1-*", name)
 
 
 def test_every_function_is_described() -> None:

@@ -118,12 +118,12 @@ class SeriesWatch:
 
     def _put(self, seen: Seen, schedule: Schedule, transaction: SeriesTransaction) -> None:
         """An occurrence is in the table."""
-        told: dict[str, Any] = json.loads(schedule.definition.series)
+        said: dict[str, Any] = json.loads(schedule.definition.series)
         payload: dict[str, Any] = json.loads(schedule.definition.payload)
         filled = transaction.cursor.backfill
         fill = (filled.since, filled.until) if filled and filled.current == schedule.id else None
         put = Put(
-            schedule.id, told["number"], parse_instant(told["time"]), payload["version"], fill, bool(transaction.ends)
+            schedule.id, said["number"], parse_instant(said["time"]), payload["version"], fill, bool(transaction.ends)
         )
         self._series_of[schedule.id] = transaction.cursor.series
         self.watch.stack.log("series", f"{seen.name} puts {self.watch.name(schedule.id)}, number {put.number}")
