@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from attrs import frozen
 
-from delayer.core.recurrence.bad_rule import BadRule
 from delayer.core.recurrence.rule import Rule, parse_rule
+from delayer.core.recurrence.terms import BadRule
 from delayer.core.recurrence.times import check_not_empty
 from delayer.core.recurrence.zones import span_at
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, Millis, parse_instant

@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from delayer.core.recurrence.bad_rule import BadRule
 from delayer.core.recurrence.rule import parse_rule
+from delayer.core.recurrence.terms import BadRule
 from delayer.core.recurrence.times import check_not_empty
 from delayer.core.schedule.instants import MINUTE, format_instant, parse_instant
 from tests.recurrence.random_rules import FIRST, LAST, ZONES, cron

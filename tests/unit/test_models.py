@@ -14,6 +14,7 @@ SHARED = Path(__file__).parents[2] / "shared"
 FAKES = "delayer.fakes."
 
 MUTABLE = {  # beside the fakes, which are the tables and queues of a test and change as those do
+    "delayer.use_cases.firing.claim_relaxed.Noted": "remembers when its execution environment last noted a pass",
     "delayer.use_cases.api.issue.IdCheck": "remembers the keys that its execution environment has read",
     "delayer.use_cases.api.issue.Ids": "raises the shards once in each execution environment",
     "delayer.use_cases.actions.registered.RegisteredActions": "remembers what its execution environment has read",

@@ -20,7 +20,7 @@ from delayer.aws.series.series_table import (
 )
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
-from delayer.core.recurrence.on_missed import OnMissed
+from delayer.core.recurrence.terms import OnMissed
 from delayer.core.schedule.instants import DAY, MINUTE
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, key_of

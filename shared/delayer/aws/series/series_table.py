@@ -17,7 +17,7 @@ from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_
 from delayer.aws.dynamodb.items.requests import failed_conditions, once_free, read_all
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.aws.series.directories import directory_writes
-from delayer.core.recurrence.on_missed import OnMissed
+from delayer.core.recurrence.terms import OnMissed
 from delayer.core.schedule import definition as definitions
 from delayer.core.schedule.bucket import Bucket
 from delayer.core.schedule.instants import SECOND

@@ -14,7 +14,7 @@ from typing import Final
 from attrs import frozen
 from cronsim import CronSim, CronSimError
 
-from delayer.core.recurrence.bad_rule import BadText
+from delayer.core.recurrence.terms import BadText
 from delayer.core.recurrence.zones import EPOCH
 from delayer.core.schedule.instants import DAY, MINUTE, Millis
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.recurrence.bad_rule import BadText
+from delayer.core.recurrence.terms import BadText
 from delayer.core.recurrence.zones import EPOCH
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 

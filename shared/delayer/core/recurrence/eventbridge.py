@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from delayer.core.recurrence.bad_rule import BadText
 from delayer.core.recurrence.cron import LAST_YEAR, MAX_LENGTH, Cron, cron_of
 from delayer.core.recurrence.duration import Duration
+from delayer.core.recurrence.terms import BadText
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE
 
 CRON_EXAMPLE: Final = "cron(0 10 ? * MON-FRI *): minute, hour, day of month, month, day of week, year"

@@ -4,8 +4,8 @@ import re
 from datetime import datetime, timedelta
 from typing import Final
 
-from delayer.core.recurrence.bad_rule import BadText
 from delayer.core.recurrence.duration import LAST_WALL
+from delayer.core.recurrence.terms import BadText
 from delayer.core.recurrence.zones import EPOCH, instants_of, offset_at, span_at, wall_at
 from delayer.core.schedule.instants import DAY, Millis, parse_instant
 

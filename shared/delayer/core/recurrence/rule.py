@@ -6,12 +6,11 @@ from typing import Any, Final, TypeVar
 
 from attrs import frozen
 
-from delayer.core.recurrence.bad_rule import BadRule, BadText, Fault
 from delayer.core.recurrence.cron import Cron, parse_cron
 from delayer.core.recurrence.duration import Calendar, Interval, parse_duration
 from delayer.core.recurrence.eventbridge import is_foreign, parse_foreign_cron, parse_rate
 from delayer.core.recurrence.moments import EXAMPLES, format_wall, parse_first, parse_last, parse_wall
-from delayer.core.recurrence.on_missed import OnMissed
+from delayer.core.recurrence.terms import BadRule, BadText, Fault, OnMissed
 from delayer.core.recurrence.zones import ALLOWED as ZONES
 from delayer.core.recurrence.zones import check_zone
 from delayer.core.schedule.instants import Millis, format_instant

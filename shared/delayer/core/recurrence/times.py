@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from delayer.core.recurrence.bad_rule import BadRule, Fault
 from delayer.core.recurrence.cron import Cron
 from delayer.core.recurrence.duration import LAST_WALL, Calendar, Interval
 from delayer.core.recurrence.rule import Gap, Overlap, Rule
+from delayer.core.recurrence.terms import BadRule, Fault
 from delayer.core.recurrence.zones import Span, span_at
 from delayer.core.schedule.instants import DAY, Millis, format_instant
 

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 import tzdata
 from attrs import frozen
 
-from delayer.core.recurrence.bad_rule import BadText
+from delayer.core.recurrence.terms import BadText
 from delayer.core.schedule.instants import DAY, HOUR, SECOND, Millis
 
 EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 # a wall time

@@ -8,11 +8,10 @@ import msgspec
 from attrs import evolve, frozen
 
 from delayer.core.recurrence import times
-from delayer.core.recurrence.bad_rule import BadRule
 from delayer.core.recurrence.describe import description
-from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.recurrence.rule import Rule as Recurrence
 from delayer.core.recurrence.rule import document_of, parse_rule
+from delayer.core.recurrence.terms import BadRule, OnMissed
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.series import Rule, RuleFailed, SeriesDefinition
 

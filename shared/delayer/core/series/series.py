@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from attrs import evolve, field, frozen
 from attrs.validators import ge, instance_of, max_len
 
-from delayer.core.recurrence.on_missed import OnMissed
+from delayer.core.recurrence.terms import OnMissed
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import YEAR, Millis
 from delayer.core.schedule.schedule import NO_TRAITS, Traits

@@ -10,7 +10,7 @@ from attrs import frozen
 
 from delayer.core.ledger.lifecycle import ENDS, EventType, State
 from delayer.core.ledger.row import LedgerRow
-from delayer.core.recurrence.on_missed import OnMissed
+from delayer.core.recurrence.terms import OnMissed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import STALE_AFTER

@@ -5,7 +5,7 @@ from typing import Any
 from attrs import evolve
 
 from delayer.core.ledger.row import LedgerChange, LedgerRow
-from delayer.core.recurrence.on_missed import OnMissed
+from delayer.core.recurrence.terms import OnMissed
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series import backfill, stepping

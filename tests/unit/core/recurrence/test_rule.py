@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.recurrence.bad_rule import BadRule
-from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.recurrence.rule import Gap, Overlap, document_of, parse_rule
+from delayer.core.recurrence.terms import BadRule, OnMissed
 from delayer.core.recurrence.times import check_not_empty, times
 from delayer.core.schedule.instants import format_instant, parse_instant
 from tests.recurrence.strategies import repeats

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.recurrence.on_missed import OnMissed
 from delayer.core.recurrence.rule import document_of, parse_rule
+from delayer.core.recurrence.terms import OnMissed
 from delayer.core.recurrence.times import times
 from delayer.core.schedule.instants import DAY, parse_instant
 from delayer.core.series.rules import begun_as, next_times, rule_of, text_of, words_of

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from delayer.core.ledger.lifecycle import ENDS, EventType, State
-from delayer.core.recurrence.on_missed import OnMissed
+from delayer.core.recurrence.terms import OnMissed
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, YEAR, Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.series.series import (

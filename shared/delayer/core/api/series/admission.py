@@ -16,8 +16,8 @@ from delayer.core.api.field_errors import NAME, PREVIEW, SERIES, errors_of, fiel
 from delayer.core.api.json_body import fields_of, parse
 from delayer.core.api.request import FieldError, Invalid
 from delayer.core.api.series.request import PreviewRequest, SeriesRequest
-from delayer.core.recurrence.bad_rule import BadRule
 from delayer.core.recurrence.rule import Rule, parse_rule
+from delayer.core.recurrence.terms import BadRule
 from delayer.core.recurrence.times import check_not_empty, next_after, times
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import HOUR, SECOND, Millis

@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 
 from delayer.core.ledger.lifecycle import EventType
-from delayer.core.recurrence.on_missed import OnMissed
+from delayer.core.recurrence.terms import OnMissed
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.series import SeriesState

@@ -1,8 +1,19 @@
-"""What is wrong with a rule of recurrence: the field, the reason, and an example of what is right."""
+"""Terms of a rule that need none of its arithmetic, which is slow to import: what is done about missed times, and what
+is wrong with a rule: the field, the reason, and an example of what is right.
+"""
 
 from collections.abc import Iterable
+from enum import StrEnum
 
 from attrs import frozen
+
+
+class OnMissed(StrEnum):
+    """What is done about the times that pass while nothing can be scheduled."""
+
+    SKIP = "skip"
+    ONCE = "once"  # the last of them is made up
+    ALL = "all"
 
 
 @frozen(kw_only=True)
