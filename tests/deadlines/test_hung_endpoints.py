@@ -13,7 +13,8 @@ from delayer.aws.dynamodb.ledger import to_item as ledger_item
 from delayer.aws.dynamodb.schedule_table import to_item
 from delayer.core.schedule.instants import HOUR
 from delayer.core.schedule.messages import encode
-from delayer.core.schedule.schedule_id import RANDOM_BYTES
+from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind
 from tests.cfn import ROOT
 from tests.deadlines.endpoints import SILENT, TRICKLING, Answering, Hung
 from tests.deadlines.processes import FunctionProcess
@@ -57,9 +58,14 @@ def messages(*bodies: str) -> dict[str, Any]:
 
 def removed(*dues: int) -> dict[str, Any]:
     """Stream records of schedules that have left the table."""
+    return of_stream(*map(a_schedule, dues))
+
+
+def of_stream(*schedules: Schedule) -> dict[str, Any]:
+    """Stream records of their removal."""
     records = []
-    for number, due in enumerate(dues):
-        item = to_item(a_schedule(due))
+    for number, schedule in enumerate(schedules):
+        item = to_item(schedule)
         keys = {name: item[name] for name in ("bucket", "due")}
         data = {**STREAM_RECORD["dynamodb"], "Keys": keys, "OldImage": item, "SequenceNumber": f"s{number}"}
         records.append({**STREAM_RECORD, "dynamodb": data})
@@ -68,7 +74,17 @@ def removed(*dues: int) -> dict[str, Any]:
 
 def inserted(*dues: int) -> dict[str, Any]:
     """Stream records of schedules that were accepted."""
-    records = removed(*dues)["Records"]
+    return as_inserted(removed(*dues)["Records"])
+
+
+def undecided() -> dict[str, Any]:
+    """A stream record of one that was accepted without a time."""
+    waits = a_schedule(id=an_id(DUE, kind=Kind.UNDECIDED), created_at=DUE, when='{"policy":"spread","seconds":60}')
+    return as_inserted(of_stream(waits)["Records"])
+
+
+def as_inserted(records: list[Any]) -> dict[str, Any]:
+    """The same as if they were put."""
     for record in records:
         record["eventName"] = "INSERT"
         record["dynamodb"]["NewImage"] = record["dynamodb"].pop("OldImage")
@@ -137,7 +153,7 @@ GIVEN: dict[str, Any] = {
     "task-1minute-enqueuer": {},
     "task-1minute-series": {},
     "task-1minute-timing": {},
-    "timing-enqueuer": inserted(DUE, DUE + HOUR),
+    "timing-enqueuer": undecided(),
 }
 
 
