@@ -94,6 +94,10 @@ def as_inserted(records: list[Any]) -> dict[str, Any]:
 SCHEDULE = {"delaySeconds": 3600, "action": {"type": "http-request", "url": "http://target/hook"}, "payload": 1}
 LIFECYCLE_EVENT = (GOLDEN / "lifecycle-event.json").read_text()
 SQS_ACTION = json.dumps({"type": "sqs-send", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/target"})
+NAMED = {  # the names of the policies' queues are made of these
+    "STACK_ID": "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b2c3d-0000",
+    "TIMING_DEAD_LETTERS": "https://sqs.eu-west-1.amazonaws.com/123456789012/delayer-PoliciesDeadLetterQueue-0a1b2c3d",
+}
 SERIES = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 NEW_SERIES = {"repeat": {"every": "PT1M"}, "action": SCHEDULE["action"]}
 # They need nothing of it; the subscriber has no URL here.
@@ -163,7 +167,9 @@ def outcomes() -> dict[tuple[str, str], dict[str, Any]]:
     found = {}
     with ExitStack() as stack:
         endpoint = stack.enter_context(Hung())
-        started = [stack.enter_context(FunctionProcess(name, AWS_ENDPOINT_URL=endpoint.url)) for name in FUNCTIONS]
+        started = [
+            stack.enter_context(FunctionProcess(name, AWS_ENDPOINT_URL=endpoint.url, **NAMED)) for name in FUNCTIONS
+        ]
         for one in started:
             one.wait_until_ready()
         for mode in (SILENT, TRICKLING):

@@ -70,10 +70,10 @@ def _only_the_current(cursor: Cursor) -> tuple[str, ...]:
 
 
 def _cancels_first(decide: Any) -> Any:
-    def halted(self: Any, owner: str, series: str, by: str = "") -> Any:
+    def halted(self: Any, owner: str, series: str, by: str = "", detail: str = halt.DETAIL) -> Any:
         """The schedules first, and the cursor afterwards."""
         cursor = self.series.cursor(owner, series)
-        answers = [self.cancel(one, owner, halt.DETAIL, by) for one in cursor.named]
+        answers = [self.cancel(one, owner, detail, by) for one in cursor.named]
         for _ in range(halt.ROUNDS):
             decision = decide(self.series.cursor(owner, series))
             if isinstance(decision, Refused):
