@@ -302,14 +302,16 @@ def race(client: Client, call: str, number: int, after: Millis) -> tuple[str, in
         case "patch":
             status = answered(client, "PATCH", where, {"delaySeconds": 3600})[0]
         case _:
-            put = answered(client, "PUT", f"/schedules/by-name/{name}", request(client, path, now() + HOUR))
-            status = put[0] if put[2].get("replaces") == posted["scheduleId"] else fate(client, where, put[0])
+            put = ("PUT", f"/schedules/by-name/{name}", request(client, path, now() + HOUR))
+            status = client.call(*put)[0]
+            if status == 503:
+                status = fate(client, where, answered(client, *put)[0])
     return path, 409 if status == 201 else status  # a name that moved on from what was executed
 
 
 def fate(client: Client, where: str, status: int) -> int:
-    """As `status`, but of the schedule that was POSTed. A PUT that was repeated after 503 may have replaced what the
-    first one had put: its answer is true and speaks of that one.
+    """As `status`, but of the schedule that was POSTed. A PUT that is repeated after 503 may replace what the first one
+    has put: its answer is true, and speaks of that one.
     """
     if status != 200:
         return status
