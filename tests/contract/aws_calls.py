@@ -137,7 +137,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoSeries", "definitions"): {(READ_MANY, "registry_table")},
     ("DynamoSeries", "live"): {(QUERY, "registry_table")},
     ("DynamoSeries", "create"): {*TIMED, (PUT, "registry_table"), (CHECK, "registry_table")},
-    ("DynamoSeries", "note"): {(PUT, "registry_table")},
+    ("DynamoSeries", "note"): {(PUT, "registry_table"), (DELETE, "registry_table")},
     ("DynamoSeries", "step"): {*TIMED, (PUT, "registry_table"), (DELETE, "registry_table")},
     ("DynamoSeries", "write"): {*STEPS, *TIMED, (DELETE, "registry_table")}
     | {(DELETE, "schedules_table"), (DELETE, "relaxed_table")},

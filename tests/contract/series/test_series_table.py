@@ -350,10 +350,12 @@ def test_a_note_is_a_cursor_and_no_more(stand: Stand) -> None:
     assert stand.series.cursor(OWNER, ID) == paused
 
 
-def test_a_note_ends_the_series_with_its_name_and_its_entry(stand: Stand) -> None:
-    stand.series.create(CREATED)
+def test_a_note_ends_the_series_with_its_name_and_its_entries(stand: Stand) -> None:
+    """A rule with a zone has one more entry, which is deleted."""
+    zoned = evolve(DEFINITION, repeat='{"cron": "0 9 * * *", "timeZone": "Europe/Lisbon"}')
+    stand.series.create(evolve(CREATED, definition=zoned))
     over = evolve(BEGUN, revision=2, state=SeriesState.CANCELLED, expires_at=NOW)
-    noted = SeriesTransaction(cursor=over, over=BEGUN, definition=DEFINITION, over_definition=DEFINITION)
+    noted = SeriesTransaction(cursor=over, over=BEGUN, definition=zoned, over_definition=zoned)
     assert stand.series.note(noted)
     assert stand.series.live(OWNER, 10) == 0
 

@@ -105,6 +105,8 @@ def test_series_that_wait_are_listed(stand: Stand) -> None:
     assert stand.listed(Directory.WAITING) == ["0b"]
     stand.change(waiting, SeriesState.ACTIVE)
     assert stand.listed(Directory.WAITING) == []
+    stand.change(stand.create("0c", state=SeriesState.WAITING), SeriesState.PAUSED)
+    assert stand.listed(Directory.WAITING) == []
 
 
 def test_series_whose_times_depend_on_the_tz_database_are_listed(stand: Stand) -> None:
