@@ -24,7 +24,7 @@ from delayer.use_cases.api.quota import Quota
 from delayer.use_cases.series.halt import ROUNDS, MayStillRun
 from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.steering.stored import Stored, read
-from delayer.use_cases.series.step import occurrence
+from delayer.use_cases.series.step import occurrence, tell_if_failed
 
 DETAIL: Final = "its series was changed, and has no further time"
 Change = Callable[[SeriesDefinition], SeriesDefinition]  # what a client asks for, of the definition as it stands
@@ -124,6 +124,7 @@ class ChangeSeries:
         put = transaction.put[0] if transaction.put else None
         replaced = transaction.ends[0].row.schedule_id if transaction.ends else ""
         self.observer.note("series changed", series=cursor.series, revision=new.revision, number=number, by=by)
+        tell_if_failed(self.observer, transaction)
         return SeriesChanged(cursor=cursor, definition=new, number=number, put=put, replaced=replaced)
 
 

@@ -174,3 +174,15 @@ def test_the_action_of_the_new_definition_has_its_own_traits() -> None:
     assert answer.put
     assert answer.put.traits == answer.definition.traits
     assert stage.cursor.at == START + MINUTE < START + HOUR
+
+
+def test_if_its_rule_fails_an_alarm_rings_and_only_once() -> None:
+    """The current one is claimed, so the change takes the step; the zone is not in the tz database any more."""
+    stage = Stage()
+    broken = evolve(stage.definition, repeat='{"cron": "0 9 * * *", "timeZone": "Europe/Atlantis"}')
+    stage.world.series.definitions_of[OWNER, ID] = broken
+    stage.world.run_until(START + MINUTE + SECOND)
+    assert changed(stage).cursor.state is SeriesState.FAILED
+    assert stage.world.observer.counts["SeriesFailed"] == 1
+    assert changed(stage).cursor.state is SeriesState.FAILED
+    assert stage.world.observer.counts["SeriesFailed"] == 1
