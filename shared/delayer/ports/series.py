@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from attrs import field, frozen
+from attrs import frozen
 
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.bucket import Bucket, RecordKey
@@ -57,7 +57,8 @@ class FiledPage:
     """Of one minute and shard, in the order of the instants."""
 
     filed: tuple[Filed, ...]
-    more: str = field(default="")  # the id after which the next page begins; empty: this was the last
+    unread: tuple[str, ...] = ()  # the entries among them that this version cannot read
+    more: str = ""  # the entry after which the next page begins; empty: this was the last
 
 
 @frozen(kw_only=True)

@@ -84,7 +84,7 @@ class Net:
         firsts = self.parallel.map(lambda one: self._page(one, place.after if one == buckets[0] else ""), buckets)
         for bucket, first in zip(buckets, firsts, strict=True):
             page = _read(first)
-            while page.filed:
+            while page.filed or page.unread:
                 self._handle(page, bucket, is_last=is_last)
                 if not page.more:
                     break
@@ -112,7 +112,15 @@ class Net:
                 return error
             return None
 
+        def carry(entry: str) -> Unavailable | None:
+            try:
+                self._carry(entry, bucket, is_last=is_last)
+            except Unavailable as error:
+                return error
+            return None
+
         failed = [error for error in self.parallel.map(look, page.filed) if error]
+        failed += [error for error in self.parallel.map(carry, page.unread) if error]
         if failed and is_last:
             raise failed[0]
 
@@ -140,6 +148,13 @@ class Net:
             self._report(filed, happened, bucket)
         elif is_last:
             self._file_again(filed, bucket, next_look(filed.schedule_id, cursor, happened, self.clock.now()))
+
+    def _carry(self, entry: str, bucket: Bucket, *, is_last: bool) -> None:
+        """What cannot be read is kept for a version that can. Raises Unavailable if it could not be filed again."""
+        self.observer.warn("the net cannot read what is filed", entry.partition("#")[2])
+        if is_last:
+            minute = next_look(entry, None, None, self.clock.now())
+            self.files.carry(entry, bucket, Bucket(minute=minute, shard=bucket.shard))
 
     def _forget(self, filed: Filed, bucket: Bucket) -> None:
         """At its address, too: a series that was deleted leaves it there."""
