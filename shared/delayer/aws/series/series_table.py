@@ -149,8 +149,7 @@ class DynamoSeries:
             in_the_way = failed_conditions(error)
             if all(item is None for item in in_the_way):
                 raise Unavailable(f"write series: {error}") from error
-            # Our own cursor says that an earlier try went through. The definition does not: it is the same for longer.
-            return in_the_way[0] == cursor_item(transaction.cursor)
+            return all(item in in_the_way for item in _written_by(transaction))
         return True
 
     def _read(self, owner: str, series: str, entry: str) -> StoredItem | None:
@@ -272,6 +271,17 @@ class DynamoSeries:
 
     def _delete(self, table: str, key: Item) -> "TransactWriteItemTypeDef":
         return {"Delete": {"TableName": table, "Key": key}}
+
+
+def _written_by(transaction: SeriesTransaction) -> list[Item]:
+    """What is there if an earlier try went through, and if nobody else has written it."""
+    cursor, definition = transaction.cursor, transaction.rewritten
+    written = [cursor_item(cursor)]
+    if transaction.is_told_by_its_cursor:
+        return written
+    if definition:
+        written.append(definition_item(cursor.series, definition) | _expiry(cursor))
+    return written + [ledger.to_item(change.row) for change in transaction.ends]
 
 
 def _put(table: str, item: Item, **condition: Any) -> "TransactWriteItemTypeDef":

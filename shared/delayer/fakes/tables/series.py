@@ -96,7 +96,7 @@ class MemorySeries:
     def write(self, transaction: SeriesTransaction) -> bool:
         cursor = transaction.cursor
         key = (cursor.owner, cursor.series)
-        if self.cursors_of.get(key) == cursor:
+        if self.cursors_of.get(key) == cursor and self._has_written(transaction):
             return True
         if not self._may(transaction):
             return False
@@ -112,6 +112,15 @@ class MemorySeries:
         for schedule in transaction.put:
             self.schedules.put(schedule)
         return True
+
+    def _has_written(self, transaction: SeriesTransaction) -> bool:
+        """Whether its cursor is its own, and not that of another transaction."""
+        cursor, definition = transaction.cursor, transaction.rewritten
+        if transaction.is_told_by_its_cursor:
+            return True
+        if definition and self.definitions_of.get((cursor.owner, cursor.series)) != definition:
+            return False
+        return all(self.ledger.rows.get(change.row.schedule_id) == change.row for change in transaction.ends)
 
     def _register(self, transaction: SeriesTransaction) -> None:
         cursor, definition, request = transaction.cursor, transaction.definition, transaction.put_request
