@@ -7,6 +7,7 @@ import pytest
 from attrs import evolve
 
 from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, minute_of
 from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import SeriesState, changed
@@ -200,6 +201,27 @@ def test_without_the_ledger_all_is_looked_at_again() -> None:
     assert stage.cursor().number == 1
     stage.go_on_until(stage.world.clock.now() + 30 * MINUTE)
     assert stage.cursor().number == 2
+
+
+def test_a_ledger_row_that_cannot_be_read_holds_up_no_other() -> None:
+    stage = Stage()
+    ids = [stage.create(f"{number:02x}", at=DUE) for number in range(9)]
+    for one in ids:
+        stage.happen(one)
+    net = net_of(stage)
+
+    class OfALaterVersion:
+        def read_all(self, schedule_ids: list[str]) -> dict[str, LedgerRow]:
+            if ids[4] in schedule_ids:
+                raise Unavailable("a row of a later version")
+            return {one: stage.world.ledger.rows[one] for one in schedule_ids if one in stage.world.ledger.rows}
+
+    ledger: Any = OfALaterVersion()
+    for _ in range(20):
+        stage.world.clock.move(MINUTE)
+        evolve(net, ledger=ledger)(stage.world.clock.now())
+    assert [stage.cursor(f"{number:02x}").number for number in range(9)] == [2, 2, 2, 2, 1, 2, 2, 2, 2]
+    assert place_of(stage).minute >= minute_of(stage.world.clock.now()) - 11
 
 
 def test_if_it_cannot_be_filed_again_the_watermark_stays() -> None:
