@@ -147,6 +147,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoSeriesProgress", "note"): {(PUT, "table")},
     ("DynamoSeriesUpkeep", "look_again"): {(PUT, "table")},
     ("DynamoSeriesUpkeep", "forget"): {(DELETE, "table")},
+    ("DynamoSeriesUpkeep", "carry"): {(GET, "table"), (PUT, "table"), (DELETE, "table")},
     ("DynamoSeriesUpkeep", "listed"): {(QUERY, "table")},
     ("DynamoTrials", "unfinished"): {(GET, "table")},
     ("DynamoTrials", "begin"): {(PUT, "table")},

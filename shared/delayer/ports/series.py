@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from attrs import field, frozen
+from attrs import frozen
 
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.bucket import Bucket, RecordKey
@@ -38,6 +38,20 @@ class SeriesTransaction:
             raise ValueError("who ends or revives a series writes its definition, too")
 
     @property
+    def is_told_by_its_cursor(self) -> bool:
+        """Whether no other transaction writes the same cursor: a new series, or one that names what this one puts.
+
+        Two changes of a series that is paused write the same one, and so do two redrives of what it names already.
+        """
+        return self.over is None or bool(self.put)
+
+    @property
+    def rewritten(self) -> SeriesDefinition | None:
+        """The definition, if it has another revision than the stored one."""
+        is_same = self.definition and self.over_definition and self.definition.revision == self.over_definition.revision
+        return None if is_same else self.definition
+
+    @property
     def changes_expiry(self) -> bool:
         """Whether the series becomes over, or is no longer over."""
         return bool(self.over and self.over.expires_at) != bool(self.cursor.expires_at)
@@ -57,7 +71,8 @@ class FiledPage:
     """Of one minute and shard, in the order of the instants."""
 
     filed: tuple[Filed, ...]
-    more: str = field(default="")  # the id after which the next page begins; empty: this was the last
+    unread: tuple[str, ...] = ()  # the entries among them that this version cannot read
+    more: str = ""  # the entry after which the next page begins; empty: this was the last
 
 
 @frozen(kw_only=True)

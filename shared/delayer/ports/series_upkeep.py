@@ -39,6 +39,13 @@ class FilesAgain(Protocol):
         """It is not filed in this minute any more; nothing if it was not. Raises Unavailable."""
         ...
 
+    def carry(self, entry: str, bucket: Bucket, to: Bucket) -> None:
+        """Files an entry that cannot be read in another minute, as it is. At its own address it stays, too.
+
+        Nothing if it is not there any more. Raises Unavailable.
+        """
+        ...
+
 
 class ListsSeries(Protocol):
     """Part of SeriesUpkeep."""

@@ -482,6 +482,39 @@ def test_a_step_is_eleven_write_units_with_the_schedule_itself(dynamodb: Any) ->
     assert 2 * len(writes) + 3 == 11
 
 
+def test_of_two_changes_that_write_the_same_cursor_one_is_refused(stand: Stand) -> None:
+    """Two PATCHes of a paused series at the same time: the cursor says only that there was one."""
+    assert stand.series.write(CREATED)
+    cursor = evolve(BEGUN, revision=2, definition_revision=2)
+    first, second = (
+        SeriesTransaction(
+            cursor=cursor,
+            over=BEGUN,
+            definition=evolve(DEFINITION, revision=2, definition=a_definition(payload=payload, group="g")),
+            over_definition=DEFINITION,
+        )
+        for payload in ('"first"', '"second"')
+    )
+    assert stand.series.write(first)
+    assert not stand.series.write(second)
+    assert stand.series.definition(OWNER, ID) == first.definition
+    assert stand.series.write(first), "a repeat is no conflict"
+
+
+def test_of_two_redrives_that_write_the_same_cursor_one_is_refused(stand: Stand) -> None:
+    """Both are named by the cursor already, so that it says only that something was written."""
+    assert stand.series.write(CREATED)
+    cursor = evolve(BEGUN, revision=2)
+    first, second = (
+        SeriesTransaction(cursor=cursor, over=BEGUN, ends=(LedgerChange(row=a_claim(schedule_id=one, revision=1)),))
+        for one in (an_id(shard=5), an_id(shard=6))
+    )
+    assert stand.series.write(first)
+    assert not stand.series.write(second)
+    assert stand.ledger.read(second.ends[0].row.schedule_id) is None
+    assert stand.series.write(first), "a repeat is no conflict"
+
+
 def test_an_answer_that_is_lost_is_no_loss(dynamodb: Any) -> None:
     port = adapter(dynamodb)
 

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
+from delayer.aws.dynamodb.items.attributes import entry_key
+from delayer.aws.series.series_table import DynamoSeries, current_list, filed_values
 from delayer.aws.series.upkeep import DynamoSeriesUpkeep
 from delayer.core.schedule.bucket import Bucket
 from delayer.core.schedule.instants import MINUTE
@@ -95,8 +97,60 @@ def test_a_page_goes_on_where_the_last_one_ended_in_a_minute_of_others(stand: St
         stand.upkeep.look_again(one, LATER)
     page = stand.series.page(LATER, at_most=1)
     assert page.filed == (filed[0],)
-    assert page.more == FIRST.id
+    assert page.more == address_of(FIRST.id).sort_key(FIRST.id)
     assert stand.series.page(LATER, page.more, at_most=5).filed == (filed[1],)
+
+
+UNREAD = address_of(SECOND.id).sort_key(SECOND.id)
+
+
+def put_unread(stand: Stand, entry: str = UNREAD, bucket: Bucket = HERE) -> None:
+    """As a later version would file it."""
+    if isinstance(stand.series, MemorySeries):
+        stand.series.unread.add((bucket, entry))
+    elif isinstance(stand.series, DynamoSeries):
+        item: Any = {**entry_key(current_list(bucket), entry), "v": {"N": "2"}, "more": {"S": "of a later version"}}
+        stand.series.dynamodb.put_item(TableName=stand.series.registry_table, Item=item)
+
+
+def test_what_cannot_be_read_is_told_apart_and_holds_up_no_other(stand: Stand) -> None:
+    put_unread(stand)
+    stand.create("0a")
+    page = stand.series.page(HERE)
+    assert (page.filed, page.unread) == ((FILED,), (UNREAD,))
+    first = stand.series.page(HERE, at_most=1)
+    rest = stand.series.page(HERE, first.more, at_most=1)
+    assert (first.filed, rest.unread) == ((FILED,), (UNREAD,))
+
+
+def test_what_cannot_be_read_is_carried_on_as_it_is(stand: Stand) -> None:
+    put_unread(stand)
+    stand.upkeep.carry(UNREAD, HERE, LATER)
+    assert (stand.series.page(HERE).unread, stand.series.page(LATER).unread) == ((), (UNREAD,))
+    stand.upkeep.carry(UNREAD, HERE, evolve(LATER, shard=9))
+    assert stand.series.page(evolve(LATER, shard=9)).unread == (), "it is not there any more"
+    if isinstance(stand.series, DynamoSeries):
+        key = entry_key(current_list(LATER), UNREAD)
+        item = stand.series.dynamodb.get_item(TableName=stand.series.registry_table, Key=key)["Item"]
+        assert (item["v"], item["more"]) == ({"N": "2"}, {"S": "of a later version"})
+
+
+def test_at_its_own_address_it_stays_since_events_look_it_up(stand: Stand) -> None:
+    home = address_of(SECOND.id).bucket
+    put_unread(stand, bucket=home)
+    stand.upkeep.carry(UNREAD, home, LATER)
+    assert (stand.series.page(home).unread, stand.series.page(LATER).unread) == ((UNREAD,), (UNREAD,))
+
+
+def test_what_is_no_id_cannot_be_read(dynamodb: Any) -> None:
+    table = series_adapter(dynamodb)
+    item: Any = {**entry_key(current_list(HERE), "0#x"), **filed_values(OWNER, "0a")}
+    dynamodb.put_item(TableName=table.registry_table, Item=item)
+    page = table.page(HERE, at_most=1)
+    assert page.unread == ("0#x",)
+    assert table.page(HERE, page.more or "0#x", at_most=1).unread == ()
+    DynamoSeriesUpkeep(dynamodb=dynamodb, table=table.registry_table).carry("0#x", HERE, LATER)
+    assert (table.page(HERE).unread, table.page(LATER).unread) == ((), ("0#x",))
 
 
 def test_series_that_wait_are_listed(stand: Stand) -> None:
@@ -150,6 +204,7 @@ def test_an_outage_is_unavailable(error: Exception) -> None:
     for call in (
         lambda: upkeep.look_again(FILED, Bucket(minute=1, shard=0)),
         lambda: upkeep.forget(FILED, Bucket(minute=1, shard=0)),
+        lambda: upkeep.carry("0#x", HERE, LATER),
         lambda: upkeep.listed(Directory.ZONED, 0),
     ):
         with pytest.raises(Unavailable):

@@ -106,7 +106,7 @@ class DynamoSeries:
 
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
         values: dict[str, Any] = {":list": {"S": current_list(bucket)}}
-        begin: dict[str, Any] = {"ExclusiveStartKey": filed_in(bucket, after)} if after else {}
+        begin: dict[str, Any] = {"ExclusiveStartKey": entry_key(current_list(bucket), after)} if after else {}
         try:
             answer = self.dynamodb.query(
                 TableName=self.registry_table,
@@ -119,10 +119,15 @@ class DynamoSeries:
             )
         except AWS_ERRORS as error:
             raise Unavailable(f"query current occurrences: {error}") from error
+        filed: list[Filed] = []
+        unread: list[str] = []
+        for item in answer["Items"]:
+            try:
+                filed.append(_filed_from(item))
+            except Unavailable:  # one of a later version must not keep the others from being looked at
+                unread.append(item["entry"]["S"])
         more = answer.get("LastEvaluatedKey")
-        return FiledPage(
-            filed=tuple(_filed_from(item) for item in answer["Items"]), more=_id_in(more["entry"]["S"]) if more else ""
-        )
+        return FiledPage(filed=tuple(filed), unread=tuple(unread), more=more["entry"]["S"] if more else "")
 
     def create(self, transaction: SeriesTransaction) -> bool:
         check_new(transaction)
@@ -144,8 +149,7 @@ class DynamoSeries:
             in_the_way = failed_conditions(error)
             if all(item is None for item in in_the_way):
                 raise Unavailable(f"write series: {error}") from error
-            # Our own cursor says that an earlier try went through. The definition does not: it is the same for longer.
-            return in_the_way[0] == cursor_item(transaction.cursor)
+            return all(item in in_the_way for item in _written_by(transaction))
         return True
 
     def _read(self, owner: str, series: str, entry: str) -> StoredItem | None:
@@ -269,6 +273,17 @@ class DynamoSeries:
         return {"Delete": {"TableName": table, "Key": key}}
 
 
+def _written_by(transaction: SeriesTransaction) -> list[Item]:
+    """What is there if an earlier try went through, and if nobody else has written it."""
+    cursor, definition = transaction.cursor, transaction.rewritten
+    written = [cursor_item(cursor)]
+    if transaction.is_told_by_its_cursor:
+        return written
+    if definition:
+        written.append(definition_item(cursor.series, definition) | _expiry(cursor))
+    return written + [ledger.to_item(change.row) for change in transaction.ends]
+
+
 def _put(table: str, item: Item, **condition: Any) -> "TransactWriteItemTypeDef":
     return cast("TransactWriteItemTypeDef", {"Put": {"TableName": table, "Item": item, **condition}})
 
@@ -353,12 +368,15 @@ def filed_values(owner: str, series: str) -> Item:
 def _filed_from(item: StoredItem) -> Filed:
     try:
         check_version(item, VERSION)
-        return Filed(schedule_id=_id_in(item["entry"]["S"]), owner=item["owner"]["S"], series=item["series"]["S"])
+        schedule_id = id_in_entry(item["entry"]["S"])
+        address_of(schedule_id)  # raises ValueError if it is not an id
+        return Filed(schedule_id=schedule_id, owner=item["owner"]["S"], series=item["series"]["S"])
     except (KeyError, ValueError, TypeError) as error:
         raise Unavailable(f"a current occurrence that cannot be read: {error!r}") from error
 
 
-def _id_in(entry: str) -> str:
+def id_in_entry(entry: str) -> str:
+    """The schedule that is filed there."""
     return entry.partition("#")[2]
 
 

@@ -6,6 +6,8 @@ follows the clock. It loses none and doubles none, because the hour after a gap 
 """
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -13,8 +15,8 @@ from delayer.core.recurrence.cron import Cron
 from delayer.core.recurrence.duration import LAST_WALL, Calendar, Interval
 from delayer.core.recurrence.rule import Gap, Overlap, Rule
 from delayer.core.recurrence.terms import BadRule, Fault
-from delayer.core.recurrence.zones import Span, span_at
-from delayer.core.schedule.instants import DAY, Millis, format_instant
+from delayer.core.recurrence.zones import Span, span_at, start_of_year
+from delayer.core.schedule.instants import DAY, SECOND, Millis, format_instant
 
 FAR: Final[Millis] = 3 * DAY  # no clock is put forward or back by more
 
@@ -47,7 +49,7 @@ def check_not_empty(rule: Rule) -> None:
 
 def _after(rule: Rule, instant: Millis) -> Iterator[Millis]:
     since = max(instant + 1, rule.start)
-    left = None if rule.count is None else rule.count - _count(rule, rule.start, since)
+    left = None if rule.count is None else rule.count - _number_before(rule, since)
     while left is None or left > 0:
         found = _first(rule, since)
         if found is None or (rule.until is not None and found > rule.until):
@@ -73,6 +75,20 @@ def _first(rule: Rule, since: Millis) -> Millis | None:
             return wall - span.offset
         # Whoever is near the end of the span has to look at the next: it may show times again that were before `since`.
         since = span.end if span.end - since < FAR else max(span.end, wall - span.offset - FAR)
+
+
+def _number_before(rule: Rule, instant: Millis) -> int:
+    """How many times there are before an instant, whatever the end of the rule."""
+    year = start_of_year(datetime.fromtimestamp(instant // SECOND, UTC).year)
+    if year <= rule.start:
+        return _count(rule, rule.start, instant)
+    return _number_before_year(rule, year) + _count(rule, year, instant)
+
+
+@lru_cache(maxsize=1024)
+def _number_before_year(rule: Rule, year: Millis) -> int:
+    """Counted once: a rule may have begun long ago, and whoever looks for the last time that has passed asks often."""
+    return _count(rule, rule.start, year)
 
 
 def _count(rule: Rule, since: Millis, until: Millis) -> int:

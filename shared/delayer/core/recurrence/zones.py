@@ -65,7 +65,7 @@ def offset_at(zone: str, instant: Millis) -> Millis:
 @lru_cache(maxsize=4096)
 def _changes(zone: str, year: int) -> tuple[Millis, ...]:
     """The instants of a year in UTC at which the clocks of a zone are changed: looked for day by day."""
-    days = range(_start_of_year(year), _start_of_year(year + 1), DAY)
+    days = range(start_of_year(year), start_of_year(year + 1), DAY)
     return tuple(
         _change_between(zone, day, day + DAY) for day in days if offset_at(zone, day) != offset_at(zone, day + DAY)
     )
@@ -79,7 +79,8 @@ def _change_between(zone: str, early: Millis, late: Millis) -> Millis:
     return late
 
 
-def _start_of_year(year: int) -> Millis:
+def start_of_year(year: int) -> Millis:
+    """Its first instant in UTC."""
     return (datetime(year, 1, 1, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
@@ -87,8 +88,8 @@ def span_at(zone: str, instant: Millis) -> Span:
     """The time between two changes of the clocks that an instant lies in; of a longer one, three years of it."""
     year = datetime.fromtimestamp(instant // SECOND, UTC).year
     changes = [*_changes(zone, year - 1), *_changes(zone, year), *_changes(zone, year + 1)]
-    begin = max((one for one in changes if one <= instant), default=_start_of_year(year - 1))
-    end = min((one for one in changes if one > instant), default=_start_of_year(year + 2))
+    begin = max((one for one in changes if one <= instant), default=start_of_year(year - 1))
+    end = min((one for one in changes if one > instant), default=start_of_year(year + 2))
     return Span(begin=begin, end=end, offset=offset_at(zone, begin), before=offset_at(zone, begin - SECOND))
 
 

@@ -140,12 +140,12 @@ def decide_patch(
     happened = of_row(cursor.current, row, now) if cursor.current else None
     if cursor.current and happened is None:
         same = Step(number=cursor.number, at=cursor.at, made_up=cursor.made_up)
-        step = _by_a_new_rule(cursor, rule, now) if has_new_times else same
+        step = _by_a_new_rule(cursor, rule, row, now) if has_new_times else same
         return Replace(step=evolve(step, number=cursor.number) if isinstance(step, Step) else step)
     if happened and not is_over_for(definition.overlap, happened.kind):
-        return Await(number=cursor.number + 1)
+        return Await(number=cursor.number + 1, passed=now if has_new_times else 0)
     if has_new_times:
-        return _by_a_new_rule(cursor, rule, now)
+        return _by_a_new_rule(cursor, rule, row, now)
     if not happened:
         return step_from(cursor, rule, max(now, cursor.passed), now)
     return next_step(cursor, definition, rule, now)
@@ -162,11 +162,11 @@ def patched(
 ) -> CursorChange:
     """The cursor after a PATCH, in one transaction with the definition; `schedule_id` is a new one.
 
-    The new rule knows nothing of times that were left behind in the future.
+    The new rule knows nothing of times that were left behind in the future. What has passed by it is not made up.
     """
     match patch:
-        case Await():
-            change = changed(cursor)
+        case Await(passed=left_behind):
+            change = changed(cursor, passed=max(cursor.passed, left_behind))
         case Replace(step=step):
             change = stepped(evolve(cursor, at=cursor.passed), step, schedule_id)
         case _:
@@ -238,6 +238,7 @@ def was_used(row: LedgerRow | None) -> bool:
     return row is not None and (bool(row.claimed_at) or (row.ended and row.state is not State.CANCELLED))
 
 
-def _by_a_new_rule(cursor: Cursor, rule: Rule, now: Millis) -> Step | Over:
+def _by_a_new_rule(cursor: Cursor, rule: Rule, row: LedgerRow | None, now: Millis) -> Step | Over:
     """Its first time from now on, but not one that was claimed a moment early by the rule before."""
-    return step_from(cursor, rule, cursor.passed if now < cursor.passed <= now + CLAIMED_EARLY else now, now)
+    used = (cursor.passed, cursor.at if was_used(row) else 0)
+    return step_from(cursor, rule, max((now, *(one for one in used if one <= now + CLAIMED_EARLY))), now)

@@ -14,7 +14,7 @@ from delayer.core.recurrence.terms import OnMissed
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import STALE_AFTER
-from delayer.core.schedule.schedule_id import address_of
+from delayer.core.schedule.schedule_id import address_of, point_in_time_of
 from delayer.core.series.series import (
     AT_MOST_AHEAD,
     Cursor,
@@ -135,6 +135,12 @@ def next_step(cursor: Cursor, definition: SeriesDefinition, rule: Rule, now: Mil
 def offset_of(definition: SeriesDefinition, series: str) -> Millis:
     """How long after its time an occurrence is due: the same for all of a series. Raises Malformed."""
     return steady_offset(definition.definition, series.encode())
+
+
+def moved_to(cursor: Cursor, definition: SeriesDefinition) -> Millis | None:
+    """When the current occurrence is due, if its owner has moved it; else None. Raises Malformed, or ValueError."""
+    due = point_in_time_of(cursor.current)
+    return None if due == cursor.at + offset_of(definition, cursor.series) else due
 
 
 def step_from(cursor: Cursor, rule: Rule, after: Millis, now: Millis) -> Step | Over:

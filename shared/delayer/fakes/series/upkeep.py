@@ -25,6 +25,12 @@ class MemorySeriesUpkeep:
         if address_of(filed.schedule_id).bucket == bucket:
             self.series.current.pop(filed.schedule_id, None)
 
+    def carry(self, entry: str, bucket: Bucket, to: Bucket) -> None:
+        if (bucket, entry) in self.series.unread:
+            self.series.unread.add((to, entry))
+            if address_of(entry.partition("#")[2]).bucket != bucket:
+                self.series.unread.remove((bucket, entry))
+
     def listed(self, directory: Directory, part: int, after: str = "", at_most: int = 100) -> SeriesKeys:
         found = sorted(f"{owner}#{one}" for owner, one in self._all(directory)) if not part else []
         rest = [entry for entry in found if entry > after]

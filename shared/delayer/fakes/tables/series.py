@@ -33,6 +33,7 @@ class MemorySeries:
     definitions_of: dict[tuple[str, str], SeriesDefinition] = Factory(dict)
     current: dict[str, Filed] = Factory(dict)
     again: dict[tuple[Bucket, str], Filed] = Factory(dict)  # in other minutes than those of their addresses
+    unread: set[tuple[Bucket, str]] = Factory(set)  # entries that cannot be read
     names: dict[tuple[str, str], str] = Factory(dict)  # the series that has a name of an owner
     requests: dict[tuple[str, str], RequestRow] = Factory(dict)  # those of the registry
 
@@ -70,9 +71,15 @@ class MemorySeries:
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
         here = {one: filed for one, filed in self.current.items() if address_of(one).bucket == bucket}
         here |= {one: filed for (where, one), filed in self.again.items() if where == bucket}
-        rest = sorted((one for one in here if not after or _place(one) > _place(after)), key=_place)
-        page = tuple(here[one] for one in rest[:at_most])
-        return FiledPage(filed=page, more=rest[at_most - 1] if len(rest) > at_most else "")
+        entries: dict[str, Filed | None] = {entry: None for where, entry in self.unread if where == bucket}
+        entries |= {address_of(one).sort_key(one): filed for one, filed in here.items()}
+        rest = sorted(entry for entry in entries if entry > after)
+        page = {entry: entries[entry] for entry in rest[:at_most]}
+        return FiledPage(
+            filed=tuple(one for one in page.values() if one),
+            unread=tuple(entry for entry, one in page.items() if not one),
+            more=rest[at_most - 1] if len(rest) > at_most else "",
+        )
 
     def create(self, transaction: SeriesTransaction) -> bool:
         check_new(transaction)
@@ -89,7 +96,7 @@ class MemorySeries:
     def write(self, transaction: SeriesTransaction) -> bool:
         cursor = transaction.cursor
         key = (cursor.owner, cursor.series)
-        if self.cursors_of.get(key) == cursor:
+        if self.cursors_of.get(key) == cursor and self._has_written(transaction):
             return True
         if not self._may(transaction):
             return False
@@ -105,6 +112,15 @@ class MemorySeries:
         for schedule in transaction.put:
             self.schedules.put(schedule)
         return True
+
+    def _has_written(self, transaction: SeriesTransaction) -> bool:
+        """Whether its cursor is its own, and not that of another transaction."""
+        cursor, definition = transaction.cursor, transaction.rewritten
+        if transaction.is_told_by_its_cursor:
+            return True
+        if definition and self.definitions_of.get((cursor.owner, cursor.series)) != definition:
+            return False
+        return all(self.ledger.rows.get(change.row.schedule_id) == change.row for change in transaction.ends)
 
     def _register(self, transaction: SeriesTransaction) -> None:
         cursor, definition, request = transaction.cursor, transaction.definition, transaction.put_request
@@ -152,7 +168,3 @@ def _revision(row: Cursor | SeriesDefinition | None) -> int:
 def _key(entry: SeriesEntry) -> str:
     """As DynamoDB sorts them."""
     return f"{entry.group}#{entry.series}"
-
-
-def _place(schedule_id: str) -> str:
-    return address_of(schedule_id).sort_key(schedule_id)

@@ -15,7 +15,7 @@ from delayer.core.series.stepping import Happened, Ignore, Over, ReadAgain, Step
 from delayer.core.timing.window import within
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
-from delayer.ports.series import FindsSeries, ReadsSeries, WritesSeries
+from delayer.ports.series import FindsSeries, ReadsSeries, SeriesTransaction, WritesSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.series.retention import Retention
@@ -68,6 +68,7 @@ class StepSeries:
         if not self.series.write(evolve(transaction, put=(put,) if put else ())):
             return False
         self._report(decision, series, happened)
+        tell_if_failed(self.observer, transaction, happened.schedule_id)
         return True
 
     def _issued(
@@ -87,11 +88,16 @@ class StepSeries:
             self.observer.note("backfilled", happened.schedule_id, series=series, at=decision.at, left=decision.left)
         elif isinstance(decision, Filled):
             self.observer.note("backfill is over", happened.schedule_id, series=series)
-        elif decision.state is SeriesState.FAILED:
-            self.observer.count("SeriesFailed")
-            self.observer.warn("its rule failed: the series stops", happened.schedule_id, series=series)
         else:
             self.observer.note("nothing more to put", happened.schedule_id, series=series, state=decision.state)
+
+
+def tell_if_failed(observer: Observer, written: SeriesTransaction, schedule_id: str = "") -> None:
+    """Of each write that stops a series: an alarm rings. One that had failed before has told so."""
+    had_failed = written.over is not None and written.over.state is SeriesState.FAILED
+    if written.cursor.state is SeriesState.FAILED and not had_failed:
+        observer.count("SeriesFailed")
+        observer.warn("its rule failed: the series stops", schedule_id, series=written.cursor.series)
 
 
 def occurrence(

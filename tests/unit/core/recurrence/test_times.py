@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from delayer.core.recurrence import times as times_module
 from delayer.core.recurrence.duration import LAST_WALL
 from delayer.core.recurrence.rule import Rule, parse_rule
 from delayer.core.recurrence.times import next_after, number_of, times
@@ -129,3 +130,20 @@ def test_nothing_lies_after_the_year_2199() -> None:
     for repeat in ({"every": "P1M", "timeZone": "UTC"}, {"every": "PT24H"}, {"cron": "0 0 * * *"}):
         rule = parse_rule(repeat | {"from": "2199-12-31T00:00:00Z"}, NOW)
         assert times(rule, NOW, 2) == (parse_instant("2199-12-31T00:00:00Z"),)
+
+
+def test_a_rule_whose_every_time_is_left_out_comes_to_an_end() -> None:
+    """The clocks leave out that hour on each last Sunday of March, as far as the years go."""
+    repeat = {"cron": "30 1 * 3 0L", "timeZone": "Europe/Lisbon", "dst": {"gap": "skip"}}
+    assert next_after(parse_rule(repeat, NOW), NOW) is None
+
+
+@pytest.mark.parametrize("year", [1971, 1996, 2027])
+def test_what_lies_before_the_year_is_counted_once(year: int) -> None:
+    rule = parse_rule({"cron": "30 1 * * *", "timeZone": "Europe/Lisbon", "from": "1970-01-01", "count": 20_000}, NOW)
+    asked = [parse_instant(f"{year}-{month:02}-15T12:00:00Z") for month in range(1, 13)]
+    before = times_module._number_before_year.cache_info().misses
+    for at in asked:
+        found = next_after(rule, at)
+        assert (found is None) == (number_of(rule, at) >= 20_000)
+    assert times_module._number_before_year.cache_info().misses - before <= 1

@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 
-from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, Millis
 from delayer.core.series.command import (
     Already,
@@ -21,9 +21,9 @@ from delayer.core.series.command import (
     resumed,
 )
 from delayer.core.series.series import MAX_BESIDE, Backfill, Cursor, CursorChange, Overlap, Refused, SeriesState
-from delayer.core.series.stepping import Over, ReadAgain, Step
+from delayer.core.series.stepping import Over, ReadAgain, Step, decide_step
 from tests.samples import NOW, a_claim, an_id
-from tests.unit.core.series.samples import CURRENT, Every, Times, a_cursor, a_series
+from tests.unit.core.series.samples import CURRENT, Every, Times, a_cursor, a_series, happened
 
 NEW, OTHER = an_id(shard=5), an_id(shard=6)
 CANCELLED = a_claim(state=State.CANCELLED, claimed_at=0, attempt=0)
@@ -127,6 +127,21 @@ class TestPatch:
     def test_they_leave_out_what_was_claimed_a_moment_early(self) -> None:
         cursor = a_cursor(at=NOW + DAY, passed=NOW)
         assert self.patch(cursor, now=NOW - 250, has_new_times=True) == Replace(step=Step(number=7, at=NOW + HOUR))
+
+    def test_they_leave_out_what_is_claimed_a_moment_early_also_before_the_step(self) -> None:
+        found = self.patch(a_cursor(), a_claim(), NOW - 250, has_new_times=True)
+        assert found == Step(number=8, at=NOW + HOUR), "the event of its claim has not come yet"
+
+    def test_of_what_has_passed_by_them_nothing_is_made_up_after_an_end(self) -> None:
+        """With `queue-one` the last time that has passed would come at once."""
+        queueing = evolve(self.CHANGED, overlap=Overlap.QUEUE_ONE)
+        cursor, row, now = a_cursor(at=NOW - DAY), a_claim(), NOW + 1
+        found = decide_patch(cursor, queueing, HOURLY, row, now, has_new_times=True)
+        assert found == Await(number=8, passed=now)
+        assert isinstance(found, Await)
+        after = of(patched(cursor, found, queueing, now, "", has_new_times=True))
+        ended = happened(EventType.EXECUTED)
+        assert decide_step(after, queueing, HOURLY, ended, now + 1) == Step(number=8, at=NOW + HOUR)
 
     def test_they_forget_what_was_left_behind_in_the_future(self) -> None:
         cursor = a_cursor(passed=NOW + DAY, at=NOW + 2 * DAY)

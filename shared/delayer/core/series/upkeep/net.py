@@ -36,7 +36,7 @@ class Place:
 
     minute: Minute
     shard: int = 0  # within the minute
-    after: str = ""  # the last occurrence of this shard that was looked at; empty: none
+    after: str = ""  # the last entry of this shard that was looked at; empty: none
 
 
 def near_minute(now: Millis) -> Minute:

@@ -7,9 +7,8 @@ from attrs import evolve
 
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
-from delayer.core.schedule.schedule_id import point_in_time_of
 from delayer.core.series.series import Cursor, CursorChange, Rule, SeriesDefinition, SeriesState
-from delayer.core.series.stepping import Ignore, ReadAgain, Step, of_row, offset_of, step_from, stepped
+from delayer.core.series.stepping import Ignore, ReadAgain, Step, moved_to, of_row, step_from, stepped
 
 
 def decide_recompute(
@@ -27,7 +26,7 @@ def decide_recompute(
         return ReadAgain()
     if cursor.at <= now or of_row(cursor.current, row, now):
         return Ignore("its current occurrence is due")
-    if point_in_time_of(cursor.current) != cursor.at + offset_of(definition, cursor.series):
+    if moved_to(cursor, definition) is not None:
         return Ignore("its owner has moved it")
     step = step_from(cursor, rule, max(now, cursor.passed), now)
     if not isinstance(step, Step) or step.at == cursor.at:

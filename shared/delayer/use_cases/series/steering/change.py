@@ -13,7 +13,7 @@ from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.command import Replace, decide_patch, patched
 from delayer.core.series.rules import has_other_times
 from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, SeriesDefinition
-from delayer.core.series.stepping import Over, ReadAgain, Step
+from delayer.core.series.stepping import Over, ReadAgain, Step, moved_to, offset_of
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.observer import Observer
@@ -24,7 +24,7 @@ from delayer.use_cases.api.quota import Quota
 from delayer.use_cases.series.halt import ROUNDS, MayStillRun
 from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.steering.stored import Stored, read
-from delayer.use_cases.series.step import occurrence
+from delayer.use_cases.series.step import occurrence, tell_if_failed
 
 DETAIL: Final = "its series was changed, and has no further time"
 Change = Callable[[SeriesDefinition], SeriesDefinition]  # what a client asks for, of the definition as it stands
@@ -90,7 +90,9 @@ class ChangeSeries:
             case ReadAgain():
                 return None
         step = decision.step if isinstance(decision, Replace) else decision
-        put = self._put(new, cursor.series, step) if isinstance(step, Step) else None
+        keeps_its_time = isinstance(decision, Replace) and not differs
+        moved = moved_to(cursor, old) if keeps_its_time else None
+        put = self._put(new, cursor.series, step, moved) if isinstance(step, Step) else None
         cursor_change = patched(cursor, decision, new, now, put.id if put else "", has_new_times=differs)
         transaction = evolve(self.retention.transaction(cursor_change, old, new), put=(put,) if put else ())
         if isinstance(decision, Replace):
@@ -116,14 +118,17 @@ class ChangeSeries:
         traits = self.ids.traits(new.definition, old.traits)
         return evolve(new, revision=old.revision + 1, traits=traits)
 
-    def _put(self, new: SeriesDefinition, series: str, step: Step) -> Schedule:
-        return occurrence(self.ids, new, series, step.number, step.at, step.at)
+    def _put(self, new: SeriesDefinition, series: str, step: Step, moved: Millis | None) -> Schedule:
+        """What its owner has moved stays where it is, as long as the rule does."""
+        due = step.at if moved is None else moved - offset_of(new, series)
+        return occurrence(self.ids, new, series, step.number, step.at, due)
 
     def _changed(self, transaction: SeriesTransaction, new: SeriesDefinition, number: int, by: str) -> SeriesChanged:
         cursor = transaction.cursor
         put = transaction.put[0] if transaction.put else None
         replaced = transaction.ends[0].row.schedule_id if transaction.ends else ""
         self.observer.note("series changed", series=cursor.series, revision=new.revision, number=number, by=by)
+        tell_if_failed(self.observer, transaction)
         return SeriesChanged(cursor=cursor, definition=new, number=number, put=put, replaced=replaced)
 
 

@@ -23,7 +23,7 @@ from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.series.halt import DETAIL, ROUNDS, CancelsSchedules, MayStillRun
 from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.steering.stored import Stored, read
-from delayer.use_cases.series.step import occurrence
+from delayer.use_cases.series.step import occurrence, tell_if_failed
 
 RUNNING: Final = frozenset({SeriesState.ACTIVE, SeriesState.WAITING, SeriesState.ENDED})  # what a resume leads to
 
@@ -111,6 +111,7 @@ class Resume:
             return None
         missed = missed_until(definition, cursor, row, now)
         self.observer.note("series resumed", series=cursor.series, by=by, state=change.cursor.state, missed=missed)
+        tell_if_failed(self.observer, transaction)
         return Resumed(cursor=transaction.cursor, missed=missed)
 
     def _step(self, stored: Stored, decision: Step | Over | Await) -> Schedule | None:

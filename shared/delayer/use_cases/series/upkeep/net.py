@@ -3,7 +3,7 @@
 It needs no lock: a step is a compare-and-set, and what is filed again twice is looked at twice.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from attrs import evolve, frozen
@@ -84,7 +84,7 @@ class Net:
         firsts = self.parallel.map(lambda one: self._page(one, place.after if one == buckets[0] else ""), buckets)
         for bucket, first in zip(buckets, firsts, strict=True):
             page = _read(first)
-            while page.filed:
+            while page.filed or page.unread:
                 self._handle(page, bucket, is_last=is_last)
                 if not page.more:
                     break
@@ -101,28 +101,56 @@ class Net:
             return error
 
     def _handle(self, page: FiledPage, bucket: Bucket, *, is_last: bool) -> None:
-        rows = self._rows(page)
+        rows = self._rows([one.schedule_id for one in page.filed])
 
         def look(filed: Filed) -> Unavailable | None:
             now = self.clock.now()
-            happened = of_row(filed.schedule_id, rows.get(filed.schedule_id), now) if rows is not None else None
+            is_known = filed.schedule_id in rows
+            happened = of_row(filed.schedule_id, rows[filed.schedule_id], now) if is_known else None
             try:
                 self._look(filed, happened, bucket, is_last=is_last)
             except Unavailable as error:
                 return error
             return None
 
+        def carry(entry: str) -> Unavailable | None:
+            try:
+                self._carry(entry, bucket, is_last=is_last)
+            except Unavailable as error:
+                return error
+            return None
+
         failed = [error for error in self.parallel.map(look, page.filed) if error]
+        failed += [error for error in self.parallel.map(carry, page.unread) if error]
         if failed and is_last:
             raise failed[0]
 
-    def _rows(self, page: FiledPage) -> dict[str, LedgerRow] | None:
-        """None if they cannot be read: then all of the page is looked at again."""
+    def _rows(self, ids: Sequence[str]) -> dict[str, LedgerRow | None]:
+        """What the ledger has of each. What it cannot tell of is left out, and looked at again.
+
+        By halves, so that one row of a later version holds up no other. If both fail, the ledger itself is away.
+        """
+        rows = self._found(ids) if ids else {}
+        if rows is not None or len(ids) < 2:
+            return rows or {}
+        middle = len(ids) // 2
+        halves = (ids[:middle], ids[middle:])
+        read = [self._found(half) for half in halves]
+        if read == [None, None]:
+            return {}
+        return {
+            one: row
+            for half, found in zip(halves, read, strict=True)
+            for one, row in (self._rows(half) if found is None else found).items()
+        }
+
+    def _found(self, ids: Sequence[str]) -> dict[str, LedgerRow | None] | None:
         try:
-            return self.ledger.read_all([one.schedule_id for one in page.filed])
+            found = self.ledger.read_all(ids)
         except Unavailable as error:
             self.observer.warn("the net cannot read the ledger", error=str(error))
             return None
+        return {one: found.get(one) for one in ids}
 
     def _look(self, filed: Filed, happened: Happened | None, bucket: Bucket, *, is_last: bool) -> None:
         """Steps its series if something has happened to it. Raises Unavailable if it could not be filed again."""
@@ -140,6 +168,13 @@ class Net:
             self._report(filed, happened, bucket)
         elif is_last:
             self._file_again(filed, bucket, next_look(filed.schedule_id, cursor, happened, self.clock.now()))
+
+    def _carry(self, entry: str, bucket: Bucket, *, is_last: bool) -> None:
+        """What cannot be read is kept for a version that can. Raises Unavailable if it could not be filed again."""
+        self.observer.warn("the net cannot read what is filed", entry.partition("#")[2])
+        if is_last:
+            minute = next_look(entry, None, None, self.clock.now())
+            self.files.carry(entry, bucket, Bucket(minute=minute, shard=bucket.shard))
 
     def _forget(self, filed: Filed, bucket: Bucket) -> None:
         """At its address, too: a series that was deleted leaves it there."""

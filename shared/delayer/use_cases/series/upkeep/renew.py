@@ -20,7 +20,7 @@ from delayer.ports.series_upkeep import SeriesKey
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.series.retention import Retention
-from delayer.use_cases.series.step import occurrence
+from delayer.use_cases.series.step import occurrence, tell_if_failed
 
 ROUNDS: Final = 5  # tries against others who change the same series
 
@@ -62,6 +62,7 @@ class Renew:
                 return
             if isinstance(decided, SeriesTransaction) and self.series.write(decided):
                 self.observer.note("renewed", series=key.series, state=decided.cursor.state, at=decided.cursor.at)
+                tell_if_failed(self.observer, decided)
                 return
         raise Unavailable("others change the series all the time")
 
@@ -71,9 +72,6 @@ class Renew:
             return decision
         if not isinstance(decision, Step | Over) or decision == Over(SeriesState.WAITING):
             return None
-        if decision == Over(SeriesState.FAILED):
-            self.observer.count("SeriesFailed")
-            self.observer.warn("its rule failed: the series stops", series=cursor.series)
         put = self._issued(decision, cursor, definition) if isinstance(decision, Step) else None
         change = stepped(cursor, decision, put.id if put else "")
         return evolve(self.retention.transaction(change, definition), put=(put,) if put else ())

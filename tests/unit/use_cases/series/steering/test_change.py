@@ -7,15 +7,21 @@ from collections.abc import Mapping
 import pytest
 from attrs import evolve
 
+from delayer.core.api.cancellation import decide_replace
 from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerChange
 from delayer.core.recurrence.rule import parse_rule
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
+from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.rules import text_of
 from delayer.core.series.series import NoSeries, Overlap, Refused, SeriesDefinition, SeriesState
+from delayer.core.series.series import changed as with_changes
+from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.series.halt import ROUNDS
 from delayer.use_cases.series.steering.change import Change, SeriesChanged
 from delayer.use_cases.series.steering.resume import Resumed
+from delayer.use_cases.series.step import occurrence
 from tests.samples import OWNER, a_claim
 from tests.unit.use_cases.series.steering.stage import ID, MINUTELY, Stage
 from tests.world import START
@@ -86,6 +92,29 @@ def test_of_a_paused_series_it_is_the_first_after_the_resume() -> None:
     assert isinstance(resumed, Resumed)
     stage.run_until(START + 70 * SECOND)
     assert stage.fired == [(2, START + MINUTE, "new")]
+
+
+@pytest.mark.parametrize("later", [10 * MINUTE, 30 * SECOND])
+def test_what_its_owner_has_moved_stays_where_it_is(later: int) -> None:
+    """Put for its time by the rule, it would come at once, or not before."""
+    stage = Stage()
+    moved = occurrence(stage.resume.ids, stage.definition, ID, 1, START + MINUTE, START + later)
+    change = with_changes(stage.cursor, current=moved.id)
+    end = decide_replace(stage.first, OWNER, None, moved.id, START)
+    assert isinstance(end, LedgerChange)
+    transaction = SeriesTransaction(
+        cursor=change.cursor, over=change.over, put=(moved,), ends=(end,), delete=(key_of(stage.first),)
+    )
+    assert stage.world.series.write(transaction)
+    stage.run_until(START + later - 20 * SECOND)
+    answer = changed(stage)
+    assert answer.put
+    assert (answer.number, answer.replaced, answer.put.point_in_time) == (1, moved.id, START + later)
+    stage.run_until(START + later - SECOND)
+    assert stage.fired == []
+    stage.run_until(START + later + SECOND)
+    assert stage.fired == [(1, START + MINUTE, "new")]
+    assert stage.cursor.at > START + MINUTE
 
 
 def test_a_new_rule_begins_at_once() -> None:
@@ -174,3 +203,15 @@ def test_the_action_of_the_new_definition_has_its_own_traits() -> None:
     assert answer.put
     assert answer.put.traits == answer.definition.traits
     assert stage.cursor.at == START + MINUTE < START + HOUR
+
+
+def test_if_its_rule_fails_an_alarm_rings_and_only_once() -> None:
+    """The current one is claimed, so the change takes the step; the zone is not in the tz database any more."""
+    stage = Stage()
+    broken = evolve(stage.definition, repeat='{"cron": "0 9 * * *", "timeZone": "Europe/Atlantis"}')
+    stage.world.series.definitions_of[OWNER, ID] = broken
+    stage.world.run_until(START + MINUTE + SECOND)
+    assert changed(stage).cursor.state is SeriesState.FAILED
+    assert stage.world.observer.counts["SeriesFailed"] == 1
+    assert changed(stage).cursor.state is SeriesState.FAILED
+    assert stage.world.observer.counts["SeriesFailed"] == 1

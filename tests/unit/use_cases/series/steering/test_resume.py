@@ -124,3 +124,14 @@ def test_a_backfill_goes_on_where_the_pause_cancelled_it(died: bool) -> None:
     stage.run_until(START + 59 * SECOND)
     assert sorted(time for number, time, _ in stage.fired) == [START - at * MINUTE for at in (4, 3, 2, 1)]
     assert stage.cursor.backfill is None
+
+
+def test_if_its_rule_fails_an_alarm_rings() -> None:
+    stage = Stage()
+    stage.halt.pause(OWNER, ID)
+    broken = evolve(stage.definition, repeat='{"cron": "0 9 * * *", "timeZone": "Europe/Atlantis"}')
+    stage.world.series.definitions_of[OWNER, ID] = broken
+    answer = stage.resume(OWNER, ID)
+    assert isinstance(answer, Resumed)
+    assert answer.cursor.state is SeriesState.FAILED
+    assert stage.world.observer.counts["SeriesFailed"] == 1

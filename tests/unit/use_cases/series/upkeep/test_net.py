@@ -7,14 +7,16 @@ import pytest
 from attrs import evolve
 
 from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, minute_of
+from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import SeriesState, changed
 from delayer.core.series.stepping import Happened
 from delayer.core.series.upkeep.net import Place
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.series.upkeep.net import BUDGET, Net
-from tests.samples import OWNER
+from tests.samples import OWNER, an_id
 from tests.unit.use_cases.series.upkeep.stage import Stage
 from tests.world import START
 
@@ -165,6 +167,24 @@ def test_a_series_that_cannot_be_read_is_looked_at_again() -> None:
     assert stage.cursor().number == 2
 
 
+def test_what_is_filed_and_cannot_be_read_holds_up_no_other_and_is_kept() -> None:
+    """It may be of a later version, after a rollback: that version must find it where it will look."""
+    stage = Stage()
+    first = stage.create(at=DUE)
+    stage.happen(first)
+    other = an_id(DUE, shard=address_of(first).shard)
+    entry = address_of(other).sort_key(other)
+    stage.world.series.unread.add((address_of(other).bucket, entry))
+    stage.go_on_until(START + HOUR)
+    assert stage.cursor().number == 2
+    now = minute_of(stage.world.clock.now())
+    assert place_of(stage).minute >= now - 11
+    ahead = [bucket.minute for bucket, one in stage.world.series.unread if bucket != address_of(other).bucket]
+    assert len(ahead) == 1
+    assert ahead[0] >= place_of(stage).minute
+    assert "the net cannot read what is filed" in stage.world.observer.warnings
+
+
 def test_without_the_ledger_all_is_looked_at_again() -> None:
     stage = Stage()
     stage.happen(stage.create(at=DUE))
@@ -181,6 +201,27 @@ def test_without_the_ledger_all_is_looked_at_again() -> None:
     assert stage.cursor().number == 1
     stage.go_on_until(stage.world.clock.now() + 30 * MINUTE)
     assert stage.cursor().number == 2
+
+
+def test_a_ledger_row_that_cannot_be_read_holds_up_no_other() -> None:
+    stage = Stage()
+    ids = [stage.create(f"{number:02x}", at=DUE) for number in range(9)]
+    for one in ids:
+        stage.happen(one)
+    net = net_of(stage)
+
+    class OfALaterVersion:
+        def read_all(self, schedule_ids: list[str]) -> dict[str, LedgerRow]:
+            if ids[4] in schedule_ids:
+                raise Unavailable("a row of a later version")
+            return {one: stage.world.ledger.rows[one] for one in schedule_ids if one in stage.world.ledger.rows}
+
+    ledger: Any = OfALaterVersion()
+    for _ in range(20):
+        stage.world.clock.move(MINUTE)
+        evolve(net, ledger=ledger)(stage.world.clock.now())
+    assert [stage.cursor(f"{number:02x}").number for number in range(9)] == [2, 2, 2, 2, 1, 2, 2, 2, 2]
+    assert place_of(stage).minute >= minute_of(stage.world.clock.now()) - 11
 
 
 def test_if_it_cannot_be_filed_again_the_watermark_stays() -> None:
