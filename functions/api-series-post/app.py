@@ -24,6 +24,6 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
         case SeriesNameTaken(holder):
             return series.series_name_taken(holder)
         case KeyReused():
-            return problems.key_reused()
+            return problems.key_reused(creates="series")
         case NoLifecycle():
             return series.no_lifecycle()

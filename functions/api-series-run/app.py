@@ -32,7 +32,7 @@ def _shown(answer: RunAnswer, asked: Range | None = None) -> responses.Response:
         case Began(series=one, schedule_id=schedule_id, time=time):
             return steering.backfill(one, schedule_id, time, asked) if asked else steering.run(one, schedule_id, time)
         case KeyReused():
-            return problems.key_reused()
+            return problems.key_reused(creates="occurrence")
         case Refused(reason):
             return steering.not_possible(reason)
         case NoSeries():

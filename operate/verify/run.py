@@ -11,6 +11,7 @@ from operate.verify.inbox import Inbox, queue_name
 from operate.verify.options import Options
 from operate.verify.promises.canary import canary
 from operate.verify.promises.cancelling import never_fired, races
+from operate.verify.promises.deciding import deciding
 from operate.verify.promises.failing import redriven, refused
 from operate.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
 from operate.verify.promises.relaxed import relaxed
@@ -25,6 +26,7 @@ TITLES = {
     "refused": "A target that is refused",
     "redrive": "A dead letter and its redrive",
     "series": "A series of one minute",
+    "policies": "A time that is decided afterwards",
     "relaxed": "The relaxed lane",
     "far": "Creating what is beyond the delayer period",
     "canary": "The canary and its alarm",
@@ -134,6 +136,7 @@ def check_all(session: Session, inbox: Inbox) -> None:
         "refused": lambda: [refused(session)],
         "redrive": lambda: [redriven(session, late_queue)],
         "series": lambda: [repeating(session, inbox)],
+        "policies": lambda: [deciding(session, inbox)],
         "relaxed": lambda: relaxed(session, inbox),
     }
     try:

@@ -275,6 +275,12 @@ def test_the_stream_of_the_relaxed_lane() -> None:
     }
 
 
+def test_what_has_left_the_waiting_table_asks_no_policy() -> None:
+    """A second invocation for each decision would do nothing."""
+    [mapping] = [one for function, one in events("DynamoDB") if function == "timing-enqueuer"]
+    assert mapping["FilterCriteria"] == {"Filters": [{"Pattern": '{"eventName": ["INSERT"]}'}]}
+
+
 def test_the_lease_of_a_relaxed_claim_is_the_timeout_of_its_function() -> None:
     """When it lapses, the function that claimed is gone."""
     assert variables("relaxed-claimer")["LEASE"] == str(FUNCTIONS["relaxed-claimer"]["Timeout"])

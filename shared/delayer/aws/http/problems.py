@@ -181,9 +181,9 @@ def name_exists(schedule_id: str) -> Response:
     return problem(412, "name-taken", "The name is taken", detail, scheduleId=schedule_id)
 
 
-def key_reused(field: str = "Idempotency-Key") -> Response:
-    """422. `field` is the header, or the field of a schedule in a batch."""
-    detail = f"This {field} came with another body before. Use a new key for a new schedule."
+def key_reused(field: str = "Idempotency-Key", *, creates: str = "schedule") -> Response:
+    """422. `field` is the header, or the field of a schedule in a batch; `creates` is what the call would have made."""
+    detail = f"This {field} came with another body before. Use a new key for a new {creates}."
     error = {"field": field, "problem": "used with another body"}
     return problem(422, "key-reused", "The idempotency key was used before", detail, errors=[error])
 

@@ -41,6 +41,8 @@ class Duration:
 def parse_duration(text: str) -> Duration:
     """Of at least a minute. Raises BadText with the reason."""
     match = _DURATION.fullmatch(text)
+    if not match and _DURATION.fullmatch(re.sub(r"[0-9]{7,}", "1", text)):
+        raise BadText("longer than any rule can be", EXAMPLES)
     if not match:
         raise BadText("not a duration of whole numbers", EXAMPLES)
     years, months, weeks, days, hours, minutes, seconds = (int(part or 0) for part in match.groups())

@@ -42,6 +42,8 @@ def check_not_empty(rule: Rule) -> None:
     if next_after(rule, rule.start - 1) is not None:
         return
     field, allowed = ("cron", '"0 9 28 2 *"') if isinstance(rule.pattern, Cron) else ("every", '"P1M"')
+    if isinstance(rule.pattern, Cron) and rule.pattern.years:
+        allowed = 'a day that exists in a year to come, or in each year, like "cron(0 9 28 2 ? *)"'
     if rule.until is not None and (first := _first(rule, rule.start)) is not None:
         field, allowed = "until", f"the first time, {format_instant(first)}, or later"
     raise BadRule([Fault(field=field, problem="empty: the rule has no time", allowed=allowed)])

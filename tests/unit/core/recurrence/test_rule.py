@@ -60,6 +60,7 @@ WRONG = [
     ({"cron": "cron(0 9 * * ? 2020)"}, "cron", "empty: the rule has no time"),
     ({"cron": "rate(0 minutes)"}, "cron", "not a rate of EventBridge"),
     ({"every": "15m"}, "every", "not a duration of whole numbers"),
+    ({"every": "P9999999Y", "timeZone": "UTC"}, "every", "longer than any rule can be"),
     ({"every": "PT"}, "every", "not a duration of whole numbers"),
     ({"every": "PT59S"}, "every", "shorter than a minute"),
     ({"every": "P0D"}, "every", "shorter than a minute"),

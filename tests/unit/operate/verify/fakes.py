@@ -1,11 +1,13 @@
 """A stack that can break each promise: its API, its queue and its account in memory."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
 from attrs import define, field
 
-from delayer.core.schedule.instants import MINUTE, Millis, format_instant, parse_instant
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, format_instant, parse_instant
 from operate.verify.account import CanaryAlarm
 from operate.verify.api import Answer, now
 from operate.verify.inbox import Arrival
@@ -104,6 +106,9 @@ class FakeStack:
     lane: str = "relaxed"  # that GET shows of what was asked for in it
     ttl: str = "ENABLED expiresAt"
     lanes: dict[str, str] = field(factory=dict)
+    when_status: int = 201  # that POST is answered with if a policy is to decide the time
+    decided: dict[str, Any] = field(factory=dict)  # what GET shows of it, beyond the time of its business hours
+    shown: dict[str, Any] = field(factory=dict)
 
     # ------------------------------------------------------------ the API
 
@@ -115,7 +120,18 @@ class FakeStack:
         if path.endswith("/batch"):
             results = [{"status": 201, "schedule": self._create(body)} for body in content["schedules"]]
             return Answer(status=200, content={"results": results})
+        if "when" in content:
+            return self._undecided(content["when"])
         return Answer(status=201, content=self._create(content))
+
+    def _undecided(self, when: dict[str, Any]) -> Answer:
+        """It is decided at once, for noon of the next of these days."""
+        [day] = when["hours"]
+        days = (one * DAY + 12 * HOUR for one in count(now() // DAY + 1))
+        due = next(one for one in days if datetime.fromtimestamp(one / SECOND, UTC).strftime("%a").upper() == day)
+        self.states |= {"u": "scheduled", "d": "scheduled"}
+        self.shown = {"pointInTime": format_instant(due), "decidedAs": "d"} | self.decided
+        return Answer(status=self.when_status, content={"scheduleId": "u"})
 
     def _create(self, body: dict[str, Any]) -> dict[str, Any]:
         schedule_id = f"s{len(self.states)}"
@@ -154,6 +170,7 @@ class FakeStack:
         self.answered += 1
         if status == 200:
             self.states[schedule_id] = "cancelled"
+            self.states |= {"d": "cancelled"} if schedule_id == "u" else {}
         if (status == 200 and not self.fires_cancelled) or (status == 409 and self.loses_claimed):
             self._take_back(schedule_id)
         return Answer(status=status, content={})
@@ -165,6 +182,8 @@ class FakeStack:
             return Answer(status=200, content=self.series)
         schedule_id = path.rpartition("/")[2]
         content = {"state": self.states[schedule_id], "attempt": self.attempt, "detail": "no"}
+        if schedule_id == "u":
+            content |= {**self.shown, **({"state": "cancelled"} if content["state"] == "cancelled" else {})}
         if schedule_id in self.lanes:
             content["precision"] = self.lanes[schedule_id]
         return Answer(status=200, content=content)

@@ -7,7 +7,8 @@ from attrs import evolve
 
 from operate.verify.account import CanaryAlarm
 from operate.verify.api import now
-from operate.verify.promises import cancelling, failing, firing, repeating
+from operate.verify.inbox import Arrival
+from operate.verify.promises import cancelling, deciding, failing, firing, repeating
 from operate.verify.promises.canary import canary
 from operate.verify.promises.relaxed import relaxed
 from operate.verify.results.findings import Finding, Outcome
@@ -235,6 +236,41 @@ def test_what_is_left_of_a_series_is_deleted() -> None:
     assert stack.calls == ["DELETE /series/a"]
     stack.cancel = (503,)
     assert "the series a" in session.clean_up()[0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "outcome", "said"),
+    [
+        ({}, HELD, "T12:00:00.000Z, then cancelled"),
+        ({"when_status": 422}, UNCHECKED, "the policy is not there"),
+        ({"decided": {"state": "undecided"}}, BROKEN, "no time was decided"),
+        ({"decided": {"state": "failed", "detail": "no hour"}}, BROKEN, "it is failed: no hour"),
+        ({"decided": {"pointInTime": "2026-11-02T12:00:00.000Z"}}, BROKEN, "it is due 2026-11-02T12:00:00.000Z, and"),
+        ({"cancel": (409,)}, BROKEN, "its cancel was answered 409"),
+    ],
+)
+def test_a_time_that_is_decided(
+    changed: dict[str, Any], outcome: Outcome, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deciding, "GRACE", 0)
+    stack = FakeStack(**{"cancel": (200,), **changed})
+    session: Any = a_session(stack)
+    finding = deciding.deciding(session, stack.inbox)
+    assert (finding.outcome, said in finding.detail) == (outcome, True)
+    if outcome is not UNCHECKED:
+        assert (session.live, "u" in session.must_not_arrive) == (
+            ({"u"}, False) if "cancel" in changed else (set(), True)
+        )
+
+
+def test_a_decided_schedule_that_fires_after_its_cancel_is_found_at_the_end() -> None:
+    """It arrives by the id that it was decided as."""
+    stack = FakeStack(cancel=(200,))
+    session: Any = a_session(stack)
+    assert deciding.deciding(session, stack.inbox).outcome is HELD
+    assert cancelling.never_fired(session, stack.inbox).outcome is HELD
+    stack.inbox.found.append(Arrival(schedule_id="d", at=now()))
+    assert cancelling.never_fired(session, stack.inbox).outcome is BROKEN
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ def test_the_same_key_has_the_same_answer() -> None:
     assert api("POST /series", BODY, {"idempotency-key": "k"}) == first
     status, problem = api("POST /series", {**BODY, "overlap": "skip"}, {"idempotency-key": "k"})
     assert (status, problem["type"]) == (422, "urn:delayer:problem:key-reused")
+    assert problem["detail"].endswith("Use a new key for a new series.")
 
 
 def test_a_name_that_is_taken() -> None:

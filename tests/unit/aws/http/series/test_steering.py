@@ -183,6 +183,7 @@ def test_run_now_and_its_key(calls: Calls) -> None:
     assert calls(RUN_NOW, key="k") == (201, body)
     status, problem = calls(BACKFILL, HALF_AN_HOUR, key="k")
     assert (status, problem["type"]) == (422, "urn:delayer:problem:key-reused")
+    assert problem["detail"].endswith("Use a new key for a new occurrence.")
 
 
 def test_a_lookup_shows_how_far_the_backfill_has_come(calls: Calls) -> None:
