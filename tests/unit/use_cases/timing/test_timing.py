@@ -262,10 +262,14 @@ def test_no_margin_is_counted_from_its_id(timing: Timing) -> None:
     timing.world.records.delete([key_of(gone)])  # as if its ledger row had expired, long after it fired
     timing.world.clock.sleep_until(START + 500 * DAY)
     assert timing.state(old) is State.UNDECIDED
+    assert isinstance(timing.stop(old, OWNER), TooEarly)
     assert isinstance(timing.world.cancel(old, OWNER), Cancelled)
     assert isinstance(timing.world.cancel(gone, OWNER), Expired)
     assert isinstance(timing.lookup.by_id(gone, OWNER), Expired)
     assert isinstance(timing.world.replace.by_id(gone, OWNER, point_in_time=START, payload=None), Expired)
+    assert isinstance(timing.stop(gone, OWNER), Expired), (
+        "it may have fired: to say that it is too early would be untrue"
+    )
 
 
 def test_a_stop_follows(timing: Timing) -> None:
