@@ -354,7 +354,7 @@ def test_a_cold_start_imports_nothing_of_the_api_behind_it(function: str) -> Non
 ADAPTERS = {  # the modules of adapters that a function imports, of those that not every function does
     "api-default": set[str](),
     "api-job-get": {"jobs"},
-    "api-schedule-stop": {"control", "ledger"},
+    "api-schedule-stop": {"control", "ledger", "schedule_table"},
     "sweep-bucket-enqueuer": {"control", "schedule_table"},
     "lifecycle-journal": {"journal", "live_count"},
 }
