@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["DAY", "HOUR", "MINUTE", "SECOND", "Asked", "At", "Chosen", "Meta", "Policy", "Refused", "policy"]
 
 IN_LAMBDA: Final = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda's own
-SECRET: Final = '"writeOnly":true'  # how a field of a schema says that it is one
+WRITE_ONLY: Final = '"writeOnly":true'  # how a field of a schema says that it is one
 NAMED_BY: Final = "policy"  # the field of `when` that has the name
 MILLISECONDS: Final = range(10**12, 10**14)  # from 2001 to 5138: no instant of today in seconds or microseconds
 
@@ -63,7 +63,7 @@ class Decider(Generic[Fields]):
     def schema(self) -> str:
         """JSON Schema of `when`, as JSON text. Raises TypeError if a field of it is declared as secret."""
         schema = as_text(schema_of(self.fields, self.name, NAMED_BY))
-        if SECRET in schema:
+        if WRITE_ONLY in schema:
             raise TypeError(f"the policy {self.name} has a secret, which everybody would see who sees the schedule")
         return schema
 
