@@ -1,18 +1,21 @@
 """A schedule without a time: what its client is told, before and after a policy has decided, and what is never lost."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from attrs import define, field
+from attrs import define, evolve, field
 
 from delayer.core.api.cancellation import Expired, TooEarly, TooLate
 from delayer.core.api.status import Status
 from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import is_undecided, key_of
 from delayer.core.timing.deciding import At, Chosen, Refused
+from delayer.fakes import MemoryLedger
 from delayer.ports.queue import ReceivedMessage
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
@@ -310,3 +313,26 @@ def test_a_window_is_behind_the_decided_time(timing: Timing) -> None:
     found = timing.status(accepted).original
     assert found
     assert START + HOUR < found.schedule.point_in_time < START + HOUR + 900 * SECOND
+
+
+def test_the_cancel_of_a_group_follows_a_decision_that_comes_in_between(timing: Timing) -> None:
+    """It has read the last page of the group; then the decision puts another member behind it."""
+    accepted = timing.post(group="g")
+    timing.read_stream()
+    world = timing.world
+    job = use_cases.begin_cancel_group(world.ports("begin"))("g", OWNER, OWNER)
+
+    class Meanwhile(MemoryLedger):
+        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+            assert timing.ask() == []
+            return world.ledger.read_all(schedule_ids)
+
+    work = evolve(use_cases.cancel_group(world.ports("work")), ledger=Meanwhile())
+    batch = world.group_queue.receive()
+    world.group_queue.settle(batch, work(batch))
+    assert timing.state(accepted) is State.CANCELLED
+    done = world.jobs.read(OWNER, job.job_id)
+    assert done
+    assert (done.cancelled, done.handed_over) == (1, 0)
+    world.run_until(START + 2 * HOUR)
+    assert world.target.reached == []
