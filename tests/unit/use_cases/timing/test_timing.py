@@ -13,7 +13,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import is_undecided, key_of
+from delayer.core.schedule.schedule_id import Kind, is_undecided, key_of
 from delayer.core.timing.deciding import At, Chosen, Refused
 from delayer.fakes import MemoryLedger
 from delayer.ports.queue import ReceivedMessage
@@ -250,6 +250,17 @@ def test_the_net_finds_what_no_event_has_reported(timing: Timing) -> None:
     timing.ask()
     assert timing.state(accepted) is State.SCHEDULED
     timing.tick(MINUTE)
+
+
+def test_the_net_finds_all_that_was_accepted_in_one_minute(timing: Timing) -> None:
+    """However many they are: what was first is no reason to leave out the last, each time again."""
+    record = timing.world.records.read(key_of(timing.post()))
+    assert record
+    ids = use_cases.ids(timing.world.ports("ids"))
+    for _ in range(5_000):
+        timing.world.records.put(ids.issue_for(0, record.definition, OWNER, kind=Kind.UNDECIDED))
+    timing.tick(3 * MINUTE)
+    assert len(timing.messages()) == 5_001
 
 
 def test_what_waits_for_a_policy_that_is_gone_waits(timing: Timing) -> None:
