@@ -4,7 +4,8 @@ from typing import Annotated
 
 import pytest
 
-from delayer.extension.policy import SECOND, Asked, At, Chosen, Meta, Policy, Refused, policy
+from delayer.core.timing.deciding import TOO_FAR
+from delayer.extension.policy import DAY, SECOND, Asked, At, Chosen, Meta, Policy, Refused, policy
 from delayer.extension.policy_harness import NOW, ask
 
 
@@ -33,6 +34,10 @@ def test_an_instant_and_a_refusal() -> None:
     assert ask(scripted, {"instant": NOW}) == At(NOW)
     assert ask(scripted, {"instant": NOW - 20 * 365 * 86_400 * SECOND}) == At(NOW - 20 * 365 * 86_400 * SECOND)
     assert ask(unwilling) == Refused("no")
+
+
+def test_a_time_beyond_ten_years_is_shown_as_the_refusal_that_it_becomes() -> None:
+    assert ask(scripted, {"instant": NOW + 4_000 * DAY}) == Refused(TOO_FAR)
 
 
 @pytest.mark.parametrize("number", range(3))

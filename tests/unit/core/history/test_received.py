@@ -27,5 +27,5 @@ BEGINNING = Event(
     "event", [BEGINNING, evolve(BEGINNING, type=EventType.FAILED, state=State.FAILED, revision=1, original=None)]
 )
 def test_its_acceptance_is_not_when_it_is_due(event: Event) -> None:
-    told = decode(cloud_events.encode(event))
-    assert (told.point_in_time, told.due) == (0, "")
+    received = decode(cloud_events.encode(event))
+    assert (received.point_in_time, received.due) == (0, "")
