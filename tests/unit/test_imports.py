@@ -135,6 +135,7 @@ FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "a
     "core/actions",  # the questions to a function
     "core/series",  # what a series refuses
     "core/timing",  # business hours
+    "core/recurrence",  # the zones of the pinned tz database
     "core/firing",  # the two ways of a canary; what came of a request
     "core/api/series",
     "use_cases/series",
