@@ -2,8 +2,8 @@
 
 from datetime import date, time
 from typing import Annotated, Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from delayer.core.recurrence.zones import zone_info, zone_names
 from delayer.core.timing.business_hours import DAYS, MINUTES_OF_A_DAY, BusinessHours, Hours
 from delayer.extension.policy import Asked, At, Chosen, Meta, Policy, Refused, policy
 
@@ -39,10 +39,10 @@ class NextBusinessHour(Policy):
 @policy("next-business-hour")
 def handler(asked: Asked[NextBusinessHour]) -> Chosen:
     """Counted from the decision: if that is late, it must not fire outside business hours."""
+    if asked.policy.time_zone not in zone_names():
+        return Refused("there is no such time zone in the IANA database")
     try:
         calendar = _calendar(asked.policy)
-    except (ZoneInfoNotFoundError, OSError):  # of a folder of the database
-        return Refused("there is no such time zone in the IANA database")
     except ValueError as error:
         return Refused(f"its hours or holidays cannot be read: {error}")
     opens = calendar.next_open(asked.now)
@@ -50,9 +50,9 @@ def handler(asked: Asked[NextBusinessHour]) -> Chosen:
 
 
 def _calendar(asked: NextBusinessHour) -> BusinessHours:
-    """Raises what ZoneInfo raises, and ValueError for hours or dates that there are not."""
+    """Raises ValueError for hours or dates that there are not."""
     return BusinessHours(
-        zone=ZoneInfo(asked.time_zone),
+        zone=zone_info(asked.time_zone),
         week={day: [_hours(span) for span in spans] for day, spans in (asked.hours or WORKDAYS).items()},
         holidays=frozenset(date.fromisoformat(one) for one in asked.holidays),
     )

@@ -1,6 +1,9 @@
 """The policies that are built in."""
 
+import zoneinfo
 from collections import Counter
+from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -59,12 +62,26 @@ def test_a_late_decision_does_not_fire_outside_business_hours() -> None:
     assert ask(business, now=SATURDAY, accepted_at=friday) == At(instant("2026-11-23T09:00:00Z"))
 
 
+def test_zones_are_those_of_series_and_not_those_of_the_machine(tmp_path: Path) -> None:
+    """Whose database may be another one: here its Chatham Islands have the time of UTC."""
+    wrong = tmp_path / "Pacific/Chatham"
+    wrong.parent.mkdir()
+    wrong.write_bytes(files("tzdata").joinpath("zoneinfo", "UTC").read_bytes())
+    zoneinfo.reset_tzpath((str(tmp_path),))
+    try:
+        chosen = ask(business, {"timeZone": "Pacific/Chatham"}, now=SATURDAY)
+    finally:
+        zoneinfo.reset_tzpath()
+        zoneinfo.ZoneInfo.clear_cache()
+    assert chosen == At(instant("2026-11-22T19:15:00Z"))
+
+
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
         ({"timeZone": "Europe/Atlantis"}, "no such time zone"),
         ({"timeZone": "Europe"}, "no such time zone"),
-        ({"timeZone": "../etc"}, "cannot be read"),
+        ({"timeZone": "../etc"}, "no such time zone"),
         ({"hours": {"MON": ["17:00-09:00"]}}, "the closing must be after the opening"),
         ({"holidays": ["2026-02-30"]}, "cannot be read"),
         ({"hours": {"MON": []}}, "no business hour in the next 400 days"),

@@ -269,7 +269,8 @@ def test_the_stream_of_the_relaxed_lane() -> None:
     assert relaxed["Stream"] == {"Fn::GetAtt": "RelaxedTable.StreamArn"}
     assert relaxed["MaximumRecordAgeInSeconds"] == 3600
     assert relaxed["FilterCriteria"] == {"Filters": [{"Pattern": '{"eventName": ["REMOVE"]}'}]}
-    own = {"Stream", "MaximumRecordAgeInSeconds", "FilterCriteria"}
+    assert relaxed["ParallelizationFactor"] == 10, "DynamoDB decides how many come at once"
+    own = {"Stream", "MaximumRecordAgeInSeconds", "FilterCriteria", "ParallelizationFactor"}
     assert {name: value for name, value in relaxed.items() if name not in own} == {
         name: value for name, value in precise.items() if name not in own
     }

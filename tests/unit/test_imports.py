@@ -135,6 +135,7 @@ FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "a
     "core/actions",  # the questions to a function
     "core/series",  # what a series refuses
     "core/timing",  # business hours
+    "core/recurrence",  # the zones of the pinned tz database
     "core/firing",  # the two ways of a canary; what came of a request
     "core/api/series",
     "use_cases/series",
@@ -354,7 +355,7 @@ def test_a_cold_start_imports_nothing_of_the_api_behind_it(function: str) -> Non
 ADAPTERS = {  # the modules of adapters that a function imports, of those that not every function does
     "api-default": set[str](),
     "api-job-get": {"jobs"},
-    "api-schedule-stop": {"control", "ledger"},
+    "api-schedule-stop": {"control", "ledger", "schedule_table"},
     "sweep-bucket-enqueuer": {"control", "schedule_table"},
     "lifecycle-journal": {"journal", "live_count"},
 }

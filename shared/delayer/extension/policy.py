@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["DAY", "HOUR", "MINUTE", "SECOND", "Asked", "At", "Chosen", "Meta", "Policy", "Refused", "policy"]
 
 IN_LAMBDA: Final = "AWS_LAMBDA_FUNCTION_NAME"  # Lambda's own
+WRITE_ONLY: Final = '"writeOnly":true'  # how a field of a schema says that it is one
 NAMED_BY: Final = "policy"  # the field of `when` that has the name
+MILLISECONDS: Final = range(10**12, 10**14)  # from 2001 to 5138: no instant of today in seconds or microseconds
 
 
 class Policy(Action):
@@ -59,8 +61,11 @@ class Decider(Generic[Fields]):
 
     @property
     def schema(self) -> str:
-        """JSON Schema of `when`, as JSON text."""
-        return as_text(schema_of(self.fields, self.name, NAMED_BY))
+        """JSON Schema of `when`, as JSON text. Raises TypeError if a field of it is declared as secret."""
+        schema = as_text(schema_of(self.fields, self.name, NAMED_BY))
+        if WRITE_ONLY in schema:
+            raise TypeError(f"the policy {self.name} has a secret, which everybody would see who sees the schedule")
+        return schema
 
     def __call__(self, schedule: Schedule) -> Chosen:
         """When the schedule is due. Raises Malformed if this version does not know such fields: it waits."""
@@ -81,6 +86,8 @@ class Decider(Generic[Fields]):
         )
         if not isinstance(chosen, At | Refused) or (isinstance(chosen, At) and not isinstance(chosen.instant, int)):
             raise TypeError(f"{self.name} returned neither At, with whole milliseconds, nor Refused")
+        if isinstance(chosen, At) and chosen.instant not in MILLISECONDS:  # it must neither fire at once, nor end
+            raise ValueError(f"{self.name} returned {chosen}: no instant of our time in milliseconds since 1970")
         return chosen
 
 

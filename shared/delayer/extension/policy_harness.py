@@ -18,7 +18,7 @@ from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis, parse_instant
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind, mint
-from delayer.core.timing.deciding import Chosen
+from delayer.core.timing.deciding import Chosen, within_reach
 from delayer.extension.harness import NotAccepted
 from delayer.extension.policy import LambdaPolicy
 from delayer.fakes.runtime.clock import ManualClock
@@ -41,7 +41,7 @@ def ask(
     payload: Any = None,
     number: int = 1,
 ) -> Chosen:
-    """What the policy answers. Raises NotAccepted for what the API would refuse, and what the function raises.
+    """What becomes of the schedule. Raises NotAccepted for what the API would refuse, and what the function raises.
 
     `number` tells schedules apart: another one has another random part in its id.
     """
@@ -61,4 +61,4 @@ def ask(
     body = "" if payload is None else msgspec.json.encode(payload).decode()
     definition = Definition(action='{"type":"http-request"}', payload=body, when=msgspec.json.encode(when).decode())
     waiting = Schedule(id=schedule_id, owner=OWNER, point_in_time=accepted, created_at=accepted, definition=definition)
-    return evolve(target, clock=lambda: ManualClock(now))(waiting)
+    return within_reach(evolve(target, clock=lambda: ManualClock(now))(waiting), now)

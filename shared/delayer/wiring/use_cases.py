@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.actions.list_actions import ListActions
     from delayer.use_cases.actions.register import Register
     from delayer.use_cases.api.accept import Accept
-    from delayer.use_cases.api.cancel import Cancel
+    from delayer.use_cases.api.cancel import Cancel, Forgotten
     from delayer.use_cases.api.cancel_group import BeginCancelGroup, CancelGroup, GetJob
     from delayer.use_cases.api.issue import IdCheck, Ids
     from delayer.use_cases.api.list_schedules import ListSchedules
@@ -184,11 +184,11 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
 
 def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel":
     """DELETE of one. Only with `occurrences` is it the owner of a series who cancels its occurrence."""
-    from delayer.use_cases.api.cancel import Cancel, Forgotten
+    from delayer.use_cases.api.cancel import Cancel
 
     return Cancel(
         occurrences=occurrences,
-        forgotten=Forgotten(clock=ports.clock, waiting=ports.waiting_records, ledger=ports.ledger),
+        forgotten=forgotten(ports),
         clock=ports.clock,
         ledger=ports.ledger,
         schedules=ports.records,
@@ -216,7 +216,20 @@ def stop(ports: "Bundle") -> "Stop":
     """POST of a stop."""
     from delayer.use_cases.api.stop import Stop
 
-    return Stop(clock=ports.clock, ledger=ports.ledger, ids=id_check(ports), observer=ports.observer)
+    return Stop(
+        clock=ports.clock,
+        ledger=ports.ledger,
+        ids=id_check(ports),
+        forgotten=forgotten(ports),
+        observer=ports.observer,
+    )
+
+
+def forgotten(ports: "Bundle") -> "Forgotten":
+    """For whoever is asked about what was accepted without a time."""
+    from delayer.use_cases.api.cancel import Forgotten
+
+    return Forgotten(clock=ports.clock, waiting=ports.waiting_records, ledger=ports.ledger)
 
 
 def begin_cancel_group(ports: "Bundle") -> "BeginCancelGroup":

@@ -7,9 +7,10 @@ import msgspec
 from attrs import field, frozen
 
 from delayer.core.history import cloud_events
+from delayer.core.history import events as history
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import Millis, format_instant
-from delayer.core.schedule.schedule_id import point_in_time_of
+from delayer.core.schedule.schedule_id import is_undecided, point_in_time_of
 
 
 class NotDone(Exception):
@@ -52,8 +53,8 @@ class Event:
 
     @property
     def due(self) -> str:
-        """The point in time as a text."""
-        return format_instant(self.point_in_time)
+        """The point in time as a text; empty if that is not decided yet."""
+        return format_instant(self.point_in_time) if self.point_in_time else ""
 
 
 def decode(text: str) -> Event:
@@ -69,7 +70,7 @@ def decode(text: str) -> Event:
         state=event.state,
         at=event.at,
         sequence=event.revision,
-        point_in_time=schedule.point_in_time if schedule else point_in_time_of(event.schedule_id),
+        point_in_time=_point_in_time(event),
         attempt=event.attempt,
         lateness=event.lateness,
         detail=event.detail,
@@ -83,6 +84,13 @@ def decode(text: str) -> Event:
         payload=definition.payload if definition else "",
         cloud_event=msgspec.json.decode(text),
     )
+
+
+def _point_in_time(event: history.Event) -> Millis:
+    """An id without a time has the instant of its acceptance, and so has its schedule: neither is when it is due."""
+    if is_undecided(event.schedule_id):
+        return 0
+    return event.original.schedule.point_in_time if event.original else point_in_time_of(event.schedule_id)
 
 
 def _object(text: str) -> Mapping[str, Any]:

@@ -51,13 +51,14 @@ class Span:
 
 
 @lru_cache(maxsize=256)
-def _zone(name: str) -> ZoneInfo:
+def zone_info(name: str) -> ZoneInfo:
+    """The zone of this name, which is one of `zone_names`."""
     return ZoneInfo.from_file(BytesIO(files("tzdata").joinpath("zoneinfo", *name.split("/")).read_bytes()), key=name)
 
 
 def offset_at(zone: str, instant: Millis) -> Millis:
     """How far the wall clock is ahead of UTC."""
-    at = datetime.fromtimestamp(instant // SECOND, UTC).astimezone(_zone(zone)).utcoffset()
+    at = datetime.fromtimestamp(instant // SECOND, UTC).astimezone(zone_info(zone)).utcoffset()
     assert at is not None
     return at // timedelta(milliseconds=1)
 

@@ -184,6 +184,8 @@ class CancelGroup:
             match decide_cancel(member, job.owner, row, self.clock.now(), detail(job)):
                 case Already(current):
                     return Cancelled(current)
+                case TooLate(current) if current.decided_as:
+                    pass  # its time was decided since the page was read: what took its place may be on no page to come
                 case TooLate() | MayBeRunning() | Expired() as answer:
                     return answer
             return self.cancel(member, job.owner, detail(job), job.by)

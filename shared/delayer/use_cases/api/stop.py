@@ -4,9 +4,11 @@ from attrs import frozen
 
 from delayer.core.api.cancellation import Already, Expired, NotFound, TooEarly, TooLate, decide_stop
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
+from delayer.core.schedule.schedule_id import is_undecided
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsAndWritesLedger
 from delayer.ports.observer import Observer
+from delayer.use_cases.api.cancel import Forgotten
 from delayer.use_cases.api.issue import IdCheck
 from delayer.use_cases.compare_and_set import settle
 
@@ -28,6 +30,7 @@ class Stop:
     clock: Clock
     ledger: ReadsAndWritesLedger
     ids: IdCheck
+    forgotten: Forgotten
     observer: Observer
 
     def __call__(self, schedule_id: str, owner: str, by: str = "") -> Answer:
@@ -45,6 +48,8 @@ class Stop:
             self._note(outcome.row)
         if isinstance(outcome, TooLate) and outcome.row.decided_as:
             return self(outcome.row.decided_as, owner, by)
+        if isinstance(outcome, TooEarly) and is_undecided(schedule_id) and self.forgotten(schedule_id):
+            return Expired()
         return Stopped(outcome.row) if isinstance(outcome, LedgerChange | Already) else outcome
 
     def _note(self, row: LedgerRow) -> None:

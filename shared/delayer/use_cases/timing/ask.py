@@ -1,7 +1,6 @@
 """Sends what waits for its time to the queue of its policy: from the stream of its table, and by the net (ADR 0096)."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Final
 
 from attrs import field, frozen
 
@@ -19,8 +18,6 @@ from delayer.ports.observer import Observer
 from delayer.ports.queue import Outgoing, SendsMessages
 from delayer.ports.unavailable import Unavailable
 from delayer.ports.waiting_table import FindsWaiting, Waits
-
-PAGES: Final = 20  # of one minute and shard, in one tick
 
 
 @frozen(kw_only=True)
@@ -78,7 +75,7 @@ class TimingNet:
     waiting: FindsWaiting
     ask: AskPolicies
     observer: Observer
-    budget: Millis = field(default=40_000)  # begins no further minute after this long
+    budget: Millis = field(default=40_000)  # begins no further page after this long
 
     def __call__(self) -> None:
         """Raises Unavailable if AWS failed; the next tick tries again."""
@@ -92,7 +89,7 @@ class TimingNet:
         failed = 0
         for shard, first in enumerate(oldest):
             if first is not None and began - first >= FIRST[0] * MINUTE:
-                failed += self._search(shard, minute_of(first), began)
+                failed += self._search(shard, minute_of(first), minute_of(began), began + self.budget)
         if failed:
             raise Unavailable(f"{failed} messages to policies could not be sent; the next tick tries others")
 
@@ -100,18 +97,14 @@ class TimingNet:
         page = self.waiting.page(shard, 0, self.clock.now() + SECOND, at_most=1)
         return address_of(page.waits[0].schedule_id).due if page.waits else None
 
-    def _search(self, shard: int, oldest: Minute, began: Millis) -> int:
+    def _search(self, shard: int, oldest: Minute, now: Minute, until: Millis) -> int:
         """How many could not be sent."""
-        failed = 0
-        for minute in minutes_to_search(minute_of(began), oldest):
-            if self.clock.now() > began + self.budget:
-                break
-            failed += self._minute(shard, minute)
-        return failed
+        return sum(self._minute(shard, minute, until) for minute in minutes_to_search(now, oldest))
 
-    def _minute(self, shard: int, minute: Minute) -> int:
+    def _minute(self, shard: int, minute: Minute, until: Millis) -> int:
+        """All that was accepted then: whoever looked at some of it only would find the same ones each time."""
         failed, after = 0, ""
-        for _ in range(PAGES):
+        while self.clock.now() <= until:
             page = self.waiting.page(shard, start_of(minute), start_of(minute + 1), after)
             failed += len(self.ask.send(page.waits)) if page.waits else 0
             after = page.more

@@ -1,18 +1,21 @@
 """A schedule without a time: what its client is told, before and after a policy has decided, and what is never lost."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from attrs import define, field
+from attrs import define, evolve, field
 
 from delayer.core.api.cancellation import Expired, TooEarly, TooLate
 from delayer.core.api.status import Status
 from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import is_undecided, key_of
+from delayer.core.schedule.schedule_id import Kind, is_undecided, key_of
 from delayer.core.timing.deciding import At, Chosen, Refused
+from delayer.fakes import MemoryLedger
 from delayer.ports.queue import ReceivedMessage
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
@@ -249,6 +252,17 @@ def test_the_net_finds_what_no_event_has_reported(timing: Timing) -> None:
     timing.tick(MINUTE)
 
 
+def test_the_net_finds_all_that_was_accepted_in_one_minute(timing: Timing) -> None:
+    """However many they are: what was first is no reason to leave out the last, each time again."""
+    record = timing.world.records.read(key_of(timing.post()))
+    assert record
+    ids = use_cases.ids(timing.world.ports("ids"))
+    for _ in range(5_000):
+        timing.world.records.put(ids.issue_for(0, record.definition, OWNER, kind=Kind.UNDECIDED))
+    timing.tick(3 * MINUTE)
+    assert len(timing.messages()) == 5_001
+
+
 def test_what_waits_for_a_policy_that_is_gone_waits(timing: Timing) -> None:
     accepted = timing.post(when={"policy": "next-business-hour"})  # the world has no queue of it
     timing.read_stream()
@@ -262,10 +276,14 @@ def test_no_margin_is_counted_from_its_id(timing: Timing) -> None:
     timing.world.records.delete([key_of(gone)])  # as if its ledger row had expired, long after it fired
     timing.world.clock.sleep_until(START + 500 * DAY)
     assert timing.state(old) is State.UNDECIDED
+    assert isinstance(timing.stop(old, OWNER), TooEarly)
     assert isinstance(timing.world.cancel(old, OWNER), Cancelled)
     assert isinstance(timing.world.cancel(gone, OWNER), Expired)
     assert isinstance(timing.lookup.by_id(gone, OWNER), Expired)
     assert isinstance(timing.world.replace.by_id(gone, OWNER, point_in_time=START, payload=None), Expired)
+    assert isinstance(timing.stop(gone, OWNER), Expired), (
+        "it may have fired: to say that it is too early would be untrue"
+    )
 
 
 def test_a_stop_follows(timing: Timing) -> None:
@@ -306,3 +324,26 @@ def test_a_window_is_behind_the_decided_time(timing: Timing) -> None:
     found = timing.status(accepted).original
     assert found
     assert START + HOUR < found.schedule.point_in_time < START + HOUR + 900 * SECOND
+
+
+def test_the_cancel_of_a_group_follows_a_decision_that_comes_in_between(timing: Timing) -> None:
+    """It has read the last page of the group; then the decision puts another member behind it."""
+    accepted = timing.post(group="g")
+    timing.read_stream()
+    world = timing.world
+    job = use_cases.begin_cancel_group(world.ports("begin"))("g", OWNER, OWNER)
+
+    class Meanwhile(MemoryLedger):
+        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+            assert timing.ask() == []
+            return world.ledger.read_all(schedule_ids)
+
+    work = evolve(use_cases.cancel_group(world.ports("work")), ledger=Meanwhile())
+    batch = world.group_queue.receive()
+    world.group_queue.settle(batch, work(batch))
+    assert timing.state(accepted) is State.CANCELLED
+    done = world.jobs.read(OWNER, job.job_id)
+    assert done
+    assert (done.cancelled, done.handed_over) == (1, 0)
+    world.run_until(START + 2 * HOUR)
+    assert world.target.reached == []
