@@ -17,6 +17,7 @@ from delayer.core.schedule.schedule_id import Kind, is_undecided, key_of
 from delayer.core.timing.deciding import At, Chosen, Refused
 from delayer.fakes import MemoryLedger
 from delayer.ports.queue import ReceivedMessage
+from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import Replaced
@@ -347,3 +348,37 @@ def test_the_cancel_of_a_group_follows_a_decision_that_comes_in_between(timing: 
     assert (done.cancelled, done.handed_over) == (1, 0)
     world.run_until(START + 2 * HOUR)
     assert world.target.reached == []
+
+
+def test_what_was_removed_by_hand_is_put_back(timing: Timing) -> None:
+    accepted, named = timing.post(), timing.post(name="mine")
+    timing.read_stream()
+    timing.world.waiting_records.delete([key_of(accepted), key_of(named)])
+    timing.read_stream()
+    assert set(timing.world.waiting_records.rows) == {key_of(accepted), key_of(named)}
+    timing.run()
+    assert [timing.state(one) for one in (accepted, named)] == [State.SCHEDULED, State.SCHEDULED]
+
+
+def test_what_has_ended_is_not_put_back(timing: Timing) -> None:
+    decided, cancelled = timing.post(), timing.post()
+    timing.read_stream()
+    assert isinstance(timing.world.cancel(cancelled, OWNER), Cancelled)
+    assert timing.ask() == []
+    timing.read_stream()
+    assert timing.world.waiting_records.rows == {}
+    assert timing.status(decided).decided_as
+
+
+def test_a_removal_is_looked_at_again_if_the_ledger_does_not_answer(timing: Timing) -> None:
+    class Mute(MemoryLedger):
+        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+            raise Unavailable("it does not answer")
+
+    accepted = timing.post()
+    timing.read_stream()
+    timing.world.waiting_records.delete([key_of(accepted)])
+    [removed] = timing.world.waiting_records.stream[-1:]
+    assert evolve(timing.enqueue, ledger=Mute())([removed]) == [removed.sequence]
+    assert timing.enqueue([removed, removed]) == [], "it may come twice"
+    assert timing.state(accepted) is State.UNDECIDED
