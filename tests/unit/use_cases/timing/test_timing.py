@@ -382,3 +382,31 @@ def test_a_removal_is_looked_at_again_if_the_ledger_does_not_answer(timing: Timi
     assert evolve(timing.enqueue, ledger=Mute())([removed]) == [removed.sequence]
     assert timing.enqueue([removed, removed]) == [], "it may come twice"
     assert timing.state(accepted) is State.UNDECIDED
+
+
+@pytest.mark.parametrize("name", [{}, {"name": "mine"}], ids=["", "named"])
+@pytest.mark.parametrize("end", [State.CANCELLED, State.FAILED])
+def test_an_end_is_known_as_long_as_its_record_may_wait(timing: Timing, end: State, name: dict[str, str]) -> None:
+    """Its record could not be deleted, and its policy is gone for months: then it comes back."""
+    accepted = timing.post(**name)
+    timing.read_stream()
+    record = timing.world.waiting_records.rows[key_of(accepted)]
+    if end is State.CANCELLED:
+        assert isinstance(timing.world.cancel(accepted, OWNER), Cancelled)
+    else:
+        timing.chosen = Refused("never")
+        assert timing.ask() == []
+    timing.world.waiting_records.write(key_of(accepted), record)
+    timing.world.clock.sleep_until(START + 399 * DAY)
+    ledger, now = timing.world.ledger, timing.world.clock.now()
+    ledger.rows = {one: row for one, row in ledger.rows.items() if row.expires_at > now}
+    timing.chosen = At(now)
+    assert timing.ask() == []
+    assert timing.state(accepted) is end
+    assert timing.world.waiting_records.rows == {}
+
+
+def test_a_decided_row_is_kept_no_longer_than_the_schedule_that_has_the_time(timing: Timing) -> None:
+    accepted = timing.post()
+    timing.run()
+    assert timing.world.ledger.rows[accepted].expires_at == START + HOUR + 30 * DAY
