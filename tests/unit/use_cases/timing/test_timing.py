@@ -8,6 +8,7 @@ import pytest
 from attrs import define, evolve, field
 
 from delayer.core.api.cancellation import Expired, TooEarly, TooLate
+from delayer.core.api.request import Invalid
 from delayer.core.api.status import Status
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
@@ -410,3 +411,9 @@ def test_a_decided_row_is_kept_no_longer_than_the_schedule_that_has_the_time(tim
     accepted = timing.post()
     timing.run()
     assert timing.world.ledger.rows[accepted].expires_at == START + HOUR + 30 * DAY
+
+
+def test_what_can_be_seen_from_the_fields_alone_is_not_accepted(timing: Timing) -> None:
+    with pytest.raises(Invalid) as refused:
+        timing.post(when={"policy": "next-business-hour", "timeZone": "Europe/Atlantis", "holidays": ["2026-02-30"]})
+    assert {one.field for one in refused.value.errors} == {"when.timeZone", "when.holidays.0"}
