@@ -8,8 +8,10 @@ import pytest
 from attrs import define, evolve, field
 
 from delayer.core.api.cancellation import Expired, TooEarly, TooLate
+from delayer.core.api.listing import admit_listing
 from delayer.core.api.request import Invalid
 from delayer.core.api.status import Status
+from delayer.core.history.events import LifecycleRecord, of_record
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
@@ -417,3 +419,22 @@ def test_what_can_be_seen_from_the_fields_alone_is_not_accepted(timing: Timing) 
     with pytest.raises(Invalid) as refused:
         timing.post(when={"policy": "next-business-hour", "timeZone": "Europe/Atlantis", "holidays": ["2026-02-30"]})
     assert {one.field for one in refused.value.errors} == {"when.timeZone", "when.holidays.0"}
+
+
+def test_a_list_has_it_once(timing: Timing) -> None:
+    """Of all that its owner has; the state can be asked for."""
+    accepted, waits = timing.post(), timing.post()
+    timing.read_stream()
+    message = timing.messages()[0]
+    assert timing.decide([ReceivedMessage(message_id="1", body=message)]) == []
+    changes = timing.world.waiting_records.stream
+    events = [of_record(one.kind, one.row, one.sequence, START) for one in changes if isinstance(one.row, Schedule)]
+    assert timing.world.announce([LifecycleRecord(sequence="1", event=one) for one in events]) == []
+    timing.world.update_journal()
+    put = timing.status(accepted).decided_as
+
+    def listed(query: dict[str, str]) -> set[tuple[str, State]]:
+        return {(one.schedule_id, one.state) for one in timing.list(admit_listing(query), OWNER).schedules}
+
+    assert listed({}) == {(waits, State.UNDECIDED), (put, State.SCHEDULED)}
+    assert listed({"state": "decided"}) == {(accepted, State.DECIDED)}
