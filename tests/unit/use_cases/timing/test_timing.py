@@ -438,3 +438,13 @@ def test_a_list_has_it_once(timing: Timing) -> None:
 
     assert listed({}) == {(waits, State.UNDECIDED), (put, State.SCHEDULED)}
     assert listed({"state": "decided"}) == {(accepted, State.DECIDED)}
+
+
+def test_a_time_before_its_acceptance_is_that_of_its_acceptance(timing: Timing) -> None:
+    """It is not decades late, and no rule for lateness ends it."""
+    accepted = timing.post(onLate={"after": "PT1H", "do": "drop"})
+    timing.chosen = At(START - 3_000 * DAY)
+    timing.run()
+    found = timing.status(accepted).original
+    assert found
+    assert found.schedule.point_in_time == START
