@@ -21,6 +21,7 @@ from delayer.core.timing.deciding import At, Chosen, Refused
 from delayer.fakes import MemoryLedger
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api import cancel_group
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import Replaced
@@ -448,3 +449,40 @@ def test_a_time_before_its_acceptance_is_that_of_its_acceptance(timing: Timing) 
     found = timing.status(accepted).original
     assert found
     assert found.schedule.point_in_time == START
+
+
+def test_the_cancel_of_a_group_has_what_is_decided_after_the_call(timing: Timing) -> None:
+    """Its job begins late, since another job of its owner runs before it."""
+    accepted = timing.post(group="g")
+    timing.read_stream()
+    world = timing.world
+    use_cases.begin_cancel_group(world.ports("begin"))("g", OWNER, OWNER)
+    world.clock.sleep_until(START + MINUTE)
+    assert timing.ask() == []
+    batch = world.group_queue.receive()
+    world.group_queue.settle(batch, use_cases.cancel_group(world.ports("work"))(batch))
+    assert timing.state(accepted) is State.CANCELLED
+
+
+def test_the_cancel_of_a_group_counts_once_what_is_decided_in_between(
+    timing: Timing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its page has what was accepted, and a page to come has the schedule with the time."""
+    monkeypatch.setattr(cancel_group, "AT_A_TIME", 1)
+    accepted, other = timing.post(group="g"), timing.post(group="g")
+    timing.read_stream()
+    world = timing.world
+    job = use_cases.begin_cancel_group(world.ports("begin"))("g", OWNER, OWNER)
+
+    class Meanwhile(MemoryLedger):
+        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+            assert timing.ask() == []
+            return world.ledger.read_all(schedule_ids)
+
+    work = evolve(use_cases.cancel_group(world.ports("work")), ledger=Meanwhile())
+    batch = world.group_queue.receive()
+    world.group_queue.settle(batch, work(batch))
+    assert [timing.state(one) for one in (accepted, other)] == [State.CANCELLED, State.CANCELLED]
+    done = world.jobs.read(OWNER, job.job_id)
+    assert done
+    assert (done.finished_at > 0, done.found, done.cancelled) == (True, 2, 2)
