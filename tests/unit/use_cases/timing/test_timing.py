@@ -354,7 +354,7 @@ def test_the_cancel_of_a_group_follows_a_decision_that_comes_in_between(timing: 
     assert world.target.reached == []
 
 
-def test_what_was_removed_by_hand_is_put_back(timing: Timing) -> None:
+def test_what_was_removed_by_hand_is_stored_again(timing: Timing) -> None:
     accepted, named = timing.post(), timing.post(name="mine")
     timing.read_stream()
     timing.world.waiting_records.delete([key_of(accepted), key_of(named)])
@@ -364,7 +364,7 @@ def test_what_was_removed_by_hand_is_put_back(timing: Timing) -> None:
     assert [timing.state(one) for one in (accepted, named)] == [State.SCHEDULED, State.SCHEDULED]
 
 
-def test_what_has_ended_is_not_put_back(timing: Timing) -> None:
+def test_what_has_ended_is_not_stored_again(timing: Timing) -> None:
     decided, cancelled = timing.post(), timing.post()
     timing.read_stream()
     assert isinstance(timing.world.cancel(cancelled, OWNER), Cancelled)
