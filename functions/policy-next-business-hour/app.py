@@ -1,16 +1,16 @@
 """The policy next-business-hour."""
 
-from datetime import date, time
+from datetime import date
 from typing import Annotated, Final
 
+from msgspec import field
+
 from delayer.core.recurrence.zones import zone_info, zone_names
-from delayer.core.timing.business_hours import DAYS, MINUTES_OF_A_DAY, BusinessHours, Hours
+from delayer.core.timing.business_hours import DAYS, BusinessHours, hours_of
 from delayer.extension.policy import Asked, At, Chosen, Meta, Policy, Refused, policy
 
-SPAN: Final = "^([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"
-DAY: Final = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
-Span = Annotated[str, Meta(pattern=SPAN, extra_json_schema={"x-allowed": "from-to, such as 09:00-17:30"})]
-Holiday = Annotated[str, Meta(pattern=DAY, extra_json_schema={"x-allowed": "a date, such as 2026-12-25"})]
+Span = Annotated[str, Meta(extra_json_schema={"format": "hours"})]
+Holiday = Annotated[str, Meta(extra_json_schema={"format": "date"})]
 WORKDAYS: Final = {day: ["09:00-17:00"] for day in DAYS[:5]}
 
 
@@ -19,7 +19,12 @@ class NextBusinessHour(Policy):
 
     time_zone: Annotated[
         str,
-        Meta(max_length=64, description="Of the IANA database. UTC if it is left out.", examples=["Europe/Lisbon"]),
+        Meta(
+            max_length=64,
+            description="Of the IANA database. UTC if it is left out.",
+            examples=["Europe/Lisbon"],
+            extra_json_schema={"format": "time-zone"},
+        ),
     ] = "UTC"
     hours: Annotated[
         dict[str, Annotated[list[Span], Meta(max_length=8)]],
@@ -28,9 +33,9 @@ class NextBusinessHour(Policy):
             description="By day, MON to SUN; a day that is not there is closed. Monday to Friday, 09:00-17:00, if it "
             "is left out.",
             examples=[{"MON": ["09:00-12:00", "13:00-17:30"], "SAT": ["10:00-14:00"]}],
-            extra_json_schema={"propertyNames": {"enum": list(DAYS)}},
+            extra_json_schema={"propertyNames": {"enum": list(DAYS)}, "minProperties": 1},
         ),
-    ] = {}  # noqa: RUF012 - msgspec copies it
+    ] = field(default_factory=lambda: dict(WORKDAYS))
     holidays: Annotated[
         list[Holiday], Meta(max_length=400, description="Dates that are closed.", examples=[["2026-12-25"]])
     ] = []  # noqa: RUF012 - msgspec copies it
@@ -53,18 +58,6 @@ def _calendar(asked: NextBusinessHour) -> BusinessHours:
     """Raises ValueError for hours or dates that there are not."""
     return BusinessHours(
         zone=zone_info(asked.time_zone),
-        week={day: [_hours(span) for span in spans] for day, spans in (asked.hours or WORKDAYS).items()},
+        week={day: [hours_of(span) for span in spans] for day, spans in asked.hours.items()},
         holidays=frozenset(date.fromisoformat(one) for one in asked.holidays),
     )
-
-
-def _hours(span: str) -> Hours:
-    opens, _, closes = span.partition("-")
-    return Hours(opens=_minute(opens), closes=_minute(closes))
-
-
-def _minute(text: str) -> int:
-    if text == "24:00":
-        return MINUTES_OF_A_DAY
-    at = time.fromisoformat(text)
-    return at.hour * 60 + at.minute

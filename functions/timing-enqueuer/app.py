@@ -1,4 +1,4 @@
-"""The stream of what waits for its time: each schedule is sent to the queue of its policy."""
+"""The stream of what waits for its time: each schedule is sent to the queue of its policy, or put back."""
 
 from delayer.aws.events.records import BatchResponse, StreamEvent
 from delayer.aws.events.sqs import partial_failure

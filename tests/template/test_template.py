@@ -276,10 +276,10 @@ def test_the_stream_of_the_relaxed_lane() -> None:
     }
 
 
-def test_what_has_left_the_waiting_table_asks_no_policy() -> None:
-    """A second invocation for each decision would do nothing."""
+def test_removals_from_the_waiting_table_are_looked_at() -> None:
+    """One by hand is put back. A change of a record asks nobody."""
     [mapping] = [one for function, one in events("DynamoDB") if function == "timing-enqueuer"]
-    assert mapping["FilterCriteria"] == {"Filters": [{"Pattern": '{"eventName": ["INSERT"]}'}]}
+    assert mapping["FilterCriteria"] == {"Filters": [{"Pattern": '{"eventName": ["INSERT", "REMOVE"]}'}]}
 
 
 def test_the_lease_of_a_relaxed_claim_is_the_timeout_of_its_function() -> None:

@@ -29,7 +29,7 @@ ROOMS: dict[str, set[str]] = {
     "core/jobs": {"core/schedule"},
     "core/masking": {"core/schedule"},
     "core/history": {"core/schedule", "core/ledger", "core/masking"},
-    "core/timing": {"core/schedule", "core/ledger"},
+    "core/timing": {"core/schedule", "core/ledger", "core/recurrence"},
     "core/series": {"core/schedule", "core/ledger", "core/recurrence", "core/timing"},
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from attrs import evolve
 
-from delayer.core.api.field_errors import errors_of, validator_of
+from delayer.core.api.field_errors import errors_of, policy_validator_of
 from delayer.core.schedule.bucket import Address
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis, parse_instant
@@ -47,7 +47,7 @@ def ask(
     """
     target = handler.target
     when = {"policy": target.name, **(fields or {})}
-    if wrong := list(errors_of(validator_of(target.schema), when, "when")):
+    if wrong := list(errors_of(policy_validator_of(target.schema), when, "when")):
         raise NotAccepted("; ".join(f"{one.field}: {one.problem}; allowed: {one.allowed}" for one in wrong))
     accepted = now if accepted_at is None else accepted_at
     schedule_id = mint(

@@ -27,7 +27,6 @@ from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
 from delayer.ports.waiting_table import FindsWaiting
 from delayer.use_cases.actions.registered import RegisteredActions
-from delayer.use_cases.timing.decide import RecordsOfDecide
 
 
 class Settings(Protocol):
@@ -126,8 +125,8 @@ class Bundle(Protocol):
         """The same, for use cases that meet nothing which waits for its time."""
 
     @property
-    def waiting_records(self) -> RecordsOfDecide:
-        """The records of what waits for its time, for the use case that decides it."""
+    def waiting_records(self) -> ScheduleTable:
+        """The records of what waits for its time, for use cases that meet nothing else."""
 
     @property
     def waiting(self) -> FindsWaiting:

@@ -410,7 +410,9 @@ def enqueue_timing(ports: "Bundle") -> "EnqueueTiming":
     """The stream of what waits for its time."""
     from delayer.use_cases.timing.ask import EnqueueTiming
 
-    return EnqueueTiming(ask=ask_policies(ports))
+    return EnqueueTiming(
+        ask=ask_policies(ports), ledger=ports.ledger, records=ports.waiting_records, observer=ports.observer
+    )
 
 
 def timing_net(ports: "Bundle") -> "TimingNet":

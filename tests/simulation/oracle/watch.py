@@ -392,10 +392,12 @@ class Watch:
 
     def answered_group_cancelled(self, members: Set[str]) -> None:
         """A client sees that the group is cancelled: of these, which were in it before, none is handed over any more,
-        unless it was claimed.
+        unless it was claimed. What was accepted without a time goes on as the schedule that has it.
         """
-        for schedule_id in sorted(members - self.had_ended):
-            row = self.stack.ledger.rows.get(schedule_id)
+        rows = self.stack.ledger.rows
+        followed = {row.decided_as if (row := rows.get(one)) and row.decided_as else one for one in members}
+        for schedule_id in sorted(followed - self.had_ended):
+            row = rows.get(schedule_id)
             if row is None or row.state is State.SCHEDULED:
                 self.fail(Invariant.CANCEL_TRUTH, f"{self.name(schedule_id)} is left of a group that is cancelled")
             elif row.state is State.CANCELLED:

@@ -39,7 +39,8 @@ PARTS: dict[str, set[str]] = {
     "list_schedules": {"clock", "control", "records", "ledger", "registry"} | {"journal", "settings.has_journal"},
     "cancel": {"clock", "observer", "control", "records", "waiting_records", "ledger", "registry"},
     "cancel_of_series": {"clock", "observer", "control", "timed_records", "ledger", "registry"},
-    "stop": {"clock", "observer", "control", "ledger"},
+    "stop": {"clock", "observer", "control", "ledger", "waiting_records"},
+    "forgotten": {"clock", "ledger", "waiting_records"},
     "begin_cancel_group": {"clock", "observer", "jobs", "group_queue", "new_job_id", "new_token"},
     "get_job": {"jobs"},
     "cancel_group": {
@@ -56,7 +57,7 @@ PARTS: dict[str, set[str]] = {
     "end_series_of_group": {"clock", "observer", "control", "timed_records", "ledger", "registry", "series"}
     | {"parallel", "settings.keep_for"},
     "enqueue": {*DEAD_LETTERS, "trials", "schedules", "control", "delayer_queue", "new_token", "settings.period"},
-    "enqueue_timing": {"observer", "policy_queues"},
+    "enqueue_timing": {"observer", "policy_queues", "ledger", "waiting_records"},
     "ask_policies": {"observer", "policy_queues"},
     "timing_net": {"clock", "observer", "control", "waiting", "policy_queues"},
     "decide": {*IDS, "observer", "waiting_records", "ledger", "registry"},
@@ -211,6 +212,7 @@ TWO = {
 SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota", "Redrive"}  # Redrive: of the commands for one and for many
 SHARED |= {"Retention", "Occurrences", "Begin", "StepSeries"}  # of series
 SHARED |= {"AskPolicies"}  # of a stream, and of the net under it
+SHARED |= {"Forgotten"}  # of a cancel, and of a stop
 KNOWLEDGE = {"RegisteredActions"}  # of the registered types; the target of executor-remote holds it
 PARTS_OF_ONE = {"SendCanary", "EndSeriesOfGroup"}  # the tick holds the one, the cancel of a group the other
 

@@ -4,7 +4,7 @@ The shape is checked against the JSON Schemas of `openapi.yaml`. Instants are ch
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
@@ -20,6 +20,7 @@ from delayer.core.api.field_errors import (
     REQUEST,
     errors_of,
     field_path,
+    policy_validator_of,
     shortened,
     validator_of,
 )
@@ -205,14 +206,16 @@ def _payload_errors(action: ActionType, payload: bytes) -> Iterable[FieldError]:
         yield from _validated(action.payload, parse(payload), len(payload), "payload", action.type)
 
 
-def _validated(schema: str, value: Any, size: int, path: str, kind: str) -> Iterable[FieldError]:
+def _validated(
+    schema: str, value: Any, size: int, path: str, kind: str, checked_by: Callable[[str], Any] = validator_of
+) -> Iterable[FieldError]:
     """All errors, by a schema that another stack may have registered. What would take too long is not begun."""
     work = most_work(levels_of(schema), value, size)
     if work > MOST:
         allowed = f"lists and objects with fewer values for {kind}: about {MOST / work:.0%} of these"
         yield FieldError(field=path, problem="too many values to check", allowed=allowed)
         return
-    yield from errors_of(validator_of(schema), value, path)
+    yield from errors_of(checked_by(schema), value, path)
 
 
 def _shape_errors(document: Mapping[str, Any], payload: bytes | None, actions: Actions) -> Iterable[FieldError]:
@@ -238,7 +241,7 @@ def _policy_errors(when: Any) -> Iterable[FieldError]:
         allowed = ", ".join(sorted(policies()))
         yield FieldError(field="when.policy", problem=f"not allowed: {shortened(json.dumps(name))}", allowed=allowed)
     else:
-        yield from _validated(schema, when, len(_compact(when)), "when", name)
+        yield from _validated(schema, when, len(_compact(when)), "when", name, policy_validator_of)
 
 
 def action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> Iterable[FieldError]:

@@ -17,6 +17,7 @@ from delayer.core.actions.action_type import parsed
 from delayer.core.api.request import FieldError
 from delayer.core.masking.mask import MASK, is_declared_secret, masked_value, secrets_of
 from delayer.core.schemas.work import values_in
+from delayer.core.timing.formats import FORMATS
 
 MAX_SHOWN: Final = 80  # characters of a value or a made-up name in an answer
 MAX_MASKED: Final = 1_000  # values within one that is shown
@@ -45,10 +46,18 @@ def _multiple_of(_validator: Any, step: Any, value: Any, _schema: Any) -> Iterab
         yield ValidationError(f"{value!r} is not a multiple of {step!r}")
 
 
+def _format(_validator: Any, name: str, text: Any, _schema: Any) -> Iterable[ValidationError]:
+    """One that the fields of a policy may name."""
+    known = FORMATS.get(name)
+    if known and isinstance(text, str) and not known.holds(text):
+        yield ValidationError(f"{text!r} is no {name}")
+
+
 _CONTRACT = json.loads(files("delayer.core.api").joinpath("contract.json").read_text())
 _Validator: Any = validators.extend(  # type: ignore[no-untyped-call] # jsonschema
     Draft202012Validator, {"pattern": _pattern, "multipleOf": _multiple_of}
 )
+_PolicyValidator: Any = validators.extend(_Validator, {"format": _format})  # type: ignore[no-untyped-call] # jsonschema
 REQUEST: Final = _Validator(_CONTRACT["request"])
 CHANGE: Final = _Validator(_CONTRACT["change"])
 LISTING: Final = _Validator(_CONTRACT["listing"])
@@ -67,6 +76,12 @@ NEXT: Final = _Validator(_CONTRACT["next"])
 def validator_of(schema: str) -> Any:
     """For the schema of a registered action, as JSON text."""
     return _Validator(parsed(schema))
+
+
+@lru_cache(maxsize=256)
+def policy_validator_of(schema: str) -> Any:
+    """For the schema of a policy, as JSON text: its formats are checked, too."""
+    return _PolicyValidator(parsed(schema))
 
 
 def errors_of(schema: Any, document: Any, path: str = "") -> Iterable[FieldError]:
@@ -97,9 +112,10 @@ def _teach(error: ValidationError, prefix: str, *, is_secret: bool = False) -> I
             yield FieldError(field=path, problem=f"not allowed: {show()}", allowed=allowed)
         case "type":
             yield FieldError(field=path, problem=f"wrong type: {show()}", allowed=_types([rule]))
-        case "pattern":
+        case "pattern" | "format" as kind:
             name = field_path(path, str(instance)) if "propertyNames" in error.absolute_schema_path else path
-            allowed = schema.get("x-allowed") or f"must match {rule}"
+            words = FORMATS[rule].allowed if kind == "format" else f"must match {rule}"
+            allowed = schema.get("x-allowed") or words
             yield FieldError(field=name, problem=f"not allowed: {show()}", allowed=allowed)
         case "anyOf":
             yield from _teach_choice(error, prefix, path, show, is_secret=is_secret)

@@ -113,13 +113,15 @@ def new_row(
 
     `to` is needed for an event that can lead to several states. Raises IllegalTransition.
     """
+    state = _written(_target(event, schedule_id, over, to))
+    kept_until = max(address_of(schedule_id).due, now) + _lifetime(schedule_id, state)
     return LedgerRow(
         schedule_id=schedule_id,
         owner=owner,
-        state=_written(_target(event, schedule_id, over, to)),
+        state=state,
         revision=over.revision + 1 if over else 1,
         at=now,
-        expires_at=max(over.expires_at if over else 0, max(address_of(schedule_id).due, now) + ROW_LIFETIME),
+        expires_at=max(over.expires_at if over else 0, kept_until),
         name=over.name if over else name,
         **values,
     )
@@ -127,12 +129,14 @@ def new_row(
 
 def following(row: LedgerRow, event: EventType, now: Millis, **values: Any) -> LedgerRow:
     """The row after a transition that changes `values` and keeps the rest. Raises IllegalTransition."""
+    state = _written(_target(event, row.schedule_id, row, None))
+    before = 0 if row.state is State.UNDECIDED else row.expires_at
     changed = {
-        "state": _written(_target(event, row.schedule_id, row, None)),
+        "state": state,
         "revision": row.revision + 1,
         "by": "",
         "at": now,
-        "expires_at": max(0 if row.state is State.UNDECIDED else row.expires_at, now + ROW_LIFETIME),
+        "expires_at": max(before, now + _lifetime(row.schedule_id, state)),
     }
     return evolve(row, **{**changed, **values})
 
@@ -140,6 +144,15 @@ def following(row: LedgerRow, event: EventType, now: Millis, **values: Any) -> L
 def amended(row: LedgerRow, **values: Any) -> LedgerRow:
     """The row in the same state, with a note changed: no transition, and nothing is published about it."""
     return evolve(row, revision=row.revision + 1, **values)
+
+
+def _lifetime(schedule_id: str, state: State) -> Millis:
+    """Of the end of what had no time: as long as its record may wait, for the delete that follows may have failed.
+
+    A decision and a replacement delete the record in the same transaction.
+    """
+    is_left_over = is_undecided(schedule_id) and state in (State.CANCELLED, State.FAILED)
+    return UNDECIDED_KEPT if is_left_over else ROW_LIFETIME
 
 
 def _target(event: EventType, schedule_id: str, current: LedgerRow | None, to: State | None) -> State:

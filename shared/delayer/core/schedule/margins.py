@@ -12,5 +12,5 @@ NEARLY_DUE: Final[Millis] = 30 * MINUTE  # no function deletes a record that is 
 TTL_MARGIN: Final[Millis] = 7 * DAY  # DynamoDB's TTL, the last safety net, deletes a record this long after it was due
 STALE_AFTER: Final[Millis] = 29 * DAY  # a copy this late becomes a dead letter: its ledger row may be about to expire
 ATTEMPT_OVER: Final[Millis] = 4 * MINUTE  # after an end was written, no attempt from before it is under way (ADR 0070)
-UNDECIDED_KEPT: Final[Millis] = 400 * DAY  # of the name and the group of what waits for its time
+UNDECIDED_KEPT: Final[Millis] = 400 * DAY  # of the name, the group and the end of what waits for its time
 ROW_LIFETIME: Final[Millis] = 30 * DAY  # of a ledger row, after the later of its due time and its last write

@@ -5,6 +5,7 @@ clock never shows is when the clocks have been put forward, and one that it show
 closing that it shows twice is the second: nobody is sent home for an hour.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
@@ -18,6 +19,8 @@ DAYS: Final = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 LONGEST_SEARCH: Final = 400  # days; a calendar that is closed for longer has no next business hour
 MINUTES_OF_A_DAY: Final = 24 * 60
 
+_SPAN: Final = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])-(?:([01][0-9]|2[0-3]):([0-5][0-9])|24:00)")
+
 
 @frozen(kw_only=True, order=True)
 class Hours:
@@ -30,6 +33,15 @@ class Hours:
     def _is_after_the_opening(self, _: object, closes: int) -> None:
         if not 0 <= self.opens < closes <= MINUTES_OF_A_DAY:
             raise ValueError("the closing must be after the opening, on the same day")
+
+
+def hours_of(text: str) -> Hours:
+    """Of `09:00-17:30`. Raises ValueError for anything else."""
+    if not (found := _SPAN.fullmatch(text)):
+        raise ValueError("not from-to, such as 09:00-17:30")
+    hour, minute, to_hour, to_minute = found.groups()
+    closes = int(to_hour) * 60 + int(to_minute) if to_hour else MINUTES_OF_A_DAY
+    return Hours(opens=int(hour) * 60 + int(minute), closes=closes)
 
 
 @frozen(kw_only=True)

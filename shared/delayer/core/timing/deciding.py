@@ -46,6 +46,11 @@ def within_reach(chosen: Chosen, now: Millis) -> Chosen:
     return Refused(TOO_FAR) if isinstance(chosen, At) and chosen.instant > now + MAX_AHEAD else chosen
 
 
+def still_waits(row: LedgerRow | None) -> bool:
+    """Whether one whose record is gone has not ended: whoever ends it writes its row first, or at once with it."""
+    return row is None or row.state is State.UNDECIDED
+
+
 def decide_time(
     schedule_id: str, owner: str, current: LedgerRow | None, now: Millis, decided_as: str, detail: str
 ) -> LedgerChange | Gone:

@@ -157,7 +157,12 @@ class CancelGroup:
         earlier = [one for one in bound if is_undecided(one) or address_of(one).due >= since]
         rows = self.ledger.read_all(earlier)
         answers = self.parallel.map(lambda member: self._cancel(member, rows.get(member), job), earlier)
-        return [_counted(answer, detail(job)) for answer in answers], page.more
+        counted = [
+            _counted(answer, detail(job))
+            for member, answer in zip(earlier, answers, strict=True)
+            if not _comes_later(answer, member, page.more)
+        ]
+        return counted, page.more
 
     def _store(self, job: JobRow, counted: Counted, more: str) -> JobRow | None:
         """If another delivery was faster, this one goes on from there: it may be the only one that survives.
@@ -195,6 +200,18 @@ class CancelGroup:
             self.observer.count("Unexpected")
             self.observer.warn("member not cancelled", member, reason=str(error))
             return error
+
+
+def _comes_later(answer: Answer | Unavailable | IllegalTransition, member: str, more: str) -> bool:
+    """It was decided since the page was read, and what took its place is on a page to come: that one counts it."""
+    if not (more and isinstance(answer, Cancelled | TooLate)):
+        return False
+    return answer.row.schedule_id != member and _place(answer.row.schedule_id) > _place(more)
+
+
+def _place(schedule_id: str) -> str:
+    """By this the members of a group are in order."""
+    return address_of(schedule_id).sort_key(schedule_id)
 
 
 def _counted(answer: Answer | Unavailable | IllegalTransition, own: str) -> Outcome:

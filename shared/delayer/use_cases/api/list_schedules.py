@@ -61,7 +61,7 @@ class ListSchedules:
             wanted = AT_A_TIME if listing.state else min(AT_A_TIME, listing.limit - len(listed))
             page = self._page(listing, owner, after, wanted)
             for schedule_id, found in self._find([member.schedule_id for member in page.members]):
-                if found and listing.state in (None, found.state):
+                if found and _is_wanted(listing, found):
                     room -= _size(found.original)
                     if len(listed) == listing.limit or (listed and room < 0):
                         return Listed(schedules=tuple(listed), after=after)
@@ -92,6 +92,16 @@ class ListSchedules:
         now = self.clock.now()
         found = [(one, status_of(one, rows.get(one), records.get(key_of(one)), now)) for one in ids]
         return [(one, status if isinstance(status, Status) else None) for one, status in found]
+
+
+def _is_wanted(listing: Listing, found: Status) -> bool:
+    """In a list of all, the schedule that has the time stands for the one that was accepted without.
+
+    A group has one of them only, since its place moves with the decision.
+    """
+    if listing.state or listing.group:
+        return listing.state in (None, found.state)
+    return found.state is not State.DECIDED
 
 
 def _size(original: Original | None) -> int:

@@ -10,12 +10,15 @@ from delayer.core.schedule.messages import TimingMessage, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of
 from delayer.core.schedule.table_change import Kind, RecordChange
+from delayer.core.timing.deciding import still_waits
 from delayer.core.timing.net import FIRST, minutes_to_search
 from delayer.core.timing.policy import named_in
 from delayer.ports.clock import Clock
 from delayer.ports.control import ReadsShards
+from delayer.ports.ledger import ReadsManyRows
 from delayer.ports.observer import Observer
 from delayer.ports.queue import Outgoing, SendsMessages
+from delayer.ports.schedule_table import PutsSchedules
 from delayer.ports.unavailable import Unavailable
 from delayer.ports.waiting_table import FindsWaiting, Waits
 
@@ -57,13 +60,32 @@ class EnqueueTiming:
     """One batch of the stream of what waits."""
 
     ask: AskPolicies
+    ledger: ReadsManyRows
+    records: PutsSchedules
+    observer: Observer
 
     def __call__(self, changes: Sequence[RecordChange]) -> list[str]:
-        """Returns the sequence numbers of those to be delivered again. What has left the table is over."""
-        inserted = [(one, one.row) for one in changes if one.kind is Kind.INSERT]
-        new = [(one.sequence, row) for one, row in inserted if isinstance(row, Schedule)]
+        """Returns the sequence numbers of those to be delivered again."""
+        known = [(one, one.row) for one in changes]
+        new = [(one.sequence, row) for one, row in known if one.kind is Kind.INSERT and isinstance(row, Schedule)]
+        gone = [(one.sequence, row) for one, row in known if one.kind is Kind.REMOVE and isinstance(row, Schedule)]
         left = self.ask.send([Waits(schedule_id=row.id, when=row.definition.when) for _, row in new])
-        return [new[position][0] for position in left]
+        return [new[position][0] for position in left] + self._look_after(gone)
+
+    def _look_after(self, gone: Sequence[tuple[str, Schedule]]) -> list[str]:
+        """What somebody has removed by hand is put back: nobody has cancelled it. Its INSERT asks its policy."""
+        if not gone:
+            return []
+        try:
+            rows = self.ledger.read_all([row.id for _, row in gone])
+            for _, schedule in gone:
+                if still_waits(rows.get(schedule.id)):
+                    self.records.put(schedule)
+                    self.observer.warn("removed by hand, and put back", schedule.id)
+        except Unavailable as error:
+            self.observer.warn("what has left the table is looked at again", error=str(error))
+            return [sequence for sequence, _ in gone]
+        return []
 
 
 @frozen(kw_only=True)

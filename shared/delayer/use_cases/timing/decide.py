@@ -88,6 +88,7 @@ class Decide:
 
     def _is_put(self, record: Schedule, current: LedgerRow | None, instant: int) -> bool:
         policy, now = policy_of(record.definition), self.clock.now()
+        instant = max(instant, record.created_at)  # what is late is late since then
         put = self.ids.issue_for(instant, evolve(record.definition, when=""), record.owner, record.traits)
         change = decide_time(record.id, record.owner, current, now, put.id, f"by {policy}")
         if isinstance(change, Gone):

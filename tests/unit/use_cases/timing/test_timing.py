@@ -8,7 +8,10 @@ import pytest
 from attrs import define, evolve, field
 
 from delayer.core.api.cancellation import Expired, TooEarly, TooLate
+from delayer.core.api.listing import admit_listing
+from delayer.core.api.request import Invalid
 from delayer.core.api.status import Status
+from delayer.core.history.events import LifecycleRecord, of_record
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
@@ -17,6 +20,8 @@ from delayer.core.schedule.schedule_id import Kind, is_undecided, key_of
 from delayer.core.timing.deciding import At, Chosen, Refused
 from delayer.fakes import MemoryLedger
 from delayer.ports.queue import ReceivedMessage
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api import cancel_group
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import Replaced
@@ -347,3 +352,137 @@ def test_the_cancel_of_a_group_follows_a_decision_that_comes_in_between(timing: 
     assert (done.cancelled, done.handed_over) == (1, 0)
     world.run_until(START + 2 * HOUR)
     assert world.target.reached == []
+
+
+def test_what_was_removed_by_hand_is_stored_again(timing: Timing) -> None:
+    accepted, named = timing.post(), timing.post(name="mine")
+    timing.read_stream()
+    timing.world.waiting_records.delete([key_of(accepted), key_of(named)])
+    timing.read_stream()
+    assert set(timing.world.waiting_records.rows) == {key_of(accepted), key_of(named)}
+    timing.run()
+    assert [timing.state(one) for one in (accepted, named)] == [State.SCHEDULED, State.SCHEDULED]
+
+
+def test_what_has_ended_is_not_stored_again(timing: Timing) -> None:
+    decided, cancelled = timing.post(), timing.post()
+    timing.read_stream()
+    assert isinstance(timing.world.cancel(cancelled, OWNER), Cancelled)
+    assert timing.ask() == []
+    timing.read_stream()
+    assert timing.world.waiting_records.rows == {}
+    assert timing.status(decided).decided_as
+
+
+def test_a_removal_is_looked_at_again_if_the_ledger_does_not_answer(timing: Timing) -> None:
+    class Mute(MemoryLedger):
+        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+            raise Unavailable("it does not answer")
+
+    accepted = timing.post()
+    timing.read_stream()
+    timing.world.waiting_records.delete([key_of(accepted)])
+    [removed] = timing.world.waiting_records.stream[-1:]
+    assert evolve(timing.enqueue, ledger=Mute())([removed]) == [removed.sequence]
+    assert timing.enqueue([removed, removed]) == [], "it may come twice"
+    assert timing.state(accepted) is State.UNDECIDED
+
+
+@pytest.mark.parametrize("name", [{}, {"name": "mine"}], ids=["", "named"])
+@pytest.mark.parametrize("end", [State.CANCELLED, State.FAILED])
+def test_an_end_is_known_as_long_as_its_record_may_wait(timing: Timing, end: State, name: dict[str, str]) -> None:
+    """Its record could not be deleted, and its policy is gone for months: then it comes back."""
+    accepted = timing.post(**name)
+    timing.read_stream()
+    record = timing.world.waiting_records.rows[key_of(accepted)]
+    if end is State.CANCELLED:
+        assert isinstance(timing.world.cancel(accepted, OWNER), Cancelled)
+    else:
+        timing.chosen = Refused("never")
+        assert timing.ask() == []
+    timing.world.waiting_records.write(key_of(accepted), record)
+    timing.world.clock.sleep_until(START + 399 * DAY)
+    ledger, now = timing.world.ledger, timing.world.clock.now()
+    ledger.rows = {one: row for one, row in ledger.rows.items() if row.expires_at > now}
+    timing.chosen = At(now)
+    assert timing.ask() == []
+    assert timing.state(accepted) is end
+    assert timing.world.waiting_records.rows == {}
+
+
+def test_a_decided_row_is_kept_no_longer_than_the_schedule_that_has_the_time(timing: Timing) -> None:
+    accepted = timing.post()
+    timing.run()
+    assert timing.world.ledger.rows[accepted].expires_at == START + HOUR + 30 * DAY
+
+
+def test_what_can_be_seen_from_the_fields_alone_is_not_accepted(timing: Timing) -> None:
+    with pytest.raises(Invalid) as refused:
+        timing.post(when={"policy": "next-business-hour", "timeZone": "Europe/Atlantis", "holidays": ["2026-02-30"]})
+    assert {one.field for one in refused.value.errors} == {"when.timeZone", "when.holidays.0"}
+
+
+def test_a_list_has_it_once(timing: Timing) -> None:
+    """Of all that its owner has; the state can be asked for."""
+    accepted, waits = timing.post(), timing.post()
+    timing.read_stream()
+    message = timing.messages()[0]
+    assert timing.decide([ReceivedMessage(message_id="1", body=message)]) == []
+    changes = timing.world.waiting_records.stream
+    events = [of_record(one.kind, one.row, one.sequence, START) for one in changes if isinstance(one.row, Schedule)]
+    assert timing.world.announce([LifecycleRecord(sequence="1", event=one) for one in events]) == []
+    timing.world.update_journal()
+    put = timing.status(accepted).decided_as
+
+    def listed(query: dict[str, str]) -> set[tuple[str, State]]:
+        return {(one.schedule_id, one.state) for one in timing.list(admit_listing(query), OWNER).schedules}
+
+    assert listed({}) == {(waits, State.UNDECIDED), (put, State.SCHEDULED)}
+    assert listed({"state": "decided"}) == {(accepted, State.DECIDED)}
+
+
+def test_a_time_before_its_acceptance_is_that_of_its_acceptance(timing: Timing) -> None:
+    """It is not decades late, and no rule for lateness ends it."""
+    accepted = timing.post(onLate={"after": "PT1H", "do": "drop"})
+    timing.chosen = At(START - 3_000 * DAY)
+    timing.run()
+    found = timing.status(accepted).original
+    assert found
+    assert found.schedule.point_in_time == START
+
+
+def test_the_cancel_of_a_group_has_what_is_decided_after_the_call(timing: Timing) -> None:
+    """Its job begins late, since another job of its owner runs before it."""
+    accepted = timing.post(group="g")
+    timing.read_stream()
+    world = timing.world
+    use_cases.begin_cancel_group(world.ports("begin"))("g", OWNER, OWNER)
+    world.clock.sleep_until(START + MINUTE)
+    assert timing.ask() == []
+    batch = world.group_queue.receive()
+    world.group_queue.settle(batch, use_cases.cancel_group(world.ports("work"))(batch))
+    assert timing.state(accepted) is State.CANCELLED
+
+
+def test_the_cancel_of_a_group_counts_once_what_is_decided_in_between(
+    timing: Timing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its page has what was accepted, and a page to come has the schedule with the time."""
+    monkeypatch.setattr(cancel_group, "AT_A_TIME", 1)
+    accepted, other = timing.post(group="g"), timing.post(group="g")
+    timing.read_stream()
+    world = timing.world
+    job = use_cases.begin_cancel_group(world.ports("begin"))("g", OWNER, OWNER)
+
+    class Meanwhile(MemoryLedger):
+        def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
+            assert timing.ask() == []
+            return world.ledger.read_all(schedule_ids)
+
+    work = evolve(use_cases.cancel_group(world.ports("work")), ledger=Meanwhile())
+    batch = world.group_queue.receive()
+    world.group_queue.settle(batch, work(batch))
+    assert [timing.state(one) for one in (accepted, other)] == [State.CANCELLED, State.CANCELLED]
+    done = world.jobs.read(OWNER, job.job_id)
+    assert done
+    assert (done.finished_at > 0, done.found, done.cancelled) == (True, 2, 2)
