@@ -9,11 +9,18 @@ from typing import Final, Protocol, TypeVar
 
 from attrs import evolve, frozen
 
+from delayer.core.api.cancellation import Already
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
-from delayer.core.series.command import decide_beside, decide_occurrence_delete, decide_occurrence_patch, is_settled
+from delayer.core.series.command import (
+    decide_beside,
+    decide_occurrence_delete,
+    decide_occurrence_patch,
+    gives_up,
+    is_settled,
+)
 from delayer.core.series.occurrence import occurrence_of
 from delayer.core.series.series import MAX_BESIDE, Cursor, CursorChange, NotCurrent, Refused
 from delayer.ports.clock import Clock
@@ -44,7 +51,8 @@ class Occurrences:
     def settle(self, schedule_id: str, decide: Callable[[LedgerRow | None], Outcome]) -> Outcome | NotCurrent:
         """Ends the current occurrence: the change that was written, or whatever else was decided.
 
-        The series goes on with the next one: no resume puts this time again. Raises Unavailable.
+        The series goes on with the next one: no resume puts this time again, also if a pause has cancelled it before.
+        Raises Unavailable.
         """
         filed = self.series.filed(schedule_id)
         if filed is None:
@@ -55,9 +63,9 @@ class Occurrences:
             if change is None:
                 return NotCurrent()
             outcome = decide(self.ledger.read(schedule_id))
-            if not isinstance(outcome, LedgerChange):
+            if not isinstance(outcome, LedgerChange) and not (isinstance(outcome, Already) and gives_up(change)):
                 return outcome
-            if self._write(change, ends=(outcome,)):
+            if self._write(change, ends=(outcome,) if isinstance(outcome, LedgerChange) else ()):
                 return outcome
         raise _busy()
 

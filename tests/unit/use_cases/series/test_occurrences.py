@@ -19,6 +19,7 @@ from delayer.use_cases.api.cancel import Cancel, Cancelled
 from delayer.use_cases.api.replace import Replaced
 from delayer.use_cases.recovery.dead_letter import Undeliverable
 from delayer.use_cases.series.halt import Halt, Halted
+from delayer.use_cases.series.steering.resume import Resumed
 from delayer.wiring import use_cases
 from tests.samples import OWNER
 from tests.unit.use_cases.series.test_step import ID, Every, Stage
@@ -63,6 +64,24 @@ def test_a_cancel_of_the_current_one_gives_up_its_time_and_the_series_goes_on() 
     stage.happen(EventType.CANCELLED, stage.first)
     assert (stage.cursor.number, stage.cursor.at) == (2, START + 2 * MINUTE)
     assert stage.dues == [START + 2 * MINUTE]
+
+
+def test_a_cancel_of_what_a_pause_has_cancelled_gives_up_its_time_too() -> None:
+    """Its owner has said that this one is not to come. The answer is the same as before the pause."""
+    stage = Stage()
+    paused(stage)
+    for _ in range(2):
+        before = stage.cursor.revision
+        assert isinstance(as_its_owner(stage)(stage.first, OWNER), Cancelled)
+        assert stage.cursor.passed == START + MINUTE
+    assert stage.cursor.revision == before, "a repeat writes nothing"
+    resume = use_cases.resume_series(stage.world.ports("resume"))
+    assert isinstance(evolve(resume, rule_of=stage.step.rule_of)(OWNER, ID), Resumed)
+    assert stage.cursor.at == START + 2 * MINUTE
+    a_halt(stage).delete(OWNER, ID)
+    before = stage.cursor.revision
+    assert isinstance(as_its_owner(stage)(stage.cursor.current, OWNER), Cancelled)
+    assert stage.cursor.revision == before, "nothing is put of a series that is cancelled"
 
 
 def test_a_cancel_of_one_that_is_not_current_any_more_leaves_the_cursor() -> None:
