@@ -3,6 +3,7 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
+from delayer.core.api.series.no_body import admit_no_body
 from delayer.core.series.series import NoSeries, Refused
 from delayer.use_cases.series.halt import Halted, MayStillRun
 from delayer.wiring import use_cases
@@ -18,6 +19,7 @@ halt = use_cases.halt_series(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, one, by = owner_of(event), requests.parameter(event, "seriesId"), requests.caller_of(event)
+    admit_no_body(requests.body_of(event))
     match halt.pause(owner, one, by):
         case Halted(cursor=cursor, cancelled=cancelled, claimed=claimed, claimed_up_to=number):
             return steering.halted(cursor, cancelled, claimed, number)

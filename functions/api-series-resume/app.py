@@ -3,6 +3,7 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
+from delayer.core.api.series.no_body import admit_no_body
 from delayer.core.series.series import NoSeries, Refused
 from delayer.use_cases.series.halt import MayStillRun
 from delayer.use_cases.series.steering.resume import Resumed
@@ -19,6 +20,7 @@ resume = use_cases.resume_series(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, one, by = owner_of(event), requests.parameter(event, "seriesId"), requests.caller_of(event)
+    admit_no_body(requests.body_of(event))
     match resume(owner, one, by):
         case Resumed(cursor=cursor, missed=missed):
             return steering.resumed(cursor, missed)

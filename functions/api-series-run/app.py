@@ -3,6 +3,7 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
+from delayer.core.api.series.no_body import admit_no_body
 from delayer.core.api.series.steering import admit_backfill
 from delayer.core.series.backfill import Range
 from delayer.core.series.series import NoSeries, Refused
@@ -22,7 +23,8 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, one, body = owner_of(event), requests.parameter(event, "seriesId"), requests.body_of(event)
     if not requests.route_of(event).endswith("/backfill"):
-        return _shown(run.now(owner, one, body, requests.key_of(event)))
+        admit_no_body(body)
+        return _shown(run.now(owner, one, requests.key_of(event)))
     asked = admit_backfill(body, ports.clock.now())
     return _shown(run.backfill(owner, one, asked, body, requests.key_of(event)), asked)
 

@@ -18,7 +18,8 @@ class SeriesTransaction:
 
     What the cursor says is current is filed by its minute in the same transaction, and what was current is no more. A
     new series is listed by its group, and its name is put. When a series becomes over, or is no longer, its definition
-    is in the transaction, too: the list and the name expire with it, or expire no more.
+    is in the transaction, too: the list and the name expire with it, or expire no more. So it is when a series that is
+    over is kept for longer, but for its name.
     """
 
     cursor: Cursor
@@ -35,7 +36,7 @@ class SeriesTransaction:
 
     def __attrs_post_init__(self) -> None:
         if self.changes_expiry and self.over and not self.definition:
-            raise ValueError("who ends or revives a series writes its definition, too")
+            raise ValueError("who changes when a series expires writes its definition, too")
 
     @property
     def is_told_by_its_cursor(self) -> bool:
@@ -53,8 +54,16 @@ class SeriesTransaction:
 
     @property
     def changes_expiry(self) -> bool:
-        """Whether the series becomes over, or is no longer over."""
-        return bool(self.over and self.over.expires_at) != bool(self.cursor.expires_at)
+        """Whether the series becomes over, is no longer over, or is over and kept for longer than was said before."""
+        return (self.over.expires_at if self.over else 0) != self.cursor.expires_at
+
+    @property
+    def changes_name(self) -> bool:
+        """Whether the row of its name is written: the series is new, becomes over, or is no longer over.
+
+        What is over has given its name up. Another series may have it now, so it is not kept for longer.
+        """
+        return self.over is None or bool(self.over.expires_at) != bool(self.cursor.expires_at)
 
 
 @frozen(kw_only=True)

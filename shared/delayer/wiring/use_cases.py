@@ -670,8 +670,11 @@ def step_series(ports: "Bundle") -> "StepSeries":
 def occurrences(ports: "Bundle") -> "Occurrences":
     """For calls that change an occurrence by its own id."""
     from delayer.use_cases.series.occurrences import Occurrences
+    from delayer.use_cases.series.retention import Retention
 
-    return Occurrences(clock=ports.clock, series=ports.series, ledger=ports.ledger)
+    return Occurrences(
+        clock=ports.clock, series=ports.series, ledger=ports.ledger, retention=Retention(clock=ports.clock)
+    )
 
 
 def end_series_of_group(ports: "Bundle") -> "EndSeriesOfGroup":

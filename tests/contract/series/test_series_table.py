@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 
+from delayer.aws.dynamodb.items.attributes import ONLY, entry_key
 from delayer.aws.dynamodb.ledger import DynamoLedger
 from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.lanes.records import DynamoRecords
@@ -16,6 +17,7 @@ from delayer.aws.series.series_table import (
     cursor_item,
     definition_from,
     definition_item,
+    name_list,
     series_list,
 )
 from delayer.core.ledger.lifecycle import State
@@ -253,6 +255,47 @@ def test_all_rows_of_a_series_that_is_over_expire(dynamodb: Any) -> None:
     port.write(over())
     assert set(expiries(dynamodb, port)) == {str((NOW + DAY) // 1000), None}, "that of the file of current ones stays"
     assert expiries(dynamodb, port).count(None) == 1
+
+
+def test_a_series_that_is_over_is_kept_for_longer_but_its_name(dynamodb: Any) -> None:
+    """Another series may have the name now."""
+    port = adapter(dynamodb)
+    port.create(CREATED)
+    port.write(over(SeriesState.ENDED))
+    port.create(another(over_name=ID, unchanged=over(SeriesState.ENDED).cursor))
+    assert port.write(renewal())
+    found = expiries(dynamodb, port)
+    assert found.count(str((NOW + 90 * DAY) // 1000)) == 3, "cursor, definition and the place in the list"
+    assert port.named(OWNER, "every minute") == OTHER_ID
+
+
+def test_who_keeps_a_series_for_longer_has_its_definition(stand: Stand) -> None:
+    stand.series.create(CREATED)
+    stand.series.write(over(SeriesState.ENDED))
+    with pytest.raises(ValueError, match="its definition"):
+        evolve(renewal(), definition=None)
+    assert stand.series.write(renewal())
+    assert stand.series.cursor(OWNER, ID) == renewal().cursor
+    assert stand.series.named(OWNER, "every minute") == ID
+
+
+def test_a_revived_series_takes_its_name_back_that_has_expired_before_it(dynamodb: Any) -> None:
+    port = adapter(dynamodb)
+    port.create(CREATED)
+    port.write(over(SeriesState.ENDED))
+    port.write(renewal())
+    dynamodb.delete_item(TableName=port.registry_table, Key=entry_key(name_list(OWNER, "every minute"), ONLY))
+    again = evolve(BEGUN, revision=4)
+    revived = SeriesTransaction(cursor=again, over=renewal().cursor, definition=DEFINITION, over_definition=DEFINITION)
+    assert port.write(revived)
+    assert port.named(OWNER, "every minute") == ID
+
+
+def renewal() -> SeriesTransaction:
+    """It has ended, and something of it runs once more."""
+    ended = over(SeriesState.ENDED).cursor
+    cursor = evolve(ended, revision=3, beside=(SECOND.id,), expires_at=NOW + 90 * DAY)
+    return SeriesTransaction(cursor=cursor, over=ended, definition=DEFINITION, over_definition=DEFINITION)
 
 
 def expiries(dynamodb: Any, port: DynamoSeries) -> list[str | None]:

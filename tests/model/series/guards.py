@@ -306,6 +306,12 @@ GUARDS: Final = (
         choice="an occurrence is cancelled, paused, resumed",
     ),
     Guard(
+        name="occurrence-delete-after-a-pause",
+        what="the DELETE of an occurrence that a pause has cancelled writes nothing",
+        without=evolve(REAL, gives_up=lambda change: False),
+        choice="an occurrence is cancelled, paused, resumed",
+    ),
+    Guard(
         name="patch-knows-what-passed",
         what="a PATCH of a series that has ended begins at now",
         without=evolve(REAL, patch=_patch_forgets),

@@ -30,6 +30,7 @@ class Rules:
     filled: Callable[..., series.CursorChange] = backfill.any_stepped
     fill_resume: Callable[..., Any] = backfill.decide_backfill_resume
     occurrence_delete: Callable[..., Any] = command.decide_occurrence_delete
+    gives_up: Callable[[series.CursorChange], bool] = command.gives_up
     occurrence_patch: Callable[..., Any] = command.decide_occurrence_patch
     named: Callable[[series.Cursor], tuple[str, ...]] = lambda cursor: cursor.named
     claim: Callable[..., Any] = decide_claim

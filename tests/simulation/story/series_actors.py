@@ -159,7 +159,7 @@ class SeriesActors:
         stack, key = self.actors.stack, act.wishes.key
         stack.watch.series.asked_to_run(series, key)
         self.actors.ask(
-            "run series", lambda: stack.run_series.now(OWNER, series, b"", key), lambda one: self._began(act, one)
+            "run series", lambda: stack.run_series.now(OWNER, series, key), lambda one: self._began(act, one)
         )
 
     def _backfill(self, act: SeriesAct, series: str) -> None:

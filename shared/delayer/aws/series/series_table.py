@@ -219,7 +219,7 @@ class DynamoSeries:
     def _listings(
         self, transaction: SeriesTransaction, definition: SeriesDefinition
     ) -> "list[TransactWriteItemTypeDef]":
-        """Where it is found by its group and by its name: they change when it is new, over or revived, or moved."""
+        """Where it is found by its group and by its name: written when it is new or moved, or expires otherwise."""
         cursor, stored = transaction.cursor, transaction.over_definition
         writes: list[TransactWriteItemTypeDef] = []
         entry, earlier = _listed_as(cursor, definition), _listed_as(cursor, stored) if stored else None
@@ -229,15 +229,17 @@ class DynamoSeries:
         if is_new or earlier != entry or transaction.changes_expiry:
             item: Item = {**directory_key(cursor.owner, entry), "v": {"N": str(VERSION)}, **_expiry(cursor)}
             writes.append(_put(self.registry_table, item))
-        if definition.name and (is_new or transaction.changes_expiry):
-            over = transaction.over_name if is_new else cursor.series
-            writes.append(self._name(name_item(cursor, definition.name), over))
+        if definition.name and transaction.changes_name:
+            writes.append(self._name(name_item(cursor, definition.name), transaction.over_name, is_new=is_new))
         return writes
 
-    def _name(self, item: Item, over: str) -> "TransactWriteItemTypeDef":
-        condition = "series = :over" if over else "attribute_not_exists(series)"
-        values = {"ExpressionAttributeValues": {":over": {"S": over}}} if over else {}
-        return _put(self.registry_table, item, ConditionExpression=condition, **values, **SHOW)
+    def _name(self, item: Item, over_name: str, *, is_new: bool) -> "TransactWriteItemTypeDef":
+        """That of a series which was over may have expired before its other rows did."""
+        over = {"S": over_name} if is_new else item["series"]
+        conditions = ["series = :over"] if over["S"] else []
+        conditions += ["attribute_not_exists(series)"] if not (is_new and over_name) else []
+        values = {"ExpressionAttributeValues": {":over": over}} if over["S"] else {}
+        return _put(self.registry_table, item, ConditionExpression=" OR ".join(conditions), **values, **SHOW)
 
     def _request(self, row: RequestRow, over: RequestRow | None) -> "TransactWriteItemTypeDef":
         """In place of one that has expired: no other has the same instant."""

@@ -212,6 +212,15 @@ def decide_occurrence_delete(cursor: Cursor, schedule_id: str) -> CursorChange |
     return changed(cursor, passed=max(cursor.passed, cursor.at))
 
 
+def gives_up(delete: CursorChange) -> bool:
+    """Whether the cursor does not say yet what the DELETE of an occurrence writes: a pause has cancelled it before.
+
+    A resume would put its time again. Of a series that is cancelled nothing is put.
+    """
+    is_said = evolve(delete.cursor, revision=delete.over.revision) == delete.over
+    return not is_said and delete.over.state is not SeriesState.CANCELLED
+
+
 def decide_occurrence_patch(
     cursor: Cursor, old: str, new: str, row: LedgerRow | None, over: Collection[str] = ()
 ) -> CursorChange | Refused:

@@ -126,7 +126,7 @@ class MemorySeries:
         cursor, definition, request = transaction.cursor, transaction.definition, transaction.put_request
         if definition:
             self.definitions_of[cursor.owner, cursor.series] = definition
-            if definition.name and _names(transaction):
+            if definition.name and transaction.changes_name:
                 self.names[cursor.owner, definition.name] = cursor.series
         if request:
             self.requests[request.owner, request.key] = request
@@ -144,10 +144,10 @@ class MemorySeries:
         cursor, definition, old = transaction.cursor, transaction.definition, transaction.unchanged
         if old and (found := self.cursors_of.get((old.owner, old.series))) and found.revision != old.revision:
             return False
-        if not definition or not definition.name or not _names(transaction):
+        if not definition or not definition.name or not transaction.changes_name:
             return True
-        holder = transaction.over_name if transaction.over is None else cursor.series
-        return self.named(cursor.owner, definition.name) == holder
+        holder = self.named(cursor.owner, definition.name)
+        return holder == transaction.over_name if transaction.over is None else holder in ("", cursor.series)
 
     def _is_new_request(self, transaction: SeriesTransaction) -> bool:
         row = transaction.put_request
@@ -155,10 +155,6 @@ class MemorySeries:
 
     def _allows(self, transaction: SeriesTransaction) -> bool:
         return all(self.ledger.allows(change) for change in transaction.ends)
-
-
-def _names(transaction: SeriesTransaction) -> bool:
-    return transaction.over is None or transaction.changes_expiry
 
 
 def _revision(row: Cursor | SeriesDefinition | None) -> int:

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from attrs import frozen
 
-from delayer.core.api.cancellation import MayBeRunning, TooLate
+from delayer.core.api.cancellation import MayBeRunning, NotFound, TooLate
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.command import Already, decide_delete, decide_pause
@@ -108,11 +108,18 @@ class Halt:
         return transaction.cursor if self.series.note(transaction) else None
 
     def _end_what_it_names(self, cursor: Cursor, by: str, detail: str) -> Halted | MayStillRun:
-        """The cursor goes on naming them, so that a repeat finds what this call may die before."""
+        """The cursor goes on naming them, so that a repeat finds what this call may die before.
+
+        One that is too old to be fired has had its end, and is in neither list. One that this stack does not know as
+        its own cannot be cancelled, and nothing can be promised. Raises Unavailable.
+        """
         answers = {one: self.cancel(one, cursor.owner, detail, by) for one in cursor.named}
         running = {one: answer.wait for one, answer in answers.items() if isinstance(answer, MayBeRunning)}
         if running:
             return MayStillRun(cursor=cursor, schedules=tuple(running), wait=max(running.values()))
+        unknown = [one for one, answer in answers.items() if isinstance(answer, NotFound)]
+        if unknown:
+            raise Unavailable(f"the series is {cursor.state}, but {unknown[0]} is of another stack")
         self.observer.note("series halted", series=cursor.series, state=cursor.state, by=by)
         return Halted(
             cursor=cursor,

@@ -7,19 +7,27 @@ one transaction wherever the one makes the other untrue (ADR 0094).
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from delayer.core.api.cancellation import Already
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
-from delayer.core.series.command import decide_beside, decide_occurrence_delete, decide_occurrence_patch, is_settled
+from delayer.core.series.command import (
+    decide_beside,
+    decide_occurrence_delete,
+    decide_occurrence_patch,
+    gives_up,
+    is_settled,
+)
 from delayer.core.series.occurrence import occurrence_of
 from delayer.core.series.series import MAX_BESIDE, Cursor, CursorChange, NotCurrent, Refused
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.series import FindsSeries, ReadsSeries, SeriesTransaction, WritesSeries
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.series.retention import Retention
 
 ROUNDS: Final = 10
 GONE: Final = Refused("its series is gone")
@@ -38,11 +46,13 @@ class Occurrences:
     clock: Clock
     series: SeriesOfOccurrences
     ledger: ReadsLedger
+    retention: Retention
 
     def settle(self, schedule_id: str, decide: Callable[[LedgerRow | None], Outcome]) -> Outcome | NotCurrent:
         """Ends the current occurrence: the change that was written, or whatever else was decided.
 
-        The series goes on with the next one: no resume puts this time again. Raises Unavailable.
+        The series goes on with the next one: no resume puts this time again, also if a pause has cancelled it before.
+        Raises Unavailable.
         """
         filed = self.series.filed(schedule_id)
         if filed is None:
@@ -53,9 +63,9 @@ class Occurrences:
             if change is None:
                 return NotCurrent()
             outcome = decide(self.ledger.read(schedule_id))
-            if not isinstance(outcome, LedgerChange):
+            if not isinstance(outcome, LedgerChange) and not (isinstance(outcome, Already) and gives_up(change)):
                 return outcome
-            if self._write(change, ends=(outcome,)):
+            if self._write(change, ends=(outcome,) if isinstance(outcome, LedgerChange) else ()):
                 return outcome
         raise _busy()
 
@@ -70,10 +80,8 @@ class Occurrences:
         change = decide_occurrence_patch(cursor, old.id, new.id, row, self._settled(cursor))
         if isinstance(change, Refused):
             return change
-        transaction = SeriesTransaction(
-            cursor=change.cursor, over=change.over, put=(new,), ends=(end,), delete=(key_of(old.id),)
-        )
-        return self.series.write(transaction)
+        transaction = self._transaction(change)
+        return self.series.write(evolve(transaction, put=(new,), ends=(end,), delete=(key_of(old.id),)))
 
     def reopen(self, schedule: Schedule, opened: LedgerChange) -> bool | Refused:
         """Writes the row of a redrive, and names the occurrence again. False: something has changed; decide again.
@@ -89,7 +97,15 @@ class Occurrences:
         return self._write(change, ends=(opened,))
 
     def _write(self, change: CursorChange, ends: tuple[LedgerChange, ...]) -> bool:
-        return self.series.write(SeriesTransaction(cursor=change.cursor, over=change.over, ends=ends))
+        return self.series.write(evolve(self._transaction(change), ends=ends))
+
+    def _transaction(self, change: CursorChange) -> SeriesTransaction:
+        """Of a series that is over, its definition is needed, too: it may have to be kept for longer."""
+        over = change.over
+        stored = self.series.definition(over.owner, over.series) if over.expires_at else None
+        if stored is None:
+            return SeriesTransaction(cursor=change.cursor, over=over)
+        return self.retention.transaction(change, stored)
 
     def _cursor_of(self, schedule: Schedule) -> Cursor | None:
         try:

@@ -1,4 +1,7 @@
-"""The rows of a series expire when it is over, and no longer if it is revived: in the transaction that says so."""
+"""The rows of a series expire when it is over, later if something of it is live, and no longer if it is revived.
+
+The transaction that says so writes all of them.
+"""
 
 from attrs import frozen
 
@@ -21,8 +24,7 @@ class Retention:
     ) -> SeriesTransaction:
         """Of a change of the cursor. `stored` is the definition as it stands, `new` the one that takes its place."""
         cursor = kept(change.cursor, self.clock.now(), self.keep_for)
-        ends_or_revives = bool(cursor.expires_at) != bool(change.over.expires_at)
-        definition = new or (stored if ends_or_revives else None)
+        definition = new or (stored if cursor.expires_at != change.over.expires_at else None)
         return SeriesTransaction(
             cursor=cursor,
             over=change.over,

@@ -10,6 +10,7 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind
 from delayer.core.series.backfill import Fill, Filled, any_stepped, decide_any_step
 from delayer.core.series.occurrence import Occurrence, definition_for
+from delayer.core.series.retention import OVER
 from delayer.core.series.series import Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened, Ignore, Over, ReadAgain, Step
 from delayer.core.timing.window import within
@@ -53,6 +54,8 @@ class StepSeries:
         """False if the series has changed meanwhile: it must be read again."""
         cursor, definition = self.series.cursor(owner, series), self.series.definition(owner, series)
         if cursor is None or definition is None:
+            if cursor and cursor.state not in OVER:  # no TTL removes it: it is damage, and must not stay unseen
+                raise Unavailable("a series without its definition")
             self.observer.warn("a current occurrence without its series", happened.schedule_id, series=series)
             return True
         decision = decide_any_step(cursor, definition, self.rule_of(definition), happened, self.clock.now())

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.recovery.redriving import redriven
-from delayer.core.series.series import CursorChange
+from delayer.core.series.series import CursorChange, SeriesState
 from tests.model.series.rules import Rules
 from tests.model.series.state import NAME_OF, SCHEDULES, Occurrence, Run, World
 from tests.model.state import evolve
@@ -27,12 +27,18 @@ def steps(world: World, rules: Rules) -> Iterator[Moved]:
 def _asked_for(world: World, one: Occurrence) -> Iterator[Moved]:
     name, row = NAME_OF[one.id], world.row(one.id)
     is_stored = row is not None and row.state in REDRIVABLE
-    if world.budget.own_deletes and world.waits(one.id):
+    if world.budget.own_deletes and (world.waits(one.id) or _was_cancelled_by_a_pause(world, one)):
         yield f"DELETE of {name}: reads", world.start(_run("own DELETE", world, one))
     if world.budget.own_patches and (world.waits(one.id) or is_stored):
         yield f"PATCH of {name}: reads", world.start(_run("own PATCH", world, one))
     if world.budget.redrives and is_stored:
         yield f"redrive of {name}: reads", world.start(_run("redrive", world, one))
+
+
+def _was_cancelled_by_a_pause(world: World, one: Occurrence) -> bool:
+    row, cursor = world.row(one.id), world.cursor
+    is_filed = one.id in (cursor.current, cursor.backfill.current if cursor.backfill else "")
+    return is_filed and cursor.state is SeriesState.PAUSED and row is not None and row.state is State.CANCELLED
 
 
 def _run(kind: str, world: World, one: Occurrence) -> Run:
@@ -51,8 +57,11 @@ def _delete(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     if not _is_current(world, rules, run, change) or not world.budget.own_deletes:
         yield f"DELETE of {NAME_OF[run.id]}: its condition fails", world.end(run)
         return
-    after = world.write(change) if isinstance(change, CursorChange) else world
-    after = after.with_row(decision.row, EventType.CANCELLED).spend("own_deletes").end(run)
+    is_first = isinstance(decision, LedgerChange)
+    is_written = isinstance(change, CursorChange) and (is_first or rules.gives_up(change))
+    after = world.write(change) if is_written else world
+    after = after.with_row(decision.row, EventType.CANCELLED) if is_first else after
+    after = after.spend("own_deletes").end(run)
     one = world.occurrence(run.id)
     given_up = world.given_up if one.is_beside and not one.is_fill else world.given_up | {one.at}
     yield f"DELETE of {NAME_OF[run.id]}: is answered", evolve(after, given_up=given_up)

@@ -7,6 +7,7 @@ from attrs import evolve
 
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import MINUTE
+from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.series.command import Already
 from delayer.core.series.series import NoSeries, Refused, SeriesState
 from delayer.core.series.stepping import Happened
@@ -15,7 +16,7 @@ from delayer.use_cases.api.cancel import Answer, Cancelled
 from delayer.use_cases.series.halt import Halt, Halted
 from delayer.use_cases.series.retention import Retention
 from delayer.wiring import use_cases
-from tests.samples import OWNER
+from tests.samples import OWNER, an_id
 from tests.unit.use_cases.series.test_step import ID, Stage
 from tests.world import START
 
@@ -87,6 +88,32 @@ def test_a_call_that_died_in_between_is_finished_by_the_next_one() -> None:
     answer = a_halt(stage).delete(OWNER, ID)
     assert isinstance(answer, Halted)
     assert answer.cancelled == (stage.first,)
+    row = stage.world.ledger.read(stage.first)
+    assert row
+    assert row.state is State.CANCELLED
+
+
+def with_beside(stage: Stage, *ids: str) -> None:
+    stage.series.cursors_of[OWNER, ID] = evolve(stage.cursor, beside=ids)
+
+
+@pytest.mark.parametrize("command", ["pause", "delete"])
+def test_what_is_too_old_to_be_fired_is_in_neither_list(command: str) -> None:
+    stage = Stage()
+    stage.world.clock.move(STALE_AFTER + 2 * MINUTE)
+    answer = getattr(a_halt(stage), command)(OWNER, ID)
+    assert isinstance(answer, Halted)
+    assert (answer.cancelled, answer.claimed, answer.claimed_up_to) == ((), (), 1)
+
+
+@pytest.mark.parametrize("command", ["pause", "delete"])
+def test_nothing_is_promised_of_what_cannot_be_cancelled(command: str) -> None:
+    """An id of another stack, by a row that was brought here: the others are cancelled, but it may be handed over."""
+    stage = Stage()
+    with_beside(stage, an_id())
+    with pytest.raises(Unavailable, match="of another stack"):
+        getattr(a_halt(stage), command)(OWNER, ID)
+    assert stage.cursor.state is (SeriesState.PAUSED if command == "pause" else SeriesState.CANCELLED)
     row = stage.world.ledger.read(stage.first)
     assert row
     assert row.state is State.CANCELLED

@@ -7,10 +7,11 @@ from attrs import evolve
 
 from delayer.core.api.cancellation import TooLate
 from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.schedule.instants import HOUR, MINUTE
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule_id import Kind, kind_of
 from delayer.core.series.occurrence import Occurrence, occurrence_of
+from delayer.core.series.retention import KEPT_AT_LEAST
 from delayer.core.series.series import MAX_BESIDE, Refused, SeriesState
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
@@ -18,9 +19,10 @@ from delayer.use_cases.api.cancel import Cancel, Cancelled
 from delayer.use_cases.api.replace import Replaced
 from delayer.use_cases.recovery.dead_letter import Undeliverable
 from delayer.use_cases.series.halt import Halt, Halted
+from delayer.use_cases.series.steering.resume import Resumed
 from delayer.wiring import use_cases
 from tests.samples import OWNER
-from tests.unit.use_cases.series.test_step import ID, Stage
+from tests.unit.use_cases.series.test_step import ID, Every, Stage
 from tests.world import START
 
 
@@ -62,6 +64,24 @@ def test_a_cancel_of_the_current_one_gives_up_its_time_and_the_series_goes_on() 
     stage.happen(EventType.CANCELLED, stage.first)
     assert (stage.cursor.number, stage.cursor.at) == (2, START + 2 * MINUTE)
     assert stage.dues == [START + 2 * MINUTE]
+
+
+def test_a_cancel_of_what_a_pause_has_cancelled_gives_up_its_time_too() -> None:
+    """Its owner has said that this one is not to come. The answer is the same as before the pause."""
+    stage = Stage()
+    paused(stage)
+    for _ in range(2):
+        before = stage.cursor.revision
+        assert isinstance(as_its_owner(stage)(stage.first, OWNER), Cancelled)
+        assert stage.cursor.passed == START + MINUTE
+    assert stage.cursor.revision == before, "a repeat writes nothing"
+    resume = use_cases.resume_series(stage.world.ports("resume"))
+    assert isinstance(evolve(resume, rule_of=stage.step.rule_of)(OWNER, ID), Resumed)
+    assert stage.cursor.at == START + 2 * MINUTE
+    a_halt(stage).delete(OWNER, ID)
+    before = stage.cursor.revision
+    assert isinstance(as_its_owner(stage)(stage.cursor.current, OWNER), Cancelled)
+    assert stage.cursor.revision == before, "nothing is put of a series that is cancelled"
 
 
 def test_a_cancel_of_one_that_is_not_current_any_more_leaves_the_cursor() -> None:
@@ -152,6 +172,17 @@ def test_what_is_redriven_is_named_beside_the_current_one() -> None:
     assert sorted(answer.cancelled) == sorted([stage.first, stage.cursor.current])
     stage.world.run_until(START + HOUR)
     assert stage.world.target.reached == []
+
+
+def test_what_is_redriven_long_after_the_end_keeps_the_series_from_being_forgotten() -> None:
+    stage = Stage(rule=Every(until=START + MINUTE))
+    key = dead_lettered(stage, stage.first)
+    stage.happen(EventType.DEAD_LETTERED, stage.first)
+    assert stage.cursor.state is SeriesState.ENDED
+    stage.series.cursors_of[OWNER, ID] = evolve(stage.cursor, expires_at=stage.world.clock.now() + DAY)
+    assert stage.world.redrive.redrive(key)["schedules"][0]["outcome"] == "redriven"
+    assert stage.cursor.beside == (stage.first,)
+    assert stage.cursor.expires_at >= stage.world.clock.now() + KEPT_AT_LEAST
 
 
 def test_nothing_of_a_paused_series_is_redriven() -> None:

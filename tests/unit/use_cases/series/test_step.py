@@ -11,6 +11,7 @@ from delayer.core.schedule.instants import DAY, MINUTE, YEAR, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, kind_of, point_in_time_of
 from delayer.core.series.occurrence import Occurrence, definition_for
+from delayer.core.series.retention import OVER
 from delayer.core.series.series import Cursor, Overlap, RuleFailed, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened
 from delayer.fakes.tables.series import MemorySeries
@@ -174,6 +175,22 @@ def test_what_is_no_occurrence_is_left_alone() -> None:
     assert plain
     stage.happen(schedule_id=plain.id)
     assert stage.cursor == before
+
+
+@pytest.mark.parametrize("state", SeriesState)
+def test_a_series_without_its_definition_rings_unless_it_is_over(state: SeriesState) -> None:
+    """What comes again and again is a suspect, and an alarm rings. What is over may be half removed by the TTL."""
+    stage = Stage()
+    stage.series.cursors_of[OWNER, ID] = evolve(stage.cursor, state=state)
+    stage.series.definitions_of.clear()
+    if state in OVER:
+        stage.happen()
+    else:
+        with pytest.raises(Unavailable, match="without its definition"):
+            stage.happen()
+    stage.series.cursors_of.clear()
+    stage.happen(schedule_id=stage.first)
+    assert stage.world.observer.warnings[-1] == "a current occurrence without its series"
 
 
 def test_a_step_that_is_overtaken_reads_again() -> None:

@@ -107,12 +107,12 @@ class ChangeSeries:
         return self._changed(transaction, new, step.number if not isinstance(step, Over) else cursor.number + 1, by)
 
     def _has_lost_its_name(self, transaction: SeriesTransaction, definition: SeriesDefinition) -> bool:
-        """A series that is over has given its name up. Who revives it needs the name."""
+        """A series that is over has given its name up. Who revives it needs the name, and may take it if it is free."""
         cursor = transaction.cursor
         is_revived = transaction.changes_expiry and not cursor.expires_at
-        return (
-            is_revived and bool(definition.name) and self.series.named(cursor.owner, definition.name) != cursor.series
-        )
+        if not is_revived or not definition.name:
+            return False
+        return self.series.named(cursor.owner, definition.name) not in {"", cursor.series}
 
     def _new(self, old: SeriesDefinition, new: SeriesDefinition) -> SeriesDefinition:
         traits = self.ids.traits(new.definition, old.traits)

@@ -51,12 +51,12 @@ class RunSeries:
     retention: Retention
     observer: Observer
 
-    def now(self, owner: str, series: str, body: bytes = b"", key: str = "") -> RunAnswer:
+    def now(self, owner: str, series: str, key: str = "") -> RunAnswer:
         """One occurrence beside the current one, without a number in the rule.
 
         Raises OverQuota, Unavailable: it may have been put, and the call is to be repeated.
         """
-        call = Call(owner=owner, series=series, command=RUN_NOW, body=body, key=key)
+        call = Call(owner=owner, series=series, command=RUN_NOW, body=b"", key=key)
         return self._once(call, self._beside)
 
     def backfill(self, owner: str, series: str, asked: Range, body: bytes = b"", key: str = "") -> RunAnswer:

@@ -43,18 +43,23 @@ class SeriesTick:
     observer: Observer
 
     def __call__(self) -> None:
-        """Raises Unavailable if AWS failed; the next tick goes on where this one ended."""
+        """Raises Unavailable if AWS failed; the next tick goes on where this one ended.
+
+        Whatever fails of the net and of the two rounds, the others come first.
+        """
         began = self.clock.now()
         try:
             self.net(began)
         finally:
-            self._go_on(Directory.WAITING, lambda stored: waking_round(stored, began), self.renew.wake, began)
-            self._go_on(
-                Directory.ZONED,
-                lambda stored: zone_round(stored, self.tz_version(), began),
-                self.renew.recompute,
-                began,
-            )
+            try:
+                self._go_on(Directory.WAITING, lambda stored: waking_round(stored, began), self.renew.wake, began)
+            finally:
+                self._go_on(
+                    Directory.ZONED,
+                    lambda stored: zone_round(stored, self.tz_version(), began),
+                    self.renew.recompute,
+                    began,
+                )
 
     def _go_on(
         self,

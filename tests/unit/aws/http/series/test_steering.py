@@ -41,11 +41,15 @@ class Calls:
 
     def __call__(self, route: str, body: Any = None, key: str = "", **parameters: str) -> tuple[int, dict[str, Any]]:
         """The status and the body, which are those of the contract."""
+        return self.raw(route, None if body is None else json.dumps(body), key, **parameters)
+
+    def raw(self, route: str, body: str | None, key: str = "", **parameters: str) -> tuple[int, dict[str, Any]]:
+        """As it is sent."""
         event = {
             "routeKey": route,
             "headers": {"delayer-owner": OWNER, **({"idempotency-key": key} if key else {})},
             "pathParameters": parameters or {"seriesId": ID},
-            "body": None if body is None else json.dumps(body),
+            "body": body,
         }
         made = self.handlers[ROUTES[route]](event, None)
         found = json.loads(made["body"])
@@ -252,6 +256,35 @@ def test_ten_beside_the_current_one_are_enough(calls: Calls) -> None:
         assert calls(RUN_NOW)[0] == 201
     status, problem = calls(RUN_NOW)
     assert (status, problem["type"]) == (409, "urn:delayer:problem:not-possible")
+
+
+@pytest.mark.parametrize("route", [PAUSE, RESUME, RUN_NOW])
+def test_a_call_without_a_body_refuses_one(calls: Calls, route: str) -> None:
+    """What it would ignore is no payload for the occurrence, as its sender may think."""
+    before = calls.cursor
+    for body, fields in (
+        ({"payload": 1, "x": 2}, ["payload", "x"]),
+        ([], [""]),
+        ("text", [""]),
+        ({"y" * 300: 1}, ["y" * 80]),
+    ):
+        status, problem = calls(route, body)
+        assert (status, problem["type"]) == (422, "urn:delayer:problem:invalid-fields")
+        assert [(one["field"], one["allowed"]) for one in problem["errors"]] == [
+            (field, "no body, or an empty object") for field in fields
+        ]
+    for text in ("[", "{", "\ufeff{}", " " * 300_000 + "{}"):
+        assert calls.raw(route, text)[0] == 422
+    assert calls.cursor == before
+    for text in ("", " ", "{}", " {\n} "):
+        assert calls.raw(route, text)[0] < 300
+
+
+def test_no_body_and_an_empty_object_are_the_same_call(calls: Calls) -> None:
+    answer = calls(RUN_NOW, key="k")
+    assert (answer[0], calls(RUN_NOW, {}, key="k")) == (201, answer)
+    assert calls(RUN_NOW, {"payload": 1}, key="k")[0] == 422
+    assert len(calls.cursor.beside) == 1
 
 
 STEERING = [(PAUSE, None, "paused"), (DELETE, None, "cancelled"), (PATCH, {"payload": 1}, "active")]

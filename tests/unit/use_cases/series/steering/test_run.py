@@ -3,18 +3,20 @@
 import pytest
 
 from delayer.core.api.request import Invalid
-from delayer.core.schedule.instants import DAY, MINUTE, SECOND
+from delayer.core.schedule.instants import DAY, MINUTE, SECOND, format_instant
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import Range
 from delayer.core.series.occurrence import occurrence_of
-from delayer.core.series.series import MAX_BESIDE, NoSeries, Refused
+from delayer.core.series.retention import KEPT_AT_LEAST
+from delayer.core.series.series import MAX_BESIDE, NoSeries, Refused, SeriesState
 from delayer.use_cases.api.accept import KeyReused
 from delayer.use_cases.series.halt import Halted
 from delayer.use_cases.series.steering.once import Began
 from tests.samples import OWNER, a_claim
-from tests.unit.use_cases.series.steering.stage import ID, Stage
+from tests.unit.use_cases.series.steering.stage import ID, MINUTELY, Stage
 from tests.world import START
 
+UNTIL_SOON = {**MINUTELY, "until": format_instant(START + 2 * MINUTE)}
 HALF_AN_HOUR = Range(since=START - 30 * MINUTE, until=START)
 
 
@@ -38,7 +40,6 @@ def test_the_same_key_brings_the_same_answer_and_no_second_one() -> None:
     first = stage.run.now(OWNER, ID, key="k")
     stage.world.clock.move(SECOND)
     assert stage.run.now(OWNER, ID, key="k") == first
-    assert stage.run.now(OWNER, ID, body=b"{}", key="k") == KeyReused()
     assert stage.run.backfill(OWNER, ID, HALF_AN_HOUR, key="k") == KeyReused()
     assert stage.run.now(OWNER, "another", key="k") == KeyReused()
     assert len(stage.cursor.beside) == 1
@@ -155,3 +156,31 @@ def test_a_range_has_at_least_one_time_and_at_most_a_thousand(asked: Range, fiel
     with pytest.raises(Invalid) as found:
         Stage().run.backfill(OWNER, ID, asked)
     assert [one.field for one in found.value.errors] == [field]
+
+
+def test_what_runs_long_after_the_end_keeps_the_series_from_being_forgotten() -> None:
+    """Otherwise the TTL would take the cursor away from a backfill that is at work, and from its DELETE."""
+    for command in ("run-now", "backfill"):
+        stage = Stage(repeat=UNTIL_SOON)
+        stage.run_until(START + 5 * MINUTE)
+        ended = stage.cursor
+        assert ended.state is SeriesState.ENDED
+        stage.world.clock.move(ended.expires_at - stage.world.clock.now() - MINUTE)
+        now = stage.world.clock.now()
+        asked = Range(since=START - 20 * MINUTE, until=START)
+        began(stage.run.now(OWNER, ID) if command == "run-now" else stage.run.backfill(OWNER, ID, asked))
+        assert stage.cursor.expires_at >= now + KEPT_AT_LEAST
+        stage.run_until(now + 10 * MINUTE)
+        assert stage.cursor.expires_at >= now + KEPT_AT_LEAST
+        assert isinstance(stage.halt.delete(OWNER, ID), Halted)
+
+
+def test_a_backfill_gives_the_series_time_with_each_of_its_occurrences() -> None:
+    stage = Stage(repeat=UNTIL_SOON)
+    stage.run_until(START + 5 * MINUTE)
+    began(stage.run.backfill(OWNER, ID, Range(since=START - 20 * MINUTE, until=START)))
+    first = stage.cursor.expires_at
+    stage.world.clock.move(KEPT_AT_LEAST - DAY)
+    stage.run_until(stage.world.clock.now() + 3 * SECOND)
+    assert stage.cursor.backfill
+    assert stage.cursor.expires_at > first + DAY

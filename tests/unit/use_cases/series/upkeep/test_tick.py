@@ -12,7 +12,7 @@ from delayer.ports.series_upkeep import SeriesKey
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.series.upkeep.renew import Renew
 from delayer.use_cases.series.upkeep.tick import SeriesTick
-from tests.unit.use_cases.series.upkeep.stage import Stage
+from tests.unit.use_cases.series.upkeep.stage import EACH_MINUTE, Stage
 from tests.world import START
 
 LISBON = '{"cron": "0 9 * * *", "timeZone": "Europe/Lisbon"}'
@@ -139,3 +139,22 @@ def test_if_the_net_fails_the_rounds_go_on() -> None:
     current = stage.world.series_progress.round(Directory.ZONED)
     assert current
     assert current.is_over
+
+
+def test_a_waiting_series_that_cannot_be_renewed_holds_up_no_new_times() -> None:
+    """Both rounds are tried, and then the tick fails, so that its alarm rings."""
+    stage, asked = Stage(), list[str]()
+    stage.create("0a", repeat=EACH_MINUTE, state=SeriesState.WAITING)
+    stage.create("0b", at=NINE, repeat=LISBON)
+
+    class Failing:
+        def wake(self, key: SeriesKey) -> None:
+            asked.append(key.series)
+            raise Unavailable("it cannot be read")
+
+        def recompute(self, key: SeriesKey) -> None:
+            asked.append(key.series)
+
+    with pytest.raises(Unavailable, match="1 series could not be renewed"):
+        evolve(stage.tick, renew=Failing(), tz_version=lambda: "2026f")()
+    assert asked == ["0a", "0b"]
