@@ -39,7 +39,7 @@ class SeriesTransaction:
             raise ValueError("who changes when a series expires writes its definition, too")
 
     @property
-    def is_told_by_its_cursor(self) -> bool:
+    def is_shown_by_its_cursor(self) -> bool:
         """Whether no other transaction writes the same cursor: a new series, or one that names what this one puts.
 
         Two changes of a series that is paused write the same one, and so do two redrives of what it names already.

@@ -113,7 +113,7 @@ def put_unread(stand: Stand, entry: str = UNREAD, bucket: Bucket = HERE) -> None
         stand.series.dynamodb.put_item(TableName=stand.series.registry_table, Item=item)
 
 
-def test_what_cannot_be_read_is_told_apart_and_holds_up_no_other(stand: Stand) -> None:
+def test_what_cannot_be_read_is_kept_apart_and_holds_up_no_other(stand: Stand) -> None:
     put_unread(stand)
     stand.create("0a")
     page = stand.series.page(HERE)

@@ -279,7 +279,7 @@ def _written_by(transaction: SeriesTransaction) -> list[Item]:
     """What is there if an earlier try went through, and if nobody else has written it."""
     cursor, definition = transaction.cursor, transaction.rewritten
     written = [cursor_item(cursor)]
-    if transaction.is_told_by_its_cursor:
+    if transaction.is_shown_by_its_cursor:
         return written
     if definition:
         written.append(definition_item(cursor.series, definition) | _expiry(cursor))

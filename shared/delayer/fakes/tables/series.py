@@ -116,7 +116,7 @@ class MemorySeries:
     def _has_written(self, transaction: SeriesTransaction) -> bool:
         """Whether its cursor is its own, and not that of another transaction."""
         cursor, definition = transaction.cursor, transaction.rewritten
-        if transaction.is_told_by_its_cursor:
+        if transaction.is_shown_by_its_cursor:
             return True
         if definition and self.definitions_of.get((cursor.owner, cursor.series)) != definition:
             return False
