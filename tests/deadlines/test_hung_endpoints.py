@@ -42,7 +42,7 @@ def a_call(body: object = None, query: dict[str, str] | None = None, **parameter
         "queryStringParameters": query or {},
         "pathParameters": parameters,
         "requestContext": {"authorizer": {"iam": {"userArn": OWNER}}},
-        "body": json.dumps(body),
+        "body": "" if body is None else json.dumps(body),
     }
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 
-from delayer.core.api.cancellation import Already
 from delayer.core.firing import executing
 from delayer.core.firing.enqueueing import AskLedger, Ignore, MoveToDeadLetters
 from delayer.core.firing.relaxed import Fire
 from delayer.core.ledger.claim import Claim
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, ended_unclaimed, may_end, taken
-from delayer.core.ledger.row import LedgerChange, Refuse
+from delayer.core.ledger.row import Already, LedgerChange, Refuse
 from delayer.core.recovery.disposition import Disposition
 from delayer.core.recovery.redriving import decide_redrive, redriven, settled
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage

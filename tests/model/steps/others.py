@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from delayer.core.api.cancellation import Already
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, ended_unclaimed
-from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.ledger.row import Already, LedgerChange, LedgerRow
 from delayer.core.recovery.disposition import Disposition
 from delayer.core.recovery.redriving import redriven
 from tests.model.rules import Rules

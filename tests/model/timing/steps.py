@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from delayer.core.api.cancellation import Already, Expired, NotFound, TooLate
+from delayer.core.api.cancellation import Expired, NotFound, TooLate
 from delayer.core.ledger.claim import Claim
-from delayer.core.ledger.row import LedgerChange, LedgerRow, named
+from delayer.core.ledger.row import Already, LedgerChange, LedgerRow, named
 from delayer.core.timing.deciding import Gone
 from tests.model.state import evolve
 from tests.model.timing.rules import Rules

@@ -11,19 +11,12 @@ from attrs import evolve, frozen
 from delayer.core.ledger.at_rest import at_rest_from
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.outcome import ended, ended_unclaimed, stopped, stopped_for_good
-from delayer.core.ledger.row import LedgerChange, LedgerRow, following, new_row
+from delayer.core.ledger.row import Already, LedgerChange, LedgerRow, following, new_row
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import ROW_LIFETIME, STALE_AFTER
 from delayer.core.schedule.schedule_id import address_of, is_undecided
 
 CANCELLED: Final = "cancelled by its owner"
-
-
-@frozen
-class Already:
-    """It was cancelled or stopped before, and the same answer is true again."""
-
-    row: LedgerRow
 
 
 @frozen

@@ -76,6 +76,13 @@ class LedgerChange:
     over: LedgerRow | None = None
 
 
+@frozen
+class Already:
+    """It was cancelled or stopped before, and the same answer is true again."""
+
+    row: LedgerRow
+
+
 Outcome = TypeVar("Outcome")
 
 

@@ -84,11 +84,11 @@ def _number_before(rule: Rule, instant: Millis) -> int:
     year = start_of_year(datetime.fromtimestamp(instant // SECOND, UTC).year)
     if year <= rule.start:
         return _count(rule, rule.start, instant)
-    return _number_before_year(rule, year) + _count(rule, year, instant)
+    return number_before_year(rule, year) + _count(rule, year, instant)
 
 
 @lru_cache(maxsize=1024)
-def _number_before_year(rule: Rule, year: Millis) -> int:
+def number_before_year(rule: Rule, year: Millis) -> int:
     """Counted once: a rule may have begun long ago, and whoever looks for the last time that has passed asks often."""
     return _count(rule, rule.start, year)
 

@@ -5,10 +5,10 @@ from typing import Final, Protocol
 
 from attrs import field, frozen
 
-from delayer.core.api.cancellation import Already, Expired, MayBeRunning, NotFound, TooLate, decide_cancel
+from delayer.core.api.cancellation import Expired, MayBeRunning, NotFound, TooLate, decide_cancel
 from delayer.core.jobs.job import Counted, JobRow, Outcome, advanced, count, is_at_the_same_place, joined, lane_of
 from delayer.core.ledger.lifecycle import IllegalTransition, State
-from delayer.core.ledger.row import LedgerRow
+from delayer.core.ledger.row import Already, LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.margins import STALE_AFTER

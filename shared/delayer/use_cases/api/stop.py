@@ -2,8 +2,8 @@
 
 from attrs import frozen
 
-from delayer.core.api.cancellation import Already, Expired, NotFound, TooEarly, TooLate, decide_stop
-from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
+from delayer.core.api.cancellation import Expired, NotFound, TooEarly, TooLate, decide_stop
+from delayer.core.ledger.row import Already, LedgerChange, LedgerRow, signed
 from delayer.core.schedule.schedule_id import is_undecided
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsAndWritesLedger

@@ -9,8 +9,7 @@ from typing import Final, Protocol, TypeVar
 
 from attrs import evolve, frozen
 
-from delayer.core.api.cancellation import Already
-from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.ledger.row import Already, LedgerChange, LedgerRow
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from delayer.core.api.cancellation import Already, decide_cancel
+from delayer.core.api.cancellation import decide_cancel
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerRow
+from delayer.core.ledger.row import Already, LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.ports.registry import ScheduleTransaction
 from delayer.use_cases.api import cancel

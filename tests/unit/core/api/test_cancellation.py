@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.core.api.cancellation import (
-    Already,
     Expired,
     MayBeRunning,
     NotFound,
@@ -21,7 +20,7 @@ from delayer.core.firing.executing import Stop, decide_attempt
 from delayer.core.ledger.claim import Claim, decide_claim
 from delayer.core.ledger.lifecycle import ENDS, State
 from delayer.core.ledger.outcome import ended, ended_unclaimed, stopped
-from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, named
+from delayer.core.ledger.row import Already, LedgerChange, LedgerRow, Refuse, named
 from delayer.core.recovery.redriving import redriven
 from delayer.core.schedule.instants import DAY, MINUTE, Millis
 from delayer.core.schedule.margins import ATTEMPT_OVER, ROW_LIFETIME, STALE_AFTER

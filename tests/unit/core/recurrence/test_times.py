@@ -142,8 +142,8 @@ def test_a_rule_whose_every_time_is_left_out_comes_to_an_end() -> None:
 def test_what_lies_before_the_year_is_counted_once(year: int) -> None:
     rule = parse_rule({"cron": "30 1 * * *", "timeZone": "Europe/Lisbon", "from": "1970-01-01", "count": 20_000}, NOW)
     asked = [parse_instant(f"{year}-{month:02}-15T12:00:00Z") for month in range(1, 13)]
-    before = times_module._number_before_year.cache_info().misses
+    before = times_module.number_before_year.cache_info().misses
     for at in asked:
         found = next_after(rule, at)
         assert (found is None) == (number_of(rule, at) >= 20_000)
-    assert times_module._number_before_year.cache_info().misses - before <= 1
+    assert times_module.number_before_year.cache_info().misses - before <= 1
