@@ -2,9 +2,12 @@
 
 import hashlib
 import io
+import py_compile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import cache_from_source
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from attrs import frozen
@@ -73,22 +76,45 @@ def archive_of(folder: Path, is_layer: bool) -> bytes:
     if not folder.is_dir():
         raise EmulatorError(f"The template names the folder {folder}, which does not exist.")
     if is_layer:
-        return zipped((f"python/{file.relative_to(folder)}", file) for file in files_of(folder / "delayer"))
-    return zipped((str(file.relative_to(folder)), file) for file in files_of(folder))
+        return zipped((f"python/{name}", content) for name, content in compiled(files_under(folder, "delayer")))
+    return zipped(files_under(folder))
 
 
-def files_of(folder: Path) -> list[Path]:
-    """The files that belong into an archive, in a fixed order."""
-    return sorted(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+def files_under(folder: Path, package: str = "") -> Iterator[tuple[str, bytes]]:
+    """The files that belong into an archive, by their names in the folder, in a fixed order."""
+    for file in sorted((folder / package).rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            yield str(file.relative_to(folder)), file.read_bytes()
 
 
-def zipped(files: Iterator[tuple[str, Path]]) -> bytes:
+def compiled(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """The files, and beside each module what this machine's interpreter makes of it.
+
+    Each process of a function has the layer in a folder of its own, and would compile it there.
+    """
+    with TemporaryDirectory() as folder:
+        source, target = Path(folder, "module.py"), Path(folder, "module.pyc")
+        for name, content in files:
+            yield name, content
+            if name.endswith(".py"):
+                source.write_bytes(content)
+                if compile_module(source, target):
+                    yield cache_from_source(name), target.read_bytes()
+
+
+def compile_module(source: Path, target: Path) -> bool:
+    """False if it is no valid Python: whoever imports it finds that out. Nobody compares it with its source again."""
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    return bool(py_compile.compile(str(source), str(target), source.name, invalidation_mode=mode, quiet=2))
+
+
+def zipped(files: Iterator[tuple[str, bytes]]) -> bytes:
     """A zip archive that depends on names and contents only."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, file in files:
+        for name, content in files:
             entry = zipfile.ZipInfo(name, EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            archive.writestr(entry, file.read_bytes())
+            archive.writestr(entry, content)
     return buffer.getvalue()

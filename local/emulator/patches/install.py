@@ -11,6 +11,7 @@ from local.emulator.patches.intervals import shorten_waits
 from local.emulator.patches.invocations import observe_invocations, pass_source_address
 from local.emulator.patches.mappings import accept_concurrency_from_parameters, observe_mappings
 from local.emulator.patches.permissions import authorize_batches, name_event_buses, trust_loopback
+from local.emulator.patches.processes import fork_functions
 from local.emulator.patches.streams import StreamPoller, name_who_expires
 from local.errors import EmulatorError
 
@@ -25,6 +26,7 @@ def install(observer: Observer) -> None:
     dynamodb = importlib.import_module("ministack.services.dynamodb")
     runtime = importlib.import_module("ministack.core.lambda_runtime")
     issue_secret_credentials(lambda_service, runtime, importlib.import_module("ministack.services.sts"))
+    fork_functions(runtime)
     observe_invocations(lambda_service, observer)
     responses = importlib.import_module("ministack.core.responses")
     pass_source_address(lambda_service, responses)

@@ -153,24 +153,29 @@ class Performance:
         self.running: list[subprocess.Popen[bytes]] = []
 
     def end(self) -> None:
-        for process in self.running:
+        while self.running:
+            process = self.running.pop()
             os.killpg(process.pid, signal.SIGINT)
             process.wait(timeout=30)
 
 
 @pytest.fixture(scope="module")
 def performances(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Performance]]:
-    """The one of a page, made for its first step."""
+    """The one of a page, made for its first step. It ends when that of another page begins, or with the last one."""
     made: dict[str, Performance] = {}
+
+    def end_all() -> None:
+        for performance in made.values():
+            performance.end()
 
     def performance_of(page: str) -> Performance:
         if page not in made:
+            end_all()
             made[page] = Performance(tmp_path_factory.mktemp("tutorial") / "delayer")
         return made[page]
 
     yield performance_of
-    for performance in made.values():
-        performance.end()
+    end_all()
 
 
 def test_blocks_are_found_with_their_files() -> None:

@@ -2,7 +2,10 @@
 
 import io
 import os
+import subprocess
+import sys
 import zipfile
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -44,7 +47,24 @@ def names_in(archive: bytes) -> list[str]:
 
 def test_archives_hold_the_function_and_the_layers_package_only(project: Path) -> None:
     archives = package(project / "template.yaml", "code").archives.values()
-    assert sorted(names_in(archive) for archive in archives) == [["app.py"], ["python/delayer/__init__.py"]]
+    module = "python/delayer/__init__.py"
+    assert sorted(names_in(archive) for archive in archives) == [["app.py"], [module, cache_from_source(module)]]
+
+
+def test_the_layer_is_compiled_and_says_where_its_code_is(project: Path, tmp_path: Path) -> None:
+    (project / "shared/delayer/broken.py").write_text("def :")
+    (project / "shared/delayer/whole.py").write_text("def where(): return where.__code__.co_filename")
+    archives = package(project / "template.yaml", "code").archives.values()
+    [layer] = [archive for archive in archives if "python/delayer/whole.py" in names_in(archive)]
+    assert cache_from_source("python/delayer/broken.py") not in names_in(layer)
+    zipfile.ZipFile(io.BytesIO(layer)).extractall(tmp_path / "layer")
+    script = "import delayer.whole as one; print(one.__cached__, one.where(), sep='\\n')"
+    environment = {"PYTHONPATH": str(tmp_path / "layer/python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-v", "-c", script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    whole = str(tmp_path / "layer/python/delayer/whole.py")
+    assert done.stdout.splitlines() == [cache_from_source(whole), whole]
+    assert f"matches {whole}" in done.stderr, "it was compiled anew"
 
 
 def test_the_same_code_gives_the_same_bytes_whenever_it_was_written(project: Path) -> None:
