@@ -1,30 +1,11 @@
-"""The tables of a series, for `make model`: each whole space, and what happens without each rule."""
+"""The tables of a series, for `make model`."""
 
 import sys
 
 from tests.model.series.configurations import WHOLE
 from tests.model.series.guards import GUARDS
 from tests.model.series.search import search
-
-
-def main() -> int:
-    """Whether nothing is wrong in any space, and each rule is missed."""
-    print("| a series: what is possible | states | steps | violations |\n|---|---:|---:|---|")
-    is_sound, states, steps = True, 0, 0
-    for choice, budget in WHOLE.items():
-        found = search(budget)
-        is_sound, states, steps = is_sound and not found.wrong, states + found.states, steps + found.steps
-        print(f"| {choice} | {found.states:,} | {found.steps:,} | {found.wrong or 'none'} |", flush=True)
-        for label, _ in found.way:
-            print(f"    {label}")
-    print(f"| sum of all | {states:,} | {steps:,} | |")
-    print("\n| rule that is removed | what happens then | steps | the search finds |\n|---|---|---:|---|")
-    for guard in GUARDS:
-        found = guard.search()
-        is_sound = is_sound and bool(found.wrong)
-        print(f"| `{guard.name}` | {guard.what} | {len(found.way)} | {found.wrong or 'NOTHING'} |", flush=True)
-    return 0 if is_sound else 1
-
+from tests.model.tables import show
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(show("a series", WHOLE, search, GUARDS))
