@@ -41,12 +41,12 @@ def test_a_policy_decides_and_it_fires_once_under_its_new_id(client: Client) -> 
 
 def test_the_accepted_id_is_changed_and_cancelled(client: Client) -> None:
     day = {"policy": "spread", "seconds": 86_400}
-    changed, cancelled = (posted(client, f"/{name}", when=day) for name in ("moved", "never"))
+    changed, cancelled = (posted(client, f"/{name}", when=day) for name in ("moved-policy", "never"))
     for one in (changed, cancelled):
         assert decided(client, one)["state"] == "scheduled"
     status, _, body = client.call("PATCH", f"/schedules/{changed}", {"pointInTime": format_instant(now())})
     assert status == 200, body
-    [request] = client.arrivals("/moved")
+    [request] = client.arrivals("/moved-policy")
     assert request.headers["delayer-schedule-id"] == body["scheduleId"]
     for _ in range(2):
         status, _, answer = client.call("DELETE", f"/schedules/{cancelled}")
@@ -54,15 +54,18 @@ def test_the_accepted_id_is_changed_and_cancelled(client: Client) -> None:
 
 
 def test_a_refusal_has_its_reason(client: Client) -> None:
-    when = {"policy": "next-business-hour", "timeZone": "Europe/Atlantis"}
-    found = decided(client, posted(client, "/nowhere", when=when))
-    assert (found["state"], found["detail"]) == ("failed", "there is no such time zone in the IANA database")
+    opens = {"policy": "next-business-hour", "hours": {"MON": []}}
+    found = decided(client, posted(client, "/never-open", when=opens))
+    assert (found["state"], found["detail"]) == ("failed", "there is no business hour in the next 400 days")
 
 
 def test_what_is_wrong_with_a_policy_is_said_at_once(client: Client) -> None:
     action = {"type": "http-request", "url": client.receiver.url}
     status, _, body = client.post({"action": action, "when": {"policy": "spread", "seconds": 0}})
     assert (status, body["errors"][0]["field"]) == (422, "when.seconds")
+    nowhere = {"policy": "next-business-hour", "timeZone": "Europe/Atlantis"}
+    status, _, body = client.post({"action": action, "when": nowhere})
+    assert (status, body["errors"][0]["field"]) == (422, "when.timeZone")
     status, _, body = client.post({"action": action, "when": {"policy": "tomorrow"}})
     assert (status, body["errors"][0]["field"]) == (422, "when.policy")
 
