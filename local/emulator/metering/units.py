@@ -24,8 +24,13 @@ def sqs_requests(body: bytes) -> int:
 def write_units(request: Json, response: Json) -> float:
     """Write units of one request.
 
-    The response to a failed condition has no capacity. It is counted as what the request would have put.
+    The response to a failed condition has no capacity. It is counted as what the request would have put. That to a
+    transaction has none either: each of its items costs two units for each started KB, also if it was cancelled. What a
+    transaction deletes or compares is taken for a KB at most, as it is not in the request.
     """
+    if "TransactItems" in request:
+        puts = (write.get("Put", {}).get("Item", {}) for write in request["TransactItems"])
+        return float(sum(2 * max(1, started_units(item_bytes(item), WRITE_UNIT_BYTES)) for item in puts))
     if "ConditionalCheckFailed" in response.get("__type", ""):
         return started_units(item_bytes(request.get("Item", {})), WRITE_UNIT_BYTES)
     consumed = response.get("ConsumedCapacity", [])

@@ -38,6 +38,13 @@ def test_a_failed_condition_costs_as_much_as_it_would_have_put(length: int, unit
     assert write_units({"Item": {"p": {"S": "x" * length}}}, response) == units
 
 
+def test_each_write_of_a_transaction_costs_twice() -> None:
+    items = [{"Put": {"Item": {"p": {"S": "x" * length}}}} for length in (10, 1500)]
+    assert (
+        write_units({"TransactItems": [*items, {"Delete": {"Key": {}}}, {"ConditionCheck": {}}]}, {}) == 2 + 4 + 2 + 2
+    )
+
+
 @pytest.mark.parametrize(
     ("length", "consistent", "units"), [(0, True, 1), (0, False, 0.5), (5000, True, 2), (5000, False, 1)]
 )
