@@ -59,6 +59,8 @@ def _mend_body(body: dict[str, Any], path: dict[str, Any]) -> None:
         body |= {"from": _instant(-2 * FAR), "until": _instant(-FAR)}  # a range of the past
     if isinstance(rule := body.get("repeat"), dict):
         body["repeat"] = {**RULES[len(str(rule)) % len(RULES)], "from": _instant()}
+    if "timeZone" in (body.get("when") or {}):
+        body["when"]["timeZone"] = "Europe/Lisbon"  # the format `time-zone` is a list that only the server has
     if isinstance(action := body.get("action"), dict) and action.get("type") == "event-put":
         body["payload"] = {"made": "up"}  # what an action wants of the payload is in GET /actions
     if "name" in body and "name" in path:
