@@ -20,7 +20,7 @@ from delayer.ports.queue import Outgoing
 from delayer.ports.unavailable import Unavailable
 from tests.deadlines.endpoints import Port
 
-QUICK = CONFIG.merge(Config(read_timeout=0.1))
+QUICK = CONFIG.merge(Config(read_timeout=0.5))  # a busy machine may take a while to answer
 SILENT = b""  # takes the request, and never answers
 CLOSED = b"closed"  # takes the request, and closes the connection
 CUT = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"  # begins to answer
