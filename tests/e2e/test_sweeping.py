@@ -59,14 +59,14 @@ def test_a_record_that_was_set_aside_is_brought_back_and_fires(client: Client) -
     s3, bucket = client.stack.client("s3"), client.stack.outputs["DeadLetterBucket"]
     s3.put_object(Bucket=bucket, Key=waiting.key, Body=encode(waiting))
     for number in range(ROUNDS):  # a round in which the stream's function cannot be reached in time leaves it waiting
-        # The emulator begins a new environment after a change of what a process begins with, not of a description.
+        # The emulator begins a new environment when the memory size changes, and not when the description does.
         client.stack.client("lambda").update_function_configuration(
             FunctionName="delayer-task-1minute-enqueuer", MemorySize=MEMORY + number
         )
         client.stack.invoke("task-1minute-enqueuer", {})
-        if "Contents" not in s3.list_objects_v2(Bucket=bucket, Prefix="waiting/"):
+        still = s3.list_objects_v2(Bucket=bucket, Prefix="waiting/").get("Contents", [])
+        if not still:
             break
-    still = s3.list_objects_v2(Bucket=bucket, Prefix="waiting/").get("Contents", [])
     assert not still, "\n".join(json.dumps(line) for line in _lines(client, "task-1minute-enqueuer")[-40:])
     client.arrivals("/brought-back")
     client.ledger_state(schedule.id, "executed")
