@@ -16,7 +16,7 @@ from local.emulator.metering.middleware import Metering
 from local.emulator.metering.ministack_tables import request_capacity, stored_item
 from local.emulator.observer import LogsAndMeter, folder_of
 from local.emulator.patches.install import install
-from local.emulator.warm_workers import warm_up
+from local.emulator.processes.warm_up import warm_up
 from local.key_pair import EXPORTS, KeyPair
 
 

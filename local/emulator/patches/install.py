@@ -11,8 +11,8 @@ from local.emulator.patches.intervals import shorten_waits
 from local.emulator.patches.invocations import observe_invocations, pass_source_address
 from local.emulator.patches.mappings import accept_concurrency_from_parameters, observe_mappings
 from local.emulator.patches.permissions import authorize_batches, name_event_buses, trust_loopback
-from local.emulator.patches.processes import fork_functions
 from local.emulator.patches.streams import StreamPoller, name_who_expires
+from local.emulator.processes.forking import fork_functions
 from local.errors import EmulatorError
 
 MINISTACK_VERSION = "1.5.33"

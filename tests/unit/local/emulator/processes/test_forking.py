@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from local.emulator.patches.processes import fork_functions
+from local.emulator.processes.forking import fork_functions
 
 WORKER = """
 import json, os, random, sys

@@ -9,7 +9,7 @@ import subprocess
 from multiprocessing.connection import Connection
 from typing import IO, Any, Final
 
-from local.emulator.function_process import run
+from local.emulator.processes.forked import run
 
 WORKER: Final = "_worker.py"  # what ministack calls the script that is a Python function's process
 LIBRARIES: Final = (
@@ -22,7 +22,7 @@ LIBRARIES: Final = (
     "botocore.signers",
     "jmespath",
     "jsonschema",
-    "local.emulator.function_process",
+    "local.emulator.processes.forked",
     "msgspec.json",
     "s3transfer.manager",
     "urllib3.connectionpool",
