@@ -32,8 +32,8 @@ def before_call(_context: schemathesis.HookContext, case: "schemathesis.Case[Any
             case.headers["Idempotency-Key"] = uuid4().hex  # one that was used has another answer
         for request in _requests_in(case.body):
             _mend_body(request, case.path_parameters or {})
-            if case.operation.path.startswith("/series") and "seconds" in (request.get("window") or {}):
-                request["window"]["seconds"] = 600  # shorter than the interval of each of the RULES
+            if case.operation.path.startswith("/series"):
+                _mend_series(request)
         _mend_query(case.query or {}, case.operation.path)
 
 
@@ -67,6 +67,14 @@ def _mend_body(body: dict[str, Any], path: dict[str, Any]) -> None:
         body["payload"] = {"made": "up"}  # an action, also the one that stands, may want an object: see GET /actions
     if "name" in body and "name" in path:
         body["name"] = path["name"]
+
+
+def _mend_series(body: dict[str, Any]) -> None:
+    """A window and a precision have to suit the rule. What is changed may have any rule, so it gets a new one."""
+    if body.get("window") or body.get("precision"):
+        body.setdefault("repeat", {**RULES[0], "from": _instant()})
+    if "seconds" in (body.get("window") or {}):
+        body["window"]["seconds"] = 600  # shorter than the interval of each of the RULES
 
 
 def _mend_when(when: dict[str, Any]) -> None:

@@ -5,7 +5,6 @@ import secrets
 import time
 from typing import Any
 
-import pytest
 from attrs import evolve
 
 from delayer.aws.dynamodb import ledger
@@ -20,6 +19,7 @@ from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind, mint
 from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
 from delayer.ports.series import SeriesTransaction
 from tests.e2e.client import Client, now
+from tests.e2e.series.each_minute import EachMinute
 from tests.samples import a_claim
 
 OWNER = "somebody"
@@ -88,18 +88,7 @@ def numbered(client: Client, cursor: Cursor, number: int, seconds: float = 20) -
         time.sleep(0.1)
 
 
-@pytest.fixture(scope="module")
-def each_minute(client: Client) -> Millis:
-    """Its first instant. It is looked at by the last test, for which a minute has to pass."""
-    first = now() + 3 * SECOND
-    repeat = {"every": "PT1M", "anchor": format_instant(first), "from": format_instant(first)}
-    body = {"repeat": repeat, "action": action(client, "/each-minute"), "payload": "<delayer.occurrence.number>"}
-    status, _, created = client.call("POST", "/series", body)
-    assert status == 201, created
-    return first
-
-
-def test_an_event_that_was_lost_is_made_up_for(client: Client, each_minute: Millis) -> None:
+def test_an_event_that_was_lost_is_made_up_for(client: Client, each_minute: EachMinute) -> None:
     """The net looks at the minutes since the stack was made once more, as on its first day."""
     cursor = an_old_series(client, "/healed", now() - 4 * MINUTE)
     claim_in_silence(client, cursor.current)
@@ -114,14 +103,5 @@ def test_an_event_that_was_lost_is_made_up_for(client: Client, each_minute: Mill
     assert "found by the net" in client.stack.logs(TASK)
 
 
-def test_the_task_logs_no_payload_and_no_action(client: Client, each_minute: Millis) -> None:
+def test_the_task_logs_no_payload_and_no_action(client: Client, each_minute: EachMinute) -> None:
     assert "/each-minute" not in client.stack.logs(TASK) + client.stack.logs("series-stepper")
-
-
-def test_a_series_of_one_minute_fires_each_minute(client: Client, each_minute: Millis) -> None:
-    requests = client.arrivals("/each-minute", seconds=90, count=2)
-    assert [json.loads(one.body) for one in requests] == ["1", "2"]
-    for number, request in enumerate(requests):
-        due = each_minute + number * MINUTE
-        assert due <= request.at_ms < due + 5 * SECOND
-    assert len({one.headers["delayer-schedule-id"] for one in requests}) == 2

@@ -11,7 +11,7 @@ from tests.e2e.client import Client, now, sleep_until
 
 SERIES = 200
 CALLS = ("DELETE", "POST")  # a cancel, and a pause
-SIDE_BY_SIDE = 16
+SIDE_BY_SIDE = 24
 FIRST: Millis = 4 * SECOND  # after the POST of each
 NUMBER = "x-number"  # the header by which an arrival says which occurrence it is
 

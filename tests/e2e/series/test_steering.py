@@ -5,6 +5,7 @@ from typing import Any
 
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis, format_instant
 from tests.e2e.client import Client, now
+from tests.e2e.series.each_minute import EachMinute
 
 DAY_AHEAD: Millis = 24 * HOUR  # nothing of these series is due while they are tested, but what is asked for
 
@@ -70,3 +71,16 @@ def test_one_runs_now_and_times_of_the_past_are_made_up_one_after_the_other(clie
     assert times[1] == begun["time"]
     ok(client, "DELETE", path)
     assert len(client.receiver.of("/filled")) == 5
+
+
+def test_a_series_of_one_minute_fires_each_minute_until_it_is_cancelled(
+    client: Client, each_minute: EachMinute
+) -> None:
+    requests = client.arrivals(each_minute.path, seconds=90, count=2)
+    answer = ok(client, "DELETE", each_minute.location)
+    assert answer["claimedUpTo"] >= 2
+    for number, request in enumerate(requests):
+        due = each_minute.first + number * MINUTE
+        assert json.loads(request.body) == str(number + 1)
+        assert due <= request.at_ms < due + 10 * SECOND
+    assert len({one.headers["delayer-schedule-id"] for one in requests}) == len(requests)

@@ -1,0 +1,14 @@
+"""A series of one minute, which the tests of this folder have in common: a minute passes while others work."""
+
+from attrs import frozen
+
+from delayer.core.schedule.instants import Millis
+
+
+@frozen
+class EachMinute:
+    """Where it is, where it arrives, and its first instant."""
+
+    location: str
+    path: str
+    first: Millis
