@@ -88,7 +88,7 @@ def measure_series(load: LoadGenerator, options: Options, report: Report) -> Non
     all_series, reading = load.run_series("/series", options.series, options.minutes)
     due = series.due_of(all_series)
     report.lateness.append(summarise(series_name(options), due, series.arrivals_of(load.receiver.of("/series"))))
-    report.per_occurrence = requests.per_schedule(reading, len(due))
+    report.per_occurrence = requests.per_occurrence(reading, len(due))
     load.stack.reset_meter()
     each = partial(due_times.evenly_in_a_minute, count=options.series)
     plain = load.run_swept({"/plain": each})["/plain"]

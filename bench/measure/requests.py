@@ -15,7 +15,8 @@ FIXED_WRITE_OF_ALL = "UpdateItem"  # only control rows are updated
 FIXED_SQS = "GetQueueAttributes"
 # They report what has happened and take no part in it. With Lifecycle=off they do nothing.
 LIFECYCLE = ("stream-lifecycle", "lifecycle-journal")
-OF_SERIES = ("series-stepper", "task-1minute-series")  # the latter queries each minute, also without any series
+STEPPER = "series-stepper"
+SERIES_TASK = "task-1minute-series"  # it queries each minute, also without any series
 HEARTBEAT = ("stream-enqueuer", "dynamodb.UpdateItem")  # notes that it received the heartbeat
 
 
@@ -93,7 +94,12 @@ def total(operations: Mapping[str, Numbers], prefix: str, number: str) -> float:
 
 def per_schedule(reading: Reading, schedules: int) -> PerSchedule:
     """The sums of a run, divided by its schedules. Fixed sums are not divided; the journal and series are left out."""
-    reading = without((*LIFECYCLE, *OF_SERIES), reading)
+    return per_occurrence(without((STEPPER,), reading), schedules)
+
+
+def per_occurrence(reading: Reading, occurrences: int) -> PerSchedule:
+    """The same for the occurrences of series, with their steps."""
+    reading = without((*LIFECYCLE, SERIES_TASK), reading)
     rows = by_function(reading)
     fixed = sum(numbers["writeUnits"] for numbers in fixed_writes(reading))
     attributes = sum(
@@ -102,11 +108,11 @@ def per_schedule(reading: Reading, schedules: int) -> PerSchedule:
     enqueuer = reading["requests"].get("stream-enqueuer", {}).get("dynamodb.BatchWriteItem", {})
     minute_task = next((row for row in rows if row.function == MINUTE_TASK), None)
     return PerSchedule(
-        writes=(sum(row.write_units for row in rows) - fixed) / schedules,
-        reads=sum(row.read_units for row in rows if row is not minute_task) / schedules,
-        sqs=(sum(row.sqs + row.mapping for row in rows) - attributes) / schedules,
-        invocations=sum(row.invocations for row in rows if row is not minute_task) / schedules,
-        fast_track=enqueuer.get("writeUnits", 0) / schedules,
+        writes=(sum(row.write_units for row in rows) - fixed) / occurrences,
+        reads=sum(row.read_units for row in rows if row is not minute_task) / occurrences,
+        sqs=(sum(row.sqs + row.mapping for row in rows) - attributes) / occurrences,
+        invocations=sum(row.invocations for row in rows if row is not minute_task) / occurrences,
+        fast_track=enqueuer.get("writeUnits", 0) / occurrences,
         fixed_writes=fixed,
         fixed_reads=minute_task.read_units if minute_task else 0,
         ticks=minute_task.invocations if minute_task else 0,

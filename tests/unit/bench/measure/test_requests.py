@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.measure.requests import by_function, per_call, per_schedule, rows_without_minute_task
+from bench.measure.requests import by_function, per_call, per_occurrence, per_schedule, rows_without_minute_task
 from local.emulator.metering.meter import Reading
 
 MAPPING = "(event source mapping)"
@@ -92,6 +92,15 @@ def test_what_looks_after_series_is_no_part_of_a_schedule() -> None:
     }
     reading = Reading(requests={**READING["requests"], **task}, invocations=READING["invocations"])
     assert per_schedule(reading, 100) == per_schedule(READING, 100)
+
+
+def test_the_step_is_a_part_of_an_occurrence() -> None:
+    step: dict[str, dict[str, dict[str, float]]] = {
+        "series-stepper": {"dynamodb.TransactWriteItems": {"requests": 100, "writeUnits": 800}}
+    }
+    reading = Reading(requests={**READING["requests"], **step}, invocations=READING["invocations"])
+    assert per_schedule(reading, 100) == per_schedule(READING, 100)
+    assert per_occurrence(reading, 100).writes == pytest.approx(per_schedule(READING, 100).writes + 8)
 
 
 def test_the_journal_is_no_part_of_a_schedule_but_has_its_row() -> None:
