@@ -1,5 +1,8 @@
 """Events of occurrences step their series; nothing that is wrong with one of them stops the others."""
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import pytest
 from attrs import evolve
 
@@ -75,6 +78,28 @@ def test_only_what_fails_comes_again(error: Exception) -> None:
     assert (stage.cursor("0a").number, stage.cursor("0b").number) == (1, 2)
     assert stage.world.observer.warnings == ["a series waits"]
     assert "secret-of-a-client" not in str(stage.world.observer.lines)
+
+
+class Latest:
+    """Does the last of the items first, as what runs side by side may, and remembers how many there were."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def map(self, do: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+        at_once = list(items)
+        self.sizes.append(len(at_once))
+        return [do(one) for one in reversed(at_once)][::-1]
+
+
+def test_the_claim_and_the_end_of_one_occurrence_do_not_step_side_by_side() -> None:
+    """Both would write the same transaction, and DynamoDB bills the one that loses, too."""
+    stage, parallel = Stage(), Latest()
+    one, two = stage.create("0a"), stage.create("0b")
+    batch = [stage.event(one), stage.event(two), stage.event(one, EventType.EXECUTED)]
+    assert evolve(stage.react, parallel=parallel)(batch) == []
+    assert parallel.sizes == [2]
+    assert (stage.cursor("0a").number, stage.cursor("0b").number) == (2, 2)
 
 
 def test_a_rule_that_fails_stops_its_series_and_rings() -> None:
