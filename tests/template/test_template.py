@@ -280,6 +280,7 @@ def test_removals_from_the_waiting_table_are_looked_at() -> None:
     """One by hand is put back. A change of a record asks nobody."""
     [mapping] = [one for function, one in events("DynamoDB") if function == "timing-enqueuer"]
     assert mapping["FilterCriteria"] == {"Filters": [{"Pattern": '{"eventName": ["INSERT", "REMOVE"]}'}]}
+    assert mapping["MaximumRecordAgeInSeconds"] == 23 * 3600, "what was removed stands nowhere else"
 
 
 def test_the_lease_of_a_relaxed_claim_is_the_timeout_of_its_function() -> None:

@@ -28,10 +28,11 @@ from delayer.core.series.stepping import (
     Over,
     ReadAgain,
     Step,
+    first_step,
+    has_time,
     is_over_for,
     next_step,
     of_row,
-    step_from,
     stepped,
 )
 
@@ -103,7 +104,7 @@ def decide_resume(
         return CancelFirst()
     if happened and not is_over_for(definition.overlap, happened.kind):
         return Await(number=cursor.number + 1, passed=now)
-    return step_from(cursor, rule, max(now, cursor.passed, cursor.at if was_used(row) else 0), now)
+    return first_step(cursor, definition, rule, now, cursor.passed, cursor.at if was_used(row) else 0)
 
 
 def resumed(cursor: Cursor, resume: Step | Over | Await, row: LedgerRow | None, schedule_id: str) -> CursorChange:
@@ -129,7 +130,8 @@ def decide_patch(
     """At which occurrence the new definition takes effect; `row` is that of the current one.
 
     `definition` and `rule` are the new ones, `has_new_times` says whether the rule differs. If the current occurrence
-    is claimed, or over, the change takes the step itself.
+    is claimed, or over, the change takes the step itself. If it waits, and the new rule has its time, too, it keeps
+    that time, though it may be late: another end of the rule must lose nothing.
     """
     if cursor.state is SeriesState.CANCELLED:
         return Refused("the series is cancelled")
@@ -140,14 +142,16 @@ def decide_patch(
     happened = of_row(cursor.current, row, now) if cursor.current else None
     if cursor.current and happened is None:
         same = Step(number=cursor.number, at=cursor.at, made_up=cursor.made_up)
-        step = _by_a_new_rule(cursor, rule, row, now) if has_new_times else same
+        step = _by_a_new_rule(cursor, definition, rule, row, now) if has_new_times else same
+        is_earlier = isinstance(step, Step) and step.at < cursor.at
+        step = same if not is_earlier and has_time(rule, cursor.at) else step
         return Replace(step=evolve(step, number=cursor.number) if isinstance(step, Step) else step)
     if happened and not is_over_for(definition.overlap, happened.kind):
         return Await(number=cursor.number + 1, passed=now if has_new_times else 0)
     if has_new_times:
-        return _by_a_new_rule(cursor, rule, row, now)
+        return _by_a_new_rule(cursor, definition, rule, row, now)
     if not happened:
-        return step_from(cursor, rule, max(now, cursor.passed), now)
+        return first_step(cursor, definition, rule, now, cursor.passed)
     return next_step(cursor, definition, rule, now)
 
 
@@ -247,7 +251,9 @@ def was_used(row: LedgerRow | None) -> bool:
     return row is not None and (bool(row.claimed_at) or (row.ended and row.state is not State.CANCELLED))
 
 
-def _by_a_new_rule(cursor: Cursor, rule: Rule, row: LedgerRow | None, now: Millis) -> Step | Over:
+def _by_a_new_rule(
+    cursor: Cursor, definition: SeriesDefinition, rule: Rule, row: LedgerRow | None, now: Millis
+) -> Step | Over:
     """Its first time from now on, but not one that was claimed a moment early by the rule before."""
     used = (cursor.passed, cursor.at if was_used(row) else 0)
-    return step_from(cursor, rule, max((now, *(one for one in used if one <= now + CLAIMED_EARLY))), now)
+    return first_step(cursor, definition, rule, now, 0, *(one for one in used if one <= now + CLAIMED_EARLY))

@@ -151,6 +151,26 @@ def step_from(cursor: Cursor, rule: Rule, after: Millis, now: Millis) -> Step | 
         return Over(SeriesState.FAILED)
 
 
+def has_time(rule: Rule, at: Millis) -> bool:
+    """Whether this is one of the times of the rule; not if it fails."""
+    try:
+        return rule.next_after(at - 1) == at
+    except RuleFailed:
+        return False
+
+
+def first_step(cursor: Cursor, definition: SeriesDefinition, rule: Rule, now: Millis, *used: Millis) -> Step | Over:
+    """The next occurrence, for the first time that is still to come, later than all that were used.
+
+    With a window, a time is still to come as long as its place in the window is. None is from before the creation.
+    """
+    try:
+        passed = max(now - offset_of(definition, cursor.series), min(now, definition.created_at))
+    except Malformed:
+        return Over(SeriesState.FAILED)
+    return step_from(cursor, rule, max(passed, *used), passed)
+
+
 def step_to(at: Millis | None, cursor: Cursor, now: Millis) -> Step | Over:
     """The next occurrence, for this time."""
     if at is None:

@@ -4,7 +4,7 @@ import pytest
 from attrs import evolve
 
 from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.schedule.instants import DAY, HOUR, Millis
+from delayer.core.schedule.instants import DAY, HOUR, SECOND, Millis
 from delayer.core.series.command import (
     Already,
     Await,
@@ -21,8 +21,8 @@ from delayer.core.series.command import (
     resumed,
 )
 from delayer.core.series.series import MAX_BESIDE, Backfill, Cursor, CursorChange, Overlap, Refused, SeriesState
-from delayer.core.series.stepping import Over, ReadAgain, Step, decide_step
-from tests.samples import NOW, a_claim, an_id
+from delayer.core.series.stepping import Over, ReadAgain, Step, decide_step, offset_of
+from tests.samples import NOW, a_claim, a_definition, an_id
 from tests.unit.core.series.samples import CURRENT, Every, Times, a_cursor, a_series, happened
 
 NEW, OTHER = an_id(shard=5), an_id(shard=6)
@@ -75,6 +75,13 @@ class TestResume:
         cursor = of(resumed(self.PAUSED, step, CANCELLED, NEW))
         assert (cursor.state, cursor.current, cursor.passed) == (SeriesState.ACTIVE, NEW, 0)
 
+    @pytest.mark.parametrize(("ahead", "at"), [(1, NOW), (0, NOW + HOUR)], ids=["to come", "over"])
+    def test_with_a_window_a_time_is_to_come_as_long_as_its_place_in_it(self, ahead: Millis, at: Millis) -> None:
+        windowed = a_series(definition=evolve(a_definition(), window='{"seconds": 3000}'))
+        offset = offset_of(windowed, self.PAUSED.series)
+        assert offset > SECOND
+        assert decide_resume(self.PAUSED, windowed, HOURLY, CANCELLED, NOW + offset - ahead) == Step(number=8, at=at)
+
     def test_what_passed_meanwhile_is_not_made_up(self) -> None:
         step = decide_resume(self.PAUSED, a_series(), HOURLY, CANCELLED, NOW + DAY)
         assert step == Step(number=8, at=NOW + DAY + HOUR)
@@ -123,6 +130,17 @@ class TestPatch:
 
     def test_new_times_begin_now(self) -> None:
         assert self.patch(a_cursor(at=NOW + DAY), has_new_times=True) == Replace(step=Step(number=7, at=NOW))
+
+    def test_a_time_that_is_late_is_kept_if_they_have_it_too(self) -> None:
+        """Another end of the rule, for example, must lose nothing."""
+        late = self.patch(a_cursor(at=NOW - 2 * HOUR), has_new_times=True)
+        assert late == Replace(step=Step(number=7, at=NOW - 2 * HOUR))
+        other = self.patch(a_cursor(at=NOW - 2 * HOUR - 1), has_new_times=True)
+        assert other == Replace(step=Step(number=7, at=NOW))
+
+    def test_the_last_time_of_a_rule_that_ends_is_kept(self) -> None:
+        found = decide_patch(a_cursor(), self.CHANGED, Times((NOW,)), None, NOW + HOUR, has_new_times=True)
+        assert found == Replace(step=Step(number=7, at=NOW))
 
     def test_they_leave_out_what_was_claimed_a_moment_early(self) -> None:
         cursor = a_cursor(at=NOW + DAY, passed=NOW)

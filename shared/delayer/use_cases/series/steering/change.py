@@ -90,7 +90,7 @@ class ChangeSeries:
             case ReadAgain():
                 return None
         step = decision.step if isinstance(decision, Replace) else decision
-        keeps_its_time = isinstance(decision, Replace) and not differs
+        keeps_its_time = isinstance(decision, Replace) and isinstance(step, Step) and step.at == cursor.at
         moved = moved_to(cursor, old) if keeps_its_time else None
         put = self._put(new, cursor.series, step, moved) if isinstance(step, Step) else None
         cursor_change = patched(cursor, decision, new, now, put.id if put else "", has_new_times=differs)
@@ -119,7 +119,7 @@ class ChangeSeries:
         return evolve(new, revision=old.revision + 1, traits=traits)
 
     def _put(self, new: SeriesDefinition, series: str, step: Step, moved: Millis | None) -> Schedule:
-        """What its owner has moved stays where it is, as long as the rule does."""
+        """What its owner has moved stays where it is, as long as its time is one of the rule."""
         due = step.at if moved is None else moved - offset_of(new, series)
         return occurrence(self.ids, new, series, step.number, step.at, due)
 

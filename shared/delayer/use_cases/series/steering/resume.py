@@ -8,12 +8,13 @@ from attrs import evolve, frozen
 from delayer.core.api.cancellation import MayBeRunning
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import Fill, Filled, decide_backfill_resume, filled
 from delayer.core.series.command import Await, CancelFirst, decide_resume, resumed, was_used
 from delayer.core.series.rules import times_between
 from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, RuleFailed, SeriesDefinition, SeriesState
-from delayer.core.series.stepping import Over, ReadAgain, Step
+from delayer.core.series.stepping import Over, ReadAgain, Step, offset_of
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.observer import Observer
@@ -130,6 +131,6 @@ def missed_until(definition: SeriesDefinition, cursor: Cursor, row: LedgerRow | 
     """How many times have passed since the last one that was used; `row` is that of the current one."""
     last = max(cursor.passed, cursor.at if was_used(row) else 0, definition.created_at)
     try:
-        return times_between(definition, last, now)
-    except RuleFailed:
+        return times_between(definition, last, now - offset_of(definition, cursor.series))
+    except (RuleFailed, Malformed):
         return 0

@@ -95,25 +95,30 @@ def test_of_a_paused_series_it_is_the_first_after_the_resume() -> None:
 
 
 @pytest.mark.parametrize("later", [10 * MINUTE, 30 * SECOND])
-def test_what_its_owner_has_moved_stays_where_it_is(later: int) -> None:
+@pytest.mark.parametrize(
+    ("change", "payload"),
+    [(new_payload, "new"), (to_rule({**MINUTELY, "until": "2030-01-01"}), "old")],
+    ids=["payload", "end of the rule"],
+)
+def test_what_its_owner_has_moved_stays_where_it_is(change: Change, payload: str, later: int) -> None:
     """Put for its time by the rule, it would come at once, or not before."""
     stage = Stage()
     moved = occurrence(stage.resume.ids, stage.definition, ID, 1, START + MINUTE, START + later)
-    change = with_changes(stage.cursor, current=moved.id)
+    move = with_changes(stage.cursor, current=moved.id)
     end = decide_replace(stage.first, OWNER, None, moved.id, START)
     assert isinstance(end, LedgerChange)
     transaction = SeriesTransaction(
-        cursor=change.cursor, over=change.over, put=(moved,), ends=(end,), delete=(key_of(stage.first),)
+        cursor=move.cursor, over=move.over, put=(moved,), ends=(end,), delete=(key_of(stage.first),)
     )
     assert stage.world.series.write(transaction)
     stage.run_until(START + later - 20 * SECOND)
-    answer = changed(stage)
+    answer = changed(stage, change)
     assert answer.put
     assert (answer.number, answer.replaced, answer.put.point_in_time) == (1, moved.id, START + later)
     stage.run_until(START + later - SECOND)
     assert stage.fired == []
     stage.run_until(START + later + SECOND)
-    assert stage.fired == [(1, START + MINUTE, "new")]
+    assert stage.fired == [(1, START + MINUTE, payload)]
     assert stage.cursor.at > START + MINUTE
 
 
