@@ -29,7 +29,7 @@ def test_schemathesis_finds_nothing(client: Client) -> None:
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=280,
         check=False,
     )
     assert reported.returncode == 0, reported.stdout + reported.stderr

@@ -23,7 +23,7 @@ from tests.e2e.client import Client, now
 from tests.samples import a_schedule, claimed
 
 OWNER = "anonymous"  # as the API of one machine sees its callers
-LONGEST = 120  # seconds of a command
+LONGEST = 240  # seconds of a command; most of them are waits for a series of one minute
 
 
 def command(stack: EmulatedStack, *arguments: str) -> "subprocess.Popen[str]":
