@@ -30,7 +30,7 @@ def write_units(request: Json, response: Json) -> float:
     """
     if "TransactItems" in request:
         puts = (write.get("Put", {}).get("Item", {}) for write in request["TransactItems"])
-        return float(sum(2 * max(1, started_units(item_bytes(item), WRITE_UNIT_BYTES)) for item in puts))
+        return float(sum(2 * started_units(item_bytes(item), WRITE_UNIT_BYTES) for item in puts))
     if "ConditionalCheckFailed" in response.get("__type", ""):
         return started_units(item_bytes(request.get("Item", {})), WRITE_UNIT_BYTES)
     consumed = response.get("ConsumedCapacity", [])

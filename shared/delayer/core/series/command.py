@@ -142,10 +142,7 @@ def decide_patch(
     happened = of_row(cursor.current, row, now) if cursor.current else None
     if cursor.current and happened is None:
         same = Step(number=cursor.number, at=cursor.at, made_up=cursor.made_up)
-        step = _by_a_new_rule(cursor, definition, rule, row, now) if has_new_times else same
-        is_earlier = isinstance(step, Step) and step.at < cursor.at
-        step = same if not is_earlier and has_time(rule, cursor.at) else step
-        return Replace(step=evolve(step, number=cursor.number) if isinstance(step, Step) else step)
+        return Replace(step=_in_its_place(same, cursor, definition, rule, row, now) if has_new_times else same)
     if happened and not is_over_for(definition.overlap, happened.kind):
         return Await(number=cursor.number + 1, passed=now if has_new_times else 0)
     if has_new_times:
@@ -251,9 +248,20 @@ def was_used(row: LedgerRow | None) -> bool:
     return row is not None and (bool(row.claimed_at) or (row.ended and row.state is not State.CANCELLED))
 
 
+def _in_its_place(
+    same: Step, cursor: Cursor, definition: SeriesDefinition, rule: Rule, row: LedgerRow | None, now: Millis
+) -> Step | Over:
+    """What a new rule puts for an occurrence that waits: `same` keeps its time, if the rule has it and none before."""
+    first = _by_a_new_rule(cursor, definition, rule, row, now)
+    is_earlier = isinstance(first, Step) and first.at < same.at
+    if not is_earlier and has_time(rule, same.at):
+        return same
+    return evolve(first, number=same.number) if isinstance(first, Step) else first
+
+
 def _by_a_new_rule(
     cursor: Cursor, definition: SeriesDefinition, rule: Rule, row: LedgerRow | None, now: Millis
 ) -> Step | Over:
     """Its first time from now on, but not one that was claimed a moment early by the rule before."""
     used = (cursor.passed, cursor.at if was_used(row) else 0)
-    return first_step(cursor, definition, rule, now, 0, *(one for one in used if one <= now + CLAIMED_EARLY))
+    return first_step(cursor, definition, rule, now, *(one for one in used if one <= now + CLAIMED_EARLY))

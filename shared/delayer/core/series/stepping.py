@@ -168,7 +168,7 @@ def first_step(cursor: Cursor, definition: SeriesDefinition, rule: Rule, now: Mi
         passed = max(now - offset_of(definition, cursor.series), min(now, definition.created_at))
     except Malformed:
         return Over(SeriesState.FAILED)
-    return step_from(cursor, rule, max(passed, *used), passed)
+    return step_from(cursor, rule, max((passed, *used)), passed)
 
 
 def step_to(at: Millis | None, cursor: Cursor, now: Millis) -> Step | Over:
