@@ -26,7 +26,6 @@ from tests.cfn import (
     listed,
     logical,
     resource_name,
-    resources,
     shared_variables,
     variables,
 )
@@ -137,8 +136,7 @@ def of_code(function: str) -> set[Permission]:
     needed = {permission for port in ports if port.held not in users for permission in of_port(port)}
     if function in ("delayer-relay", "relaxed-claimer"):
         # They hand over to all executors, whose queues they know by their registrations.
-        queues = {logical(one["Queue"]) for one in resources("Custom::DelayerAction").values()}
-        needed |= {(queue, "sqs:SendMessage") for queue in queues}
+        needed |= {("Executor*Queue", "sqs:SendMessage")}
     if function in ("timing-enqueuer", "task-1minute-timing"):  # they ask all policies, whose queues they know by name
         asked = {queue for queue, consumer in consumed().items() if consumer.startswith("policy-")}
         needed |= {(queue, "sqs:SendMessage") for queue in asked}

@@ -151,7 +151,7 @@ def test_each_action_has_an_executor_with_a_queue_of_its_own(action: str) -> Non
     assert variables(function)["OWN_QUEUE"] == queue
     assert consumed()[logical(queue)] == function
     may_send = [one for one in statements("delayer-relay") if "sqs:SendMessage" in listed(one["Action"])]
-    assert logical(queue) in {logical(resource) for one in may_send for resource in listed(one["Resource"])}
+    assert "Executor*Queue" in {resource_name(resource) for one in may_send for resource in listed(one["Resource"])}
 
 
 def test_no_executor_without_an_action() -> None:
@@ -171,7 +171,7 @@ def test_only_who_sends_to_the_queue_it_receives_from_may_loop(function: str) ->
     """Lambda ends what looks like a loop after some sixteen rounds; a schedule re-sent, or retried, looks like one."""
     received = {queue for queue, consumer in consumed().items() if consumer == function}
     sent = {
-        logical(resource)
+        resource_name(resource)
         for statement in statements(function)
         if "sqs:SendMessage" in statement["Action"]
         for resource in listed(statement["Resource"])
@@ -655,9 +655,22 @@ def test_one_role_for_each_function() -> None:
         assert "Policies" not in FUNCTIONS[function]
 
 
-OF_THE_LOOP = re.compile(  # of delayer-relay; of several executors; of those who ask a policy
-    r"Executor\w+RelayPolicy|ExecutorTargetRolesPolicy|Policy\w+AskPolicy"
+OF_THE_LOOP = re.compile(  # of several executors; of those who ask a policy
+    r"ExecutorTargetRolesPolicy|Policy\w+AskPolicy"
 )
+
+NAMES_OF_QUEUES = re.compile(r"\$\{AWS::StackName\}-executor-")
+
+
+def test_the_relay_may_send_to_the_queues_of_all_executors_and_to_no_other() -> None:
+    """They have names that begin alike, so that one statement allows all (ADR 0102); those of no other queue do."""
+    of_executors = {logical(one["Queue"]) for one in resources("Custom::DelayerAction").values()}
+    named = {
+        name
+        for name, queue in resources("AWS::SQS::Queue").items()
+        if NAMES_OF_QUEUES.match(str(queue.get("QueueName", {}).get("Fn::Sub", [""])[0]))
+    }
+    assert named == of_executors
 
 
 @pytest.mark.parametrize("policy", sorted(name for name in POLICIES if not OF_THE_LOOP.fullmatch(name)))
@@ -706,7 +719,8 @@ def test_no_wildcard(function: str) -> None:
             assert resource != "*"
             text = str(resource)
             if "*" in text:
-                assert "DeadLetterBucket.Arn" in text or re.search(r"\$\{\w+TargetNamePattern\}", text)
+                ours = ("DeadLetterBucket.Arn", "${AWS::StackName}-executor-*")
+                assert any(name in text for name in ours) or re.search(r"\$\{\w+TargetNamePattern\}", text)
 
 
 def test_no_owner_reaches_the_stacks_own_queues() -> None:
