@@ -226,13 +226,21 @@ class CloudFormation(RuleBasedStateMachine):
         stack = data.draw(st.sampled_from([stack for stack in self.stacks if stack.late]))
         stack.clean_up(repeat)
 
+    def is_still_to_be_deleted(self, stack: Stack, last: Registration) -> bool:
+        """Two resources have swapped their types, and the deployment has failed in between.
+
+        Nothing says so before CloudFormation deletes what the first of them had made.
+        """
+        return any(resource == last.resource and last.token in physical_id for resource, physical_id in stack.late)
+
     @invariant()
     def what_is_in_force_is_what_the_last_deployment_says(self) -> None:
         for stack in self.stacks:
             for kind in KINDS:
                 if wanted := stack.in_force(kind):
-                    assert self.actions.rows[kind][-1].stack == stack.arn
-                    assert self.actions.rows[kind][-1].function in wanted
+                    last = self.actions.rows[kind][-1]
+                    assert last.stack == stack.arn
+                    assert last.function in wanted or self.is_still_to_be_deleted(stack, last)
 
     @invariant()
     def nothing_stays_that_is_in_no_template(self) -> None:
