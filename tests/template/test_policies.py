@@ -39,6 +39,7 @@ from tests.template.added import compared as statements
 Permission = tuple[str, str]  # the name of a resource, an IAM action
 
 ADAPTERS: Final = {adapter.__name__ for adapter in PORTS}
+OF_CONTROL_ROWS: Final = {"DynamoActions", "DynamoControl", "DynamoSeriesProgress", "DynamoSigningRows", "DynamoTrials"}
 LOCAL: Final = {"SystemClock", "Threads", "Telemetry"}  # what asks nothing of AWS
 # What each action asks of AWS. The name of a resource is that of the template, or of the parameter in its ARN.
 ROLES: Final[set[Permission]] = {("TargetRoleArns", "sts:AssumeRole")}
@@ -200,7 +201,7 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
     needed = {
         (row.replace("passed#*", f"passed#{own_pass(function)}"), action)
         for port in cold_start(function).ports
-        if port.held in ("DynamoActions", "DynamoControl", "DynamoSeriesProgress", "DynamoTrials")
+        if port.held in OF_CONTROL_ROWS
         for method in port.methods
         for action, _ in CALLS[port.held, method]
         for row in ROWS[method]
