@@ -105,13 +105,16 @@ class Scene:
         if held := self.held.get(shown.previous or ""):  # the owner may have rotated before anybody looked at it
             assert held.until == shown.previous_until, "it signs as long as is said"
 
-    def rotate(self, overlap: Millis, use: Callable[[OwnSecrets], Any] | None = None) -> bool:
-        """Whether the owner's rotation was done. A refused one changes nothing."""
+    def rotate(self, overlap: Millis, use: Callable[[], Any] | None = None) -> bool:
+        """Whether the owner's rotation was done. A refused one changes nothing, and may be done later."""
         now, before = self.clock.now(), self.rows.rotation(OWNER)
+        again_at = now
         try:
-            shown = use(self.own()) if use else self.own().rotate(OWNER, overlap)
+            shown = use() if use else self.own().rotate(OWNER, overlap)
         except NotRotated as error:
-            assert error.again_at > now
+            again_at = error.again_at
+        if again_at != now:
+            assert again_at > now
             assert use or self.rows.rotation(OWNER) == before
             return False
         self.ends(now + overlap)
@@ -142,7 +145,7 @@ class Scene:
     # ------------------------------------------------------------ what is true all the time
 
     def tick(self) -> None:
-        """The current secret is fetched; each executor signs; each receiver verifies with the one secret that it has."""
+        """The current secret is fetched; each executor signs; each receiver verifies with the one that it has."""
         self.show()
         self._start()
         now = self.clock.now()
@@ -152,8 +155,7 @@ class Scene:
         self.clock.move(TICK)
 
     def _start(self) -> None:
-        """One that reads both now and nothing later; and of those of earlier ticks, one each that knows old keys and new
-        rows, and one that knows old rows and new keys."""
+        """One that reads both now and nothing later; one that goes on with these keys, one with this row alone."""
         fresh = self.executor()
         self._attempt(fresh, may_fail=False)
         mixed = [self.executor() for _ in range(2)]

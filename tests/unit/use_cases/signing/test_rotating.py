@@ -4,6 +4,7 @@ A receiver holds the one secret that `GET /signing-secret` showed as current at 
 rotation gave it, it verifies each request; from then on, none.
 """
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -16,7 +17,6 @@ from delayer.core.schedule.instants import DAY, HOUR, MINUTE, Millis
 from delayer.core.signing.keys import CURRENT_AFTER, NotRotated
 from delayer.core.signing.rotation import LONGEST_OVERLAP, NEXT_AFTER, SHORTEST_OVERLAP, USABLE, Rotation
 from delayer.fakes import MemorySigningRows
-from delayer.use_cases.signing.own_secrets import OwnSecrets
 from tests.unit.use_cases.signing.receivers import OWNER, TICK, Scene, a_message, is_signed_by
 
 EVENTS: dict[str, Any] = {
@@ -54,7 +54,7 @@ def test_three_rotations(events: tuple[str, str, str]) -> None:
         play((1, events[0]), (first, events[1]), (second, events[2]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(some.lists(some.tuples(some.integers(0, 30), some.sampled_from(sorted(EVENTS))), max_size=8))
 def test_any_number_of_rotations(steps: list[tuple[int, str]]) -> None:
     play(*steps)
@@ -91,7 +91,7 @@ def test_of_two_rotations_at_once_one_is_refused(has_rotated: bool) -> None:
     between = Between(rows=scene.rows, then=lambda: scene.rotate(2 * HOUR))
     scene.clock.move(1)
     version = scene.rows.rotation(OWNER).version
-    assert not scene.rotate(SHORTEST_OVERLAP, lambda _: scene.own(between).rotate(OWNER, SHORTEST_OVERLAP))
+    assert not scene.rotate(SHORTEST_OVERLAP, lambda: scene.own(between).rotate(OWNER, SHORTEST_OVERLAP))
     assert scene.rows.rotation(OWNER).version == version + 1
     assert scene.rows.rotation(OWNER).before[-1].signs_until == scene.clock.now() + 2 * HOUR
     for _ in range(60):
@@ -105,8 +105,8 @@ def test_the_stack_may_rotate_in_the_middle_of_a_rotation() -> None:
         scene.tick()
         scene.rotate_key(HOUR)
         scene.clock.move(later)
-        between = Between(rows=scene.rows, then=lambda scene=scene: scene.rotate_key(2 * HOUR))
-        assert scene.rotate(HOUR, lambda _, scene=scene, rows=between: scene.own(rows).rotate(OWNER, HOUR))
+        between = Between(rows=scene.rows, then=partial(scene.rotate_key, 2 * HOUR))
+        assert scene.rotate(HOUR, partial(scene.own(between).rotate, OWNER, HOUR))
         for _ in range(100):
             scene.tick()
 
@@ -174,22 +174,18 @@ def test_an_old_row_serves_for_less_than_the_shortest_overlap() -> None:
     assert min(NEXT_AFTER, SHORTEST_OVERLAP, CURRENT_AFTER) > USABLE + 4 * MINUTE, "with a clock that is behind"
 
 
-def own_of(scene: Scene) -> OwnSecrets:
-    return scene.own()
-
-
 @pytest.mark.parametrize("overlap", [SHORTEST_OVERLAP, HOUR, LONGEST_OVERLAP])
 def test_what_is_shown_after_a_rotation(overlap: Millis) -> None:
     scene = Scene()
-    first = own_of(scene).show(OWNER)
+    first = scene.own().show(OWNER)
     assert (first.previous, first.previous_until, first.rotated_at) == (None, None, None)
     now = scene.clock.now()
-    second = own_of(scene).rotate(OWNER, overlap)
+    second = scene.own().rotate(OWNER, overlap)
     assert second.previous == first.current != second.current
     assert (second.previous_until, second.rotated_at) == (now + overlap, now)
     scene.clock.move(overlap - 1)
-    assert own_of(scene).show(OWNER) == second
+    assert scene.own().show(OWNER) == second
     scene.clock.move(1)
-    last = own_of(scene).show(OWNER)
+    last = scene.own().show(OWNER)
     assert (last.current, last.previous, last.previous_until) == (second.current, None, None)
     assert "whsec_" not in repr(second)
