@@ -232,6 +232,25 @@ def test_only_the_registrar_writes_the_registrations() -> None:
     assert writers == {"deploy-action-registrar"}
 
 
+def test_only_those_who_sign_or_show_read_what_signs() -> None:
+    """Whoever could read the key could sign for every owner."""
+    readers = {
+        (function, row, action)
+        for function in functions()
+        for statement in statements(function)
+        for row in leading_keys(statement)
+        if row.startswith("signing") or fnmatchcase("signing-key", row) or fnmatchcase("signing#owner", row)
+        for action in listed(statement["Action"])
+    }
+    get, put = "dynamodb:GetItem", "dynamodb:PutItem"
+    assert readers == {
+        *(("executor-http-request", row, get) for row in ("signing-key", "signing#*")),
+        *(("api-signing-secret", row, get) for row in ("signing-key", "signing#*")),
+        ("api-signing-secret", "signing#*", put),
+        *(("operator-id-key", "signing-key", action) for action in (get, put)),
+    }
+
+
 def own_pass(function: str) -> str:
     """Each notes its own."""
     return function

@@ -91,7 +91,7 @@ def test_what_is_known_serves_for_five_minutes() -> None:
     assert sign(a_message())["Webhook-Signature"]
 
 
-def test_a_clock_that_was_put_back_trusts_nothing_from_later() -> None:
+def test_a_clock_that_goes_backwards_trusts_nothing_from_later() -> None:
     sign, rows, clock = a_sign()
     sign(a_message())
     clock.move(-MINUTE)
