@@ -1,10 +1,11 @@
 """The control rows of signatures: the stack's keys, and the rotations of owners."""
 
+import json
 from typing import Any
 
 import pytest
 
-from delayer.aws.signing.rows import DynamoSigningRows
+from delayer.aws.signing.rows import DynamoSigningRows, keys_from, keys_item, rotation_from, rotation_item
 from delayer.core.schedule.instants import DAY
 from delayer.core.signing import keys as of_stack
 from delayer.core.signing import rotation as of_owner
@@ -13,6 +14,7 @@ from delayer.core.signing.rotation import Rotation
 from delayer.fakes import MemorySigningRows
 from delayer.ports.signing import SigningRows
 from delayer.ports.unavailable import Unavailable
+from tests.cfn import ROOT
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.samples import KEY, NOW
@@ -108,14 +110,18 @@ def test_a_row_that_cannot_be_read_is_not_taken_for_none(dynamodb: Any, more: di
         rows.rotation("a")
 
 
-def test_the_row_of_an_owner_holds_no_secret(dynamodb: Any) -> None:
-    rows = adapter(dynamodb)
-    rows.write_rotation("a", ONCE, Rotation())
-    [item] = dynamodb.scan(TableName=rows.table)["Items"]
-    assert item == {
-        "name": {"S": "signing#a"},
-        "v": {"N": "1"},
-        "newest": {"N": "2"},
-        "rotatedAt": {"N": str(NOW)},
-        "before": {"L": [{"M": {"version": {"N": "1"}, "signsUntil": {"N": str(NOW + DAY)}}}]},
-    }
+def golden(kind: str) -> dict[str, Any]:
+    """As this version writes it. A later one has to read it."""
+    item: dict[str, Any] = json.loads((ROOT / f"tests/golden/v1/signing-{kind}.json").read_text())
+    return item
+
+
+def test_the_golden_keys() -> None:
+    assert keys_from(golden("key")) == SECOND
+    assert keys_item(SECOND) == golden("key"), "the format changed: give it a new version"
+
+
+def test_the_golden_rotation() -> None:
+    """It holds no secret."""
+    assert rotation_from(golden("rotation")) == ONCE
+    assert rotation_item("a", ONCE) == golden("rotation"), "the format changed: give it a new version"

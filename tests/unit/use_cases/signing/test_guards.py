@@ -1,5 +1,6 @@
 """Each thing that keeps receivers safe is taken away in turn, and the search for rotations finds that it is gone."""
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -35,12 +36,14 @@ GUARDS: dict[str, dict[str, Any]] = {
 }
 
 
+def play_all() -> None:
+    for first, second, gap in product(EVENTS, EVENTS, (0, 1, 2, 9)):
+        play((2, first), (gap, second))
+
+
 @pytest.mark.parametrize("guard", GUARDS)
 def test_without_it_a_receiver_is_wrong(guard: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in GUARDS[guard].items():
         monkeypatch.setattr(name, value)
     with pytest.raises(AssertionError):
-        for first in EVENTS:
-            for second in EVENTS:
-                for gap in (0, 1, 2, 9):
-                    play((2, first), (gap, second))
+        play_all()
