@@ -147,6 +147,7 @@ def contract() -> dict[str, Any]:
         "seriesChange": _resolved(series_change, schemas),
         "backfill": _resolved(schemas["BackfillRequest"], schemas),
         "preview": preview,
+        "rotation": _resolved(schemas["RotationRequest"], schemas),
         "listing": _query(openapi, "/schedules", "get"),
         "seriesListing": _query(openapi, "/series", "get"),
         "occurrences": _query(openapi, "/series/{seriesId}/occurrences", "get"),

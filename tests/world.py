@@ -23,6 +23,8 @@ from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import IdKeys, first_keys
 from delayer.core.schedule.table_change import RecordChange
+from delayer.core.signing.keys import SigningKeys
+from delayer.core.signing.keys import first_keys as first_signing_keys
 from delayer.core.timing.deciding import At, Chosen
 from delayer.fakes import (
     InOrder,
@@ -44,6 +46,7 @@ from delayer.fakes import (
     MemorySeries,
     MemorySeriesProgress,
     MemorySeriesUpkeep,
+    MemorySigningRows,
     MemoryStream,
     MemoryTopic,
     MemoryTrials,
@@ -67,6 +70,7 @@ PERIOD = 14 * MINUTE
 LEASE = 10 * SECOND
 LEAD = 250
 KEY = bytes(range(100, 132))  # behind the ids
+SIGNING_KEY = bytes(range(32))  # behind the signatures
 SUSPECTS = {"relay": "suspects", "execute": "http-suspects", "step": "series-suspects"}  # the queue of each function
 ACTION = {"type": "http-request", "url": "http://target/"}
 REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
@@ -77,6 +81,7 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
     "waiting_records": "waiting_records",
     "ledger": "ledger",
     "control": "control",
+    "signing_rows": "signing_rows",
     "trials": "trials",
     "registry": "registry",
     "series": "series",
@@ -227,6 +232,7 @@ class World:
     clock: ManualClock = field(init=False, factory=lambda: ManualClock(START))
     observer: MemoryObserver = field(init=False, factory=MemoryObserver)
     control: MemoryControl = field(init=False, factory=MemoryControl)
+    signing_rows: MemorySigningRows = field(init=False, factory=MemorySigningRows)
     trials: MemoryTrials = field(init=False, factory=MemoryTrials)
     ledger: MemoryLedger = field(init=False, factory=MemoryLedger)
     store: MemoryDeadLetterStore = field(init=False, factory=MemoryDeadLetterStore)
@@ -250,6 +256,7 @@ class World:
         self.function_at = lambda _: self.remote
         self.make_adapters()
         self.control.write_id_keys(first_keys(KEY, 0), IdKeys())  # operator-id-key has run
+        self.signing_rows.write_signing_keys(first_signing_keys(SIGNING_KEY, 0), SigningKeys())
         self.build()
 
     def make_adapters(self) -> None:

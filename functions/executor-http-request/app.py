@@ -21,14 +21,16 @@ Url = Annotated[
     ),
 ]
 RULE = """\
-the name of a header, other than Host, Content-Length, Transfer-Encoding, Connection, Idempotency-Key and Delayer-…"""
-Name = Annotated[str, Meta(pattern=HEADER_NAME, extra_json_schema={"x-allowed": RULE})]
+the name of a header, other than Host, Content-Length, Transfer-Encoding, Connection, Idempotency-Key, Delayer-… and \
+Webhook-…"""
+# For the API alone: an earlier version accepted Webhook-…, and what it has stored must not become malformed.
+Name = Annotated[str, Meta(extra_json_schema={"pattern": HEADER_NAME, "x-allowed": RULE})]
 PRINTABLE = {"x-allowed": "printable ASCII, up to 4096 characters"}
 Value = Annotated[str, Meta(pattern=r"^[\t -~]*$", max_length=4096, extra_json_schema=PRINTABLE)]
 HEADERS = """\
 Headers of the request. Nobody but the target sees the value of one with a sensitive name, such as Authorization, \
 Cookie or X-Api-Key. Host, Content-Length, Transfer-Encoding, Connection, Idempotency-Key and those that begin with \
-Delayer- cannot be given, because Delayer sets them."""
+Delayer- or Webhook- cannot be given, because Delayer sets them."""
 TIME = "How long the target may take to answer one attempt."
 
 
@@ -47,9 +49,15 @@ def target() -> HttpTarget:
     return HttpTarget(allow_private=setting("ALLOW_PRIVATE_TARGETS") == "true")
 
 
-@executor("http-request", fair_by="host:url")
+@executor("http-request", fair_by="host:url", signs=True)
 def handler(message: Message[HttpRequest]) -> Result:
     """One request, with the payload as its body."""
     action = message.action
-    request = Request(url=action.url, method=action.method, headers=action.headers, timeout=action.timeout_seconds)
+    request = Request(
+        url=action.url,
+        method=action.method,
+        headers=action.headers,
+        timeout=action.timeout_seconds,
+        signature=handler.sign(message),
+    )
     return target().send(request, message)

@@ -1,6 +1,6 @@
-"""Makes the first key behind the ids, and rotates it; invoked every minute, after a deployment, and by hand.
+"""Makes the first keys behind ids and signatures, and rotates them; invoked every minute, after a deployment, by hand.
 
-{"command": "ensure"} · {"command": "rotate"} · {"command": "show"}
+{"command": "ensure"} · {"command": "rotate"} · {"command": "show"} · {"command": "rotate-signing-key"}
 """
 
 from typing import Any

@@ -31,18 +31,21 @@ Everything is in memory and is lost after Ctrl-C.
 """
 
 
-def arrival(point_in_time: str, request: ReceivedRequest) -> str:
-    """When a request was due, when it arrived, and how late it was."""
+def arrival(point_in_time: str, request: ReceivedRequest, checked: str) -> str:
+    """When a request was due, when it arrived, how late it was, and whether it is signed."""
     lateness = lateness_ms(point_in_time, request)
-    return f"due {printable(point_in_time)}, arrived {clock_time(request.at_ms)}: {lateness} ms late"
+    return f"due {printable(point_in_time)}, arrived {clock_time(request.at_ms)}: {lateness} ms late, {checked}"
 
 
-def summary(request: ReceivedRequest) -> str:
-    """One line on a request that arrived: when, how late, what. Anybody may have sent it, with any headers."""
+def summary(request: ReceivedRequest, checked: str) -> str:
+    """One line on a request that arrived: when, how late, if signed, what. Anybody may have sent it, with any headers.
+
+    `checked` is what is known of its signature.
+    """
     lateness = lateness_ms(request.headers.get("delayer-point-in-time", ""), request)
-    late = "" if lateness is None else f" ({lateness} ms late)"
+    late = "" if lateness is None else f"{lateness} ms late, "
     text = request.body[:SHOWN_BYTES].decode(errors="replace")
-    return f"{clock_time(request.at_ms)}{late} " + printable(f"{request.method} {request.path} {text}")
+    return f"{clock_time(request.at_ms)} ({late}{checked}) " + printable(f"{request.method} {request.path} {text}")
 
 
 def lateness_ms(point_in_time: str, request: ReceivedRequest) -> int | None:

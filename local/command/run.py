@@ -10,6 +10,7 @@ from local.command.progress import console, step
 from local.errors import EmulatorError
 from local.printable import printable
 from local.receiver import Receiver
+from local.signatures import Signatures
 from local.stack.emulated_stack import EmulatedStack
 from local.stack.ports import refuse_used
 
@@ -42,20 +43,22 @@ def run(given: options.Options) -> None:
         EmulatedStack(given.port, given.parameters, progress=step) as stack,
     ):
         obstacle = obstacle_in(given.parameters)
+        signatures = Signatures(stack.api_url)
         if given.demonstrates and not obstacle:
-            show_demonstration(stack, receiver)
+            show_demonstration(stack, receiver, signatures)
         print(messages.explanation(stack, receiver, obstacle), flush=True)
-        serve(stack, receiver)
+        serve(stack, receiver, signatures)
 
 
-def show_demonstration(stack: EmulatedStack, receiver: Receiver) -> None:
+def show_demonstration(stack: EmulatedStack, receiver: Receiver, signatures: Signatures) -> None:
     """Schedule three seconds ahead and show the arrival."""
     with step("Scheduling an HTTP request three seconds ahead, and waiting for it"):
         schedule, arrived = demonstrate(stack.api_url, receiver)
-    console.print(f"    {messages.arrival(schedule['pointInTime'], arrived)}", markup=False)
+    line = messages.arrival(schedule["pointInTime"], arrived, signatures.checked(arrived))
+    console.print(f"    {line}", markup=False, soft_wrap=True)
 
 
-def serve(stack: EmulatedStack, receiver: Receiver) -> None:
+def serve(stack: EmulatedStack, receiver: Receiver, signatures: Signatures) -> None:
     """Show what the receiver gets, until interrupted or until the emulator has ended."""
     shown = len(receiver.requests)
     while stack.process.is_running():
@@ -63,5 +66,5 @@ def serve(stack: EmulatedStack, receiver: Receiver) -> None:
             receiver.changed.wait(1)
             new, shown = receiver.requests[shown:], len(receiver.requests)
         for request in new:
-            print(messages.summary(request), flush=True)
+            print(messages.summary(request, signatures.checked(request)), flush=True)
     raise EmulatorError(f"The emulator has ended: {stack.process.last_line()}")

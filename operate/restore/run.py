@@ -14,7 +14,7 @@ from operate.restore.copying import Copy, Pace, WrongTable
 from operate.restore.doubtful import Schedules, schedules_of
 from operate.restore.options import Options
 from operate.restore.pausing import Pause
-from operate.restore.tables import NET_OF_SERIES, OF_SCHEDULES, TABLES, Item, merged_shards, merged_sweep
+from operate.restore.tables import KEYS, NET_OF_SERIES, OF_SCHEDULES, TABLES, Item, merged_shards, merged_sweep
 
 NEEDS_EVERYTHING: Final = ("control", "ledger")  # while these are copied, no function may write
 SHOWN: Final = 20  # ids
@@ -119,17 +119,17 @@ class Restore:
         return pick
 
     def _check_id_keys(self) -> None:
-        """The ids of both stacks would have to be genuine under one name of a key."""
+        """The ids of both stacks would have to be genuine under one name of a key; so would their signatures."""
         if "control" not in self.options.sources:
             return
         mine, theirs = (
             self._control_rows(table) for table in (self.outputs["ControlTable"], self.options.sources["control"])
         )
         for name in theirs:
-            if name.startswith("id-key") and name in mine and mine[name] != theirs[name]:
+            if name.startswith(KEYS) and name in mine and mine[name] != theirs[name]:
                 raise WrongTable(
-                    f"the stack {self.options.stack} has issued ids with a key of its own ({name}); restore into a "
-                    "stack whose API was never called"
+                    f"the stack {self.options.stack} has issued ids, or signed, with a key of its own ({name}); "
+                    "restore into a stack whose API was never called"
                 )
 
     def _control_rows(self, table: str) -> dict[str, Item]:

@@ -70,13 +70,14 @@ def of_lists(kinds: Mapping[str, Decision]) -> Callable[[Item, Millis], Decision
 
 
 def of_control(item: Item, _now: Millis) -> Decision:
-    """The keys of ids, as they are. `shards` and `sweep` are merged.
+    """The keys of ids and signatures, and what owners have rotated, as they are. `shards` and `sweep` are merged.
 
     A heartbeat or a pause never goes back, nor `actions`: each stack registers its own, which name its own queues.
     """
-    return Decision.COPY if item["name"]["S"].startswith("id-key") else Decision.LEAVE
+    return Decision.COPY if item["name"]["S"].startswith((*KEYS, "signing#")) else Decision.LEAVE
 
 
+KEYS: Final = ("id-key", "signing-key")  # a stack has its own, or those of the copy
 OF_SCHEDULES: Final = ("schedules", "relaxed")  # the kinds whose records fire
 # Of one that has gone on since the copy, the cursor stands and is not overwritten. What was filed for it, and is no
 # longer current, is found by the net and taken off the file (ADR 0100).
@@ -86,7 +87,10 @@ NET_OF_SERIES: Final = (NET, *(f"series-{one}" for one in Directory))  # control
 # In the order in which they are copied.
 TABLES: Final[Mapping[str, Table]] = {
     "control": Table(
-        what="the id key and the numbers of shards", output="ControlTable", keys=("name",), decide=of_control
+        what="the keys of ids and signatures and the numbers of shards",
+        output="ControlTable",
+        keys=("name",),
+        decide=of_control,
     ),
     "ledger": Table(what="the ledger", output="LedgerTable", keys=("scheduleId",), decide=of_ledger, is_marked=True),
     "registry": Table(

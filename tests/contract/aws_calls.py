@@ -26,6 +26,7 @@ from delayer.aws.messaging.topic import SnsTopic
 from delayer.aws.series.progress import DynamoSeriesProgress
 from delayer.aws.series.series_table import DynamoSeries
 from delayer.aws.series.upkeep import DynamoSeriesUpkeep
+from delayer.aws.signing.rows import DynamoSigningRows
 from delayer.ports.actions import Actions
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
@@ -40,6 +41,7 @@ from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import Records, ScheduleTable
 from delayer.ports.series import SeriesTable
 from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
+from delayer.ports.signing import SigningRows
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
@@ -59,6 +61,7 @@ PORTS: Final[dict[type, type]] = {
     DynamoSeries: SeriesTable,
     DynamoSeriesProgress: SeriesProgress,
     DynamoSeriesUpkeep: SeriesUpkeep,
+    DynamoSigningRows: SigningRows,
     DynamoTrials: Trials,
     DynamoWaitingTable: FindsWaiting,
     LambdaFunction: Function,
@@ -149,6 +152,10 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoSeriesUpkeep", "forget"): {(DELETE, "table")},
     ("DynamoSeriesUpkeep", "carry"): {(GET, "table"), (PUT, "table"), (DELETE, "table")},
     ("DynamoSeriesUpkeep", "listed"): {(QUERY, "table")},
+    ("DynamoSigningRows", "signing_keys"): {(GET, "table")},
+    ("DynamoSigningRows", "write_signing_keys"): {(PUT, "table")},
+    ("DynamoSigningRows", "rotation"): {(GET, "table")},
+    ("DynamoSigningRows", "write_rotation"): {(PUT, "table")},
     ("DynamoTrials", "unfinished"): {(GET, "table")},
     ("DynamoTrials", "begin"): {(PUT, "table")},
     ("DynamoTrials", "finish"): {(DELETE, "table")},
@@ -183,6 +190,10 @@ ROWS: Final[dict[str, set[str]]] = {
     "reach": {"series-net"},
     "round": {"series-waiting", "series-zoned"},
     "note": {"series-waiting", "series-zoned"},
+    "signing_keys": {"signing-key"},
+    "write_signing_keys": {"signing-key"},
+    "rotation": {"signing#*"},
+    "write_rotation": {"signing#*"},
     "unfinished": {"suspect#*"},
     "begin": {"suspect#*"},
     "finish": {"suspect#*"},

@@ -18,6 +18,7 @@ RESOURCES: Final = ("TableName", "QueueUrl", "TopicArn", "Bucket", "FunctionName
 IN_CONTROL_TABLE: Final = (
     "DynamoActions",
     "DynamoControl",
+    "DynamoSigningRows",
     "DynamoTrials",
 )  # the adapters whose rows are declared, too
 

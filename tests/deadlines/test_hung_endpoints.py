@@ -122,6 +122,7 @@ GIVEN: dict[str, Any] = {
     "api-series-preview": a_call({"repeat": {"every": "PT1M"}}),
     "api-series-put": a_call(NEW_SERIES, name="invoice"),
     "api-series-run": a_call(None, seriesId=SERIES),
+    "api-signing-secret": a_call(),
     "delayer-relay": messages(*[encode(a_delayer_message(DUE, nonce=nonce)) for nonce in ("n1", "n2")]),
     "deploy-action-registrar": {
         "RequestType": "Create",

@@ -38,6 +38,7 @@ from tests.template.added import compared as statements
 Permission = tuple[str, str]  # the name of a resource, an IAM action
 
 ADAPTERS: Final = {adapter.__name__ for adapter in PORTS}
+OF_CONTROL_ROWS: Final = {"DynamoActions", "DynamoControl", "DynamoSeriesProgress", "DynamoSigningRows", "DynamoTrials"}
 LOCAL: Final = {"SystemClock", "Threads", "Telemetry"}  # what asks nothing of AWS
 # What each action asks of AWS. The name of a resource is that of the template, or of the parameter in its ARN.
 ROLES: Final[set[Permission]] = {("TargetRoleArns", "sts:AssumeRole")}
@@ -198,7 +199,7 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
     needed = {
         (row.replace("passed#*", f"passed#{own_pass(function)}"), action)
         for port in cold_start(function).ports
-        if port.held in ("DynamoActions", "DynamoControl", "DynamoSeriesProgress", "DynamoTrials")
+        if port.held in OF_CONTROL_ROWS
         for method in port.methods
         for action, _ in CALLS[port.held, method]
         for row in ROWS[method]
@@ -227,6 +228,25 @@ def test_only_the_registrar_writes_the_registrations() -> None:
         and listed(statement["Action"]) != ["dynamodb:GetItem"]
     }
     assert writers == {"deploy-action-registrar"}
+
+
+def test_only_those_who_sign_or_show_read_what_signs() -> None:
+    """Whoever could read the key could sign for every owner."""
+    readers = {
+        (function, row, action)
+        for function in functions()
+        for statement in statements(function)
+        for row in leading_keys(statement)
+        if row.startswith("signing") or fnmatchcase("signing-key", row) or fnmatchcase("signing#owner", row)
+        for action in listed(statement["Action"])
+    }
+    get, put = "dynamodb:GetItem", "dynamodb:PutItem"
+    assert readers == {
+        *(("executor-http-request", row, get) for row in ("signing-key", "signing#*")),
+        *(("api-signing-secret", row, get) for row in ("signing-key", "signing#*")),
+        ("api-signing-secret", "signing#*", put),
+        *(("operator-id-key", "signing-key", action) for action in (get, put)),
+    }
 
 
 def own_pass(function: str) -> str:

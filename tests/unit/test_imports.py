@@ -32,16 +32,19 @@ ROOMS: dict[str, set[str]] = {
     "core/timing": {"core/schedule", "core/ledger", "core/recurrence"},
     "core/series": {"core/schedule", "core/ledger", "core/recurrence", "core/timing"},
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
+    "core/signing": {"core/schedule"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"}
     | {"core/timing"},
+    "core/api/signing": {"core/schedule", "core/signing", "core/api"},
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
-    | {"core/actions", "core/series", "core/series/upkeep"},
+    | {"core/actions", "core/series", "core/series/upkeep", "core/signing"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
+    "use_cases/signing": {"core/schedule", "core/actions", "core/signing", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
-    | {"core/series"}
-    | {"use_cases"},
+    | {"core/series", "core/signing"}
+    | {"use_cases", "use_cases/signing"},
     "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "ports"}
     | {"use_cases", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
@@ -86,7 +89,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
     "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
-    "fakes": {"fakes/lanes", "fakes/messaging", "fakes/runtime", "fakes/series", "fakes/tables"},
+    "fakes/signing": {"core/signing"},
+    "fakes": {"fakes/lanes", "fakes/messaging", "fakes/runtime", "fakes/series", "fakes/signing", "fakes/tables"},
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
@@ -101,12 +105,13 @@ ROOMS: dict[str, set[str]] = {
         "aws/dynamodb",
         "aws/dynamodb/items",
     },
+    "aws/signing": {"core/signing", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/lanes": {"core/schedule", "ports", "aws/runtime", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/deployment": {"core/schedule", "core/ledger", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
-    | {"core/masking", "core/series", "aws/runtime"},
+    | {"core/masking", "core/series", "core/signing", "aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
     | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series", "aws/lanes", "core/timing"}
     | {
@@ -121,6 +126,8 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/firing",
         "use_cases/history",
         "use_cases/api",
+        "use_cases/signing",
+        "aws/signing",
     },
     "extension": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
     | {"aws/runtime", "wiring", "core/timing"},
@@ -132,6 +139,8 @@ ROOMS: dict[str, set[str]] = {
 }
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
     "aws/deployment",  # the answer to CloudFormation
+    "core/signing",  # why a secret is not rotated
+    "core/api/signing",
     "core/actions",  # the questions to a function
     "core/series",  # what a series refuses
     "core/timing",  # business hours
@@ -301,6 +310,7 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
     "api-group-delete",
     "api-series-patch",
     "api-series-run",
+    "api-signing-secret",
     "deploy-action-registrar",  # a schema
 }
 

@@ -25,6 +25,7 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.aws.runtime.time_limit.TimeLimit": "remembers which threads it has left behind",
     "delayer.aws.runtime.sends._FreshConnections": "remembers when its connections were used",
     "delayer.use_cases.firing.enqueue.Sent": "remembers what its execution environment has sent",
+    "delayer.use_cases.signing.sign.Sign": "remembers the keys and rows that its execution environment has read",
     "delayer.use_cases.recovery.bulk.Pace": "knows whose turn is next",
     "delayer.use_cases.recovery.tally.Tally": "counts",
 }

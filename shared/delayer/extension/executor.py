@@ -31,6 +31,7 @@ from delayer.extension.action import Action, Meta, as_text, schema_of
 if TYPE_CHECKING:
     from delayer.aws.runtime.telemetry import Handler
     from delayer.ports.observer import Metric
+    from delayer.ports.signing import Signs
     from delayer.wiring.environment import Environment
 
 __all__ = ["Action", "Done", "Message", "Meta", "Refused", "Result", "Retry", "executor"]
@@ -91,6 +92,7 @@ def executor(
     seconds: float = LONGEST_ATTEMPT,
     internal: bool = False,
     metrics: "Collection[Metric] | None" = None,
+    signs: bool = False,
 ) -> Callable[[Callable[[Message[Fields]], Result]], "LambdaExecutor[Fields]"]:
     """Makes a function the executor of this type of action. Its folder is `functions/executor-<kind>`.
 
@@ -99,7 +101,8 @@ def executor(
     the payload, if not any will do, and `largest_payload` its limit in bytes: the API refuses what is beyond.
 
     An attempt that takes longer than `seconds`, 30 at most, is a failed one, even if the function goes on. With
-    `metrics`, the function writes these and no others. No client can see or schedule what is `internal`.
+    `metrics`, the function writes these and no others. No client can see or schedule what is `internal`. One that
+    `signs` has `handler.sign` ready from its start, for requests whose target can check who sends them (ADR 0104).
 
     The function returns `Done`, `Retry` or `Refused`. If it raises, that is a failed attempt.
     """
@@ -120,7 +123,9 @@ def executor(
             internal=internal,
         )
         return LambdaExecutor(
-            Executor(kind=kind, attempt=attempt, fields=fields, action_type=described, seconds=seconds), metrics
+            Executor(kind=kind, attempt=attempt, fields=fields, action_type=described, seconds=seconds),
+            metrics,
+            signs=signs,
         )
 
     return decorate
@@ -147,11 +152,14 @@ def _class_of(attempt: Callable[[Message[Fields]], Result]) -> type[Fields]:
 class LambdaExecutor(Generic[Fields]):
     """What Lambda calls. In Delayer's own stack it consumes a queue; in another, executor-remote invokes it."""
 
-    def __init__(self, target: Executor[Fields], metrics: "Collection[Metric] | None" = None) -> None:
+    def __init__(
+        self, target: Executor[Fields], metrics: "Collection[Metric] | None" = None, *, signs: bool = False
+    ) -> None:
         self.target = target
         self._metrics = metrics
         if OWN_QUEUE in os.environ:
             _ = self._of_queue  # at the cold start, which has more of a processor than a call
+            _ = self.sign if signs else None
 
     @cached_property
     def ports(self) -> "Environment":
@@ -159,6 +167,13 @@ class LambdaExecutor(Generic[Fields]):
         from delayer.wiring.environment import Environment
 
         return Environment(f"executor-{self.target.kind}", self._metrics)
+
+    @cached_property
+    def sign(self) -> "Signs":
+        """The headers by which a target knows that an attempt is Delayer's."""
+        from delayer.wiring.use_cases import sign
+
+        return sign(self.ports)
 
     @cached_property
     def _of_queue(self) -> "Handler":

@@ -12,6 +12,7 @@ from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.fakes.runtime.sequence import InOrder, Tokens
 from delayer.fakes.runtime.target import ScriptedTarget
 from delayer.fakes.series.upkeep import MemorySeriesProgress, MemorySeriesUpkeep
+from delayer.fakes.signing.rows import MemorySigningRows
 from delayer.fakes.tables.actions import MemoryActions
 from delayer.fakes.tables.control import MemoryControl
 from delayer.fakes.tables.journal import MemoryJournal, MemoryLiveCount, MemoryRateLimit
@@ -42,6 +43,7 @@ __all__ = [
     "MemorySeries",
     "MemorySeriesProgress",
     "MemorySeriesUpkeep",
+    "MemorySigningRows",
     "MemoryStream",
     "MemoryTopic",
     "MemoryTrials",

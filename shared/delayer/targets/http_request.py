@@ -45,7 +45,7 @@ URL: Final = (
     r"(:([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?([/?#][!-~]*)?$"
 )
 HEADER_NAME: Final = (
-    r"^(?!(?i:host|content-length|transfer-encoding|connection|idempotency-key|delayer-.*)$)"
+    r"^(?!(?i:host|content-length|transfer-encoding|connection|idempotency-key|delayer-.*|webhook-.*)$)"
     r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$"
 )
 
@@ -59,6 +59,7 @@ class Request:
     headers: Mapping[str, str]
     timeout: float  # seconds
     idempotency_key: str = ""  # the same on every attempt; empty: the id of the schedule
+    signature: Mapping[str, str] = field(factory=dict)  # headers, which the client's never replace (ADR 0104)
     done: Collection[int] = ()  # statuses other than 2xx that mean success: 409, if the target says so of what it has
 
 
@@ -219,6 +220,7 @@ def _headers(url: Url, request: Request, message: Message[Any]) -> dict[str, str
         "Delayer-Schedule-Id": message.schedule_id,
         "Delayer-Point-In-Time": message.due,
         "Delayer-Attempt": str(message.attempt),
+        **request.signature,
     }
     for name, value in request.headers.items():
         if not (TOKEN.fullmatch(name) and HEADER_VALUE.fullmatch(value)):

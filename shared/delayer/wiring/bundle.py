@@ -22,6 +22,7 @@ from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import Records, ScheduleTable
 from delayer.ports.series import SeriesTable
 from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
+from delayer.ports.signing import SigningRows
 from delayer.ports.stream_consumer import StreamConsumer
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
@@ -139,6 +140,10 @@ class Bundle(Protocol):
     @property
     def control(self) -> Control:
         """The control rows."""
+
+    @property
+    def signing_rows(self) -> SigningRows:
+        """The control rows of signatures."""
 
     @property
     def trials(self) -> Trials:

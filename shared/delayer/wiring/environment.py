@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from delayer.aws.series.progress import DynamoSeriesProgress
     from delayer.aws.series.series_table import DynamoSeries
     from delayer.aws.series.upkeep import DynamoSeriesUpkeep
+    from delayer.aws.signing.rows import DynamoSigningRows
     from delayer.core.api.quota import Limits
     from delayer.core.recovery.dead_letter import Contents
     from delayer.ports.observer import Metric
@@ -191,6 +192,12 @@ class Environment:
         from delayer.aws.dynamodb.control import DynamoControl
 
         return DynamoControl(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+
+    @cached_property
+    def signing_rows(self) -> "DynamoSigningRows":
+        from delayer.aws.signing.rows import DynamoSigningRows
+
+        return DynamoSigningRows(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
 
     @cached_property
     def trials(self) -> "DynamoTrials":

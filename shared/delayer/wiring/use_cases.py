@@ -57,6 +57,9 @@ if TYPE_CHECKING:
     from delayer.use_cases.series.step import StepSeries
     from delayer.use_cases.series.upkeep.react import ReactToEvents
     from delayer.use_cases.series.upkeep.tick import SeriesTick
+    from delayer.use_cases.signing.keep_keys import KeepSigningKeys
+    from delayer.use_cases.signing.own_secrets import OwnSecrets
+    from delayer.use_cases.signing.sign import Sign
     from delayer.use_cases.timing.ask import AskPolicies, EnqueueTiming, TimingNet
     from delayer.use_cases.timing.decide import Decide
     from delayer.wiring.bundle import Bundle
@@ -539,10 +542,42 @@ def redrive(ports: "Bundle") -> "Redrive":
 
 
 def keep_id_keys(ports: "Bundle") -> "KeepIdKeys":
-    """The keys behind the ids."""
+    """The keys behind the ids, and those behind the signatures."""
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
 
-    return KeepIdKeys(clock=ports.clock, control=ports.control, randomness=ports.randomness, observer=ports.observer)
+    return KeepIdKeys(
+        clock=ports.clock,
+        control=ports.control,
+        randomness=ports.randomness,
+        observer=ports.observer,
+        signing=keep_signing_keys(ports),
+    )
+
+
+# ------------------------------------------------------------ signatures
+
+
+def keep_signing_keys(ports: "Bundle") -> "KeepSigningKeys":
+    """The keys behind the signatures alone."""
+    from delayer.use_cases.signing.keep_keys import KeepSigningKeys
+
+    return KeepSigningKeys(
+        clock=ports.clock, rows=ports.signing_rows, randomness=ports.randomness, observer=ports.observer
+    )
+
+
+def own_secrets(ports: "Bundle") -> "OwnSecrets":
+    """The calls on an owner's secret."""
+    from delayer.use_cases.signing.own_secrets import OwnSecrets
+
+    return OwnSecrets(clock=ports.clock, rows=ports.signing_rows, observer=ports.observer)
+
+
+def sign(ports: "Bundle") -> "Sign":
+    """For an executor whose requests are signed."""
+    from delayer.use_cases.signing.sign import Sign
+
+    return Sign(clock=ports.clock, rows=ports.signing_rows)
 
 
 # ------------------------------------------------------------ history

@@ -21,9 +21,11 @@ from delayer.core.actions.message import Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.targets.http_request import LOOKUPS, HttpTarget, Request, tls_context
+from delayer.wiring import use_cases
 from tests.samples import NOW, an_id
 from tests.unit.targets.apps import app_of
 from tests.unit.targets.server import Answer, Handler, Server, http_target, message, raw, status, to_this_machine
+from tests.world import World
 
 target = http_target(allow_private=True, resolve=to_this_machine)
 
@@ -478,6 +480,7 @@ def of_the_function(monkeypatch: pytest.MonkeyPatch, allow_private: str) -> Any:
     """Port Target, as the function is deployed."""
     app = app_of("http-request")
     monkeypatch.setenv("ALLOW_PRIVATE_TARGETS", allow_private)
+    app.handler.sign = use_cases.sign(World().ports("executor-http-request"))
     return app.handler.target
 
 

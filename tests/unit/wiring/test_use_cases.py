@@ -71,7 +71,10 @@ PARTS: dict[str, set[str]] = {
     "bring_back": {"clock", "parallel", "observer", "dead_letter_store", "stream_consumer"},
     "redrive": REDRIVE,
     "bulk": {*REDRIVE, "parallel"},
-    "keep_id_keys": {"clock", "observer", "control", "randomness"},
+    "keep_id_keys": {"clock", "observer", "control", "randomness", "signing_rows"},
+    "keep_signing_keys": {"clock", "observer", "signing_rows", "randomness"},
+    "own_secrets": {"clock", "observer", "signing_rows"},
+    "sign": {"clock", "signing_rows"},
     "register": {"action_rows", "executor_remote", "observer", "settings.stack_id"},
     "describe": {"function_at"},
     "list_actions": {"actions"},
@@ -208,6 +211,7 @@ WITHOUT = {"api-default"}
 TWO = {
     "executor-remote",  # also what a function of another stack says
     "api-series-get",  # a series, and what became of its occurrences
+    "executor-http-request",  # what signs its requests
 }
 SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota", "Redrive"}  # Redrive: of the commands for one and for many
 SHARED |= {"Retention", "Occurrences", "Begin", "StepSeries"}  # of series
@@ -215,6 +219,7 @@ SHARED |= {"AskPolicies"}  # of a stream, and of the net under it
 SHARED |= {"Forgotten"}  # of a cancel, and of a stop
 KNOWLEDGE = {"RegisteredActions"}  # of the registered types; the target of executor-remote holds it
 PARTS_OF_ONE = {"SendCanary", "EndSeriesOfGroup"}  # the tick holds the one, the cancel of a group the other
+PARTS_OF_ONE |= {"KeepSigningKeys"}  # operator-id-key holds it
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

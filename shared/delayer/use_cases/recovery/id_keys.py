@@ -1,4 +1,4 @@
-"""What the function operator-id-key does: makes the first key behind the ids, and rotates it (ADR 0071).
+"""What the function operator-id-key does: makes the first keys of the stack, and rotates them (ADR 0071, ADR 0104).
 
 It alone writes them; all others read.
 """
@@ -10,12 +10,14 @@ from attrs import frozen
 
 from delayer.core.schedule.instants import format_instant
 from delayer.core.schedule.schedule_id import KEY_BYTES, IdKeys, NotRotated, first_keys, rotated
+from delayer.core.signing import keys as signing_keys
 from delayer.ports.clock import Clock
 from delayer.ports.control import ReadsIdKeys, WritesIdKeys
 from delayer.ports.observer import Observer
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.signing.keep_keys import KeepSigningKeys, shown_keys
 
-USAGE = 'give {"command": "ensure" | "rotate" | "show"}'
+USAGE = 'give {"command": "ensure" | "rotate" | "show" | "rotate-signing-key"}'
 
 
 class ControlOfKeepIdKeys(ReadsIdKeys, WritesIdKeys, Protocol):
@@ -24,12 +26,13 @@ class ControlOfKeepIdKeys(ReadsIdKeys, WritesIdKeys, Protocol):
 
 @frozen(kw_only=True)
 class KeepIdKeys:
-    """Commands on the keys."""
+    """Commands on the keys: those behind the ids, and those behind the signatures."""
 
     clock: Clock
     control: ControlOfKeepIdKeys
     randomness: Callable[[int], bytes]  # n secure random bytes
     observer: Observer
+    signing: KeepSigningKeys
 
     def __call__(self, event: Any) -> dict[str, Any]:
         """{"ok": true, "result": …}, or {"ok": false, "error": a sentence}. Never raises for a wrong command."""
@@ -37,13 +40,15 @@ class KeepIdKeys:
         try:
             match command:
                 case "ensure":
-                    return {"ok": True, "result": shown(self.ensure())}
+                    return {"ok": True, "result": shown(self.ensure()) | _signing(self.signing.ensure())}
                 case "rotate":
                     return {"ok": True, "result": shown(self.rotate())}
+                case "rotate-signing-key":
+                    return {"ok": True, "result": _signing(self.signing.rotate(event.get("overlapSeconds")))}
                 case "show":
-                    return {"ok": True, "result": shown(self.control.id_keys())}
-        except (NotRotated, Unavailable) as error:
-            self.observer.warn("id keys not changed", command=command, error=str(error))
+                    return {"ok": True, "result": shown(self.control.id_keys()) | _signing(self.signing.show())}
+        except (NotRotated, signing_keys.NotRotated, Unavailable) as error:
+            self.observer.warn("keys not changed", command=command, error=str(error))
             return {"ok": False, "error": str(error)}
         return {"ok": False, "error": USAGE}
 
@@ -69,6 +74,10 @@ class KeepIdKeys:
             return self.control.id_keys()
         self.observer.note("id key made", version=keys.newest)
         return keys
+
+
+def _signing(keys: signing_keys.SigningKeys) -> dict[str, Any]:
+    return {"signingKeys": shown_keys(keys)}
 
 
 def shown(keys: IdKeys) -> dict[str, Any]:

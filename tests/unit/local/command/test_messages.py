@@ -1,14 +1,18 @@
 """A request that arrived is shown in one line, and what the user can do in a few."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from attrs import evolve
 
+from delayer.core.schedule.instants import format_instant
 from local.command.demonstration import obstacle_in
 from local.command.messages import arrival, explanation, summary
 from local.receiver import ReceivedRequest, Receiver
+from local.signatures import UNSIGNED, VERIFIED, WRONG
 from local.stack.emulated_stack import EmulatedStack
+from tests.cfn import ROOT
 
 REQUEST = ReceivedRequest(
     at_ms=1_500,
@@ -21,15 +25,35 @@ REQUEST = ReceivedRequest(
 
 
 def test_an_arrival_is_shown_with_its_lateness() -> None:
-    assert summary(REQUEST) == f"00:00:01.500Z (50 ms late) POST /hello {'x' * 200}"
+    assert summary(REQUEST, UNSIGNED) == f"00:00:01.500Z (50 ms late, not signed) POST /hello {'x' * 200}"
     due = "1970-01-01T00:00:01.450Z"
-    assert arrival(due, REQUEST) == f"due {due}, arrived 00:00:01.500Z: 50 ms late"
+    assert arrival(due, REQUEST, VERIFIED) == f"due {due}, arrived 00:00:01.500Z: 50 ms late, signature verified"
+
+
+SHOWN = re.compile(r"(\d\d):(\d\d):(\d\d)\.(\d{3})Z \((\d+) ms late, ([a-z ]+)\) ([A-Z]+) (/\w+) (.*)")
+
+
+def test_the_pages_show_such_lines_word_for_word() -> None:
+    """And no others, such as those of an earlier version."""
+    pages = {path.name: path.read_text() for path in (ROOT / "docs").glob("*.md")}
+    lines = [(name, line) for name, text in pages.items() for line in text.splitlines() if "ms late, " in line]
+    shown = [(name, line, found) for name, line in lines if (found := SHOWN.fullmatch(line))]
+    assert {name for name, _, _ in shown} == {"extending.md", "getting-started.md", "policies.md"}
+    for _, line, found in shown:
+        hours, minutes, seconds, millis, late, checked, method, path, body = found.groups()
+        at = ((int(hours) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int(millis)
+        due = format_instant(at - int(late))
+        headers = {"delayer-point-in-time": due}
+        request = evolve(REQUEST, at_ms=at, method=method, path=path, headers=headers, body=body.encode())
+        assert summary(request, checked) == line
+        assert checked in (VERIFIED, UNSIGNED)
+    assert not [name for name, text in pages.items() if re.search(r"ms late\) [A-Z]+ /", text)]
 
 
 def test_a_request_cannot_control_the_terminal() -> None:
     """Nor does a line break pretend to be a line of ours."""
     request = evolve(REQUEST, path="/\x9b2J\x1b]0;x\x07", body=b"\x1b[2J\r\n12:00:00.000Z POST /faked")
-    line = summary(request)
+    line = summary(request, WRONG)
     assert line.isprintable()
     assert "POST /faked" in line
 
@@ -38,7 +62,7 @@ def test_a_request_cannot_control_the_terminal() -> None:
 def test_a_header_that_is_no_point_in_time_does_no_harm(header: str | None) -> None:
     """Anybody may send it. It ended the whole stack."""
     headers = {} if header is None else {"delayer-point-in-time": header}
-    line = summary(evolve(REQUEST, headers=headers))
+    line = summary(evolve(REQUEST, headers=headers), UNSIGNED)
     assert line.startswith("00:00:01.500Z")
     assert line.isprintable()
 

@@ -219,10 +219,12 @@ def test_a_new_stack_takes_the_keys_the_shards_and_the_watermark(stack: Stack) -
         {"name": {"S": "actions"}, "types": {"M": {"report-make": {"S": "[]"}}}},
     ]
     shards = {"name": {"S": "shards"}, "highest": {"N": "31"}, "since": {"N": "100"}}
-    stack.put("old-control", key, shards, SWEEP, *others)
+    signing = [{"name": {"S": name}, "v": {"N": "1"}} for name in ("signing-key", "signing#urn:owner:one")]
+    stack.put("old-control", key, shards, SWEEP, *others, *signing)
     stack.put("delayer-control", {"name": {"S": "shards"}, "highest": {"N": "7"}, "since": {"N": "900"}})
     stack.restore("control")
     assert stack.control("id-key") == key
+    assert [stack.control(row["name"]["S"]) for row in signing] == signing, "receivers hold secrets derived from it"
     assert stack.control("shards") == shards
     assert stack.control("sweep") == {**SWEEP, "sweptAt": {"N": "0"}, "wholeAt": {"N": "0"}}
     assert stack.control("heartbeat") is None

@@ -10,7 +10,7 @@ from attrs import define, field
 from delayer.core.api.cancellation import NotFound
 from delayer.core.schedule.instants import DAY, MINUTE
 from delayer.core.schedule.schedule_id import READ_AGAIN, WRITES_AFTER, IdKeys, mint
-from delayer.fakes import MemoryControl
+from delayer.fakes import MemoryControl, MemorySigningRows
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import IdCheck
@@ -63,20 +63,22 @@ def posted(world: World) -> str:
 
 def test_the_first_key_is_made_once() -> None:
     world = World()
-    world.control = MemoryControl()
+    world.control, world.signing_rows = MemoryControl(), MemorySigningRows()
     keep = a_keep(world)
     answer = keep({"command": "ensure"})
     assert answer == {
         "ok": True,
         "result": {"keys": [{"version": 1, "createdAt": "2026-11-21T09:00:00.000Z",
-                             "makesIdsFrom": "2026-11-21T09:00:00.000Z"}]},
+                             "makesIdsFrom": "2026-11-21T09:00:00.000Z"}],
+                   "signingKeys": [{"version": 1, "createdAt": "2026-11-21T09:00:00.000Z",
+                                    "currentFrom": "2026-11-21T09:00:00.000Z", "signsUntil": None}]},
     }  # fmt: skip
     keys = world.control.id_keys()
     world.clock.move(DAY)
     assert keep({"command": "ensure"}) == answer
     assert keep({"command": "show"}) == answer
     assert world.control.id_keys() == keys
-    assert len(keys.keys[0].secret) == 32
+    assert len(keys.keys[0].secret) == len(world.signing_rows.keys.keys[0].secret) == 32
 
 
 def test_no_answer_holds_a_secret() -> None:

@@ -1,0 +1,99 @@
+"""Requests arrive signed, and the library of the other side verifies them; through a rotation, too."""
+
+import json
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from delayer.core.schedule.instants import SECOND
+from local.receiver import ReceivedRequest
+from local.signatures import UNSIGNED, VERIFIED, WRONG, Signatures
+from tests.e2e.client import Client, now
+
+
+def secret(client: Client, method: str = "GET", path: str = "", body: object = None, owner: str = "") -> dict[str, Any]:
+    headers = {"Delayer-Owner": owner} if owner else {}
+    status, sent, answer = client.call(method, f"/signing-secret{path}", body, headers)
+    assert (status, sent["cache-control"]) == (200, "no-store")
+    return answer
+
+
+def verify(secret_text: str, request: ReceivedRequest) -> Any:
+    return Webhook(secret_text).verify(request.body, dict(request.headers))
+
+
+def arrived(client: Client, path: str) -> ReceivedRequest:
+    content = client.schedule(path, now() + SECOND, {"n": 1.10, "ä": "\u2028"})
+    [request] = client.arrivals(path)
+    assert request.headers["webhook-id"] == content["scheduleId"]
+    return request
+
+
+def test_a_schedule_arrives_signed_before_and_after_a_rotation(client: Client) -> None:
+    first = secret(client)
+    assert first["previous"] is None
+    before = arrived(client, "/signed")
+    assert verify(first["current"], before) == {"n": 1.1, "ä": "\u2028"}
+    with pytest.raises(WebhookVerificationError):
+        verify(secret(client, owner="another")["current"], before)
+
+    second = secret(client, "POST", "/rotate")
+    assert second["previous"] == first["current"] != second["current"]
+    assert secret(client) == second
+    after = arrived(client, "/signed-after")  # at once: the executor still knows the row of a minute ago
+    for one in (first, second):
+        assert verify(one["current"], after)
+    with pytest.raises(WebhookVerificationError):
+        verify(secret(client, owner="another")["current"], after)
+
+    status, headers, problem = client.call("POST", "/signing-secret/rotate")
+    assert (status, problem["type"]) == (409, "urn:delayer:problem:not-rotated")
+    assert int(headers["retry-after"]) > 500
+    assert secret(client) == second
+
+
+def test_each_attempt_has_the_same_id_and_is_signed_anew(client: Client) -> None:
+    client.receiver.fail_first("/signed-twice", 1)
+    client.schedule("/signed-twice", now() + SECOND)
+    first, second = client.arrivals("/signed-twice", count=2, seconds=25)
+    assert first.headers["webhook-id"] == second.headers["webhook-id"]
+    assert first.headers["webhook-timestamp"] != second.headers["webhook-timestamp"]
+    for request in (first, second):
+        Webhook(secret(client)["current"]).verify(request.body, dict(request.headers), json_parse=False)
+
+
+def test_the_receiver_of_one_machine_says_what_it_finds(client: Client) -> None:
+    signatures = Signatures(client.stack.api_url)
+    assert signatures.checked(arrived(client, "/signed-here")) == VERIFIED
+    action = {"type": "http-request", "url": client.receiver.url + "/signed-elsewhere"}
+    body = {"delaySeconds": 1, "action": action}
+    assert client.call("POST", "/schedules", body, {"Delayer-Owner": "another"})[0] == 201
+    [other] = client.arrivals("/signed-elsewhere")
+    assert signatures.checked(other) == WRONG
+    unsigned = ReceivedRequest(at_ms=0, method="GET", path="/", headers={}, body=b"", status=200)
+    assert signatures.checked(unsigned) == UNSIGNED
+
+
+@pytest.mark.parametrize("name", ["webhook-id", "Webhook-Signature", "WEBHOOK-ANYTHING"])
+def test_an_action_gives_no_such_header(client: Client, name: str) -> None:
+    action = {"type": "http-request", "url": client.receiver.url + "/never", "headers": {name: "v1,forged"}}
+    status, _, problem = client.post({"delaySeconds": 1, "action": action})
+    assert status == 422
+    [error] = problem["errors"]
+    assert error["field"] == f"action.headers.{name}"
+    assert error["allowed"].endswith("Delayer-… and Webhook-…")
+
+
+def test_secrets_are_in_no_log_and_in_no_table(client: Client) -> None:
+    """But for the key of the stack in its row."""
+    shown = secret(client)
+    texts = [path.read_text() for path in (client.stack.folder / "logs").glob("*.log")]
+    dynamodb = client.stack.client("dynamodb")
+    for name in ("ControlTable", "RegistryTable", "LedgerTable", "JournalTable", "SchedulesTable"):
+        items = dynamodb.scan(TableName=client.stack.outputs[name])["Items"]
+        texts.append(json.dumps(items, default=str))
+    assert texts
+    for text in texts:
+        assert "whsec_" not in text
+        assert shown["current"].removeprefix("whsec_") not in text

@@ -1,0 +1,49 @@
+"""Each thing that keeps receivers safe is taken away in turn, and the search for rotations finds that it is gone."""
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from delayer.core.schedule.instants import MINUTE, Millis
+from delayer.core.signing.rotation import Rotation
+from tests.unit.use_cases.signing.test_rotating import EVENTS, play
+
+SIGNING = Rotation.signing
+
+
+def without_the_next(self: Rotation, now: Millis) -> tuple[int, ...]:
+    return SIGNING(self, now)[:-1]
+
+
+def without_those_before(self: Rotation, now: Millis) -> tuple[int, ...]:
+    return (self.version, self.version + 1)
+
+
+GUARDS: dict[str, dict[str, Any]] = {
+    "the signature of the next secret": {"delayer.core.signing.rotation.Rotation.signing": without_the_next},
+    "the signatures of those before": {"delayer.core.signing.rotation.Rotation.signing": without_those_before},
+    "the age of an old row": {
+        "delayer.use_cases.signing.sign.USABLE": 25 * MINUTE,
+        "tests.unit.use_cases.signing.receivers.USABLE": 25 * MINUTE,
+    },
+    "the time between two rotations": {"delayer.core.signing.rotation.NEXT_AFTER": MINUTE},
+    "the time until a key is current": {
+        "delayer.core.signing.keys.CURRENT_AFTER": 0,
+        "tests.unit.use_cases.signing.receivers.CURRENT_AFTER": 0,
+    },
+    "the sooner of two ends": {"delayer.core.signing.rotation.sooner": lambda _until, limit: limit},
+}
+
+
+def play_all() -> None:
+    for first, second, gap in product(EVENTS, EVENTS, (0, 1, 2, 9)):
+        play((2, first), (gap, second))
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_without_it_a_receiver_is_wrong(guard: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in GUARDS[guard].items():
+        monkeypatch.setattr(name, value)
+    with pytest.raises(AssertionError):
+        play_all()
