@@ -47,7 +47,7 @@ def target() -> HttpTarget:
     return HttpTarget(allow_private=setting("ALLOW_PRIVATE_TARGETS") == "true")
 
 
-@executor("http-request", fair_by="host:url")
+@executor("http-request", fair_by="host:url", reaches="host:url")
 def handler(message: Message[HttpRequest]) -> Result:
     """One request, with the payload as its body."""
     action = message.action

@@ -191,6 +191,12 @@ def test_no_permission_is_granted_twice(function: str) -> None:
     assert sorted(set(grants)) == sorted(grants)
 
 
+CONTROL_ROWS = {"DynamoActions", "DynamoControl", "DynamoSeriesProgress", "DynamoTrials"} | {
+    "DynamoOwnerClaim",
+    "DynamoOwnerPolicies",
+}
+
+
 @each_function
 def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
     """The key behind the ids is for the API, the watermark for the minute task.
@@ -200,7 +206,7 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
     needed = {
         (row.replace("passed#*", f"passed#{own_pass(function)}"), action)
         for port in cold_start(function).ports
-        if port.held in ("DynamoActions", "DynamoControl", "DynamoSeriesProgress", "DynamoTrials")
+        if port.held in CONTROL_ROWS
         for method in port.methods
         for action, _ in CALLS[port.held, method]
         for row in ROWS[method]

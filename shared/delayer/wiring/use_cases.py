@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from delayer.core.actions.action_type import ActionType
+    from delayer.core.actions.command import Command
     from delayer.core.history.received import Event
     from delayer.core.schedule.messages import ExecutorMessage
     from delayer.core.schedule.schedule import Schedule
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.deliver import Deliver
     from delayer.use_cases.history.write_journal import WriteJournal
+    from delayer.use_cases.owners.callers import Callers
+    from delayer.use_cases.owners.commands import OwnerPolicyCommands
     from delayer.use_cases.recovery.bring_back import BringBack
     from delayer.use_cases.recovery.bulk import Bulk
     from delayer.use_cases.recovery.dead_letter import DeadLetters
@@ -91,6 +95,8 @@ def quota(ports: "Bundle") -> "Quota":
     from delayer.use_cases.api.quota import Quota
 
     return Quota(
+        policies=ports.owner_policies,
+        actions=ports.actions,
         clock=ports.clock,
         limits=ports.settings.limits,
         rate_limit=ports.rate_limit,
@@ -385,9 +391,11 @@ def execute(
     target: "Target",
     check: "Callable[[ExecutorMessage], None]" = lambda _: None,
     has_time: "Callable[[], bool]" = lambda: True,
+    action_of: "Callable[[str], ActionType | None]" = lambda _: None,
 ) -> "Execute":
     """The queue of an action."""
     from delayer.use_cases.firing.execute import Execute
+    from delayer.use_cases.owners.permit import Permit
 
     return Execute(
         clock=ports.clock,
@@ -400,6 +408,7 @@ def execute(
         new_fence=ports.new_token,
         check=check,
         has_time=has_time,
+        permit=Permit(policies=ports.owner_policies, action_of=action_of),
     )
 
 
@@ -543,6 +552,33 @@ def keep_id_keys(ports: "Bundle") -> "KeepIdKeys":
     from delayer.use_cases.recovery.id_keys import KeepIdKeys
 
     return KeepIdKeys(clock=ports.clock, control=ports.control, randomness=ports.randomness, observer=ports.observer)
+
+
+def callers(ports: "Bundle", otherwise: "Callable[[Command], str]") -> "Callers":
+    """The custom resource that says who calls the API. All other requests go on to `otherwise`."""
+    from delayer.use_cases.owners.callers import Callers
+
+    return Callers(
+        clock=ports.clock,
+        claims=ports.owner_claim,
+        shards=ports.control,
+        own_stack=ports.settings.stack_id,
+        observer=ports.observer,
+        otherwise=otherwise,
+    )
+
+
+def owner_policy_commands(ports: "Bundle") -> "OwnerPolicyCommands":
+    """Commands on owner policies."""
+    from delayer.use_cases.owners.commands import OwnerPolicyCommands
+
+    return OwnerPolicyCommands(
+        clock=ports.clock,
+        store=ports.owner_policy_rows,
+        actions=ports.actions,
+        counts_live=ports.settings.max_live > 0,
+        observer=ports.observer,
+    )
 
 
 # ------------------------------------------------------------ history

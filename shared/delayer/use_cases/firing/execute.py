@@ -41,6 +41,7 @@ class Execute:
     parallel: Parallel
     new_fence: Callable[[], str]
     check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
+    permit: Callable[[ExecutorMessage], executing.Refused | None] = lambda _: None  # by the policy of its owner
     has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
@@ -122,12 +123,12 @@ class Execute:
         return self.send(evolve(message, fence=following.fence), delay)
 
     def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
-        if not self.has_time():
-            self.observer.warn("no time left for an attempt: it comes again", message.schedule.id)
-            return False
-        lateness = executing.lateness(message, self.clock.now())
         try:
-            made = executing.Made(message=message, result=self.reach(message), lateness=lateness)
+            refused = self.permit(message)
+            if not refused and not self.has_time():
+                raise NotAttempted("no time left for an attempt")
+            lateness = executing.lateness(message, self.clock.now())
+            made = executing.Made(message=message, result=refused or self.reach(message), lateness=lateness)
         except NotAttempted as error:
             self.observer.warn("not attempted: it comes again", message.schedule.id, reason=str(error))
             return False
