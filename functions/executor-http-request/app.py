@@ -29,6 +29,16 @@ HEADERS = """\
 Headers of the request. Nobody but the target sees the value of one with a sensitive name, such as Authorization, \
 Cookie or X-Api-Key. Host, Content-Length, Transfer-Encoding, Connection, Idempotency-Key and those that begin with \
 Delayer- cannot be given, because Delayer sets them."""
+KEEP = """\
+Whether the answer to each attempt is kept in the history: its status, its duration in milliseconds, some headers, and \
+the first KB of its body if that is a text. What has a name like a secret's is masked."""
+KEEP_HEADERS = """\
+With keepAnswer, names of headers that are kept beside Content-Type, Content-Length, Content-Encoding, Retry-After and \
+X-Request-Id."""
+ALWAYS = ("content-type", "content-length", "content-encoding", "retry-after", "x-request-id")
+Kept = Annotated[
+    str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$", extra_json_schema={"x-allowed": "the name of a header"})
+]
 TIME = "How long the target may take to answer one attempt."
 
 
@@ -39,6 +49,8 @@ class HttpRequest(Action):
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "POST"
     headers: Annotated[dict[Name, Value], Meta(max_length=50, description=HEADERS)] = {}
     timeout_seconds: Annotated[int, Meta(ge=1, le=30, description=TIME)] = 10
+    keep_answer: Annotated[bool, Meta(description=KEEP)] = False
+    keep_headers: Annotated[list[Kept], Meta(max_length=10, description=KEEP_HEADERS)] = []
 
 
 @cache
@@ -51,5 +63,11 @@ def target() -> HttpTarget:
 def handler(message: Message[HttpRequest]) -> Result:
     """One request, with the payload as its body."""
     action = message.action
-    request = Request(url=action.url, method=action.method, headers=action.headers, timeout=action.timeout_seconds)
+    request = Request(
+        url=action.url,
+        method=action.method,
+        headers=action.headers,
+        timeout=action.timeout_seconds,
+        keep={*ALWAYS, *map(str.lower, action.keep_headers)} if action.keep_answer else None,
+    )
     return target().send(request, message)

@@ -33,6 +33,7 @@ ROOMS: dict[str, set[str]] = {
     "core/series": {"core/schedule", "core/ledger", "core/recurrence", "core/timing"},
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
+    "core/owners": {"core/schedule", "core/actions"},
     "core/api": {
         "core/owners",
         "core/schemas",
@@ -44,7 +45,6 @@ ROOMS: dict[str, set[str]] = {
     }
     | {"core/timing"},
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
-    "core/owners": {"core/schedule", "core/actions"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/owners", "core/actions", "core/series", "core/series/upkeep"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
@@ -54,7 +54,15 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "ports"}
     | {"use_cases", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
-    "use_cases/owners": {"core/schedule", "core/actions", "core/firing", "core/owners", "ports"},
+    "use_cases/owners": {
+        "core/schedule",
+        "core/actions",
+        "core/firing",
+        "core/owners",
+        "core/api",
+        "core/api/series",
+        "ports",
+    },
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
     "use_cases/api": {
         "core/owners",
@@ -151,7 +159,7 @@ ROOMS: dict[str, set[str]] = {
     | {"fakes/runtime", "wiring", "extension"},
     "extension/policy_harness": {"core/schedule", "core/timing", "core/api"}
     | {"fakes/runtime", "extension", "extension/harness"},
-    "targets": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "extension"},
+    "targets": {"core/schedule", "core/firing", "core/masking", "core/actions", "ports", "aws/runtime", "extension"},
 }
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
     "aws/deployment",  # the answer to CloudFormation

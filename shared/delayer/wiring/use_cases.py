@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.deliver import Deliver
     from delayer.use_cases.history.write_journal import WriteJournal
+    from delayer.use_cases.owners.as_posted import AsPosted
     from delayer.use_cases.owners.callers import Callers
     from delayer.use_cases.owners.commands import OwnerPolicyCommands
     from delayer.use_cases.recovery.bring_back import BringBack
@@ -577,8 +578,16 @@ def owner_policy_commands(ports: "Bundle") -> "OwnerPolicyCommands":
         store=ports.owner_policy_rows,
         actions=ports.actions,
         counts_live=ports.settings.max_live > 0,
+        read_request=lambda body, now: as_posted(ports)(body, now),
         observer=ports.observer,
     )
+
+
+def as_posted(ports: "Bundle") -> "AsPosted":
+    """What would be POSTed. It is made when a command needs it: no other needs what the API validates with."""
+    from delayer.use_cases.owners.as_posted import AsPosted
+
+    return AsPosted(ports.actions)
 
 
 # ------------------------------------------------------------ history

@@ -12,7 +12,7 @@ SHOWN: Final = 80
 
 
 class WrongPolicy(ValueError):
-    """It is not written. The text says what is wrong, where, and what is allowed."""
+    """The command is not carried out. The text says what is wrong, where, and what is allowed."""
 
 
 def admit(document: Any, actions: Collection[str]) -> OwnerPolicy:

@@ -6,9 +6,6 @@ from typing import Any, Final
 from attrs import frozen
 
 from delayer.core.actions.action_type import ActionType
-from delayer.core.api.admission import admit
-from delayer.core.api.request import Invalid, NotJson, TooLarge
-from delayer.core.api.series.admission import admit_series
 from delayer.core.owners.deciding import Allowed, Forbidden, asked_by, decide
 from delayer.core.owners.document import WrongPolicy
 from delayer.core.owners.document import admit as admit_policy
@@ -30,10 +27,6 @@ MAX_BY: Final = 200
 PAGE: Final = 100
 
 
-class Wrong(ValueError):
-    """The command cannot be carried out; the text says why."""
-
-
 @frozen(kw_only=True)
 class OwnerPolicyCommands:
     """One invocation."""
@@ -41,6 +34,7 @@ class OwnerPolicyCommands:
     clock: Clock
     store: OwnerPolicies
     actions: Mapping[str, ActionType]  # by type
+    read_request: Callable[[object, Millis], tuple[Definition, Millis]]  # the use case AsPosted
     counts_live: bool  # whether the stack counts live schedules
     observer: Observer
 
@@ -49,14 +43,14 @@ class OwnerPolicyCommands:
         given = event if isinstance(event, dict) else {}
         try:
             return {"ok": True, "result": self._command(given)(given, _owner_in(given))}
-        except (Wrong, WrongPolicy, Unavailable) as error:
+        except (WrongPolicy, Unavailable) as error:
             return {"ok": False, "error": str(error)}
 
     def _command(self, given: Mapping[str, Any]) -> Callable[[Mapping[str, Any], str], dict[str, Any]]:
         known = {"show": self._show, "list": self._list, "set": self._set, "remove": self._remove, "try": self._try}
         name = given.get("command")
         if name not in known:
-            raise Wrong(USAGE)
+            raise WrongPolicy(USAGE)
         return known[name]
 
     def _show(self, _: Mapping[str, Any], owner: str) -> dict[str, Any]:
@@ -79,18 +73,18 @@ class OwnerPolicyCommands:
         over, by = _over_in(given), _by_in(given)
         policy = admit_policy(given.get("policy"), self.actions.keys())
         if policy.at_most("liveSchedules") is not None and not self.counts_live:
-            raise Wrong("liveSchedules: the stack counts live schedules only if its parameter MaxLiveSchedules is set")
+            raise WrongPolicy("liveSchedules: the stack counts them only if its parameter MaxLiveSchedules is set")
         now = self.clock.now()
         new = StoredOwnerPolicy(policy=policy, revision=max(now, over + 1), changed_at=now, by=by)
         if not self.store.write_owner_policy(owner, new, over):
-            raise Wrong(self._other(owner))
+            raise WrongPolicy(self._other(owner))
         self.observer.note("owner policy set", owner=owner, revision=new.revision, by=by)
         return self._show({}, owner)
 
     def _remove(self, given: Mapping[str, Any], owner: str) -> dict[str, Any]:
         over, by = _over_in(given), _by_in(given)
         if not self.store.remove_owner_policy(owner, over):
-            raise Wrong(self._other(owner))
+            raise WrongPolicy(self._other(owner))
         self.observer.note("owner policy removed", owner=owner, revision=over, by=by)
         return self._show({}, owner)
 
@@ -105,7 +99,7 @@ class OwnerPolicyCommands:
     def _try(self, given: Mapping[str, Any], owner: str) -> dict[str, Any]:
         """Whether a schedule or a series would be allowed, by `policy` if it is given, else by what counts now."""
         policy = self._tried(given, owner)
-        definition, due = self._definition(given.get("schedule"))
+        definition, due = self.read_request(given.get("schedule"), self.clock.now())
         ahead = max(due - self.clock.now(), 0) if due else 0
         decision = decide(policy, asked_by(definition, self.actions.get(definition.action_type), ahead))
         return {"owner": owner, "counts": _document(policy), **_decided(decision)}
@@ -119,41 +113,25 @@ class OwnerPolicyCommands:
         stored = self.store.owner_policy(owner)
         return (stored.policy if stored and stored.policy else NO_POLICY).over(above)
 
-    def _definition(self, body: object) -> tuple[Definition, Millis]:
-        """Of a body as it would be POSTed: that of a schedule, or of a series."""
-        if not isinstance(body, str):
-            raise Wrong(USAGE)
-        text, now = body.encode("utf-8", "surrogatepass"), self.clock.now()
-        try:
-            if '"repeat"' in body:
-                return admit_series(text, now, self.actions).definition, 0
-            request = admit(text, now, self.actions)
-            return request.definition, request.point_in_time
-        except Invalid as error:
-            shown = "; ".join(f"{one.field or 'the body'}: {one.problem}" for one in error.errors[:3])
-            raise Wrong(f"not a schedule that the API would take: {shown}") from error
-        except (NotJson, TooLarge) as error:
-            raise Wrong(f"not a schedule that the API would take: {error}") from error
-
 
 def _owner_in(given: Mapping[str, Any]) -> str:
     owner = given.get("owner", DEFAULT)
     if not isinstance(owner, str) or len(owner.encode("utf-8", "replace")) > MAX_OWNER:
-        raise Wrong(f"owner: a text of up to {MAX_OWNER:,} bytes")
+        raise WrongPolicy(f"owner: a text of up to {MAX_OWNER:,} bytes")
     return owner.encode("utf-8", "replace").decode()
 
 
 def _over_in(given: Mapping[str, Any]) -> int:
     over = given.get("over")
     if isinstance(over, bool) or not isinstance(over, int) or over < 0:
-        raise Wrong("over: the revision that is shown, or 0 if there is no policy yet; so that no change is lost")
+        raise WrongPolicy("over: the revision that is shown, or 0 if there is no policy yet; so that no change is lost")
     return over
 
 
 def _by_in(given: Mapping[str, Any]) -> str:
     by = given.get("by", "")
     if not (isinstance(by, str) and by.isprintable() and len(by) <= MAX_BY):
-        raise Wrong(f"by: at most {MAX_BY} printable characters")
+        raise WrongPolicy(f"by: at most {MAX_BY} printable characters")
     return by
 
 

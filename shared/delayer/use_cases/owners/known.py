@@ -16,7 +16,7 @@ FRESH_FOR: Final[Millis] = 10 * SECOND
 OWNERS: Final = 1_000  # that are kept
 
 
-@frozen
+@frozen(kw_only=True)
 class _Read:
     stored: StoredOwnerPolicy | None
     at: Millis
@@ -55,7 +55,7 @@ class KnownOwnerPolicies:
     def _read(self, owner: str) -> _Read:
         began, known = self.clock.now(), self._known.get(owner)
         if known is None or began - known.at >= FRESH_FOR:
-            known = self._known[owner] = _Read(self.store.owner_policy(owner), began)
+            known = self._known[owner] = _Read(stored=self.store.owner_policy(owner), at=began)
             while len(self._known) > OWNERS + 1:
                 self._known.popitem(last=False)
         self._known.move_to_end(owner)
