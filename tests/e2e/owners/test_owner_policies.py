@@ -55,7 +55,7 @@ def test_a_policy_is_obeyed_within_seconds_and_lifted_again(client: Client, caps
 
 
 def test_what_is_forbidden_by_now_is_not_attempted(client: Client) -> None:
-    """It was allowed at its creation, a moment before the command; it fails at its point in time, and names the rule."""
+    """It was allowed at its creation, a moment before the command; it fails when it is due, and names the rule."""
     status, body = posted(client, "late", "/policy-late", seconds=KNOWN_AFTER + 3)
     assert status == 201
     rules = json.dumps({"hosts": ["*.example.com"]})
