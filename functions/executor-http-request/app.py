@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from delayer.aws.runtime.environment import setting
 from delayer.extension.executor import Action, Message, Meta, Result, executor
-from delayer.targets.http_request import HEADER_NAME, URL, HttpTarget, Request
+from delayer.targets.http_request import HEADER_NAME, KEEP, KEEP_HEADERS, URL, HttpTarget, KeptHeader, Request, to_keep
 
 Url = Annotated[
     str,
@@ -29,16 +29,6 @@ HEADERS = """\
 Headers of the request. Nobody but the target sees the value of one with a sensitive name, such as Authorization, \
 Cookie or X-Api-Key. Host, Content-Length, Transfer-Encoding, Connection, Idempotency-Key and those that begin with \
 Delayer- cannot be given, because Delayer sets them."""
-KEEP = """\
-Whether the answer to each attempt is kept in the history: its status, its duration in milliseconds, some headers, and \
-the first KB of its body if that is a text. What has a name like a secret's is masked."""
-KEEP_HEADERS = """\
-With keepAnswer, names of headers that are kept beside Content-Type, Content-Length, Content-Encoding, Retry-After and \
-X-Request-Id."""
-ALWAYS = ("content-type", "content-length", "content-encoding", "retry-after", "x-request-id")
-Kept = Annotated[
-    str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$", extra_json_schema={"x-allowed": "the name of a header"})
-]
 TIME = "How long the target may take to answer one attempt."
 
 
@@ -50,7 +40,7 @@ class HttpRequest(Action):
     headers: Annotated[dict[Name, Value], Meta(max_length=50, description=HEADERS)] = {}
     timeout_seconds: Annotated[int, Meta(ge=1, le=30, description=TIME)] = 10
     keep_answer: Annotated[bool, Meta(description=KEEP)] = False
-    keep_headers: Annotated[list[Kept], Meta(max_length=10, description=KEEP_HEADERS)] = []
+    keep_headers: Annotated[list[KeptHeader], Meta(max_length=10, description=KEEP_HEADERS)] = []
 
 
 @cache
@@ -68,6 +58,6 @@ def handler(message: Message[HttpRequest]) -> Result:
         method=action.method,
         headers=action.headers,
         timeout=action.timeout_seconds,
-        keep={*ALWAYS, *map(str.lower, action.keep_headers)} if action.keep_answer else None,
+        keep=to_keep(action.keep_headers) if action.keep_answer else None,
     )
     return target().send(request, message)

@@ -31,6 +31,12 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
 }
 
 
+ONE_IN_FRONT = {  # all but the first of their fields are keyword-only
+    "delayer.core.firing.executing.Done": "authors of actions write Done('HTTP 200')",
+    "delayer.core.firing.executing.Refused": "the same",
+}
+
+
 def modules() -> Iterator[Any]:
     for path in sorted((SHARED / "delayer").rglob("*.py")):
         name = ".".join(path.relative_to(SHARED).with_suffix("").parts).removesuffix(".__init__")
@@ -81,7 +87,7 @@ def test_each_is_frozen(name: str) -> None:
 def test_each_is_keyword_only_but_for_one_field(name: str) -> None:
     """Two texts side by side are easily mistaken for each other (ADR 0058)."""
     given = [one.name for one in attrs.fields(MODELS[name]) if one.init]
-    assert len(given) < 2 or not by_position(MODELS[name])
+    assert len(given) < 2 or len(by_position(MODELS[name])) == (name in ONE_IN_FRONT)
 
 
 @pytest.mark.parametrize("name", sorted(MUTABLE))

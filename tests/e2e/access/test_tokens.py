@@ -60,12 +60,15 @@ def deployed(stack: EmulatedStack, **parameters: str) -> str:
     """The status of the stack after an update with other parameters."""
     cloudformation = stack.client("cloudformation")
     [known] = cloudformation.describe_stacks(StackName="delayer")["Stacks"]
-    wanted = {one["ParameterKey"]: one["ParameterValue"] for one in known["Parameters"]} | parameters
+    kept = [one["ParameterKey"] for one in known["Parameters"] if one["ParameterKey"] not in parameters]
     cloudformation.update_stack(
         StackName="delayer",
         UsePreviousTemplate=True,
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
-        Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in wanted.items()],
+        Parameters=[
+            *({"ParameterKey": key, "UsePreviousValue": True} for key in kept),
+            *({"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()),
+        ],
     )
     for _ in range(600):
         [known] = cloudformation.describe_stacks(StackName="delayer")["Stacks"]

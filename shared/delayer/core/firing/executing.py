@@ -67,7 +67,7 @@ class Done:
     """The target accepted it. `detail` says so to clients and operators, in our words and not in its own (ADR 0065)."""
 
     detail: str = field(converter=detail_of)
-    answer: str = ""  # what is kept of the target's answer, as JSON, its secrets masked (ADR 0109)
+    answer: str = field(default="", kw_only=True)  # what is kept of the target's answer (ADR 0109)
 
 
 @frozen(kw_only=True)
@@ -84,7 +84,7 @@ class Refused:
     """The target will never accept it."""
 
     detail: str = field(converter=detail_of)
-    answer: str = ""
+    answer: str = field(default="", kw_only=True)
 
 
 Result = Done | Retry | Refused
@@ -119,13 +119,13 @@ def carried(made: Made) -> OutcomeMessage:
 def made_of(message: OutcomeMessage) -> Made:
     """The inverse of `carried`. Raises Malformed for an outcome that there is not."""
     results: dict[str, Result] = {
-        "done": Done(message.detail, message.answer),
+        "done": Done(message.detail, answer=message.answer),
         "retry": Retry(
             detail=message.detail,
             after_seconds=None if message.after_seconds < 0 else message.after_seconds,
             answer=message.answer,
         ),
-        "refused": Refused(message.detail, message.answer),
+        "refused": Refused(message.detail, answer=message.answer),
     }
     if message.outcome not in results:
         raise Malformed(f"no such outcome: {message.outcome!r}")

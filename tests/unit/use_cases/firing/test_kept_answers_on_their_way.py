@@ -30,7 +30,7 @@ def test_each_attempt_has_its_own_answer_in_the_history() -> None:
     world.target.answers = [
         Retry(detail="HTTP 503", answer=ANSWER),
         Retry(detail="no answer"),
-        Done("HTTP 200", '{"status":200,"durationMs":1}'),
+        Done("HTTP 200", answer='{"status":200,"durationMs":1}'),
     ]
     schedule = world.post(START + SECOND)
     assert schedule
@@ -56,7 +56,11 @@ def test_the_next_row_leaves_it_out() -> None:
 
 
 def test_a_carried_outcome_takes_it_along() -> None:
-    for result in (Done("d", ANSWER), Retry(detail="d", after_seconds=5, answer=ANSWER), Refused("d", ANSWER)):
+    for result in (
+        Done("d", answer=ANSWER),
+        Retry(detail="d", after_seconds=5, answer=ANSWER),
+        Refused("d", answer=ANSWER),
+    ):
         made = Made(message=an_executor_message(), result=result, lateness=3)
         read = decode_message(encode(carried(made)), OutcomeMessage)
         assert made_of(read) == made
@@ -64,7 +68,7 @@ def test_a_carried_outcome_takes_it_along() -> None:
 
 def test_a_subscriber_sees_what_the_owner_sees() -> None:
     world = World()
-    world.target.answers = [Done("HTTP 200", ANSWER)]
+    world.target.answers = [Done("HTTP 200", answer=ANSWER)]
     schedule = world.post(START + SECOND)
     assert schedule
     world.run_until(START + HOUR)
