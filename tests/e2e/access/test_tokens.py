@@ -61,14 +61,13 @@ def deployed(stack: EmulatedStack, **parameters: str) -> str:
     cloudformation = stack.client("cloudformation")
     [known] = cloudformation.describe_stacks(StackName="delayer")["Stacks"]
     kept = [one["ParameterKey"] for one in known["Parameters"] if one["ParameterKey"] not in parameters]
+    wanted: Any = [{"ParameterKey": key, "UsePreviousValue": True} for key in kept]
+    wanted += [{"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()]
     cloudformation.update_stack(
         StackName="delayer",
         UsePreviousTemplate=True,
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
-        Parameters=[
-            *({"ParameterKey": key, "UsePreviousValue": True} for key in kept),
-            *({"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()),
-        ],
+        Parameters=wanted,
     )
     for _ in range(600):
         [known] = cloudformation.describe_stacks(StackName="delayer")["Stacks"]

@@ -23,8 +23,8 @@ _VALUE: Final = re.compile(  # what belongs to it: a text in quotes up to its en
     r"""(?:\\?"(?:[^"\\]|\\[^"])*(?:\\?"|\\?$)|'[^']*(?:'|$)|[\[{](?s:.*)|[^\r\n,;&}\]]+)"""  # to the end, or a line
 )
 _TOKEN: Final = re.compile(r"\b(?:eyJ[\w-]{8,}[\w.-]*|(?:Bearer|Basic)\s+[\w.~+/=-]{4,})", re.IGNORECASE)
-_UNREADABLE: Final = re.compile("[\ufffd\x00-\x08\x0e-\x1f]")
-MOST_UNREADABLE: Final = 0.1  # of the characters of what still counts as a text
+_NO_TEXT: Final = re.compile("[\ufffd\x00-\x08\x0e-\x1f]")
+MOST_OF_NO_TEXT: Final = 0.1  # of the characters of what still counts as a text
 
 
 def kept(status: int, millis: int, headers: Sequence[tuple[str, str]], body: bytes | None, *, is_whole: bool) -> str:
@@ -54,7 +54,7 @@ def _text(body: bytes) -> str:
     text = body[:MOST_BODY].decode("utf-8", "replace")
     if len(body) >= MOST_BODY:
         text = text.rstrip("\ufffd")  # a character that was cut in two
-    return text if len(_UNREADABLE.findall(text)) <= MOST_UNREADABLE * len(text) else ""
+    return text if len(_NO_TEXT.findall(text)) <= MOST_OF_NO_TEXT * len(text) else ""
 
 
 def masked_body(text: str) -> str:
