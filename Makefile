@@ -30,7 +30,8 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract new-executor \
-	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters lock clean
+	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
+	owner-policy lock clean
 
 help: ## list the targets
 	@echo "make <target>:"
@@ -112,6 +113,9 @@ restore: $(INSTALLED) ## copy restored tables into a stack (STACK=delayer; ARGS=
 
 dead-letters: $(INSTALLED) ## redrive or discard dead letters, one or many (ARGS="redrive --reason 'HTTP 503' --dry-run"; ARGS=--help)
 	@$(BIN)/python -m operate.dead_letters $(ARGS)
+
+owner-policy: $(INSTALLED) ## say what owners may do (ARGS="set --owner NAME --json '{…}'"; ARGS=--help)
+	@$(BIN)/python -m operate.owner_policy $(ARGS)
 
 lock: $(INSTALLED) ## resolve the requirements again
 	@$(PIP_COMPILE) --no-emit-package botocore --no-emit-package python-dateutil --no-emit-package six \

@@ -153,6 +153,7 @@ def contract() -> dict[str, Any]:
         "occurrences": _query(openapi, "/series/{seriesId}/occurrences", "get"),
         "next": _query(openapi, "/series/{seriesId}/next", "get"),
         "group": _query(openapi, "/schedules", "delete"),
+        "read": _that_read(openapi),
         "routes": {path: _methods(item) for path, item in sorted(openapi["paths"].items())},
     }
 
@@ -175,6 +176,17 @@ def _open(schemas: dict[str, Any], request: str) -> dict[str, Any]:
 
 def _methods(item: dict[str, Any]) -> list[str]:
     return sorted(method.upper() for method in item if method != "parameters")
+
+
+def _that_read(openapi: dict[str, Any]) -> list[str]:
+    """The routes that change nothing, and show no secret."""
+    operations = (
+        (f"{method.upper()} {path}", operation)
+        for path, item in openapi["paths"].items()
+        for method, operation in item.items()
+        if method != "parameters"
+    )
+    return sorted(route for route, operation in operations if operation.get("x-delayer-access") == "read")
 
 
 def _query(openapi: dict[str, Any], path: str, method: str) -> dict[str, Any]:

@@ -38,6 +38,8 @@ from delayer.fakes import (
     MemoryLedger,
     MemoryLiveCount,
     MemoryObserver,
+    MemoryOwnerClaim,
+    MemoryOwnerPolicies,
     MemoryQueue,
     MemoryRateLimit,
     MemoryRecords,
@@ -63,6 +65,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.actions.registered import RegisteredActions
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.firing.enqueue import Sent
+from delayer.use_cases.owners.known import KnownOwnerPolicies
 from delayer.wiring import use_cases
 
 START: Millis = 1_795_251_600_000  # 2026-11-21T09:00:00Z
@@ -108,6 +111,9 @@ LOCAL = {  # those that always answer
     "new_job_id": "tokens",
     "new_series_id": "tokens",
     "action_rows": "action_rows",
+    "owner_claim": "owner_claim",
+    "owner_policies": "owner_policies",
+    "owner_policy_rows": "owner_policy_rows",
     "function_at": "function_at",
     "executor_remote": "remote",
 }
@@ -252,6 +258,9 @@ class World:
         self.settings = WorldSettings(shards=self.shards, limits=self.limits)
         self.action_rows = registered_built_ins()
         self.actions = RegisteredActions(clock=self.clock, store=self.action_rows)
+        self.owner_claim = MemoryOwnerClaim()
+        self.owner_policy_rows = MemoryOwnerPolicies()
+        self.owner_policies = KnownOwnerPolicies(clock=self.clock, store=self.owner_policy_rows)
         self.remote = MemoryFunction()
         self.function_at = lambda _: self.remote
         self.make_adapters()
@@ -302,7 +311,7 @@ class World:
         self.tick = use_cases.tick(self.ports("tick"))
         self.sweep_buckets = use_cases.sweep_buckets(self.ports("sweep"))
         self.relay = use_cases.relay(self.ports("relay"))
-        self.execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
+        self.execute = use_cases.execute(self.ports("execute"), self.target_for("execute"), action_of=self.actions.get)
         self.guarded_relay = use_cases.guard(self.ports("relay"), lambda batch: self.relay_batch(batch))
         self.guarded_execute = use_cases.guard(self.ports("execute"), lambda batch: self.execute_batch(batch))
         self.announce = use_cases.announce(self.ports("announce"))

@@ -1,4 +1,4 @@
-"""Registers an action type when a stack is deployed, and takes it out when it is deleted: a custom resource."""
+"""Custom resources: an action type is registered when a stack is deployed; who calls the API is kept, and checked."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
 ports = Environment("deploy-action-registrar")
-register = use_cases.register(ports)
+do = use_cases.callers(ports, use_cases.register(ports))
 
 
 @ports.observer.observed
-def handler(event: dict[str, Any], _context: object) -> dict[str, str]:
+def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """One invocation."""
-    return settle(event, register, ports.observer)
+    return settle(event, do, ports.observer)

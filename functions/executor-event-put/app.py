@@ -32,7 +32,7 @@ class EventPut(Action):
     role_arn: RoleArn = ""
 
 
-@executor("event-put", fair_by="eventBusArn", payload={"type": "object"})
+@executor("event-put", fair_by="eventBusArn", reaches="eventBus:eventBusArn", payload={"type": "object"})
 def handler(message: Message[EventPut]) -> Result:
     """One event. What it says of its schedule is among its resources: the detail is the client's alone."""
     action = message.action

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from delayer.aws.runtime.environment import setting
 from delayer.extension.executor import Action, Message, Meta, Result, executor
-from delayer.targets.http_request import HEADER_NAME, URL, HttpTarget, Request
+from delayer.targets.http_request import HEADER_NAME, KEEP, KEEP_HEADERS, URL, HttpTarget, KeptHeader, Request, to_keep
 
 Url = Annotated[
     str,
@@ -41,6 +41,8 @@ class HttpRequest(Action):
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "POST"
     headers: Annotated[dict[Name, Value], Meta(max_length=50, description=HEADERS)] = {}
     timeout_seconds: Annotated[int, Meta(ge=1, le=30, description=TIME)] = 10
+    keep_answer: Annotated[bool, Meta(description=KEEP)] = False
+    keep_headers: Annotated[list[KeptHeader], Meta(max_length=10, description=KEEP_HEADERS)] = []
 
 
 @cache
@@ -49,7 +51,7 @@ def target() -> HttpTarget:
     return HttpTarget(allow_private=setting("ALLOW_PRIVATE_TARGETS") == "true")
 
 
-@executor("http-request", fair_by="host:url", signs=True)
+@executor("http-request", fair_by="host:url", reaches="host:url", signs=True)
 def handler(message: Message[HttpRequest]) -> Result:
     """One request, with the payload as its body."""
     action = message.action
@@ -59,5 +61,6 @@ def handler(message: Message[HttpRequest]) -> Result:
         headers=action.headers,
         timeout=action.timeout_seconds,
         signature=handler.sign(message),
+        keep=to_keep(action.keep_headers) if action.keep_answer else None,
     )
     return target().send(request, message)

@@ -36,7 +36,7 @@ class LambdaInvoke(Action):
     role_arn: RoleArn = ""
 
 
-@executor("lambda-invoke", fair_by="functionArn")
+@executor("lambda-invoke", fair_by="functionArn", reaches="function:functionArn")
 def handler(message: Message[LambdaInvoke]) -> Result:
     """One invocation."""
     action, waits = message.action, message.action.invocation_type == "RequestResponse"

@@ -45,7 +45,7 @@ class SnsPublish(Action):
     role_arn: RoleArn = ""
 
 
-@executor("sns-publish", fair_by="topicArn", largest_payload=LARGEST_PAYLOAD)
+@executor("sns-publish", fair_by="topicArn", reaches="topic:topicArn", largest_payload=LARGEST_PAYLOAD)
 def handler(message: Message[SnsPublish]) -> Result:
     """One message. On a FIFO topic, one that is repeated within five minutes is the same there."""
     action = message.action

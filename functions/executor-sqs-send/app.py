@@ -42,7 +42,7 @@ class SqsSend(Action):
     }
 
 
-@executor("sqs-send", fair_by="queueUrl")
+@executor("sqs-send", fair_by="queueUrl", reaches="queue:queueUrl")
 def handler(message: Message[SqsSend]) -> Result:
     """One message. On a FIFO queue, one that is repeated within five minutes is the same there."""
     action = message.action

@@ -24,7 +24,9 @@ class StepStart(Action):
     role_arn: RoleArn = ""
 
 
-@executor("step-start", fair_by="stateMachineArn", largest_payload=LARGEST_PAYLOAD)
+@executor(
+    "step-start", fair_by="stateMachineArn", reaches="stateMachine:stateMachineArn", largest_payload=LARGEST_PAYLOAD
+)
 def handler(message: Message[StepStart]) -> Result:
     """One execution, named by its schedule: whatever is repeated, it is started once."""
     action = message.action

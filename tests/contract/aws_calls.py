@@ -23,6 +23,8 @@ from delayer.aws.messaging.function import LambdaFunction
 from delayer.aws.messaging.queue import SqsQueue
 from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
 from delayer.aws.messaging.topic import SnsTopic
+from delayer.aws.owners.owner_claim import DynamoOwnerClaim
+from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
 from delayer.aws.series.progress import DynamoSeriesProgress
 from delayer.aws.series.series_table import DynamoSeries
 from delayer.aws.series.upkeep import DynamoSeriesUpkeep
@@ -35,6 +37,8 @@ from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
 from delayer.ports.ledger import Ledger
 from delayer.ports.live_count import LiveCount
+from delayer.ports.owner_claim import KeepsOwnerClaim
+from delayer.ports.owner_policies import OwnerPolicies
 from delayer.ports.queue import Queue
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
@@ -54,6 +58,8 @@ PORTS: Final[dict[type, type]] = {
     DynamoJournal: Journal,
     DynamoLedger: Ledger,
     DynamoLiveCount: LiveCount,
+    DynamoOwnerClaim: KeepsOwnerClaim,
+    DynamoOwnerPolicies: OwnerPolicies,
     DynamoRateLimit: RateLimit,
     DynamoRecords: Records,
     DynamoRegistry: Registry,
@@ -113,6 +119,12 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoLiveCount", "started"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "ended"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "live"): {(QUERY, "table")},
+    ("DynamoOwnerClaim", "owner_claim"): {(GET, "table")},
+    ("DynamoOwnerClaim", "write_owner_claim"): {(UPDATE, "table")},
+    ("DynamoOwnerPolicies", "owner_policy"): {(GET, "table")},
+    ("DynamoOwnerPolicies", "write_owner_policy"): {(UPDATE, "table")},
+    ("DynamoOwnerPolicies", "remove_owner_policy"): {(UPDATE, "table")},
+    ("DynamoOwnerPolicies", "owners_with_policy"): {(GET, "table")},
     ("DynamoRateLimit", "spend"): {(UPDATE, "table")},
     ("DynamoRecords", "put"): {(PUT, lane) for lane in LANES},
     ("DynamoRecords", "delete"): {(WRITE_MANY, lane) for lane in LANES},
@@ -199,4 +211,10 @@ ROWS: Final[dict[str, set[str]]] = {
     "finish": {"suspect#*"},
     "note_pass": {"passed#*"},
     "passed": {"passed#*"},
+    "owner_claim": {"owner-claim"},
+    "write_owner_claim": {"owner-claim"},
+    "owner_policy": {"owner-policy", "owner-policy#*"},
+    "write_owner_policy": {"owner-policy", "owner-policy#*", "owner-policies#*"},
+    "remove_owner_policy": {"owner-policy", "owner-policy#*"},
+    "owners_with_policy": {"owner-policies#*"},
 }

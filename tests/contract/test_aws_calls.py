@@ -19,6 +19,8 @@ from delayer.aws.dynamodb.ledger import DynamoLedger
 from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
+from delayer.aws.owners.owner_claim import DynamoOwnerClaim
+from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
 from delayer.aws.series.progress import DynamoSeriesProgress
 from delayer.aws.signing.rows import DynamoSigningRows
 from delayer.fakes import InOrder
@@ -47,7 +49,15 @@ def test_each_adapter_has_its_port() -> None:
 def test_each_method_of_a_port_is_declared_and_nothing_else_is() -> None:
     declared = {(adapter.__name__, method) for adapter, port in PORTS.items() for method in get_protocol_members(port)}
     assert set(CALLS) == declared
-    holders = (DynamoActions, DynamoControl, DynamoSeriesProgress, DynamoSigningRows, DynamoTrials)
+    holders = (
+        DynamoActions,
+        DynamoControl,
+        DynamoOwnerClaim,
+        DynamoOwnerPolicies,
+        DynamoSeriesProgress,
+        DynamoSigningRows,
+        DynamoTrials,
+    )
     of_control_rows = [get_protocol_members(PORTS[one]) for one in holders]
     assert set(ROWS) == set().union(*of_control_rows)
 

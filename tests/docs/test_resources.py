@@ -59,7 +59,7 @@ def allowed(function: str) -> dict[str, set[str]]:
     for statement in statements(function):
         actions = {action.partition(":")[2] for action in listed(statement["Action"])}
         keys = leading_keys(statement)
-        limit = f" ({', '.join(f'`{key}`' for key in sorted(keys))})" if keys else ""
+        limit = f" ({', '.join(sorted(f'`{key}`' for key in keys))})" if keys else ""
         for resource in listed(statement["Resource"]) if "CreateLogStream" not in actions else []:
             found.setdefault(of_any(f"`{resource_name(resource)}`{limit}"), set()).update(actions)
     return {resource: shortened(actions) for resource, actions in found.items()}

@@ -38,7 +38,15 @@ from tests.template.added import compared as statements
 Permission = tuple[str, str]  # the name of a resource, an IAM action
 
 ADAPTERS: Final = {adapter.__name__ for adapter in PORTS}
-OF_CONTROL_ROWS: Final = {"DynamoActions", "DynamoControl", "DynamoSeriesProgress", "DynamoSigningRows", "DynamoTrials"}
+OF_CONTROL_ROWS: Final = {
+    "DynamoActions",
+    "DynamoControl",
+    "DynamoOwnerClaim",
+    "DynamoOwnerPolicies",
+    "DynamoSeriesProgress",
+    "DynamoSigningRows",
+    "DynamoTrials",
+}
 LOCAL: Final = {"SystemClock", "Threads", "Telemetry"}  # what asks nothing of AWS
 # What each action asks of AWS. The name of a resource is that of the template, or of the parameter in its ARN.
 ROLES: Final[set[Permission]] = {("TargetRoleArns", "sts:AssumeRole")}

@@ -34,12 +34,21 @@ ROOMS: dict[str, set[str]] = {
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
     "core/signing": {"core/schedule"},
     "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
-    "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"}
+    "core/owners": {"core/schedule", "core/actions"},
+    "core/api": {
+        "core/owners",
+        "core/schemas",
+        "core/schedule",
+        "core/ledger",
+        "core/masking",
+        "core/history",
+        "core/actions",
+    }
     | {"core/timing"},
     "core/api/signing": {"core/schedule", "core/signing", "core/api"},
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
-    | {"core/actions", "core/series", "core/series/upkeep", "core/signing"},
+    | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/signing": {"core/schedule", "core/actions", "core/signing", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
@@ -48,8 +57,26 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "ports"}
     | {"use_cases", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
+    "use_cases/owners": {
+        "core/schedule",
+        "core/actions",
+        "core/firing",
+        "core/owners",
+        "core/api",
+        "core/api/series",
+        "ports",
+    },
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
-    "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
+    "use_cases/api": {
+        "core/owners",
+        "core/schedule",
+        "core/ledger",
+        "core/jobs",
+        "core/history",
+        "core/api",
+        "core/actions",
+        "ports",
+    }
     | {"core/series", "core/timing"}
     | {"use_cases"},
     "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"},
@@ -88,9 +115,18 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     },
     "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
+    "fakes/owners": {"core/owners", "ports"},
     "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
     "fakes/signing": {"core/signing"},
-    "fakes": {"fakes/lanes", "fakes/messaging", "fakes/runtime", "fakes/series", "fakes/signing", "fakes/tables"},
+    "fakes": {
+        "fakes/owners",
+        "fakes/lanes",
+        "fakes/messaging",
+        "fakes/runtime",
+        "fakes/series",
+        "fakes/signing",
+        "fakes/tables",
+    },
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
@@ -107,15 +143,18 @@ ROOMS: dict[str, set[str]] = {
     },
     "aws/signing": {"core/signing", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/lanes": {"core/schedule", "ports", "aws/runtime", "aws/dynamodb", "aws/dynamodb/items"},
+    "aws/owners": {"core/owners", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/deployment": {"core/schedule", "core/ledger", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
-    | {"core/masking", "core/series", "core/signing", "aws/runtime"},
+    | {"core/masking", "core/owners", "core/series", "core/signing", "aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
     | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series", "aws/lanes", "core/timing"}
     | {
         "core/recurrence",  # the version of the tz database
+        "aws/owners",
+        "use_cases/owners",
         "use_cases/series",
         "use_cases/series/upkeep",
         "use_cases/timing",
@@ -135,7 +174,7 @@ ROOMS: dict[str, set[str]] = {
     | {"fakes/runtime", "wiring", "extension"},
     "extension/policy_harness": {"core/schedule", "core/timing", "core/api"}
     | {"fakes/runtime", "extension", "extension/harness"},
-    "targets": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "extension"},
+    "targets": {"core/schedule", "core/firing", "core/masking", "core/actions", "ports", "aws/runtime", "extension"},
 }
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
     "aws/deployment",  # the answer to CloudFormation

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args, get_ty
 import msgspec
 from attrs import field, frozen
 
-from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType
+from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType, problem_in
 from delayer.core.actions.message import LONGEST_ATTEMPT, Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.firing.message_group import HOST
@@ -87,6 +87,7 @@ def executor(
     kind: str,
     *,
     fair_by: str = "",
+    reaches: str = "",
     payload: Mapping[str, Any] | None = None,
     largest_payload: int = LARGEST_PAYLOAD,
     seconds: float = LONGEST_ATTEMPT,
@@ -97,7 +98,9 @@ def executor(
     """Makes a function the executor of this type of action. Its folder is `functions/executor-<kind>`.
 
     `fair_by` is the field (as the API spells it) that names the target: what waits for one target does not hold up
-    what goes to the others. With `host:` before it, only the host of a URL counts. `payload` is the JSON Schema of
+    what goes to the others. With `host:` before it, only the host of a URL counts. `reaches` is the field that an owner
+    policy looks at, behind its sort: `host:url`, `queue:queueUrl`, `topic:…`, `function:…`, `stateMachine:…`,
+    `eventBus:…`. What is fair by a host reaches that host, if nothing else is said. `payload` is the JSON Schema of
     the payload, if not any will do, and `largest_payload` its limit in bytes: the API refuses what is beyond.
 
     An attempt that takes longer than `seconds`, 30 at most, is a failed one, even if the function goes on. With
@@ -114,6 +117,8 @@ def executor(
         fields = _class_of(attempt)
         schema = schema_of(fields, kind)
         _check_fair_by(kind, fair_by, schema["properties"])
+        if problem := problem_in(reaches, schema["properties"]):
+            raise ValueError(f"reaches={reaches!r}: {problem}")
         described = ActionType(
             type=kind,
             schema=as_text(schema),
@@ -121,6 +126,7 @@ def executor(
             payload=as_text(payload) if payload else "",
             largest_payload=largest_payload,
             internal=internal,
+            reaches=reaches,
         )
         return LambdaExecutor(
             Executor(kind=kind, attempt=attempt, fields=fields, action_type=described, seconds=seconds),
@@ -179,7 +185,8 @@ class LambdaExecutor(Generic[Fields]):
     def _of_queue(self) -> "Handler":
         from delayer.wiring.executor import handler_of
 
-        return handler_of(self.ports, self.target, self.target.check, self.target.seconds)
+        target = self.target
+        return handler_of(self.ports, target, target.check, target.seconds, lambda _: target.action_type)
 
     def __call__(self, event: Any, context: object) -> Any:
         """One invocation: a batch of the queue, or a question of Delayer's."""

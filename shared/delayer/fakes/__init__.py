@@ -6,6 +6,8 @@ from delayer.fakes.lanes.records import MemoryRecords, MemoryWaitingTable
 from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.messaging.topic import MemoryTopic
+from delayer.fakes.owners.owner_claim import MemoryOwnerClaim
+from delayer.fakes.owners.owner_policies import MemoryOwnerPolicies
 from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.function import MemoryFunction
 from delayer.fakes.runtime.observer import MemoryObserver
@@ -35,6 +37,8 @@ __all__ = [
     "MemoryLedger",
     "MemoryLiveCount",
     "MemoryObserver",
+    "MemoryOwnerClaim",
+    "MemoryOwnerPolicies",
     "MemoryQueue",
     "MemoryRateLimit",
     "MemoryRecords",

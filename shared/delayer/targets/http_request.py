@@ -11,18 +11,22 @@ from functools import cache
 from http.client import HTTPConnection
 from threading import BoundedSemaphore, Thread, Timer
 from time import monotonic
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from urllib3.util import Url, parse_url
 
 from delayer.core.actions.message import Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.targets.http_answer import Answer, NotHttp, read_answer
+from delayer.core.masking.answers import MOST_BODY, kept
+from delayer.extension.action import Meta
+from delayer.targets.http_answer import Answer, NotHttp, read_answer, read_body
 from delayer.targets.public_addresses import public_address
 
 TRY_AGAIN: Final = frozenset({408, 425, 429})
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+FRAMING: Final = ("content-length", "transfer-encoding")  # what says where a body ends
+FOR_BODY: Final = 2.0  # seconds that the beginning of a body is waited for, once the answer is there
 LOOKUPS: Final = 100  # names that one function looks up at a time, those counted that no attempt waits for any more
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -49,6 +53,23 @@ HEADER_NAME: Final = (
     r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$"
 )
 
+# What the action says of answers that are kept.
+KEEP: Final = """\
+Whether the answer to each attempt is kept in the history: its status, its duration in milliseconds, some headers, and \
+the first KB of its body if that is a text. What has a name like a secret's is masked."""
+KEEP_HEADERS: Final = """\
+With keepAnswer, names of headers that are kept beside Content-Type, Content-Length, Content-Encoding, Retry-After and \
+X-Request-Id."""
+KeptHeader = Annotated[
+    str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$", extra_json_schema={"x-allowed": "the name of a header"})
+]
+ALWAYS: Final = ("content-type", "content-length", "content-encoding", "retry-after", "x-request-id")
+
+
+def to_keep(names: Iterable[str]) -> frozenset[str]:
+    """The headers of an answer that are kept: these, and some that always are."""
+    return frozenset({*ALWAYS, *map(str.lower, names)})
+
 
 @frozen(kw_only=True)
 class Request:
@@ -60,6 +81,7 @@ class Request:
     timeout: float  # seconds
     idempotency_key: str = ""  # the same on every attempt; empty: the id of the schedule
     signature: Mapping[str, str] = field(factory=dict)  # headers, which the client's never replace (ADR 0104)
+    keep: Collection[str] | None = None  # names of headers, in small letters; None: nothing of the answer is kept
     done: Collection[int] = ()  # statuses other than 2xx that mean success: 409, if the target says so of what it has
 
 
@@ -98,8 +120,8 @@ class HttpTarget:
         try:
             address = self._address(url, deadline)
             with _connected(url, address, deadline) as connection:
-                answered = _answer(connection, url, request.method, headers, message.payload)
-                return _result(answered, request.done)
+                answered, kept = _answer(connection, url, request, headers, message.payload, deadline)
+                return evolve(_result(answered, request.done), answer=kept)
         except Forbidden as error:
             return Refused(str(error))
         except (NotHttp, OSError) as error:
@@ -202,11 +224,39 @@ def tls_context() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _answer(connection: HTTPConnection, url: Url, method: str, headers: dict[str, str], payload: str) -> Answer:
-    """To one request. Only the status and the headers are waited for."""
-    connection.request(method, url.request_uri, body=payload.encode() or None, headers=headers)
+def _answer(
+    connection: HTTPConnection, url: Url, request: Request, headers: dict[str, str], payload: str, deadline: float
+) -> tuple[Answer, str]:
+    """To one request, and what is kept of it. Only the status and the headers are waited for."""
+    began = monotonic()
+    connection.request(request.method, url.request_uri, body=payload.encode() or None, headers=headers)
     with connection.sock.makefile("rb") as stream:
-        return read_answer(stream)
+        if request.keep is None:
+            return read_answer(stream), ""
+        answer = read_answer(stream, {*request.keep, *FRAMING})
+        millis = round((monotonic() - began) * 1000)
+        return answer, _kept(
+            connection.sock, stream, answer, request.keep, millis, min(deadline, monotonic() + FOR_BODY)
+        )
+
+
+def _kept(sock: socket.socket, stream: Any, answer: Answer, names: Collection[str], millis: int, until: float) -> str:
+    """The answer has come: a body that drips, or breaks off, changes nothing about it."""
+
+    def read(number: int) -> bytes:
+        left = until - monotonic()
+        if left <= 0:
+            raise TimeoutError
+        sock.settimeout(left)
+        some: bytes = stream.read1(number)
+        return some
+
+    body, is_whole = read_body(read, answer, MOST_BODY)
+    headers = [(name, value) for name, value in answer.headers if name in names]
+    try:
+        return kept(answer.status, millis, headers, body, is_whole=is_whole and monotonic() < until)
+    except Exception as error:  # noqa: BLE001 - whatever the target has sent, its status counts
+        return kept(answer.status, millis, [("x-not-kept", type(error).__name__)], None, is_whole=False)
 
 
 def _headers(url: Url, request: Request, message: Message[Any]) -> dict[str, str]:

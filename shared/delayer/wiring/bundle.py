@@ -16,6 +16,8 @@ from delayer.ports.journal import Journal
 from delayer.ports.ledger import Ledger
 from delayer.ports.live_count import LiveCount
 from delayer.ports.observer import Observer
+from delayer.ports.owner_claim import KeepsOwnerClaim
+from delayer.ports.owner_policies import KnowsOwnerPolicies, OwnerPolicies
 from delayer.ports.queue import Queue, SendsMessages
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
@@ -224,6 +226,18 @@ class Bundle(Protocol):
     @property
     def actions(self) -> RegisteredActions:
         """The registered action types, as they are known."""
+
+    @property
+    def owner_policy_rows(self) -> OwnerPolicies:
+        """The rows of the owner policies."""
+
+    @property
+    def owner_policies(self) -> KnowsOwnerPolicies:
+        """What counts for each owner, as it is known."""
+
+    @property
+    def owner_claim(self) -> KeepsOwnerClaim:
+        """By which claim of a token owners are named."""
 
     @property
     def executor_queues(self) -> Mapping[str, SendsMessages]:

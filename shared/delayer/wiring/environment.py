@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from delayer.aws.messaging.queue import SqsQueue
     from delayer.aws.messaging.stream_consumer import LambdaStreamConsumer
     from delayer.aws.messaging.topic import SnsTopic
+    from delayer.aws.owners.owner_claim import DynamoOwnerClaim
+    from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
     from delayer.aws.series.progress import DynamoSeriesProgress
     from delayer.aws.series.series_table import DynamoSeries
     from delayer.aws.series.upkeep import DynamoSeriesUpkeep
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from delayer.ports.observer import Metric
     from delayer.use_cases.actions.executor_queues import ExecutorQueues
     from delayer.use_cases.actions.registered import RegisteredActions
+    from delayer.use_cases.owners.known import KnownOwnerPolicies
     from delayer.use_cases.timing.ask import PolicyQueues
 
 
@@ -299,6 +302,24 @@ class Environment:
         from delayer.use_cases.actions.registered import RegisteredActions
 
         return RegisteredActions(clock=self.clock, store=self.action_rows)
+
+    @cached_property
+    def owner_policy_rows(self) -> "DynamoOwnerPolicies":
+        from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
+
+        return DynamoOwnerPolicies(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+
+    @cached_property
+    def owner_policies(self) -> "KnownOwnerPolicies":
+        from delayer.use_cases.owners.known import KnownOwnerPolicies
+
+        return KnownOwnerPolicies(clock=self.clock, store=self.owner_policy_rows)
+
+    @cached_property
+    def owner_claim(self) -> "DynamoOwnerClaim":
+        from delayer.aws.owners.owner_claim import DynamoOwnerClaim
+
+        return DynamoOwnerClaim(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
 
     # ------------------------------------------------------------ queues, the topic, the store
 

@@ -7,6 +7,7 @@ from delayer.aws.events.sqs import partial_failure, received_messages_of
 from delayer.aws.runtime.deadline import DEADLINE
 from delayer.aws.runtime.telemetry import Handler
 from delayer.aws.runtime.time_limit import TimeLimit
+from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.message import LONGEST_ATTEMPT
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.ports.target import Target
@@ -24,11 +25,15 @@ def handler_of(
     target: Target,
     check: Callable[[ExecutorMessage], None] = lambda _: None,
     seconds: float = LONGEST_ATTEMPT,
+    action_of: Callable[[str], ActionType | None] = lambda _: None,
 ) -> Handler:
-    """Of the function whose bundle this is. `check` as in Execute; `seconds` may an attempt take."""
+    """Of the function whose bundle this is. `check` as in Execute; `seconds` may an attempt take.
+
+    `action_of` gives what is known of a type of action: what an owner policy looks at.
+    """
     limit = TimeLimit()
     limited = Limited(target=target, seconds=seconds, limit=limit)
-    use = guard(ports, execute(ports, limited, check, lambda: DEADLINE.left() >= ATTEMPT))
+    use = guard(ports, execute(ports, limited, check, lambda: DEADLINE.left() >= ATTEMPT, action_of))
 
     def handle(event: Any, _: object) -> Any:
         limit.begin()

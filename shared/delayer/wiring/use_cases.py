@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from delayer.core.actions.action_type import ActionType
+    from delayer.core.actions.command import Command
     from delayer.core.history.received import Event
     from delayer.core.schedule.messages import ExecutorMessage
     from delayer.core.schedule.schedule import Schedule
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.deliver import Deliver
     from delayer.use_cases.history.write_journal import WriteJournal
+    from delayer.use_cases.owners.as_posted import AsPosted
+    from delayer.use_cases.owners.callers import Callers
+    from delayer.use_cases.owners.commands import OwnerPolicyCommands
     from delayer.use_cases.recovery.bring_back import BringBack
     from delayer.use_cases.recovery.bulk import Bulk
     from delayer.use_cases.recovery.dead_letter import DeadLetters
@@ -94,6 +99,8 @@ def quota(ports: "Bundle") -> "Quota":
     from delayer.use_cases.api.quota import Quota
 
     return Quota(
+        policies=ports.owner_policies,
+        actions=ports.actions,
         clock=ports.clock,
         limits=ports.settings.limits,
         rate_limit=ports.rate_limit,
@@ -388,9 +395,11 @@ def execute(
     target: "Target",
     check: "Callable[[ExecutorMessage], None]" = lambda _: None,
     has_time: "Callable[[], bool]" = lambda: True,
+    action_of: "Callable[[str], ActionType | None]" = lambda _: None,
 ) -> "Execute":
     """The queue of an action."""
     from delayer.use_cases.firing.execute import Execute
+    from delayer.use_cases.owners.permit import Permit
 
     return Execute(
         clock=ports.clock,
@@ -403,6 +412,7 @@ def execute(
         new_fence=ports.new_token,
         check=check,
         has_time=has_time,
+        permit=Permit(policies=ports.owner_policies, action_of=action_of),
     )
 
 
@@ -578,6 +588,41 @@ def sign(ports: "Bundle") -> "Sign":
     from delayer.use_cases.signing.sign import Sign
 
     return Sign(clock=ports.clock, rows=ports.signing_rows)
+
+
+def callers(ports: "Bundle", otherwise: "Callable[[Command], str]") -> "Callers":
+    """The custom resource that says who calls the API. All other requests go on to `otherwise`."""
+    from delayer.use_cases.owners.callers import Callers
+
+    return Callers(
+        clock=ports.clock,
+        claims=ports.owner_claim,
+        shards=ports.control,
+        own_stack=ports.settings.stack_id,
+        observer=ports.observer,
+        otherwise=otherwise,
+    )
+
+
+def owner_policy_commands(ports: "Bundle") -> "OwnerPolicyCommands":
+    """Commands on owner policies."""
+    from delayer.use_cases.owners.commands import OwnerPolicyCommands
+
+    return OwnerPolicyCommands(
+        clock=ports.clock,
+        store=ports.owner_policy_rows,
+        actions=ports.actions,
+        counts_live=ports.settings.max_live > 0,
+        read_request=lambda body, now: as_posted(ports)(body, now),
+        observer=ports.observer,
+    )
+
+
+def as_posted(ports: "Bundle") -> "AsPosted":
+    """What would be POSTed. It is made when a command needs it: no other needs what the API validates with."""
+    from delayer.use_cases.owners.as_posted import AsPosted
+
+    return AsPosted(ports.actions)
 
 
 # ------------------------------------------------------------ history

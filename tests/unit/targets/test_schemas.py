@@ -33,6 +33,7 @@ VALID: dict[str, list[dict[str, Any]]] = {
     "http-request": [
         {"url": "http://target/"},
         {"url": "https://a.example-1_x:65535/a/b;c?d=e&f=%20#g", "method": "PUT", "timeoutSeconds": 30},
+        {"url": "http://target/", "keepAnswer": True, "keepHeaders": ["X-Trace", "etag"]},
         {"url": "http://[::1]:8080?x", "headers": {"X-One": "1\t2 ~", "accept": ""}},
     ],
     "sqs-send": [
@@ -60,6 +61,9 @@ INVALID: dict[str, list[dict[str, Any]]] = {
     "http-request": [
         {},
         {"url": "ftp://target/"},
+        {"url": "http://target/", "keepAnswer": 1},
+        {"url": "http://target/", "keepAnswer": True, "keepHeaders": ["a b"]},
+        {"url": "http://target/", "keepAnswer": True, "keepHeaders": [f"x-{at}" for at in range(11)]},
         {"url": "http://user:password@target/"},
         {"url": "http://target:65536/"},
         {"url": "http://target/" + "x" * 2048},
@@ -133,9 +137,10 @@ def meaning(schema: Any) -> Any:
 
 @pytest.mark.parametrize("kind", FIRST)
 def test_what_was_accepted_still_is_and_what_was_refused_too(kind: str) -> None:
-    """The role is new; and headers that begin with Webhook- are Delayer's own now."""
+    """The role is new, and what is kept of an answer; and headers that begin with Webhook- are Delayer's own now."""
     now = meaning(SCHEMAS[kind])
-    now["properties"].pop("roleArn", None)
+    for name in ("roleArn", "keepAnswer", "keepHeaders"):
+        now["properties"].pop(name, None)
     text = json.dumps(meaning(FIRST[kind]))
     assert now == json.loads(text.replace("|delayer-.*)", "|delayer-.*|webhook-.*)"))
 

@@ -18,7 +18,7 @@ from tests.cold_start import cold_start
 from tests.world import World
 
 IDS = {"clock", "control", "randomness", "pick", "settings.shards", "actions"}
-QUOTA = {"clock", "observer", "settings.limits", "rate_limit", "fail_fast_live_count"}
+QUOTA = {"clock", "observer", "settings.limits", "rate_limit", "fail_fast_live_count", "owner_policies", "actions"}
 DEAD_LETTERS = {"clock", "observer", "ledger", "dead_letter_store", "source"}
 REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "timed_records", "series", "delayer_queue"} | {
     "read_dead_letter",
@@ -66,7 +66,7 @@ PARTS: dict[str, set[str]] = {
     "send_canary": {*IDS, "observer", "schedules", "settings.period"},
     "sweep_buckets": {"clock", "observer", "schedules", "control", "delayer_queue", "settings.backlog_mark"},
     "relay": {*DEAD_LETTERS, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
-    "execute": {*DEAD_LETTERS, "own_queue", "parallel", "new_token"},
+    "execute": {*DEAD_LETTERS, "owner_policies", "own_queue", "parallel", "new_token"},
     "guard": {*DEAD_LETTERS, "trials", "settings.suspects"},
     "bring_back": {"clock", "parallel", "observer", "dead_letter_store", "stream_consumer"},
     "redrive": REDRIVE,
@@ -76,6 +76,9 @@ PARTS: dict[str, set[str]] = {
     "own_secrets": {"clock", "observer", "signing_rows"},
     "sign": {"clock", "signing_rows"},
     "register": {"action_rows", "executor_remote", "observer", "settings.stack_id"},
+    "callers": {"clock", "observer", "control", "owner_claim", "settings.stack_id"},
+    "owner_policy_commands": {"clock", "observer", "owner_policy_rows", "actions", "settings.max_live"},
+    "as_posted": {"actions"},
     "describe": {"function_at"},
     "list_actions": {"actions"},
     "occurrences": {"clock", "series", "ledger"},
@@ -116,6 +119,7 @@ FACTORIES: dict[str, Callable[..., Any]] = {
 MORE: dict[str, list[Any]] = {
     "execute": [ScriptedTarget(World().clock)],
     "guard": [lambda batch: []],
+    "callers": [lambda command: ""],
     "deliver": [lambda event: None],
     "decide": [lambda schedule: At(schedule.created_at)],
 }  # what a factory takes beside its bundle
@@ -218,6 +222,7 @@ SHARED |= {"Retention", "Occurrences", "Begin", "StepSeries"}  # of series
 SHARED |= {"AskPolicies"}  # of a stream, and of the net under it
 SHARED |= {"Forgotten"}  # of a cancel, and of a stop
 KNOWLEDGE = {"RegisteredActions"}  # of the registered types; the target of executor-remote holds it
+KNOWLEDGE |= {"KnownOwnerPolicies"}  # of what owners may do
 PARTS_OF_ONE = {"SendCanary", "EndSeriesOfGroup"}  # the tick holds the one, the cancel of a group the other
 PARTS_OF_ONE |= {"KeepSigningKeys"}  # operator-id-key holds it
 
@@ -231,7 +236,15 @@ def test_a_function_wires_one_use_case(function: str) -> None:
 
 
 def test_each_use_case_is_wired_by_a_function_or_is_a_part_of_several() -> None:
-    held = {"Relay", "Execute", "BringBack", "ReactToEvents"}  # by what is around them
+    held = {
+        "Relay",
+        "Execute",
+        "Permit",
+        "BringBack",
+        "ReactToEvents",
+        "Register",
+        "AsPosted",
+    }  # by what is around them
     assert {
         name for function in FUNCTIONS for name in cold_start(function).outermost if name not in KNOWLEDGE
     } == CLASSES - SHARED - PARTS_OF_ONE - held

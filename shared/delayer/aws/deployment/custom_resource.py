@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from delayer.core.actions.command import Command, Impossible
+from delayer.core.actions.command import Command, Impossible, Made
 from delayer.core.ledger.detail import detail_of
 from delayer.ports.observer import Observer
 from delayer.ports.unavailable import Unavailable
@@ -25,16 +25,16 @@ Put = Callable[[str, bytes], None]
 
 
 def settle(
-    event: Mapping[str, Any], do: Callable[[Command], str], observer: Observer, put: "Put | None" = None
-) -> dict[str, str]:
-    """Does what the request says, and answers it. `do` returns the physical id of the resource.
+    event: Mapping[str, Any], do: Callable[[Command], str | Made], observer: Observer, put: "Put | None" = None
+) -> dict[str, Any]:
+    """Does what the request says, and answers it. `do` returns the physical id of the resource, or more.
 
     Returns the answer, for an operator who invokes the function by hand: such a request has no URL. Raises if
     CloudFormation does not take it.
     """
-    answer = {"Status": "SUCCESS", **_named(event)}
+    answer: dict[str, Any] = {"Status": "SUCCESS", **_named(event)}
     try:
-        answer["PhysicalResourceId"] = do(command_of(event))
+        answer |= _made(do(command_of(event)))
     except (Impossible, Unavailable) as error:
         observer.warn("not registered", reason=str(error))
         reason = str(error) if isinstance(error, Impossible) else "AWS did not do what was asked: try again"
@@ -45,6 +45,12 @@ def settle(
     if "ResponseURL" in event:
         _send(event["ResponseURL"], json.dumps(answer).encode(), put or _put, observer)
     return answer
+
+
+def _made(made: str | Made) -> dict[str, Any]:
+    if isinstance(made, str):
+        return {"PhysicalResourceId": made}
+    return {"PhysicalResourceId": made.physical_id, "Data": dict(made.data)}
 
 
 def command_of(event: Mapping[str, Any]) -> Command:

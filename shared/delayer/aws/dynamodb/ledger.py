@@ -115,6 +115,7 @@ def to_item(row: LedgerRow) -> Item:
         "stoppedAt": {"N": str(row.stopped_at)},
         "lateness": {"N": str(row.lateness)},
         "by": {"S": row.by},
+        "answer": {"S": row.answer},
     }
     return {name: value for name, value in item.items() if value not in ({"S": ""}, {"N": "0"})}
 
@@ -146,6 +147,7 @@ def from_item(item: StoredItem) -> LedgerRow:
             stopped_at=number(item, "stoppedAt"),
             lateness=number(item, "lateness"),
             by=text(item, "by"),
+            answer=text(item, "answer"),
         )
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise Unavailable(f"a ledger row that cannot be read: {error!r}") from error

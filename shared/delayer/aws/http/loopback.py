@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from typing import Any
 
+from delayer.aws.http.authorization import authorization
 from delayer.aws.http.requests import Unknown
-from delayer.aws.runtime.environment import setting
 
 Event = Mapping[str, Any]
 
@@ -20,7 +20,7 @@ class NotLoopback(Unknown):
 
 def source_check() -> Callable[[Event], None]:
     """The check of each request: raises NotLoopback, or does nothing where API_AUTHORIZATION asks for credentials."""
-    return refuse_other_machines if setting("API_AUTHORIZATION") == "NONE" else lambda _event: None
+    return refuse_other_machines if authorization().kind == "NONE" else lambda _event: None
 
 
 def refuse_other_machines(event: Event) -> None:

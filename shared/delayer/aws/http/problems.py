@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
+from delayer.aws.http.authorization import MissingScope, scope_check
 from delayer.aws.http.loopback import NotLoopback, source_check
 from delayer.aws.http.requests import Unknown
 from delayer.aws.http.responses import Response, response, shown_row
@@ -13,6 +14,7 @@ from delayer.core.api.quota import OverQuota
 from delayer.core.api.request import FieldError, Invalid, NotJson, TooLarge
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
+from delayer.core.owners.deciding import Forbidden, NotAllowed
 from delayer.core.schedule.instants import SECOND, Millis, format_instant
 from delayer.ports.observer import Observer
 from delayer.ports.unavailable import Unavailable
@@ -22,11 +24,12 @@ Handler = Callable[[dict[str, Any], Any], Response]
 
 def responds_with_problems(observer: Observer) -> Callable[[Handler], Handler]:
     """The handler of a function, as `respond` answers. An open API answers its own machine only (ADR 0064)."""
-    check_source = source_check()
+    check_source, check_scope = source_check(), scope_check()
 
     def wrap(handler: Handler) -> Handler:
         def checked(event: dict[str, Any], context: Any) -> Response:
             check_source(event)
+            check_scope(event)
             return handler(event, context)
 
         return wraps(handler)(lambda event, context: respond(observer, lambda: checked(event, context)))
@@ -43,6 +46,10 @@ def respond(observer: Observer, call: Callable[[], Response]) -> Response:
         return unavailable()
     except OverQuota as error:
         made = over_quota(error)
+    except MissingScope as error:
+        made = problem(403, "missing-scope", "The token may not do this", str(error), scope=error.scope)
+    except NotAllowed as error:
+        made = forbidden(error.forbidden)
     except (NotJson, TooLarge, Invalid, Unknown) as error:
         made = refused(error)
     except Exception as error:  # noqa: BLE001 - the gateway's own 500 would be no problem+json
@@ -90,6 +97,14 @@ def over_quota(error: OverQuota) -> Response:
     """429."""
     headers = {"Retry-After": str(-(-error.retry_after // SECOND))}
     return problem(429, "over-quota", "A quota is used up", str(error), headers)
+
+
+def forbidden(found: Forbidden) -> Response:
+    """403, with the rule of the owner policy that is against it."""
+    detail = f"The operators of this stack do not allow it, by the rule {found.rule} of the owner policy: {found.text}."
+    errors = [_shown(FieldError(field=found.field, problem=f"not allowed: {found.text}", allowed=found.allowed))]
+    title = "The owner policy forbids it"
+    return problem(403, "forbidden-by-policy", title, detail, rule=found.rule, errors=errors)
 
 
 def not_found() -> Response:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from delayer.aws.runtime.environment import setting
+from delayer.aws.http.authorization import authorization, claims_of, is_list
 from delayer.core.api.request import MAX_KEY, FieldError, Invalid
 from delayer.core.schedule.schedule import SYSTEM_OWNER
 
@@ -30,23 +30,24 @@ def body_of(event: Event) -> bytes:
 
 def owner_reader() -> Callable[[Event], str]:
     """`owner_of`, with what API_AUTHORIZATION says."""
-    authorization = setting("API_AUTHORIZATION")
-    return lambda event: owner_of(event, authorization)
+    known = authorization()
+    return lambda event: owner_of(event, known.kind, known.claim)
 
 
-def owner_of(event: Event, authorization: str) -> str:
+def owner_of(event: Event, authorization: str, claim: str = "sub") -> str:
     """Whose schedules the call is about (ADR 0050). Raises Unknown, or Invalid for a header that cannot be an owner.
 
     `authorization` is the template's parameter ApiAuthorization. AWS_IAM: the user or role, without a role's session,
-    so that the next session is the same owner. JWT: issuer and subject of the token. NONE: the header Delayer-Owner.
+    so that the next session is the same owner. JWT: issuer of the token and its `claim`, the parameter JwtOwnerClaim.
+    NONE: the header Delayer-Owner.
     """
     authorizer = event.get("requestContext", {}).get("authorizer") or {}
     match authorization:
         case "AWS_IAM":
             return _fitting(_of_iam(str((authorizer.get("iam") or {}).get("userArn") or "")))
         case "JWT":
-            claims = (authorizer.get("jwt") or {}).get("claims") or {}
-            return _fitting(_of_jwt(str(claims.get("iss") or ""), str(claims.get("sub") or "")))
+            claims = claims_of(event)
+            return _fitting(_of_jwt(str(claims.get("iss") or ""), claims.get(claim), claim))
         case "NONE":
             return _of_header(header_of(event, OWNER_HEADER))
     raise Unknown("no such authorization")
@@ -58,10 +59,15 @@ def _of_iam(arn: str) -> str:
     return arn.rpartition("/")[0] if ":assumed-role/" in arn else arn
 
 
-def _of_jwt(issuer: str, subject: str) -> str:
-    if not (issuer and subject):
-        raise Unknown("no issuer or no subject in the token")
-    return f"{issuer} {subject}"
+def _of_jwt(issuer: str, named: object, claim: str) -> str:
+    """A list names several: none of them is the owner. API Gateway makes a text of it."""
+    if not issuer:
+        raise Unknown("no issuer in the token")
+    if named in (None, ""):
+        raise Unknown(f"no claim {claim} in the token, which names the owner here")
+    if not isinstance(named, str) or is_list(named):
+        raise Unknown(f"the claim {claim} of the token, which names the owner here, is not one text")
+    return f"{issuer} {named}"
 
 
 def caller_of(event: Event) -> str:

@@ -128,6 +128,7 @@ def shown_event(event: Event) -> Shown:
             "latenessMs": event.lateness,
             "nextAttemptAt": format_instant(event.next_attempt_at) if event.next_attempt_at else None,
             "detail": event.detail,
+            "answer": msgspec.Raw(event.answer.encode()) if event.answer else None,
             "replacedBy": event.replaced_by,
             "decidedAs": event.decided_as,
             "by": event.by,

@@ -5,17 +5,26 @@ version, since a function of another stack may have been built with another vers
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 from attrs import frozen
 
+from delayer.core.firing.message_group import HOST
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 
 VERSION: Final = 1
 LARGEST_PAYLOAD: Final = 262_144  # bytes, as UTF-8: no schedule is larger
+REACHES: Final[Mapping[str, str]] = {  # the rule of an owner policy that speaks of this sort of target
+    "host": "hosts",
+    "queue": "queues",
+    "topic": "topics",
+    "function": "functions",
+    "stateMachine": "stateMachines",
+    "eventBus": "eventBuses",
+}
 
 
 @frozen(kw_only=True)
@@ -28,6 +37,7 @@ class ActionType:
     payload: str = ""  # JSON Schema of the payload, as JSON text; empty: any payload, or none
     largest_payload: int = LARGEST_PAYLOAD  # bytes, as UTF-8
     internal: bool = False  # clients can neither see nor schedule it
+    reaches: str = ""  # the sort of its target and the field that names it, as in `host:url`; empty: it does not say
 
 
 @lru_cache(maxsize=256)
@@ -38,8 +48,9 @@ def parsed(schema: str) -> Mapping[str, Any]:
 
 
 def encode(action: ActionType) -> str:
-    """As JSON, with its version."""
-    return msgspec.json.encode({"v": VERSION, **msgspec.to_builtins(action)}).decode()
+    """As JSON, with its version. What was added within it is left out if it is empty."""
+    values = {name: value for name, value in msgspec.to_builtins(action).items() if name != "reaches" or value}
+    return msgspec.json.encode({"v": VERSION, **values}).decode()
 
 
 def decode(text: str | bytes) -> ActionType:
@@ -51,3 +62,27 @@ def decode(text: str | bytes) -> ActionType:
         return msgspec.convert(values, ActionType)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise Malformed(f"not an action type: {error}") from error
+
+
+def reached_by(action: ActionType) -> tuple[str, str] | None:
+    """The rule and the field; None if the action does not say what it reaches.
+
+    One that is fair by the host in a field reaches that host, also if it was registered before it could say so.
+    """
+    sort, _, field = _said(action).partition(":")
+    return (REACHES[sort], field) if sort in REACHES and field else None
+
+
+def _said(action: ActionType) -> str:
+    return action.reaches or (action.fair_by if action.fair_by.startswith(HOST) else "")
+
+
+def problem_in(reaches: str, fields: Collection[str]) -> str:
+    """What is wrong with the text; empty if nothing is."""
+    sort, _, field = reaches.partition(":")
+    if not reaches:
+        return ""
+    if sort not in REACHES or not field:
+        return f"it is a sort and a field, such as host:url; the sorts are {', '.join(REACHES)}"
+    known = ", ".join(one for one in fields if one != "type") or "none"
+    return "" if field in fields else f"there is no field {field!r}. The fields as the API has them: {known}"

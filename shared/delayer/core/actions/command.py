@@ -25,3 +25,11 @@ class Command:
         """A property; empty if it is missing, or no text."""
         value = self.properties.get(name, "")
         return value if isinstance(value, str) else ""
+
+
+@frozen(kw_only=True)
+class Made:
+    """What came of it, for other resources of the same template."""
+
+    physical_id: str
+    data: Mapping[str, str]  # what Fn::GetAtt gives

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 
 from delayer.core.actions import patterns
-from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType
+from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType, problem_in
 from delayer.core.firing.message_group import HOST
 from delayer.core.schemas.work import levels_of, values_in
 
@@ -113,6 +113,8 @@ def _check_shape(action: ActionType, schema: Mapping[str, Any]) -> None:
         raise Unsafe("the schema is that of an object without additional properties")
     if action.fair_by and action.fair_by.removeprefix(HOST) not in fields:
         raise Unsafe("the schema does not have the field to be fair by")
+    if problem := problem_in(action.reaches, fields):
+        raise Unsafe(f"what it reaches: {problem[:200]}")
 
 
 def _schemas_in(schema: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from delayer.core.owners.owner_policy import OwnerPolicy
 from delayer.core.schedule.instants import HOUR, SECOND, Millis, format_minute, minute_of, start_of
 
 BURST_SECONDS: Final = 60  # what an owner has not created in a minute, it may create at once
@@ -17,6 +18,18 @@ class Limits:
     creates_per_second: int = 0  # in one execution environment: it costs nothing, and is not exact (ADR 0069)
     creates_per_minute: int = 0
     live: int = 0
+    series: int | None = None  # live ones; None is no limit. Only an owner policy has one
+
+    def of_owner(self, policy: OwnerPolicy) -> "Limits":
+        """What counts for an owner: the numbers of its policy are in the place of the stack's (ADR 0107).
+
+        A number in a minute is exact, so the rougher one in a second is not asked besides. What is live is counted only
+        if the stack has a limit, too.
+        """
+        per_minute, live = policy.at_most("createsPerMinute"), policy.at_most("liveSchedules")
+        changed = self if per_minute is None else evolve(self, creates_per_second=0, creates_per_minute=per_minute)
+        changed = changed if live is None or not self.live else evolve(changed, live=live)
+        return evolve(changed, series=policy.at_most("series"))
 
 
 class OverQuota(Exception):
@@ -77,3 +90,8 @@ def too_many(limits: Limits) -> OverQuota:
     """What is answered to a creation beyond the number of live schedules."""
     detail = f"At most {limits.live:,} schedules may be live at a time. Cancel some, or wait until some have ended."
     return OverQuota(detail, RECOUNT)
+
+
+def too_many_series(limits: Limits) -> OverQuota:
+    """What is answered to a series beyond the number of live ones."""
+    return OverQuota(f"At most {limits.series or 0:,} series may be live at a time. Cancel some.", RECOUNT)

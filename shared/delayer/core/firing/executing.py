@@ -67,6 +67,7 @@ class Done:
     """The target accepted it. `detail` says so to clients and operators, in our words and not in its own (ADR 0065)."""
 
     detail: str = field(converter=detail_of)
+    answer: str = field(default="", kw_only=True)  # what is kept of the target's answer (ADR 0109)
 
 
 @frozen(kw_only=True)
@@ -75,6 +76,7 @@ class Retry:
 
     detail: str = field(converter=detail_of)
     after_seconds: int | None = None
+    answer: str = ""
 
 
 @frozen
@@ -82,6 +84,7 @@ class Refused:
     """The target will never accept it."""
 
     detail: str = field(converter=detail_of)
+    answer: str = field(default="", kw_only=True)
 
 
 Result = Done | Retry | Refused
@@ -109,17 +112,20 @@ def carried(made: Made) -> OutcomeMessage:
         detail=result.detail,
         after_seconds=-1 if asked is None else asked,
         lateness=made.lateness,
+        answer=result.answer,
     )
 
 
 def made_of(message: OutcomeMessage) -> Made:
     """The inverse of `carried`. Raises Malformed for an outcome that there is not."""
     results: dict[str, Result] = {
-        "done": Done(message.detail),
+        "done": Done(message.detail, answer=message.answer),
         "retry": Retry(
-            detail=message.detail, after_seconds=None if message.after_seconds < 0 else message.after_seconds
+            detail=message.detail,
+            after_seconds=None if message.after_seconds < 0 else message.after_seconds,
+            answer=message.answer,
         ),
-        "refused": Refused(message.detail),
+        "refused": Refused(message.detail, answer=message.answer),
     }
     if message.outcome not in results:
         raise Malformed(f"no such outcome: {message.outcome!r}")

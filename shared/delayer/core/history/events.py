@@ -56,6 +56,7 @@ class Event:
     lateness: Millis | None = None  # of the first attempt, once that was made
     next_attempt_at: Millis = 0  # with `attempt-failed`
     detail: str = ""  # the target's answer, or the reason
+    answer: str = ""  # what is kept of the answer to the attempt, as JSON, its secrets masked; empty if nobody asked
     name: str = ""
     replaced_by: str = ""
     decided_as: str = ""  # the schedule that has its time, with `decided`
@@ -139,6 +140,7 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
         lateness=new.lateness if new.was_attempted else None,
         next_attempt_at=new.retry_at if kind is EventType.ATTEMPT_FAILED else 0,
         detail="" if kind is EventType.STOP_REQUESTED else new.detail,
+        answer=new.answer,
         name=new.name,
         replaced_by=new.replaced_by,
         decided_as=new.decided_as,

@@ -6,9 +6,9 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import ROW_LIFETIME
 
 
-def ended(row: LedgerRow, state: State, now: Millis, detail: str = "") -> LedgerRow:
+def ended(row: LedgerRow, state: State, now: Millis, detail: str = "", answer: str = "") -> LedgerRow:
     """The row after its schedule came to an end."""
-    return following(row, EventType(state), now, detail=detail)
+    return following(row, EventType(state), now, detail=detail, answer=answer)
 
 
 def ended_unclaimed(schedule_id: str, owner: str, state: State, now: Millis, reason: str) -> LedgerRow:
@@ -17,7 +17,13 @@ def ended_unclaimed(schedule_id: str, owner: str, state: State, now: Millis, rea
 
 
 def retried(
-    row: LedgerRow, fence: str, now: Millis, detail: str = "", retry_at: Millis = 0, after: str = ""
+    row: LedgerRow,
+    fence: str,
+    now: Millis,
+    detail: str = "",
+    retry_at: Millis = 0,
+    after: str = "",
+    answer: str = "",
 ) -> LedgerRow:
     """The row after an attempt failed; `fence` names the message for the next one, which may be made at `retry_at`.
 
@@ -33,6 +39,7 @@ def retried(
         retry_at=retry_at,
         arrival=Arrival.UNKNOWN,
         detail=detail,
+        answer=answer,
     )
 
 

@@ -51,6 +51,7 @@ class LedgerRow:
     decided_as: str = ""  # the id of the schedule that has its time, once that was decided (ADR 0096)
     stopped_at: Millis = 0  # when its owner asked that no further attempt starts
     lateness: Millis = 0  # of its first attempt, once that was made
+    answer: str = ""  # what is kept of the answer to the attempt that led to this row, as JSON; no later row has it
     by: str = ""  # who asked for this state or for the stop: a caller of the API, or an operator; empty: nobody did
 
     @property
@@ -142,6 +143,7 @@ def following(row: LedgerRow, event: EventType, now: Millis, **values: Any) -> L
         "state": state,
         "revision": row.revision + 1,
         "by": "",
+        "answer": "",
         "at": now,
         "expires_at": max(before, now + _lifetime(row.schedule_id, state)),
     }
@@ -150,7 +152,7 @@ def following(row: LedgerRow, event: EventType, now: Millis, **values: Any) -> L
 
 def amended(row: LedgerRow, **values: Any) -> LedgerRow:
     """The row in the same state, with a note changed: no transition, and nothing is published about it."""
-    return evolve(row, revision=row.revision + 1, **values)
+    return evolve(row, **{"revision": row.revision + 1, "answer": "", **values})
 
 
 def _lifetime(schedule_id: str, state: State) -> Millis:

@@ -97,6 +97,16 @@ def masked_value(name: str, value: Any, secrets: Schema | None = None) -> Any:
         return MASK
 
 
+def is_sensitive(name: str) -> bool:
+    """Whether what stands under this name may be a secret."""
+    return bool(_SENSITIVE.search(name))
+
+
+def masked_free_text(text: str) -> str:
+    """A text of any kind, with the secrets of the URLs in it masked."""
+    return _URL.sub(_without_secrets, text)
+
+
 def masked_text(text: str, known: Collection[str] = ()) -> str:
     """A text that may hold a definition in any shape, such as the body of a dead letter. `known` names are no secrets.
 

@@ -51,6 +51,7 @@ class OutcomeMessage:
     detail: str
     after_seconds: int  # the delay that the target asked for; -1 if it did not
     lateness: Millis  # of this attempt
+    answer: str = ""  # what is kept of the target's answer; a message without it has none
 
 
 @frozen(kw_only=True)
@@ -92,6 +93,7 @@ SCHEDULE: Final[_FieldDecoders] = {  # what of it is not part of its definition
     "created_at": _NUMBER,
 }
 TRAITS: Final = "traits"
+ANSWER: Final = "answer"  # of an outcome, if any is kept
 HEADS: Final[Mapping[type, _FieldDecoders]] = {  # what a message has besides its schedule
     DelayerMessage: {"nonce": _TEXT},
     ExecutorMessage: {"nonce": _TEXT, "fence": _TEXT, "attempt": _NUMBER},
@@ -114,6 +116,7 @@ def encode(message: Encodable) -> str:
         case DelayerMessage() | ExecutorMessage() | OutcomeMessage():
             content |= _schedule_fields(message.schedule)
             content |= {definition.wire_name(name): getattr(message, name) for name in HEADS[type(message)]}
+            content |= {ANSWER: answer} if (answer := getattr(message, ANSWER, "")) else {}
         case _:
             content |= msgspec.to_builtins(message)
     return msgspec.json.encode(content).decode()
@@ -140,7 +143,8 @@ def decode(body: str, kind: type[Message]) -> Message:
             traits=traits_from_text(values[TRAITS]) if TRAITS in values else NO_TRAITS,
         )
         _ = address_of(schedule.id)
-        return kind(schedule=schedule, **_read(values, HEADS[kind]))  # type: ignore[call-arg] # by HEADS
+        more = {ANSWER: _TEXT.decode(values[ANSWER])} if kind is OutcomeMessage and ANSWER in values else {}
+        return kind(schedule=schedule, **_read(values, HEADS[kind]), **more)  # type: ignore[call-arg, arg-type] # by HEADS
     except (Malformed, UnknownVersion):
         raise
     except KeyError as error:

@@ -57,7 +57,7 @@ class Accept:
     observer: Observer
 
     def __call__(self, body: bytes, owner: str, key: str = "") -> Answer:
-        """Raises NotJson, TooLarge or Invalid for bad input, OverQuota, Unavailable if AWS failed.
+        """Raises NotJson, TooLarge or Invalid for bad input, NotAllowed, OverQuota, Unavailable if AWS failed.
 
         `key` is the idempotency key. It is looked up first: what was accepted stays accepted, even if its point in
         time has passed by now.
@@ -67,6 +67,7 @@ class Accept:
         if earlier and (answer := self._repeated(earlier, digest)):
             return answer
         request = admit(body, self.clock.now(), self.actions)
+        self.quota.permit(owner, request.definition, request.point_in_time)
         self.quota.make_room(owner)
         self.quota.spend(owner)
         if key or request.name or request.definition.group:

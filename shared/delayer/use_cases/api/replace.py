@@ -97,8 +97,9 @@ class Replace:
     ) -> Replaced | TooLate | MayBeRunning | NameTaken:
         """Creates the schedule of that name, or replaces it unless `only_new`. `by` is the caller, if not the owner.
 
-        Raises OverQuota, Unavailable if AWS failed.
+        Raises NotAllowed, OverQuota, Unavailable if AWS failed.
         """
+        self.quota.permit(owner, request.definition, request.point_in_time)
         self.quota.spend(owner)
         for _ in range(ROUNDS):
             holder = self.registry.named(owner, name)
@@ -124,7 +125,7 @@ class Replace:
     ) -> Answer:
         """Another point in time, another payload, or both; what is None stays. `by` is the caller, if not the owner.
 
-        Raises Invalid for a payload that its action does not take, OverQuota, Unavailable if AWS failed.
+        Raises Invalid for a payload that its action does not take, NotAllowed, OverQuota, Unavailable if AWS failed.
         """
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
@@ -147,6 +148,7 @@ class Replace:
             if old is None:
                 return self._without_record(schedule_id, owner, current, soon)
             asked = self._changed(old, point_in_time, payload)
+            self.quota.permit(owner, asked.definition, point_in_time or 0)
             new = self.ids.issue(asked, owner, old.traits)
             verdict = decide_replace(schedule_id, owner, current, new.id, self.clock.now())
             if not isinstance(verdict, LedgerChange):

@@ -41,6 +41,7 @@ class Execute:
     parallel: Parallel
     new_fence: Callable[[], str]
     check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
+    permit: Callable[[ExecutorMessage], executing.Refused | None] = lambda _: None  # by the policy of its owner
     has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
@@ -122,12 +123,12 @@ class Execute:
         return self.send(evolve(message, fence=following.fence), delay)
 
     def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
-        if not self.has_time():
-            self.observer.warn("no time left for an attempt: it comes again", message.schedule.id)
-            return False
-        lateness = executing.lateness(message, self.clock.now())
         try:
-            made = executing.Made(message=message, result=self.reach(message), lateness=lateness)
+            refused = self.permit(message)
+            if not refused and not self.has_time():
+                raise NotAttempted("no time left for an attempt")
+            lateness = executing.lateness(message, self.clock.now())
+            made = executing.Made(message=message, result=refused or self.reach(message), lateness=lateness)
         except NotAttempted as error:
             self.observer.warn("not attempted: it comes again", message.schedule.id, reason=str(error))
             return False
@@ -141,7 +142,7 @@ class Execute:
 
     def record(self, made: executing.Made, row: LedgerRow) -> bool:
         """Writes what came of an attempt, over the row that was read. Whether its message may be deleted."""
-        message = made.message
+        message, row = made.message, evolve(row, answer=made.result.answer)
         if message.attempt == 1:
             row = evolve(row, lateness=made.lateness)
         if isinstance(made.result, executing.Done):
@@ -217,10 +218,12 @@ class Execute:
     def _try_again(self, message: ExecutorMessage, row: LedgerRow, delay: int, detail: str) -> bool:
         """The ledger first: after a crash before the send, the message comes back and finds its token in `retry_of`."""
         now = self.clock.now()
-        following = retried(row, self.new_fence(), now, detail, retry_at=now + delay * SECOND, after=message.fence)
+        following = retried(
+            row, self.new_fence(), now, detail, retry_at=now + delay * SECOND, after=message.fence, answer=row.answer
+        )
         current = self._write(row, following)
         if current is not None:
-            current = evolve(current, lateness=row.lateness, age_from=row.age_from, detail=detail)
+            current = evolve(current, lateness=row.lateness, age_from=row.age_from, detail=detail, answer=row.answer)
             if isinstance(executing.decide_attempt(message, current), executing.Attempt | executing.Take):
                 return self._try_again(message, current, delay, detail)  # still its own: contested meanwhile
             return self._overtaken(message, current)
@@ -244,7 +247,7 @@ class Execute:
     def _stop(self, message: ExecutorMessage, row: LedgerRow) -> bool:
         """Its owner asked for no further attempt. `row` has the last that is known to have been made."""
         last = f"; before that: {row.detail}" if row.detail else ""
-        current = self.end(message, row, State.DROPPED, f"stopped by its owner{last}")
+        current = self.end(message, evolve(row, answer=""), State.DROPPED, f"stopped by its owner{last}")
         if current is not None:
             return self._overtaken(message, current)
         self.observer.count("Dropped")
@@ -286,9 +289,9 @@ class Execute:
 
     def end(self, message: ExecutorMessage, row: LedgerRow, state: State, detail: str) -> LedgerRow | None:
         """Writes the outcome over the claim. If that is not allowed, returns the current row."""
-        row_lateness = row.lateness
+        row_lateness, answer = row.lateness, row.answer
         while True:
-            current = self._write(row, ended(row, state, self.clock.now(), detail))
+            current = self._write(row, ended(row, state, self.clock.now(), detail, answer))
             if current is None:
                 return None
             if not may_end(current, message.nonce, message.fence, message.attempt, state):

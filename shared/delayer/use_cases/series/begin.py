@@ -5,9 +5,11 @@ from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
+from delayer.core.api.quota import too_many_series
 from delayer.core.api.request import FieldError, Invalid
 from delayer.core.api.series.request import SeriesRequest
 from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.schedule import NO_TRAITS
 from delayer.core.series.retention import OVER
 from delayer.core.series.rules import rule_of
 from delayer.core.series.series import Cursor, SeriesState
@@ -59,13 +61,20 @@ class Begin:
     observer: Observer
     new_id: Callable[[], str]
 
-    def make_room(self, owner: str) -> None:
-        """For one more series and its current occurrence. Raises OverQuota, or Unavailable if AWS failed.
+    def make_room(self, request: SeriesRequest, owner: str) -> None:
+        """For one more series and its current occurrence. Raises NotAllowed, OverQuota, or Unavailable if AWS failed.
 
         The series that are live count as much as schedules do: whoever has as many as are allowed creates no more.
         """
-        if at_most := self.quota.limits.live:
-            self.quota.make_room(owner, self.series.live(owner, at_most) + WITH_ITS_FIRST)
+        now = self.clock.now()
+        begins = rule_of(request.asked_for(owner, now, NO_TRAITS)).next_after(now)
+        self.quota.permit(owner, request.definition, begins or 0)
+        limits = self.quota.limits_of(owner)
+        counted = max(limits.live, limits.series or 0)
+        live = self.series.live(owner, counted) if counted else 0
+        if limits.series is not None and live >= limits.series:
+            raise too_many_series(limits)
+        self.quota.make_room(owner, live + WITH_ITS_FIRST)
         self.quota.spend(owner)
 
     def transaction(self, request: SeriesRequest, owner: str) -> SeriesTransaction:

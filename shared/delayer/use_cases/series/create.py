@@ -35,7 +35,7 @@ class CreateSeries:
     has_events: bool  # whether lifecycle events are published
 
     def __call__(self, body: bytes, owner: str, key: str = "") -> Answer | NoLifecycle:
-        """Raises NotJson, TooLarge or Invalid for bad input, OverQuota, Unavailable if AWS failed.
+        """Raises NotJson, TooLarge or Invalid for bad input, NotAllowed, OverQuota, Unavailable if AWS failed.
 
         `key` is the idempotency key. It is looked up first, as it is for one schedule.
         """
@@ -46,7 +46,7 @@ class CreateSeries:
         if earlier and (answer := self._repeated(earlier, digest, body)):
             return answer
         request = admit_series(body, self.clock.now(), self.actions)
-        self.begin.make_room(owner)
+        self.begin.make_room(request, owner)
         return self._stored(request, owner, body, key, digest, earlier)
 
     def _stored(

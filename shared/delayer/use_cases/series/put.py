@@ -44,7 +44,7 @@ class PutSeries:
     ) -> SeriesCreated | SeriesChanged | SeriesNameTaken | MayStillRun | NoLifecycle:
         """Creates it, or changes it unless `only_new`. `by` is the caller, if not the owner.
 
-        Raises Invalid if its times have just passed, OverQuota, Unavailable if AWS failed.
+        Raises Invalid if its times have just passed, NotAllowed, OverQuota, Unavailable if AWS failed.
         """
         if not self.has_events:
             return NoLifecycle()
@@ -65,7 +65,7 @@ class PutSeries:
 
     def _created(self, request: SeriesRequest, owner: str) -> SeriesCreated | None:
         """None: somebody else was faster."""
-        self.begin.make_room(owner)
+        self.begin.make_room(request, owner)
         new = self.begin.with_name(self.begin.transaction(request, owner), request.name)
         return None if isinstance(new, SeriesNameTaken) or not self.series.create(new) else self.begin.begun(new)
 

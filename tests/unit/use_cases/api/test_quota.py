@@ -14,7 +14,7 @@ from delayer.core.schedule.margins import ATTEMPT_OVER
 from delayer.fakes import MemoryLiveCount, MemoryRateLimit
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.accept import Accepted
-from delayer.use_cases.api.quota import OWNERS, Buckets, Quota
+from delayer.use_cases.api.quota import OWNERS, Buckets
 from delayer.use_cases.api.replace import Replace, Replaced
 from tests.unit.use_cases.api.test_accept import body
 from tests.unit.use_cases.api.test_cancel import a_cancel
@@ -138,7 +138,7 @@ class Never:
 
 def test_without_limits_nothing_is_counted_and_nothing_is_read() -> None:
     world = World()
-    quota = Quota(clock=world.clock, limits=Limits(), rate_limit=Never(), live_count=Never(), observer=world.observer)
+    quota = evolve(world.accept.quota, limits=Limits(), rate_limit=Never(), live_count=Never())
     accept = evolve(world.accept, quota=quota)
     assert isinstance(accept(body(), "owner"), Accepted)
 
@@ -151,9 +151,7 @@ def test_a_count_that_cannot_be_read_decides_nothing() -> None:
             raise Unavailable(owner)
 
     world = World()
-    quota = Quota(
-        clock=world.clock, limits=Limits(live=1), rate_limit=Never(), live_count=Down(), observer=world.observer
-    )
+    quota = evolve(world.accept.quota, limits=Limits(live=1), rate_limit=Never(), live_count=Down())
     assert isinstance(evolve(world.accept, quota=quota)(body(), "owner"), Accepted)
     assert world.observer.warnings == ["live schedules not counted"]
 
@@ -167,7 +165,7 @@ def test_creations_that_cannot_be_counted_are_not_accepted() -> None:
 
     world = World()
     limits = Limits(creates_per_minute=1)
-    quota = Quota(clock=world.clock, limits=limits, rate_limit=Down(), live_count=Never(), observer=world.observer)
+    quota = evolve(world.accept.quota, limits=limits, rate_limit=Down(), live_count=Never())
     with pytest.raises(Unavailable):
         evolve(world.accept, quota=quota)(body(), "owner")
     assert world.table.rows == {}

@@ -63,7 +63,8 @@ class ChangeSeries:
     ) -> SeriesChanged | Refused | MayStillRun | NoSeries:
         """`by` is the caller, if not the owner.
 
-        Raises what `change` raises, OverQuota, and Unavailable: it may be changed, and the call is to be repeated.
+        Raises what `change` raises, NotAllowed, OverQuota, and Unavailable: it may be changed, and the call is to be
+        repeated.
         """
         self.quota.spend(owner)
         for _ in range(ROUNDS):
@@ -90,6 +91,7 @@ class ChangeSeries:
             case ReadAgain():
                 return None
         step = decision.step if isinstance(decision, Replace) else decision
+        self.quota.permit(cursor.owner, new.definition, step.at if isinstance(step, Step) else 0)
         keeps_its_time = isinstance(decision, Replace) and isinstance(step, Step) and step.at == cursor.at
         moved = moved_to(cursor, old) if keeps_its_time else None
         put = self._put(new, cursor.series, step, moved) if isinstance(step, Step) else None

@@ -54,7 +54,7 @@ class RunSeries:
     def now(self, owner: str, series: str, key: str = "") -> RunAnswer:
         """One occurrence beside the current one, without a number in the rule.
 
-        Raises OverQuota, Unavailable: it may have been put, and the call is to be repeated.
+        Raises NotAllowed, OverQuota, Unavailable: it may have been put, and the call is to be repeated.
         """
         call = Call(owner=owner, series=series, command=RUN_NOW, body=b"", key=key)
         return self._once(call, self._beside)
@@ -90,6 +90,7 @@ class RunSeries:
 
     def _beside(self, stored: Stored) -> Planned | Refused:
         cursor, now = stored.cursor, self.clock.now()
+        self.quota.permit(cursor.owner, stored.definition.definition)
         put = occurrence(self.ids, stored.definition, cursor.series, 0, now, now)
         change = decide_beside(cursor, put.id, over_beside(self.ledger, cursor, now))
         return change if isinstance(change, Refused) else (change, put, now)
@@ -105,6 +106,7 @@ class RunSeries:
             case Filled():
                 raise Invalid([FieldError(field="from", problem="no time of the rule", allowed=ALLOWED)])
         check_number(definition, asked)
+        self.quota.permit(cursor.owner, definition.definition)
         put = occurrence(self.ids, definition, cursor.series, 0, fill.at, now)
         return begun(cursor, fill, put.id, asked), put, fill.at
 

@@ -1,0 +1,164 @@
+"""`make owner-policy`: sets, shows, lists, tries and removes what owners may do (ADR 0107).
+
+The work is done by the function operator-owner-policy of the stack.
+"""
+
+import argparse
+import getpass
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+if TYPE_CHECKING:
+    from mypy_boto3_lambda import LambdaClient
+
+FUNCTION: Final = "operator-owner-policy"
+CONFIG: Final = Config(read_timeout=60, connect_timeout=5, retries={"total_max_attempts": 1, "mode": "standard"})
+RULES: Final = """\
+A policy is a JSON object. Each rule may be left out: then the default counts, and without one nothing but the settings
+of the stack. null takes a rule of the default away.
+  actions            types of actions: ["http-request", "sqs-send"]
+  hosts              of URLs: "api.example.com", "*.example.com"; with a port "api.example.com:8443", or ":*" for any
+  queues, topics, functions, stateMachines, eventBuses
+                     names or ARNs, with * for any characters of one part: "orders-*"
+  createsPerMinute, liveSchedules, series
+                     how many; they take the place of the stack's own limits
+  payloadBytes       of one schedule
+  aheadSeconds       how far ahead a time may be
+"""
+
+Say = Callable[[str], None]
+
+
+class Failed(Exception):
+    """The command cannot be carried out; the text says why, and what to do."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser, with the text that `--help` shows."""
+    made = argparse.ArgumentParser(
+        prog="make owner-policy ARGS=…",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Says what an owner may do, or all who have no policy of their own. It uses the credentials and\n"
+        "the region that the AWS CLI would use (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, …), which need the\n"
+        f"permission lambda:InvokeFunction on <stack>-{FUNCTION}. A change counts after ten seconds.\n\n{RULES}",
+        epilog='Example: set --owner arn:aws:iam::123456789012:role/orders --json \'{"hosts": ["*.example.com"]}\'',
+    )
+    made.add_argument("--stack", default="delayer", metavar="NAME", help="name of the stack (default: delayer)")
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("list", help="the default, and the owners that have a policy of their own")
+    _add(commands, "show", "what is kept for an owner, and what counts together with the default")
+    changing = _add(commands, "set", "put a policy in the place of the one that is there")
+    _add_document(changing)
+    _add_change(changing)
+    _add_change(_add(commands, "remove", "take a policy out: for its owner the default counts"))
+    trying = _add(commands, "try", "say whether a schedule would be allowed, and by which rule it is not")
+    trying.add_argument(
+        "schedule", metavar="FILE", help="the body of a POST of a schedule or a series; - for the input"
+    )
+    _add_document(trying)
+    return made
+
+
+def _add(commands: Any, name: str, what: str) -> argparse.ArgumentParser:
+    added: argparse.ArgumentParser = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+    added.add_argument("--owner", default="", metavar="NAME", help="whose policy (default: the default for all)")
+    return added
+
+
+def _add_document(command: argparse.ArgumentParser) -> None:
+    given = command.add_mutually_exclusive_group()
+    given.add_argument("--json", metavar="TEXT", help="the policy")
+    given.add_argument("--file", metavar="FILE", help="a file with the policy; - for the input")
+
+
+def _add_change(command: argparse.ArgumentParser) -> None:
+    text = "that `show` has shown: if it is another one by now, nothing is changed (default: there is no policy yet)"
+    command.add_argument("--revision", type=int, default=0, metavar="N", help=text)
+    command.add_argument("--by", metavar="NAME", help="who changes it, for the record (default: your user name)")
+
+
+def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = boto3.client) -> int:
+    """The exit status: 1 if it failed; and of `try`, 2 if a rule is against it."""
+    made = parser()
+    given = vars(made.parse_args(argv))
+    try:
+        event = event_of(given)
+        client = make("lambda", config=CONFIG)
+        return carry_out(event, lambda one: ask(client, f"{given['stack']}-{FUNCTION}", one), say)
+    except (Failed, BotoCoreError) as error:
+        print(printable(str(error)), file=sys.stderr)
+        return 1
+
+
+def event_of(given: dict[str, Any]) -> dict[str, Any]:
+    """The payload of the invocation. Raises Failed."""
+    event: dict[str, Any] = {"command": given["command"], "owner": given.get("owner", "")}
+    document = _document(given)
+    if document is not None:
+        event["policy"] = document
+    elif given["command"] == "set":
+        raise Failed("give the policy: --json '{…}' or --file FILE")
+    if "revision" in given:
+        event |= {"over": given["revision"], "by": given["by"] or getpass.getuser()}
+    if "schedule" in given:
+        event["schedule"] = _text_of(given["schedule"])
+    return event
+
+
+def _document(given: dict[str, Any]) -> Any:
+    text = given.get("json") or (_text_of(given["file"]) if given.get("file") else None)
+    try:
+        return None if text is None else json.loads(text)
+    except ValueError as error:
+        raise Failed(f"the policy is no JSON: {error}") from error
+
+
+def _text_of(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text()
+    except (OSError, ValueError) as error:
+        raise Failed(f"{file} cannot be read: {error}") from error
+
+
+def ask(client: "LambdaClient", name: str, event: dict[str, Any]) -> dict[str, Any]:
+    """The result of one command. Raises Failed."""
+    try:
+        answer = client.invoke(FunctionName=name, Payload=json.dumps(event).encode())
+        content = json.loads(answer["Payload"].read())
+    except ClientError as error:
+        code, text = error.response["Error"]["Code"], error.response["Error"].get("Message", "")
+        if code == "ResourceNotFoundException":
+            text = f"there is no function {name}: check --stack, the region, the account"
+        raise Failed(f"AWS refused the call ({code}): {text}") from error
+    if answer.get("FunctionError"):
+        raise Failed(f"{name} failed: {content.get('errorMessage', content)}")
+    if not content["ok"]:
+        raise Failed(content["error"])
+    result: dict[str, Any] = content["result"]
+    return result
+
+
+def carry_out(event: dict[str, Any], ask_function: Callable[[dict[str, Any]], dict[str, Any]], say: Say) -> int:
+    """One command; a list page by page."""
+    result = ask_function(event)
+    say(printable(json.dumps(result, indent=2)))
+    while "next" in result:
+        result = ask_function({**event, "after": result["next"]})
+        say(printable(json.dumps(result["owners"], indent=2)))
+    return 2 if result.get("allowed") is False else 0
+
+
+def printable(text: str) -> str:
+    """The name of an owner is its own: nothing in it may command a terminal."""
+    return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""What is kept of the answer of a target: bounded, and masked as all else is that people may see (ADR 0109).
+
+An answer is nobody's definition: nothing says which of its fields are secret but their names. What is JSON is masked as
+JSON. In any other text, and in JSON that was cut off, the value behind a name that may be secret is masked by the text
+alone: rather more than too little.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from delayer.core.masking.mask import MASK, is_sensitive, masked_free_text, masked_text, masked_value
+
+MOST_BODY: Final = 1_024  # bytes of a body that are kept
+MOST_HEADERS: Final = 15
+LONGEST_HEADER: Final = 120  # characters of its value
+LARGEST: Final = 2_048  # bytes of all that is kept, as JSON
+_NAMED: Final = re.compile(  # a name, as JSON, forms, headers and query strings write it, and the sign behind it
+    r"""(?P<name>[A-Za-z_$][\w$.-]{0,63})(?P<sign>\\?["']?\s{0,8}[:=]\s{0,8})"""
+)
+_VALUE: Final = re.compile(  # what belongs to it: a text in quotes up to its end or that of all, a list or an object up
+    r"""(?:\\?"(?:[^"\\]|\\[^"])*(?:\\?"|\\?$)|'[^']*(?:'|$)|[\[{](?s:.*)|[^\r\n,;&}\]]+)"""  # to the end, or a line
+)
+_TOKEN: Final = re.compile(r"\b(?:eyJ[\w-]{8,}[\w.-]*|(?:Bearer|Basic)\s+[\w.~+/=-]{4,})", re.IGNORECASE)
+_NO_TEXT: Final = re.compile("[\ufffd\x00-\x08\x0e-\x1f]")
+MOST_OF_NO_TEXT: Final = 0.1  # of the characters of what still counts as a text
+
+
+def kept(status: int, millis: int, headers: Sequence[tuple[str, str]], body: bytes | None, *, is_whole: bool) -> str:
+    """An answer as JSON of at most 2,048 bytes. `body` is None if there is none, or it did not come in time."""
+    shown: dict[str, Any] = {"status": status, "durationMs": millis}
+    if named := {name.lower(): _header(name, value) for name, value in headers[:MOST_HEADERS]}:
+        shown["headers"] = named
+    while len(_json(shown)) > LARGEST // 2:
+        shown["headers"].popitem()
+    if body is None:
+        return _json(shown).decode()
+    encoding = named.get("content-encoding", "identity").strip().lower()
+    text = "" if encoding not in ("", "identity") else _text(body)
+    if body and not text:
+        return _json({**shown, "bodyOmitted": f"not a text: {encoding}"[:60]}).decode()
+    return _fitting(shown, masked_body(text), is_whole=is_whole and len(body) <= MOST_BODY).decode()
+
+
+def _header(name: str, value: str) -> str:
+    shown = str(masked_value(name, value))
+    shown = shown if shown == MASK else _TOKEN.sub(MASK, shown)
+    return shown if len(shown) <= LONGEST_HEADER else f"{shown[:LONGEST_HEADER]}..."
+
+
+def _text(body: bytes) -> str:
+    """Empty for what is none: nothing in it could be masked."""
+    text = body[:MOST_BODY].decode("utf-8", "replace")
+    if len(body) >= MOST_BODY:
+        text = text.rstrip("\ufffd")  # a character that was cut in two
+    return text if len(_NO_TEXT.findall(text)) <= MOST_OF_NO_TEXT * len(text) else ""
+
+
+def masked_body(text: str) -> str:
+    """A body, or the beginning of one, as it may be shown."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return _masked_anyhow(text)
+    return _TOKEN.sub(MASK, masked_text(text))
+
+
+def _masked_anyhow(text: str) -> str:
+    """Whatever it is. A value that looks like a name of its own is gone through, too, if it is not masked."""
+    shown, at = "", 0
+    while found := _NAMED.search(text, at):
+        shown += text[at : found.end()]
+        at = found.end()
+        if is_sensitive(found["name"]) and (value := _VALUE.match(text, at)):
+            shown += MASK
+            at = value.end()
+    return _TOKEN.sub(MASK, masked_free_text(shown + text[at:]))
+
+
+def _fitting(shown: Mapping[str, Any], body: str, *, is_whole: bool) -> bytes:
+    """As much of the body as there is room for."""
+    text = body.encode("utf-8", "replace")[:MOST_BODY].decode("utf-8", "ignore")
+    while True:
+        cut = {} if is_whole and text == body else {"bodyCut": True}
+        made = _json({**shown, "body": text, **cut})
+        if len(made) <= LARGEST:
+            return made
+        text = text[: len(text) - max((len(made) - LARGEST) // 6, 1)]
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")

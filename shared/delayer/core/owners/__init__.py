@@ -1,0 +1,1 @@
+"""What an operator says that an owner may do."""

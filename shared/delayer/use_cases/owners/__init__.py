@@ -1,0 +1,1 @@
+"""Owner policies, as they are known and as they are written."""

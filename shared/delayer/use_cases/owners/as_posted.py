@@ -1,0 +1,36 @@
+"""What a body asks for that would be POSTed, for whoever wants to know whether that is allowed."""
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from delayer.core.actions.action_type import ActionType
+from delayer.core.api.admission import admit
+from delayer.core.api.request import Invalid, NotJson, TooLarge
+from delayer.core.api.series.admission import admit_series
+from delayer.core.owners.document import WrongPolicy
+from delayer.core.schedule.definition import Definition
+from delayer.core.schedule.instants import Millis
+
+
+@frozen
+class AsPosted:
+    """Reads it as the API does. `actions` by type."""
+
+    actions: Mapping[str, ActionType]
+
+    def __call__(self, body: object, now: Millis) -> tuple[Definition, Millis]:
+        """Of a schedule, with its time, or of a series, with 0. Raises WrongPolicy."""
+        if not isinstance(body, str):
+            raise WrongPolicy("schedule: the body of a POST, as a text")
+        text = body.encode("utf-8", "surrogatepass")
+        try:
+            if '"repeat"' in body:
+                return admit_series(text, now, self.actions).definition, 0
+            request = admit(text, now, self.actions)
+            return request.definition, request.point_in_time
+        except Invalid as error:
+            shown = "; ".join(f"{one.field or 'the body'}: {one.problem}" for one in error.errors[:3])
+            raise WrongPolicy(f"not a schedule that the API would take: {shown}") from error
+        except (NotJson, TooLarge) as error:
+            raise WrongPolicy(f"not a schedule that the API would take: {error}") from error

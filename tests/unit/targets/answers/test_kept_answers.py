@@ -1,0 +1,210 @@
+"""What is kept of an answer for those who ask: bounded and masked, and never at the expense of the attempt."""
+
+import contextlib
+import gzip
+import json
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from delayer.core.actions.message import Message
+from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.masking.answers import LARGEST, MOST_BODY
+from delayer.targets.http_request import HttpTarget, Request
+from tests.unit.targets.server import Answer, Handler, Server, raw
+
+SECRET = "s3cr3t-Value"
+GZIPPED = gzip.compress(b"hello" * 9, mtime=0)
+NAMES = {"content-type", "content-encoding", "set-cookie", "x-request-id", "x-api-key", "content-length"}
+
+
+def attempt(server: Server, reply: Answer, timeout: float = 5, keep: Any = NAMES) -> Result:
+    server.reply = reply
+    target = HttpTarget(allow_private=True, resolve=lambda host, port: ["127.0.0.1"])
+    url = f"http://target.example:{server.server_port}/hook"
+    request = Request(url=url, method="POST", headers={}, timeout=timeout, keep=keep)
+    message = Message[None](action=None, payload="1", schedule_id="id", owner="o", point_in_time=0, attempt=1)
+    return target.send(request, message)
+
+
+def kept(server: Server, reply: Answer, timeout: float = 5) -> dict[str, Any]:
+    result = attempt(server, reply, timeout)
+    assert len(result.answer.encode()) <= LARGEST
+    content: dict[str, Any] = json.loads(result.answer)
+    return content
+
+
+def answered(body: bytes, *headers: str, status: str = "200 OK", length: bool = True) -> Answer:
+    lines = [f"HTTP/1.1 {status}", *headers, *([f"Content-Length: {len(body)}"] if length else [])]
+    return raw("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
+
+
+def test_nothing_is_kept_for_those_who_do_not_ask(server: Server) -> None:
+    assert attempt(server, answered(b"hello"), keep=None) == Done("HTTP 200")
+
+
+@pytest.mark.parametrize(("status", "kind"), [("200 OK", Done), ("503 Busy", Retry), ("404 Not Found", Refused)])
+def test_the_answer_to_each_attempt_is_kept(server: Server, status: str, kind: type) -> None:
+    result = attempt(server, answered(b'{"id": 17}', "Content-Type: application/json", "X-Other: x", status=status))
+    assert isinstance(result, kind)
+    found = json.loads(result.answer)
+    assert 0 <= found.pop("durationMs") < 5_000
+    assert found == {
+        "status": int(status[:3]),
+        "headers": {"content-type": "application/json", "content-length": "10"},
+        "body": '{"id": 17}',
+    }
+
+
+def test_a_chunked_body_is_put_together(server: Server) -> None:
+    found = kept(
+        server, answered(b"3\r\nabc\r\n4;x=y\r\ndefg\r\n0\r\n\r\n", "Transfer-Encoding: chunked", length=False)
+    )
+    assert (found["body"], "bodyCut" in found) == ("abcdefg", False)
+
+
+@pytest.mark.parametrize("framing", ["length", "chunked", "none"])
+def test_of_a_large_body_the_first_kb_is_kept(server: Server, framing: str) -> None:
+    """The target says that ten gigabytes follow, or just goes on."""
+    stopped = threading.Event()
+
+    def pour(handler: Handler) -> None:
+        heads = {"length": "Content-Length: 10000000000\r\n", "chunked": "Transfer-Encoding: chunked\r\n", "none": ""}
+        handler.wfile.write(f"HTTP/1.1 200 OK\r\n{heads[framing]}\r\n".encode())
+        part = b"10000\r\n" + b"x" * 65_536 + b"\r\n" if framing == "chunked" else b"x" * 65_536
+        with contextlib.suppress(OSError):
+            while not stopped.is_set():
+                handler.wfile.write(part)
+        handler.close_connection = True
+
+    began = time.monotonic()
+    found = kept(server, pour)
+    stopped.set()
+    assert (found["body"], found["bodyCut"]) == ("x" * MOST_BODY, True)
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize("head", [b"", b"Content-Length: 500\r\n", b"Transfer-Encoding: chunked\r\n"])
+def test_a_body_that_drips_harms_nothing(server: Server, head: bytes) -> None:
+    """The status has decided; what has come of the body in the time that there is, is kept."""
+    stopped = threading.Event()
+
+    def drip(handler: Handler) -> None:
+        handler.wfile.write(b"HTTP/1.1 201 Created\r\n" + head + b"\r\n" + (b"1f4\r\n" if b"chunked" in head else b""))
+        with contextlib.suppress(OSError):
+            while not stopped.wait(0.05):
+                handler.wfile.write(b"x")
+        handler.close_connection = True
+
+    began = time.monotonic()
+    result = attempt(server, drip, timeout=1)
+    stopped.set()
+    assert isinstance(result, Done)
+    assert result.detail == "HTTP 201"
+    found = json.loads(result.answer)
+    assert set(found["body"]) <= {"x"}
+    assert found["bodyCut"]
+    assert time.monotonic() - began < 2
+
+
+def test_a_body_that_never_comes_is_waited_for_two_seconds(server: Server) -> None:
+    stopped = threading.Event()
+
+    def stay(handler: Handler) -> None:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+        stopped.wait(10)
+
+    began = time.monotonic()
+    assert kept(server, stay, timeout=9)["bodyCut"]
+    stopped.set()
+    assert time.monotonic() - began < 4
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "shown"),
+    [
+        (b"", (), {"body": ""}),
+        (GZIPPED, ("Content-Encoding: gzip",), {"bodyOmitted": "not a text: gzip"}),
+        (GZIPPED, (), {"bodyOmitted": "not a text: identity"}),
+        (bytes(range(256)) * 9, (), {"bodyOmitted": "not a text: identity"}),
+        (
+            "die ganze lange Stra\u00dfe".encode("latin-1"),
+            (),
+            {"body": "die ganze lange Stra\ufffde"},
+        ),
+        ("\u20ac".encode() * 500, (), {"body": "\u20ac" * 341, "bodyCut": True}),
+        (b'{"a": "\x1b[31m"}', (), {"body": '{"a": "\x1b[31m"}'}),
+    ],
+    ids=ascii,
+)
+def test_bytes_of_all_kinds(server: Server, body: bytes, headers: tuple[str, ...], shown: dict[str, Any]) -> None:
+    found = kept(server, answered(body, *headers))
+    assert {name: found[name] for name in found if name.startswith("body")} == shown
+
+
+BODIES = [
+    f'{{"token": "{SECRET}"}}',
+    f'{{"user": {{"apiKey": "{SECRET}"}}}}',
+    f'{{"list": [{{"password": "{SECRET}"}}]}}',
+    f'{{"secret": ["{SECRET}"]}}',
+    f'{{"inner": "{{\\"token\\": \\"{SECRET}\\"}}"}}',
+    f'{{"next": "https://api.example/x?token={SECRET}"}}',
+    f'{{"next": "https://user:{SECRET}@api.example/x"}}',
+    f'{{"token": "{SECRET}',
+    f'{{"a": 1, "access_token" : "{SECRET}", "b": "' + "x" * 2_000,
+    f'{{"a": 1, "secret": {{"deep": "{SECRET}", "b": "' + "x" * 2_000,
+    f'{{"a": 1, "credentials": ["{SECRET}", "b"' + " " * 2_000,
+    "{'token': '" + SECRET + "'}",
+    f"token={SECRET}&a=1",
+    f"a=1&access_token={SECRET}",
+    f"password: {SECRET}\nname: x",
+    f"Authorization: Bearer {SECRET}",
+    f"<a href='https://x.example/?sig={SECRET}'>",
+    f"session_id = {SECRET}; path=/",
+    f"Bearer {SECRET}",
+    "eyJhbGciOiJIUzI1NiJ9." + SECRET.replace("-", "_"),
+    f"key={SECRET}",
+    f"set apiKey: '{SECRET}' now",
+]
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body[:40])
+def test_secrets_in_a_body_are_masked(server: Server, body: str) -> None:
+    result = attempt(server, answered(body.encode()))
+    assert "***" in result.answer
+    assert SECRET not in result.answer
+    assert SECRET.replace("-", "_") not in result.answer
+
+
+def test_secrets_in_headers_are_masked(server: Server) -> None:
+    headers = (f"Set-Cookie: id={SECRET}", f"X-Api-Key: {SECRET}", f"X-Request-Id: Bearer {SECRET}")
+    found = kept(server, answered(b"", *headers))
+    assert found["headers"] == {
+        "set-cookie": "***", "x-api-key": "***", "x-request-id": "***", "content-length": "0"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "header", ["X-Request-Id: " + "a" * 60_000, "X-Request-Id: a\r\n" * 5_000, "X: \xff\xfe\x1b[2J"]
+)
+def test_headers_without_end(server: Server, header: str) -> None:
+    reply = raw(b"HTTP/1.1 200 OK\r\n" + header.encode("latin-1") + b"\r\n\r\n")
+    result = attempt(server, reply)
+    assert isinstance(result, Done)
+    assert len(result.answer) < LARGEST
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["Content-Length: -1", "Content-Length: 1e9", "Content-Length: " + "9" * 5_000, "Transfer-Encoding: chunked",
+     "Transfer-Encoding: gzip, chunked", "Content-Length: 5\r\nTransfer-Encoding: chunked"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "body", [b"", b"zz\r\nabc", b"ffffffffffffffffff\r\n", b"5\r\nab", b"-1\r\n", b"\r\n" * 700, b"5" * 3_000]
+)
+def test_framing_that_lies(server: Server, head: str, body: bytes) -> None:
+    result = attempt(server, raw(f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n".encode() + body))
+    assert isinstance(result, Done)
+    assert json.loads(result.answer)["status"] == 200
