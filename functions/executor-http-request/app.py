@@ -1,11 +1,14 @@
 """The action http-request."""
 
 from functools import cache
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from delayer.aws.runtime.environment import setting
 from delayer.extension.executor import Action, Message, Meta, Result, executor
 from delayer.targets.http_request import HEADER_NAME, URL, HttpTarget, Request
+
+if TYPE_CHECKING:
+    from delayer.targets.connections.connected import ConnectedTarget
 
 Url = Annotated[
     str,
@@ -29,6 +32,17 @@ HEADERS = """\
 Headers of the request. Nobody but the target sees the value of one with a sensitive name, such as Authorization, \
 Cookie or X-Api-Key. Host, Content-Length, Transfer-Encoding, Connection, Idempotency-Key and those that begin with \
 Delayer- cannot be given, because Delayer sets them."""
+CONNECTION = """\
+The name of a connection of its owner, which sets a header with a secret that is stored apart: see PUT \
+/connections/{name}. A header that it sets cannot be given by hand."""
+Connection = Annotated[
+    str,
+    Meta(
+        pattern=r"^(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}$",
+        description=CONNECTION,
+        extra_json_schema={"x-allowed": "1 to 128 letters, digits and . _ : @ -"},
+    ),
+]
 TIME = "How long the target may take to answer one attempt."
 
 
@@ -39,6 +53,7 @@ class HttpRequest(Action):
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "POST"
     headers: Annotated[dict[Name, Value], Meta(max_length=50, description=HEADERS)] = {}
     timeout_seconds: Annotated[int, Meta(ge=1, le=30, description=TIME)] = 10
+    connection: Connection = ""
 
 
 @cache
@@ -47,9 +62,19 @@ def target() -> HttpTarget:
     return HttpTarget(allow_private=setting("ALLOW_PRIVATE_TARGETS") == "true")
 
 
+@cache
+def connected() -> "ConnectedTarget":
+    """Made at the first attempt that needs credentials."""
+    from delayer.targets.connections.connected import connected_target
+
+    return connected_target(handler.ports, target())
+
+
 @executor("http-request", fair_by="host:url")
 def handler(message: Message[HttpRequest]) -> Result:
     """One request, with the payload as its body."""
     action = message.action
     request = Request(url=action.url, method=action.method, headers=action.headers, timeout=action.timeout_seconds)
+    if action.connection:
+        return connected().send(request, message, action.connection)
     return target().send(request, message)

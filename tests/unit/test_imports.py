@@ -36,8 +36,9 @@ ROOMS: dict[str, set[str]] = {
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"}
     | {"core/timing"},
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
+    "core/connections": {"core/schedule", "core/ledger", "core/masking", "core/api"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
-    | {"core/actions", "core/series", "core/series/upkeep"},
+    | {"core/actions", "core/series", "core/series/upkeep", "core/connections"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"core/series"}
@@ -46,10 +47,12 @@ ROOMS: dict[str, set[str]] = {
     | {"use_cases", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
+    "use_cases/connections": {"core/schedule", "core/firing", "core/api", "core/connections", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
     | {"core/series", "core/timing"}
-    | {"use_cases"},
-    "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"},
+    | {"use_cases", "use_cases/connections"},
+    "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"}
+    | {"use_cases/connections"},
     "use_cases/series": {
         "core/schedule",
         "core/ledger",
@@ -60,7 +63,7 @@ ROOMS: dict[str, set[str]] = {
         "core/api",
         "core/api/series",
     }
-    | {"ports", "use_cases", "use_cases/api"},
+    | {"core/connections", "core/firing", "ports", "use_cases", "use_cases/api", "use_cases/connections"},
     "use_cases/series/upkeep": {
         "core/schedule",
         "core/ledger",
@@ -72,6 +75,7 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/api",
         "use_cases/series",
     },
+    "fakes/connections": {"core/schedule", "core/connections", "ports"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
     "fakes/tables": {
@@ -83,14 +87,16 @@ ROOMS: dict[str, set[str]] = {
         "core/actions",
         "core/series",
         "ports",
+        "fakes/connections",
     },
     "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
     "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
-    "fakes": {"fakes/lanes", "fakes/messaging", "fakes/runtime", "fakes/series", "fakes/tables"},
+    "fakes": {"fakes/connections", "fakes/lanes", "fakes/messaging", "fakes/runtime", "fakes/series", "fakes/tables"},
     "aws/runtime": {"core/schedule", "ports"},
-    "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
+    "aws/dynamodb/items": {"core/schedule", "core/connections", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
     | {"core/series", "aws/runtime", "aws/dynamodb/items"},
+    "aws/connections": {"core/schedule", "core/connections", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/series": {
         "core/schedule",
         "core/recurrence",
@@ -129,6 +135,8 @@ ROOMS: dict[str, set[str]] = {
     "extension/policy_harness": {"core/schedule", "core/timing", "core/api"}
     | {"fakes/runtime", "extension", "extension/harness"},
     "targets": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "extension"},
+    "targets/connections": {"core/firing", "core/actions", "core/connections", "ports", "use_cases/connections"}
+    | {"wiring", "targets"},
 }
 FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
     "aws/deployment",  # the answer to CloudFormation
@@ -139,6 +147,9 @@ FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "a
     "core/firing",  # the two ways of a canary; what came of a request
     "core/api/series",
     "use_cases/series",
+    "core/connections",
+    "use_cases/connections",
+    "ports",  # why a connection was not tried
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }

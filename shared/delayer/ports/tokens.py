@@ -14,7 +14,7 @@ class TokenRows(Protocol):
         ...
 
     def write(self, row: TokenRow, over: TokenRow | None) -> bool:
-        """Whether it was written: only over `over`, by its revision; None: only if there is none. Raises Unavailable."""
+        """Whether it was written: only over `over`, by its revision, or if there is none. Raises Unavailable."""
         ...
 
 

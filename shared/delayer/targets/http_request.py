@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from errno import errorcode
 from functools import cache
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from threading import BoundedSemaphore, Thread, Timer
 from time import monotonic
 from typing import Any, Final
@@ -74,6 +74,10 @@ class Forbidden(ValueError):
     """The target may not be reached. The text says why, in our words."""
 
 
+class NoExchange(ValueError):
+    """No answer came, or the call was not made. The text says why, in our words."""
+
+
 @frozen(kw_only=True)
 class HttpTarget:
     """Makes requests.
@@ -104,6 +108,27 @@ class HttpTarget:
         except (NotHttp, OSError) as error:
             answer = f"no answer from {(url.netloc or '')[:100]}"
             return Retry(detail=f"{answer} in time" if monotonic() >= deadline else f"{answer}: {_reason(error)}")
+
+    def exchange(self, request: Request, body: bytes, at_most: int) -> tuple[int, bytes]:
+        """One call whose answer is read: its status, and its body up to so many bytes and one more.
+
+        Raises NoExchange; a redirect is an answer like any other, and not followed.
+        """
+        deadline = monotonic() + request.timeout
+        url: Url | None = None
+        try:
+            url = _target_of(request)
+            with _connected(url, self._address(url, deadline), deadline) as connection:
+                headers = {"Host": url.netloc or "", "User-Agent": "Delayer", **request.headers}
+                connection.request(request.method, url.request_uri, body=body, headers=headers)
+                answer = connection.getresponse()
+                return answer.status, answer.read(at_most + 1)
+        except Forbidden as error:
+            raise NoExchange(str(error)) from None
+        except (OSError, HTTPException) as error:
+            where = f"no answer from {((url and url.netloc) or '')[:100]}"
+            is_late = monotonic() >= deadline
+            raise NoExchange(f"{where} in time" if is_late else f"{where}: {_reason(error)}") from None
 
     def _address(self, url: Url, deadline: float) -> str:
         """The address to connect to. Raises Forbidden, or OSError."""

@@ -54,19 +54,22 @@ def _put(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
             yield f"PUT notes {secret}", after.go_on(run, at="making", secret=secret)
         case "making" if rules.secret_first:
             yield f"PUT makes {run.secret}", _having(world, run).go_on(run, at="reading")
-        case "making":
-            yield "PUT reads the row", world.go_on(run, at="writing", row=world.row)
-        case "reading":
-            at = "writing" if rules.old_last or not world.row else "deleting first"
+        case "making" | "reading":
+            at = "deleting first" if world.row and not rules.old_last else "writing"
             yield "PUT reads the row", world.go_on(run, at=at, row=world.row)
-        case "deleting first" if run.row:
-            yield "PUT deletes the old secret", _without(world, run.row.secret).go_on(run, at="writing")
         case "writing":
             yield from _write(world, rules, run)
-        case "making last":
-            yield f"PUT makes {run.secret}", _having(world, run).go_on(run, at="deleting")
-        case "deleting":
-            yield "PUT deletes the old secret", _swept(world, run.row).end(run)
+        case _:
+            yield from _clear(world, run)
+
+
+def _clear(world: World, run: Run) -> Iterator[Moved]:
+    if run.at == "making last":
+        yield f"PUT makes {run.secret}", _having(world, run).go_on(run, at="deleting")
+    elif run.at == "deleting first" and run.row:
+        yield "PUT deletes the old secret", _without(world, run.row.secret).go_on(run, at="writing")
+    else:
+        yield "PUT deletes the old secret", _swept(world, run.row).end(run)
 
 
 def _write(world: World, rules: Rules, run: Run) -> Iterator[Moved]:

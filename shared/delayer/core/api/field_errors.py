@@ -70,6 +70,9 @@ PREVIEW: Final = _Validator(_CONTRACT["preview"])
 SERIES_LISTING: Final = _Validator(_CONTRACT["seriesListing"])
 OCCURRENCES: Final = _Validator(_CONTRACT["occurrences"])
 NEXT: Final = _Validator(_CONTRACT["next"])
+CONNECTIONS: Final = {kind: _Validator(schema) for kind, schema in _CONTRACT["connections"].items()}
+CONNECTION_TEST: Final = _Validator(_CONTRACT["connectionTest"])
+CONNECTION_LISTING: Final = _Validator(_CONTRACT["connectionListing"])
 
 
 @lru_cache(maxsize=256)

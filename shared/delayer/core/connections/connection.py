@@ -15,7 +15,9 @@ from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import MINUTE, Millis
 
 MOST: Final = 100  # connections of one owner: each costs the stack's operator money every month
-SWEPT_AFTER: Final[Millis] = 10 * MINUTE  # no call of the API takes so long: a secret that no row names by then is left over
+SWEPT_AFTER: Final[Millis] = (
+    10 * MINUTE
+)  # no call of the API takes so long: a secret that no row names by then is left over
 HTTP_REQUEST: Final = "http-request"  # the only action that names connections
 AUTHORIZATION: Final = "Authorization"
 
@@ -65,6 +67,15 @@ class Use:
     schedule_id: str = ""
     series: str = ""
     until: Millis = 0  # of a series that is over: when the last of its attempts is over, too; 0: it goes on
+
+
+@frozen(kw_only=True)
+class SeriesUse:
+    """What a transaction of a series says of a connection."""
+
+    connection: str
+    until: Millis = 0  # as in Use
+    is_checked: bool = False  # whether the connection must be there and open: the series names it from now on
 
 
 class _Named(msgspec.Struct):

@@ -45,9 +45,7 @@ def values_in(text: str, owner: str, name: str) -> Values:
         content: dict[str, Any] = msgspec.json.decode(text, type=dict[str, Any])
         if content["v"] != VERSION or (content["owner"], content["name"]) != (owner, name):
             raise NotItsOwn
-        return Values(
-            type=ConnectionType(content["type"]), fields=msgspec.convert(content["fields"], dict[str, str])
-        )
+        return Values(type=ConnectionType(content["type"]), fields=msgspec.convert(content["fields"], dict[str, str]))
     except (msgspec.MsgspecError, KeyError, ValueError, RecursionError):
         raise NotItsOwn from None
 

@@ -93,7 +93,9 @@ def decide_token(row: TokenRow | None, wanted: Wanted, now: Millis) -> UseToken 
 def _claim(row: TokenRow | None, held: TokenRow | None, wanted: Wanted, now: Millis) -> TokenRow:
     """The token that is at hand stays there meanwhile."""
     claim = TokenRow(owner=wanted.owner, name=wanted.name, secret=wanted.secret, fetched_at=now)
-    kept = evolve(claim, sealed=held.sealed, fresh_until=held.fresh_until, expires_at=held.expires_at) if held else claim
+    kept = (
+        evolve(claim, sealed=held.sealed, fresh_until=held.fresh_until, expires_at=held.expires_at) if held else claim
+    )
     return evolve(kept, revision=row.revision + 1 if row else 1)
 
 

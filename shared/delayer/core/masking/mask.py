@@ -74,6 +74,11 @@ def secrets_of(schema: Any) -> dict[str, Any] | None:
     return found or None
 
 
+def is_sensitive(name: str) -> bool:
+    """Whether a header of this name is a secret."""
+    return _SENSITIVE.search(name) is not None
+
+
 def is_declared_secret(schema: Any) -> bool:
     """Whether a value of this schema is secret, whatever its name is."""
     return (secrets_of(schema) or {}).get("writeOnly") is True
