@@ -7,15 +7,18 @@ from delayer.aws.runtime.environment import setting
 from delayer.core.actions.message import Message
 from delayer.core.connections.admission import admit_test
 from delayer.ports.target import NotAttempted
-from delayer.targets.connections.connected import connected_target
+from delayer.targets.connections.connected import ConnectedTarget
+from delayer.targets.connections.token_endpoint import TokenEndpoint
 from delayer.targets.http_request import HttpTarget, Request
+from delayer.wiring.connections import credentials
 from delayer.wiring.environment import Environment
 
 SECONDS: Final = 7.0  # less than the function may take
 
 ports = Environment("api-connection-test")
 owner_of = requests.owner_reader()
-target = connected_target(ports, HttpTarget(allow_private=setting("ALLOW_PRIVATE_TARGETS") == "true"))
+http = HttpTarget(allow_private=setting("ALLOW_PRIVATE_TARGETS") == "true")
+target = ConnectedTarget(target=http, credentials=credentials(ports, TokenEndpoint(target=http)))
 
 
 @ports.observer.observed

@@ -1,14 +1,12 @@
 """The action http-request."""
 
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from delayer.aws.runtime.environment import setting
 from delayer.extension.executor import Action, Message, Meta, Result, executor
+from delayer.targets.connections.field import ConnectionName
 from delayer.targets.http_request import HEADER_NAME, URL, HttpTarget, Request
-
-if TYPE_CHECKING:
-    from delayer.targets.connections.connected import ConnectedTarget
 
 Url = Annotated[
     str,
@@ -32,17 +30,6 @@ HEADERS = """\
 Headers of the request. Nobody but the target sees the value of one with a sensitive name, such as Authorization, \
 Cookie or X-Api-Key. Host, Content-Length, Transfer-Encoding, Connection, Idempotency-Key and those that begin with \
 Delayer- cannot be given, because Delayer sets them."""
-CONNECTION = """\
-The name of a connection of its owner, which sets a header with a secret that is stored apart: see PUT \
-/connections/{name}. A header that it sets cannot be given by hand."""
-Connection = Annotated[
-    str,
-    Meta(
-        pattern=r"^(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}$",
-        description=CONNECTION,
-        extra_json_schema={"x-allowed": "1 to 128 letters, digits and . _ : @ -"},
-    ),
-]
 TIME = "How long the target may take to answer one attempt."
 
 
@@ -53,7 +40,7 @@ class HttpRequest(Action):
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "POST"
     headers: Annotated[dict[Name, Value], Meta(max_length=50, description=HEADERS)] = {}
     timeout_seconds: Annotated[int, Meta(ge=1, le=30, description=TIME)] = 10
-    connection: Connection = ""
+    connection: ConnectionName = ""
 
 
 @cache
@@ -63,11 +50,13 @@ def target() -> HttpTarget:
 
 
 @cache
-def connected() -> "ConnectedTarget":
-    """Made at the first attempt that needs credentials."""
-    from delayer.targets.connections.connected import connected_target
+def connected() -> Any:
+    """A ConnectedTarget, made at the first attempt that needs one."""
+    from delayer.targets.connections.connected import ConnectedTarget
+    from delayer.targets.connections.token_endpoint import TokenEndpoint
+    from delayer.wiring.connections import credentials
 
-    return connected_target(handler.ports, target())
+    return ConnectedTarget(target=target(), credentials=credentials(handler.ports, TokenEndpoint(target=target())))
 
 
 @executor("http-request", fair_by="host:url")
@@ -76,5 +65,6 @@ def handler(message: Message[HttpRequest]) -> Result:
     action = message.action
     request = Request(url=action.url, method=action.method, headers=action.headers, timeout=action.timeout_seconds)
     if action.connection:
-        return connected().send(request, message, action.connection)
+        result: Result = connected().send(request, message, action.connection)
+        return result
     return target().send(request, message)

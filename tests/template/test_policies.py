@@ -369,7 +369,7 @@ def read_at_attempts(function: str) -> set[str]:
     files = [path for path in paths if path.exists()]  # not of a folder
     own = sorted((ROOT / "functions" / function).rglob("*.py"))
     text = "\n".join(path.read_text() for path in [*files, *own])
-    connected = {"REGISTRY_TABLE", "STACK", "SETTING"} if "connected_target(" in text else set()
+    connected = {"REGISTRY_TABLE", "STACK", "SETTING"} if "ConnectedTarget(" in text else set()
     return connected | {*re.findall(r"setting\([\"'](\w+)[\"']\)", text), *re.findall(r"\"(\w*TARGET_REGIONS)\"", text)}
 
 

@@ -112,11 +112,13 @@ ROOMS: dict[str, set[str]] = {
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
-    | {"core/masking", "core/series", "aws/runtime"},
+    | {"core/masking", "core/series", "core/firing", "core/connections", "aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
     | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series", "aws/lanes", "core/timing"}
     | {
         "core/recurrence",  # the version of the tz database
+        "aws/connections",
+        "use_cases/connections",
         "use_cases/series",
         "use_cases/series/upkeep",
         "use_cases/timing",
@@ -136,9 +138,18 @@ ROOMS: dict[str, set[str]] = {
     | {"fakes/runtime", "extension", "extension/harness"},
     "targets": {"core/schedule", "core/firing", "core/actions", "ports", "aws/runtime", "extension"},
     "targets/connections": {"core/firing", "core/actions", "core/connections", "ports", "use_cases/connections"}
-    | {"wiring", "targets"},
+    | {"extension", "targets"},
 }
-FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
+FUNCTIONS_IMPORT = {
+    "wiring",
+    "extension",
+    "targets",
+    "targets/connections",
+    "core/api",
+    "aws/http",
+    "aws/events",
+    "aws/runtime",
+} | {
     "aws/deployment",  # the answer to CloudFormation
     "core/actions",  # the questions to a function
     "core/series",  # what a series refuses
@@ -266,7 +277,14 @@ def test_ports_use_cases_and_targets_use_few_libraries() -> None:
 def test_the_fakes_stay_out_of_the_lambdas() -> None:
     """They are for tests, those of others included."""
     users = [room for room, others in ROOMS.items() if any(one.startswith("fakes") for one in others)]
-    assert users == ["fakes/series", "fakes/lanes", "fakes", "extension/harness", "extension/policy_harness"]
+    assert users == [
+        "fakes/tables",
+        "fakes/series",
+        "fakes/lanes",
+        "fakes",
+        "extension/harness",
+        "extension/policy_harness",
+    ]
     check(sorted(ROOT.glob("functions/*/app.py")), "delayer.fakes")
 
 
@@ -308,6 +326,9 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
     "api-series-get",
     "api-series-list",
     "api-series-preview",
+    "api-connection-get",
+    "api-connection-put",
+    "api-connection-test",
     "api-batch-post",
     "api-group-delete",
     "api-series-patch",

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from delayer.core.connections.credentials import TokenRequest
+from delayer.core.connections.credentials import Values
 from delayer.core.connections.tokens import TokenRow
 
 
@@ -33,6 +33,6 @@ class Seal(Protocol):
 class AsksForTokens(Protocol):
     """A token endpoint."""
 
-    def __call__(self, request: TokenRequest, seconds: float) -> tuple[int, bytes]:
+    def __call__(self, values: Values, seconds: float) -> tuple[int, bytes]:
         """The status and the beginning of the body of its answer. Raises NoToken if there is none."""
         ...

@@ -10,8 +10,8 @@ from typing import Final
 
 from attrs import define, field
 
-from delayer.aws.connections.secrets import SecretsManagerClient
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
+from delayer.aws.runtime.secrets_client import SecretsManagerClient
 from delayer.ports.unavailable import Unavailable
 
 NONCE: Final = 12  # bytes, as NIST SP 800-38D wants them

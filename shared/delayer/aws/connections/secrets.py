@@ -4,33 +4,17 @@ No text of an error of AWS is kept: only its code.
 """
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Final
 
 from attrs import frozen
 
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
+from delayer.aws.runtime.secrets_client import SecretsManagerClient
 from delayer.ports.unavailable import Unavailable
 
 EXISTS: Final = "ResourceExistsException"
 # What is marked for deletion is refused as a request; so is what was created a moment ago and is not readable yet.
 NOT_THERE: Final = frozenset({"ResourceNotFoundException", "InvalidRequestException"})
-
-
-class SecretsManagerClient(Protocol):
-    """The calls that are made. There are no stubs here."""
-
-    def create_secret(self, *, Name: str, SecretString: str, Tags: list[dict[str, str]]) -> Any:  # noqa: N803
-        """Fails if there is one of this name."""
-        ...
-
-    def get_secret_value(self, *, SecretId: str) -> Mapping[str, Any]:  # noqa: N803
-        """The current version."""
-        ...
-
-    def delete_secret(self, *, SecretId: str, ForceDeleteWithoutRecovery: bool) -> Any:  # noqa: N803
-        """Fails if there is none."""
-        ...
 
 
 @frozen(kw_only=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
 
-    from delayer.aws.connections.secrets import SecretsManagerClient
+    from delayer.aws.runtime.secrets_client import SecretsManagerClient
 
 Service = Literal["dynamodb", "sqs", "sns", "s3", "lambda", "sts", "secretsmanager"]
 

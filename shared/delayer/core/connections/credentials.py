@@ -2,7 +2,6 @@
 
 from base64 import b64encode
 from typing import Any, Final
-from urllib.parse import quote, urlencode
 
 import msgspec
 from attrs import field, frozen
@@ -62,7 +61,7 @@ def header_of(values: Values) -> Header:
         case ConnectionType.API_KEY:
             return Header(name=given["headerName"], value=given["value"])
         case ConnectionType.BASIC:
-            return Header(name=AUTHORIZATION, value=_basic(given["username"], given["password"]))
+            return Header(name=AUTHORIZATION, value=basic(given["username"], given["password"]))
         case ConnectionType.BEARER:
             return bearer(given["token"])
     raise ValueError(f"{values.type} needs a token")
@@ -73,27 +72,6 @@ def bearer(token: str, sealed: str = "") -> Header:
     return Header(name=AUTHORIZATION, value=f"Bearer {token}", sealed=sealed)
 
 
-@frozen(kw_only=True)
-class TokenRequest:
-    """The call of a token endpoint (RFC 6749, 4.4.2)."""
-
-    url: str
-    headers: dict[str, str] = field(repr=False)
-    body: bytes = field(repr=False)
-
-
-def token_request(values: Values) -> TokenRequest:
-    """The client says who it is in a header, as the RFC wants it, or in the body, as some endpoints want it."""
-    given = values.fields
-    form = {"grant_type": "client_credentials"}
-    form |= {name: given[name] for name in ("scope", "audience") if given.get(name)}
-    headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
-    if given.get("clientAuthentication") == "body":
-        form |= {"client_id": given["clientId"], "client_secret": given["clientSecret"]}
-    else:
-        headers[AUTHORIZATION] = _basic(quote(given["clientId"], safe=""), quote(given["clientSecret"], safe=""))
-    return TokenRequest(url=given["tokenUrl"], headers=headers, body=urlencode(form).encode())
-
-
-def _basic(name: str, password: str) -> str:
+def basic(name: str, password: str) -> str:
+    """RFC 7617."""
     return f"Basic {b64encode(f'{name}:{password}'.encode()).decode()}"

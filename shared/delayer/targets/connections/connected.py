@@ -9,11 +9,8 @@ from delayer.core.actions.message import Message
 from delayer.core.connections.credentials import Header
 from delayer.core.firing.executing import Refused, Result, Retry
 from delayer.ports.target import NotAttempted
-from delayer.targets.connections.token_endpoint import TokenEndpoint
-from delayer.targets.http_request import HttpTarget, Request
+from delayer.targets.http_request import Request
 from delayer.use_cases.connections.credentials import Credentials
-from delayer.wiring.bundle import Bundle
-from delayer.wiring.connections import credentials
 
 UNAUTHORIZED: Final = "HTTP 401"
 LEAST: Final = 0.1  # seconds that a request is made with
@@ -66,8 +63,3 @@ def _with(request: Request, header: Header) -> dict[str, str]:
     """In place of one by hand: the API refuses it, but the connection may have been another one then."""
     others = {name: value for name, value in request.headers.items() if name.lower() != header.name.lower()}
     return {**others, header.name: header.value}
-
-
-def connected_target(ports: Bundle, target: HttpTarget) -> ConnectedTarget:
-    """Of one execution environment."""
-    return ConnectedTarget(target=target, credentials=credentials(ports, TokenEndpoint(target=target)))

@@ -5,7 +5,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from delayer.core.connections.credentials import Header, Values, bearer, token_request
+from delayer.core.connections.credentials import Header, Values, bearer
 from delayer.core.connections.tokens import (
     Failed,
     Fetch,
@@ -85,7 +85,7 @@ class Tokens:
     def _fetched(self, claim: TokenRow, values: Values, left: Left) -> Header | Retry:
         """The row is written whatever comes of it, so that others do not wait in vain."""
         try:
-            token = token_in(*self.ask(token_request(values), min(left(), LONGEST)))
+            token = token_in(*self.ask(values, min(left(), LONGEST)))
         except NoToken as error:
             self.rows.write(without_token(claim, str(error)), claim)
             self.observer.warn("no token", connection=claim.name, reason=str(error))
