@@ -122,7 +122,10 @@ class HttpTarget:
                 headers = {"Host": url.netloc or "", "User-Agent": "Delayer", **request.headers}
                 connection.request(request.method, url.request_uri, body=body, headers=headers)
                 answer = connection.getresponse()
-                return answer.status, answer.read(at_most + 1)
+                read = answer.read(at_most + 1)
+                if monotonic() >= deadline or (answer.length and len(read) <= at_most):
+                    raise ConnectionResetError  # it was cut off, here or there: the beginning is no answer
+                return answer.status, read
         except Forbidden as error:
             raise NoExchange(str(error)) from None
         except (OSError, HTTPException) as error:

@@ -1,4 +1,4 @@
-"""Whether a connection is in use: the ledger says it of each schedule, as it does when a group is cancelled (ADR 0105)."""
+"""Whether a connection is in use: the ledger says it of each schedule, as it does for groups (ADR 0105)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,8 +28,8 @@ class Live:
 def is_live(use: Use, row: LedgerRow | None, now: Millis) -> bool:
     """Whether it may still reach a target. `row` is that of a schedule.
 
-    What failed or is a dead letter has ended: if an operator redrives it, it fails with the reason. Raises ValueError if
-    it is not an id.
+    What failed or is a dead letter has ended: if an operator redrives it, it fails with the reason. Raises ValueError
+    if it is not an id.
     """
     if use.series:
         return not use.until or now < use.until

@@ -18,6 +18,7 @@ LONGEST: Final[Millis] = DAY  # that a token is used, however long its endpoint 
 UNSAID: Final = 300  # seconds of a token whose endpoint does not say
 MOST_SECONDS: Final = 315_360_000  # ten years; more is a mistake
 LARGEST_ANSWER: Final = 65_536  # bytes of an answer that are read
+BEARER: Final = "bearer"  # the type of a token whose endpoint does not say
 LONGEST_TOKEN: Final = 8_192  # characters; most targets take no longer header
 
 
@@ -113,7 +114,7 @@ class NoToken(ValueError):
 
 class _Answer(msgspec.Struct):
     access_token: Any = None
-    token_type: Any = "bearer"
+    token_type: Any = BEARER
     expires_in: Any = UNSAID
 
 
@@ -140,7 +141,7 @@ def _text_of(answer: _Answer) -> str:
         raise NoToken(f"a token of more than {LONGEST_TOKEN:,} characters")
     if not all("!" <= one <= "~" for one in text):
         raise NoToken("a token with characters that no header takes")
-    if not isinstance(answer.token_type, str) or answer.token_type.lower() != "bearer":
+    if not isinstance(answer.token_type, str) or answer.token_type.lower() != BEARER:
         raise NoToken("a token of another type than Bearer")
     return text
 

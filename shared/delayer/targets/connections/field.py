@@ -9,8 +9,8 @@ ConnectionName = Annotated[
     str,
     Meta(
         pattern=NAME,
-        description="The name of a connection of the same owner: see PUT /connections/{name}. It sets a header with a secret "
-        "that is stored apart. The same header cannot be given by hand.",
+        description="The name of a connection of the same owner: see PUT /connections/{name}. It sets a header with a "
+        "secret that is stored apart. The same header cannot be given by hand.",
         extra_json_schema={"x-allowed": "1 to 128 letters, digits and . _ : @ -"},
     ),
 ]

@@ -11,7 +11,7 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule_id import point_in_time_of
 from delayer.core.series.retention import OVER
-from delayer.core.series.series import Cursor, SeriesDefinition
+from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
 
 
 def first_uses(definition: SeriesDefinition) -> tuple[SeriesUse, ...]:
@@ -38,7 +38,8 @@ def _of_named(
     puts = bool(set(after.named) - set(before.named))
     if was_over and not puts and not is_new:
         return ()
-    last = max((now, *(point_in_time_of(one) for one in after.named)))
+    waiting = () if after.state is SeriesState.CANCELLED else after.named  # a DELETE cancels what waits, too
+    last = max((now, *(point_in_time_of(one) for one in waiting)))
     until = last + _attempted_for(new.definition)
     return (SeriesUse(connection=name, until=until, is_checked=puts or is_new),)
 
