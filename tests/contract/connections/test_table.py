@@ -1,5 +1,6 @@
 """Connections: a row changes by compare-and-set, with the note of its secret, and closes before it goes."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -266,7 +267,7 @@ def adapter(dynamodb: Any) -> DynamoConnections:
 def test_what_fails_says_so(adapter: DynamoConnections) -> None:
     """And nothing of it is taken for an answer."""
     missing = evolve(adapter, table="no-such-table")
-    calls = [
+    calls: list[Callable[[], object]] = [
         lambda: missing.read(OWNER, "crm"),
         lambda: missing.listed(OWNER, "", 1),
         lambda: missing.uses(OWNER, "crm", "", 1),
@@ -279,7 +280,7 @@ def test_what_fails_says_so(adapter: DynamoConnections) -> None:
     ]
     for call in calls:
         with pytest.raises(Unavailable):
-            _ = call()
+            call()
 
 
 def test_a_row_of_a_later_version_says_nothing(adapter: DynamoConnections) -> None:

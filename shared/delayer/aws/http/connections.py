@@ -79,7 +79,7 @@ def in_use(live: Live) -> Response:
     detail = "Live schedules or series name it. Cancel or change them; or delete it with ?force=true, and they fail."
     if not live.is_complete:
         detail = (
-            "More schedules have named it during the last 30 days than can be looked at in one call, so it is not known "
+            "More schedules have named it during the last 30 days than one call can look at, so it is not known "
             "whether one is live. Delete it with ?force=true: what is live fails then."
         )
     more = {"schedules": live.schedules[:SHOWN], "series": live.series[:SHOWN]}
