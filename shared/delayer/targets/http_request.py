@@ -74,7 +74,7 @@ class Forbidden(ValueError):
     """The target may not be reached. The text says why, in our words."""
 
 
-class NoExchange(ValueError):
+class NoReply(ValueError):
     """No answer came, or the call was not made. The text says why, in our words."""
 
 
@@ -109,10 +109,10 @@ class HttpTarget:
             answer = f"no answer from {(url.netloc or '')[:100]}"
             return Retry(detail=f"{answer} in time" if monotonic() >= deadline else f"{answer}: {_reason(error)}")
 
-    def exchange(self, request: Request, body: bytes, at_most: int) -> tuple[int, bytes]:
+    def ask(self, request: Request, body: bytes, at_most: int) -> tuple[int, bytes]:
         """One call whose answer is read: its status, and its body up to so many bytes and one more.
 
-        Raises NoExchange; a redirect is an answer like any other, and not followed.
+        Raises NoReply; a redirect is an answer like any other, and not followed.
         """
         deadline = monotonic() + request.timeout
         url: Url | None = None
@@ -127,11 +127,11 @@ class HttpTarget:
                     raise ConnectionResetError  # it was cut off, here or there: the beginning is no answer
                 return answer.status, read
         except Forbidden as error:
-            raise NoExchange(str(error)) from None
+            raise NoReply(str(error)) from None
         except (OSError, HTTPException) as error:
             where = f"no answer from {((url and url.netloc) or '')[:100]}"
             is_late = monotonic() >= deadline
-            raise NoExchange(f"{where} in time" if is_late else f"{where}: {_reason(error)}") from None
+            raise NoReply(f"{where} in time" if is_late else f"{where}: {_reason(error)}") from None
 
     def _address(self, url: Url, deadline: float) -> str:
         """The address to connect to. Raises Forbidden, or OSError."""

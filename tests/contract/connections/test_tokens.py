@@ -25,7 +25,7 @@ def rows(dynamodb_or_fake: Any) -> TokenRows:
     return DynamoTokens(dynamodb=dynamodb_or_fake, table=create_table(dynamodb_or_fake, "list", "entry"))
 
 
-def test_one_of_two_writes_it_and_the_other_is_told(rows: TokenRows) -> None:
+def test_one_of_two_writes_it_and_the_other_knows(rows: TokenRows) -> None:
     assert rows.read(OWNER, "crm") is None
     assert rows.write(FIRST, None)
     assert not rows.write(evolve(FIRST, fetched_at=NOW + 1), None)

@@ -32,6 +32,7 @@ VALID: dict[str, list[dict[str, Any]]] = {
     "canary": [{"path": "near"}, {"path": "far"}],
     "http-request": [
         {"url": "http://target/"},
+        {"url": "http://target/", "connection": "crm"},
         {"url": "https://a.example-1_x:65535/a/b;c?d=e&f=%20#g", "method": "PUT", "timeoutSeconds": 30},
         {"url": "http://[::1]:8080?x", "headers": {"X-One": "1\t2 ~", "accept": ""}},
     ],
@@ -131,9 +132,10 @@ def meaning(schema: Any) -> Any:
 
 @pytest.mark.parametrize("kind", FIRST)
 def test_what_was_accepted_still_is_and_what_was_refused_too(kind: str) -> None:
-    """The role is new."""
+    """The role is new, and so is the connection."""
     now = meaning(SCHEMAS[kind])
-    now["properties"].pop("roleArn", None)
+    for new in ("roleArn", "connection"):
+        now["properties"].pop(new, None)
     assert now == meaning(FIRST[kind])
 
 

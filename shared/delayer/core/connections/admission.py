@@ -59,7 +59,9 @@ def admit_connection(body: bytes) -> ConnectionRequest:
     if errors := first_errors(_faults(schema, document)):
         raise Invalid(errors)
     fields = {name: str(value) for name, value in document.items() if name != "type"}
-    public = {name: masked_value(name, value) for name, value in fields.items() if name in _PUBLIC}
+    public = {name: value for name, value in fields.items() if name in _PUBLIC}
+    if "tokenUrl" in public:
+        public["tokenUrl"] = masked_value("url", public["tokenUrl"])
     shown = json.dumps(public, separators=(",", ":"))
     return ConnectionRequest(values=Values(type=ConnectionType(kind), fields=fields), shown=shown)
 

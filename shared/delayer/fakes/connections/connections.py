@@ -23,10 +23,10 @@ class MemoryTokens:
 
     def write(self, row: TokenRow, over: TokenRow | None) -> bool:
         key = (row.owner, row.name)
-        standing = self.rows.get(key)
-        if standing == row:
+        present = self.rows.get(key)
+        if present == row:
             return True
-        if (standing.revision if standing else 0) != (over.revision if over else 0):
+        if (present.revision if present else 0) != (over.revision if over else 0):
             return False
         self.rows[key] = row
         return True
@@ -66,10 +66,10 @@ class MemoryConnections:
         named: SecretNote | None = None,
         left: SecretNote | None = None,
     ) -> bool:
-        standing = self.rows.get((row.owner, row.name))
-        if standing == row:
+        present = self.rows.get((row.owner, row.name))
+        if present == row:
             return True
-        if _revision(standing) != _revision(over) or not self._is_vouched(named):
+        if _revision(present) != _revision(over) or not self._is_vouched(named):
             return False
         self.rows[row.owner, row.name] = row
         if named:
@@ -86,9 +86,9 @@ class MemoryConnections:
 
     def remove(self, over: Connection, left: SecretNote) -> bool:
         key = (over.owner, over.name)
-        if (standing := self.rows.get(key)) is None:
+        if (present := self.rows.get(key)) is None:
             return True
-        if standing.revision != over.revision:
+        if present.revision != over.revision:
             return False
         del self.rows[key]
         self.tokens.rows.pop(key, None)

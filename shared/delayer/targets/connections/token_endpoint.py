@@ -8,7 +8,7 @@ from attrs import frozen
 from delayer.core.connections.connection import AUTHORIZATION
 from delayer.core.connections.credentials import Values, basic
 from delayer.core.connections.tokens import LARGEST_ANSWER, NoToken
-from delayer.targets.http_request import HttpTarget, NoExchange, Request
+from delayer.targets.http_request import HttpTarget, NoReply, Request
 
 SHORTEST: Final = 0.1  # seconds
 
@@ -24,8 +24,8 @@ class TokenEndpoint:
         url, timeout = values.fields["tokenUrl"], max(seconds, SHORTEST)
         try:
             asked = Request(url=url, method="POST", headers=headers, timeout=timeout)
-            return self.target.exchange(asked, body, LARGEST_ANSWER)
-        except NoExchange as error:
+            return self.target.ask(asked, body, LARGEST_ANSWER)
+        except NoReply as error:
             raise NoToken(str(error)) from None
 
 

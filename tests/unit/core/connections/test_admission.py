@@ -103,7 +103,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_wrong_is_named_and_no_secret_is_told(case: str) -> None:
+def test_what_is_wrong_is_named_and_no_secret_is_shown(case: str) -> None:
     body, field = WRONG[case]
     found = errors(body)
     assert [one.field for one in found] == [field]

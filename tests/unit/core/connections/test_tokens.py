@@ -72,7 +72,7 @@ def test_a_token_of_other_values_is_of_no_use() -> None:
     assert (decision.claim.sealed, decision.claim.revision) == ("", HELD.revision + 1)
 
 
-def test_a_failure_is_told_to_all_for_a_minute() -> None:
+def test_a_failure_is_known_to_all_for_a_minute() -> None:
     failed = without_token(CLAIM, "HTTP 500")
     assert decide_token(failed, WANTED, NOW + 1) == Failed("HTTP 500", NOW + APART)
     assert isinstance(decide_token(failed, WANTED, NOW + APART), Fetch)

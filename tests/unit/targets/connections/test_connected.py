@@ -266,7 +266,7 @@ def test_without_aws_no_attempt_is_made(stand: Stand, broken: str) -> None:
     assert stand.sent() == []
 
 
-def test_a_secret_that_is_not_there_yet_is_waited_for_and_one_that_is_gone_is_told(stand: Stand) -> None:
+def test_a_secret_that_is_not_there_yet_is_waited_for_and_one_that_is_gone_is_said(stand: Stand) -> None:
     stand.put(Kind.BEARER, token="b")
     stand.secrets.texts.clear()
     with pytest.raises(NotAttempted):
