@@ -152,10 +152,20 @@ def contract() -> dict[str, Any]:
         "seriesListing": _query(openapi, "/series", "get"),
         "occurrences": _query(openapi, "/series/{seriesId}/occurrences", "get"),
         "next": _query(openapi, "/series/{seriesId}/next", "get"),
+        "connections": _connections(openapi),
+        "connectionTest": _resolved(schemas["ConnectionTestRequest"], schemas),
+        "connectionListing": _query(openapi, "/connections", "get"),
         "group": _query(openapi, "/schedules", "delete"),
         "read": _that_read(openapi),
         "routes": {path: _methods(item) for path, item in sorted(openapi["paths"].items())},
     }
+
+
+def _connections(openapi: dict[str, Any]) -> dict[str, Any]:
+    """The schema of each type of connection."""
+    schemas = openapi["components"]["schemas"]
+    mapping = schemas["ConnectionRequest"]["discriminator"]["mapping"]
+    return {kind: _resolved({"$ref": reference}, schemas) for kind, reference in mapping.items()}
 
 
 def _named_by(field: str) -> dict[str, Any]:

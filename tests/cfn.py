@@ -212,6 +212,8 @@ def resource_name(reference: Any) -> str:
         return str(value[1]["Ref"])
     if kind == "Fn::Sub" and str(value).endswith("${AWS::StackName}-executor-*"):
         return "Executor*Queue"
+    if kind == "Fn::Sub" and (secrets := re.fullmatch(r"arn:.*:secret:\$\{([\w:]+)\}(/connections)/\*", value)):
+        return secrets[1] + secrets[2]
     if kind == "Fn::Sub":
         pattern = re.fullmatch(r"arn:.*\$\{(\w+)\}", value)
         return pattern[1] if pattern else re.sub(r"\$\{(\w+)\.Arn\}", r"\1", value)

@@ -30,6 +30,7 @@ from delayer.fakes import (
     InOrder,
     ManualClock,
     MemoryActions,
+    MemoryConnections,
     MemoryControl,
     MemoryDeadLetterStore,
     MemoryFunction,
@@ -45,11 +46,14 @@ from delayer.fakes import (
     MemoryRecords,
     MemoryRegistry,
     MemoryScheduleTable,
+    MemorySeal,
+    MemorySecrets,
     MemorySeries,
     MemorySeriesProgress,
     MemorySeriesUpkeep,
     MemorySigningRows,
     MemoryStream,
+    MemoryTokens,
     MemoryTopic,
     MemoryTrials,
     MemoryWaitingTable,
@@ -91,6 +95,10 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
     "series_upkeep": "series_upkeep",
     "series_progress": "series_progress",
     "jobs": "jobs",
+    "connections": "connections",
+    "secrets": "secrets",
+    "token_rows": "token_rows",
+    "seal": "seal",
     "dead_letter_store": "store",
     "delayer_queue": "delayer_queue",
     "sweep_queue": "sweep_queue",
@@ -285,8 +293,16 @@ class World:
         self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed)
         self.waiting_records = self.records.waiting
         self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
-        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
-        self.series = MemorySeries(schedules=self.records, ledger=self.ledger, requests=self.registry.requests)
+        self.token_rows = MemoryTokens()
+        self.connections = MemoryConnections(tokens=self.token_rows)
+        self.secrets, self.seal = MemorySecrets(), MemorySeal()
+        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger, connections=self.connections)
+        self.series = MemorySeries(
+            schedules=self.records,
+            ledger=self.ledger,
+            requests=self.registry.requests,
+            connections=self.connections,
+        )
         self.series_upkeep = MemorySeriesUpkeep(series=self.series)
         self.series_progress = MemorySeriesProgress()
 

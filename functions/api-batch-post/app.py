@@ -3,6 +3,7 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses
+from delayer.aws.http.connections import hinted
 from delayer.core.api.admission import admit_batch
 from delayer.core.api.cancellation import NameTaken
 from delayer.core.api.json_body import KEY, keyed
@@ -31,7 +32,7 @@ def one(item: BatchItem, owner: str) -> responses.Response:
         raise Invalid(item.errors)
     match accept(item.body, owner, item.key):
         case Accepted(schedule_id=schedule_id, point_in_time=point_in_time):
-            return responses.created(schedule_id, point_in_time)
+            return hinted(responses.created(schedule_id, point_in_time), item.body)
         case NameTaken(schedule_id):
             return problems.name_taken(schedule_id)
     return problems.key_reused(KEY)

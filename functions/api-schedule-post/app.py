@@ -3,6 +3,7 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses
+from delayer.aws.http.connections import hinted
 from delayer.core.api.cancellation import NameTaken
 from delayer.use_cases.api.accept import Accepted, KeyReused
 from delayer.wiring import use_cases
@@ -18,9 +19,10 @@ accept = use_cases.accept(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner = owner_of(event)
-    match accept(requests.body_of(event), owner, requests.key_of(event)):
+    body = requests.body_of(event)
+    match accept(body, owner, requests.key_of(event)):
         case Accepted(schedule_id=schedule_id, point_in_time=point_in_time):
-            return responses.created(schedule_id, point_in_time)
+            return hinted(responses.created(schedule_id, point_in_time), body)
         case NameTaken(schedule_id):
             return problems.name_taken(schedule_id)
         case KeyReused():

@@ -3,6 +3,7 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses
+from delayer.aws.http.connections import hinted
 from delayer.core.api.admission import admit_named
 from delayer.core.api.cancellation import MayBeRunning, NameTaken, TooLate
 from delayer.use_cases.api.replace import Replaced
@@ -19,11 +20,12 @@ replace = use_cases.replace(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, name = owner_of(event), requests.parameter(event, "name")
-    request = admit_named(requests.body_of(event), name, ports.clock.now(), ports.actions)
+    body = requests.body_of(event)
+    request = admit_named(body, name, ports.clock.now(), ports.actions)
     only_new, by = requests.creates_only(event), requests.caller_of(event)
     match replace.by_name(request, owner, name, only_new=only_new, by=by):
         case Replaced(schedule=schedule, previous=previous):
-            return responses.put(schedule, previous)
+            return hinted(responses.put(schedule, previous), body)
         case NameTaken(schedule_id):
             return problems.name_exists(schedule_id)
         case TooLate(row):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
+from delayer.aws.http.connections import hinted
 from delayer.core.api.series.steering import admit_series_change
 from delayer.core.series.series import NoSeries, Refused
 from delayer.use_cases.series.halt import MayStillRun
@@ -20,10 +21,11 @@ change_series = use_cases.change_series(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, one, by = owner_of(event), requests.parameter(event, "seriesId"), requests.caller_of(event)
-    change = admit_series_change(requests.body_of(event), ports.clock.now(), ports.actions)
+    body = requests.body_of(event)
+    change = admit_series_change(body, ports.clock.now(), ports.actions)
     match change_series(owner, one, change.applied_to, by):
         case SeriesChanged(cursor=cursor, number=number, put=put, replaced=replaced):
-            return steering.changed(cursor, number, put, replaced)
+            return hinted(steering.changed(cursor, number, put, replaced), body)
         case MayStillRun(cursor=cursor, schedules=schedules, wait=wait):
             return steering.may_still_run(cursor, schedules, wait)
         case Refused(reason):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series
+from delayer.aws.http.connections import hinted
 from delayer.use_cases.api.accept import KeyReused
 from delayer.use_cases.series.begin import NoLifecycle, SeriesCreated, SeriesNameTaken
 from delayer.wiring import use_cases
@@ -17,10 +18,10 @@ create = use_cases.create_series(ports)
 @problems.responds_with_problems(ports.observer)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner = owner_of(event)
-    match create(requests.body_of(event), owner, requests.key_of(event)):
+    owner, body = owner_of(event), requests.body_of(event)
+    match create(body, owner, requests.key_of(event)):
         case SeriesCreated(series=made, name=name, at=at, occurrence=occurrence):
-            return series.created(made, name, at, occurrence)
+            return hinted(series.created(made, name, at, occurrence), body)
         case SeriesNameTaken(holder):
             return series.series_name_taken(holder)
         case KeyReused():

@@ -3,6 +3,7 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
+from delayer.aws.http.connections import hinted
 from delayer.core.api.series.admission import admit_named_series
 from delayer.use_cases.series.begin import NoLifecycle, SeriesCreated, SeriesNameTaken
 from delayer.use_cases.series.halt import MayStillRun
@@ -20,12 +21,13 @@ put_series = use_cases.put_series(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, name = owner_of(event), requests.parameter(event, "name")
-    request = admit_named_series(requests.body_of(event), name, ports.clock.now(), ports.actions)
+    body = requests.body_of(event)
+    request = admit_named_series(body, name, ports.clock.now(), ports.actions)
     match put_series(request, owner, only_new=requests.creates_only(event), by=requests.caller_of(event)):
         case SeriesCreated(series=made, name=name, at=at, occurrence=occurrence):
-            return series.created(made, name, at, occurrence)
+            return hinted(series.created(made, name, at, occurrence), body)
         case SeriesChanged(cursor=cursor, number=number, put=put, replaced=replaced):
-            return steering.changed(cursor, number, put, replaced)
+            return hinted(steering.changed(cursor, number, put, replaced), body)
         case SeriesNameTaken(holder):
             return series.series_name_exists(holder)
         case MayStillRun(cursor=cursor, schedules=schedules, wait=wait):

@@ -1,10 +1,11 @@
 """The action http-request."""
 
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from delayer.aws.runtime.environment import setting
 from delayer.extension.executor import Action, Message, Meta, Result, executor
+from delayer.targets.connections.field import ConnectionName
 from delayer.targets.http_request import HEADER_NAME, KEEP, KEEP_HEADERS, URL, HttpTarget, KeptHeader, Request, to_keep
 
 Url = Annotated[
@@ -43,12 +44,23 @@ class HttpRequest(Action):
     timeout_seconds: Annotated[int, Meta(ge=1, le=30, description=TIME)] = 10
     keep_answer: Annotated[bool, Meta(description=KEEP)] = False
     keep_headers: Annotated[list[KeptHeader], Meta(max_length=10, description=KEEP_HEADERS)] = []
+    connection: ConnectionName = ""
 
 
 @cache
 def target() -> HttpTarget:
     """Made at the first attempt."""
     return HttpTarget(allow_private=setting("ALLOW_PRIVATE_TARGETS") == "true")
+
+
+@cache
+def connected() -> Any:
+    """A ConnectedTarget, made at the first attempt that needs one."""
+    from delayer.targets.connections.connected import ConnectedTarget
+    from delayer.targets.connections.token_endpoint import TokenEndpoint
+    from delayer.wiring.connections import credentials
+
+    return ConnectedTarget(target=target(), credentials=credentials(handler.ports, TokenEndpoint(target=target())))
 
 
 @executor("http-request", fair_by="host:url", reaches="host:url", signs=True)
@@ -63,4 +75,7 @@ def handler(message: Message[HttpRequest]) -> Result:
         signature=handler.sign(message),
         keep=to_keep(action.keep_headers) if action.keep_answer else None,
     )
+    if action.connection:
+        result: Result = connected().send(request, message, action.connection)
+        return result
     return target().send(request, message)

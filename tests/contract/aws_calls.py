@@ -6,6 +6,10 @@ each of its writes.
 
 from typing import Final
 
+from delayer.aws.connections.sealing import AesGcm
+from delayer.aws.connections.secrets import SecretsManager
+from delayer.aws.connections.table import DynamoConnections
+from delayer.aws.connections.tokens import DynamoTokens
 from delayer.aws.deployment.actions import DynamoActions
 from delayer.aws.dynamodb.control import DynamoControl
 from delayer.aws.dynamodb.jobs import DynamoJobs
@@ -30,6 +34,7 @@ from delayer.aws.series.series_table import DynamoSeries
 from delayer.aws.series.upkeep import DynamoSeriesUpkeep
 from delayer.aws.signing.rows import DynamoSigningRows
 from delayer.ports.actions import Actions
+from delayer.ports.connections import Connections
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
 from delayer.ports.function import Function
@@ -43,16 +48,20 @@ from delayer.ports.queue import Queue
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import Records, ScheduleTable
+from delayer.ports.secrets import Secrets
 from delayer.ports.series import SeriesTable
 from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
 from delayer.ports.signing import SigningRows
 from delayer.ports.stream_consumer import StreamConsumer
+from delayer.ports.tokens import Seal, TokenRows
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
 from delayer.ports.waiting_table import FindsWaiting
 
 PORTS: Final[dict[type, type]] = {
+    AesGcm: Seal,
     DynamoActions: Actions,
+    DynamoConnections: Connections,
     DynamoControl: Control,
     DynamoJobs: Jobs,
     DynamoJournal: Journal,
@@ -68,11 +77,13 @@ PORTS: Final[dict[type, type]] = {
     DynamoSeriesProgress: SeriesProgress,
     DynamoSeriesUpkeep: SeriesUpkeep,
     DynamoSigningRows: SigningRows,
+    DynamoTokens: TokenRows,
     DynamoTrials: Trials,
     DynamoWaitingTable: FindsWaiting,
     LambdaFunction: Function,
     LambdaStreamConsumer: StreamConsumer,
     S3DeadLetterStore: DeadLetterStore,
+    SecretsManager: Secrets,
     SnsTopic: Topic,
     SqsQueue: Queue,
 }
@@ -92,9 +103,27 @@ CHECK: Final = "dynamodb:ConditionCheckItem"
 STEPS: Final = {(PUT, "schedules_table"), (PUT, "ledger_table"), (PUT, "registry_table")}
 LANES: Final = ("schedules_table", "relaxed_table", "waiting_table")  # each record is in the table of its lane
 TIMED: Final = {(PUT, "schedules_table"), (PUT, "relaxed_table")}  # an occurrence never waits for its time
-CREATES: Final = {*STEPS, *((PUT, lane) for lane in LANES)}
+NAMES: Final = (CHECK, "registry_table")  # the gate of a connection
+CREATES: Final = {*STEPS, *((PUT, lane) for lane in LANES), NAMES}
+READS_SECRET: Final = "secretsmanager:GetSecretValue"
 
 CALLS: Final[dict[tuple[str, str], set[Call]]] = {
+    ("AesGcm", "sealed"): {(READS_SECRET, "key")},
+    ("AesGcm", "opened"): {(READS_SECRET, "key")},
+    ("DynamoConnections", "read"): {(GET, "table")},
+    ("DynamoConnections", "listed"): {(QUERY, "table")},
+    ("DynamoConnections", "uses"): {(QUERY, "table")},
+    ("DynamoConnections", "write"): {(PUT, "table"), (DELETE, "table")},
+    ("DynamoConnections", "remove"): {(PUT, "table"), (DELETE, "table")},
+    ("DynamoConnections", "note"): {(PUT, "table")},
+    ("DynamoConnections", "notes"): {(QUERY, "table")},
+    ("DynamoConnections", "doom"): {(PUT, "table")},
+    ("DynamoConnections", "forget"): {(DELETE, "table")},
+    ("DynamoTokens", "read"): {(GET, "table")},
+    ("DynamoTokens", "write"): {(PUT, "table")},
+    ("SecretsManager", "create"): {("secretsmanager:CreateSecret", "prefix"), ("secretsmanager:TagResource", "prefix")},
+    ("SecretsManager", "read"): {(READS_SECRET, "prefix")},
+    ("SecretsManager", "delete"): {("secretsmanager:DeleteSecret", "prefix")},
     ("DynamoActions", "actions"): {(GET, "table")},
     ("DynamoActions", "write"): {(GET, "table"), (UPDATE, "table")},
     ("DynamoControl", "shards"): {(GET, "table")},
@@ -135,7 +164,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoRegistry", "members"): {(QUERY, "registry_table")},
     ("DynamoRegistry", "create"): CREATES,
     ("DynamoRegistry", "replace"): {*CREATES, *((DELETE, lane) for lane in LANES)},
-    ("DynamoRegistry", "decide"): {*STEPS, (DELETE, "waiting_table"), (DELETE, "registry_table")},
+    ("DynamoRegistry", "decide"): {*STEPS, NAMES, (DELETE, "waiting_table"), (DELETE, "registry_table")},
     ("DynamoScheduleTable", "put"): {(PUT, "table")},
     ("DynamoScheduleTable", "delete"): {(WRITE_MANY, "table")},
     ("DynamoScheduleTable", "page"): {(QUERY, "table")},
@@ -153,8 +182,8 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoSeries", "live"): {(QUERY, "registry_table")},
     ("DynamoSeries", "create"): {*TIMED, (PUT, "registry_table"), (CHECK, "registry_table")},
     ("DynamoSeries", "note"): {(PUT, "registry_table"), (DELETE, "registry_table")},
-    ("DynamoSeries", "step"): {*TIMED, (PUT, "registry_table"), (DELETE, "registry_table")},
-    ("DynamoSeries", "write"): {*STEPS, *TIMED, (DELETE, "registry_table")}
+    ("DynamoSeries", "step"): {*TIMED, NAMES, (PUT, "registry_table"), (DELETE, "registry_table")},
+    ("DynamoSeries", "write"): {*STEPS, *TIMED, NAMES, (DELETE, "registry_table")}
     | {(DELETE, "schedules_table"), (DELETE, "relaxed_table")},
     ("DynamoSeriesProgress", "place"): {(GET, "table")},
     ("DynamoSeriesProgress", "reach"): {(UPDATE, "table")},

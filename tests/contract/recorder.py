@@ -12,8 +12,16 @@ from typing_extensions import get_protocol_members
 from tests.clients import AnyClient
 from tests.contract.aws_calls import CALLS, PORTS, ROWS, Call
 
-CLIENTS: Final = ("dynamodb", "sqs", "sns", "s3", "lambda_")  # the fields of adapters that hold one
-RESOURCES: Final = ("TableName", "QueueUrl", "TopicArn", "Bucket", "FunctionName")  # the arguments that name one
+CLIENTS: Final = ("dynamodb", "sqs", "sns", "s3", "lambda_", "secretsmanager")  # the fields of adapters that hold one
+RESOURCES: Final = (
+    "TableName",
+    "QueueUrl",
+    "TopicArn",
+    "Bucket",
+    "FunctionName",
+    "SecretId",
+    "Name",
+)  # the arguments that name one
 
 IN_CONTROL_TABLE: Final = (
     "DynamoActions",
@@ -38,6 +46,9 @@ ACTIONS: Final = {
     "delete_object": "s3:DeleteObject",
     "list_objects_v2": "s3:ListBucket",
     "invoke": "lambda:InvokeFunction",
+    "create_secret": "secretsmanager:CreateSecret",
+    "get_secret_value": "secretsmanager:GetSecretValue",
+    "delete_secret": "secretsmanager:DeleteSecret",
 }
 WRITES: Final = {
     "Put": "dynamodb:PutItem",
@@ -58,6 +69,8 @@ def asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]
     else:
         [resource] = [arguments[name] for name in RESOURCES if name in arguments]
         yield ACTIONS[operation], resource
+        if "Tags" in arguments:
+            yield "secretsmanager:TagResource", resource
 
 
 def rows_in(arguments: dict[str, Any]) -> set[str]:
@@ -100,8 +113,9 @@ class Calls:
 
 
 def field_of(adapter: Any, resource: str) -> str:
-    """The field of the adapter that names a resource."""
-    return next(str(one.name) for one in fields(type(adapter)) if getattr(adapter, one.name) == resource)
+    """The field of the adapter that names a resource, or what all of its names begin with."""
+    beginnings = (resource, resource.partition("/connections/")[0] + "/connections")
+    return next(str(one.name) for one in fields(type(adapter)) if getattr(adapter, one.name) in beginnings)
 
 
 class Recording(AnyClient):

@@ -37,6 +37,7 @@ from tests.template.added import compared as statements
 
 Permission = tuple[str, str]  # the name of a resource, an IAM action
 
+VALUES: Final = "AWS::StackName/connections"  # those of connections, in Secrets Manager
 ADAPTERS: Final = {adapter.__name__ for adapter in PORTS}
 OF_CONTROL_ROWS: Final = {
     "DynamoActions",
@@ -47,12 +48,13 @@ OF_CONTROL_ROWS: Final = {
     "DynamoSigningRows",
     "DynamoTrials",
 }
-LOCAL: Final = {"SystemClock", "Threads", "Telemetry"}  # what asks nothing of AWS
+LOCAL: Final = {"SystemClock", "Threads", "Telemetry", "TokenEndpoint"}  # what asks nothing of AWS
 # What each action asks of AWS. The name of a resource is that of the template, or of the parameter in its ARN.
 ROLES: Final[set[Permission]] = {("TargetRoleArns", "sts:AssumeRole")}
 TARGETS: Final[dict[str, set[Permission]]] = {
     "canary": set(),
-    "http-request": set(),
+    "http-request": {("RegistryTable", f"dynamodb:{call}") for call in ("GetItem", "PutItem")}
+    | {(secret, "secretsmanager:GetSecretValue") for secret in ("ConnectionKey", VALUES)},
     "sqs-send": {("SqsTargetNamePattern", "sqs:SendMessage")}
     | {("SqsTargetKeyArns", action) for action in ("kms:GenerateDataKey", "kms:Decrypt")}
     | ROLES,
@@ -67,6 +69,10 @@ TARGETS: Final[dict[str, set[Permission]]] = {
     "remote": set(),  # the permission is that of the function in another stack, which admits this role (ADR 0090)
 }
 # Where such a resource is named by a pattern or by a parameter, what limits it further.
+ROWS_OF_CONNECTIONS: Final = {  # of the registry, in which an executor has no business otherwise
+    "dynamodb:GetItem": {"connections#*", "connection-token#*"},
+    "dynamodb:PutItem": {"connection-token#*"},
+}
 LIMITS: Final = {
     "SqsTargetNamePattern": {"StringEquals": ["aws:RequestedRegion"]},
     "SqsTargetKeyArns": {"StringLike": ["kms:ViaService"]},
@@ -214,6 +220,9 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
     }
     found: set[Permission] = set()
     for statement in statements(function):
+        if function == "executor-http-request" and statement["Resource"] == {"Fn::GetAtt": "RegistryTable.Arn"}:
+            assert [leading_keys(statement)] == [ROWS_OF_CONNECTIONS[one] for one in listed(statement["Action"])]
+            continue
         resource, *more = [resource_name(one) for one in listed(statement["Resource"])]
         like = "StringLike" if any("*" in key for key in leading_keys(statement)) else "StringEquals"
         limits = {kind: list(keys) for kind, keys in statement.get("Condition", {}).items()}
@@ -382,10 +391,12 @@ def test_the_places_are_those_that_the_code_uses(method: str) -> None:
 def read_at_attempts(function: str) -> set[str]:
     """What is read later than at its start: an executor is imported without any variable elsewhere."""
     targets = [name for name in cold_start(function).modules if name.startswith("delayer.targets.")]
-    files = [ROOT / "shared" / f"{name.replace('.', '/')}.py" for name in targets]
+    paths = [ROOT / "shared" / f"{name.replace('.', '/')}.py" for name in targets]
+    files = [path for path in paths if path.exists()]  # not of a folder
     own = sorted((ROOT / "functions" / function).rglob("*.py"))
     text = "\n".join(path.read_text() for path in [*files, *own])
-    return {*re.findall(r"setting\([\"'](\w+)[\"']\)", text), *re.findall(r"\"(\w*TARGET_REGIONS)\"", text)}
+    connected = {"REGISTRY_TABLE", "STACK", "SETTING"} if "ConnectedTarget(" in text else set()
+    return connected | {*re.findall(r"setting\([\"'](\w+)[\"']\)", text), *re.findall(r"\"(\w*TARGET_REGIONS)\"", text)}
 
 
 @each_function

@@ -47,8 +47,9 @@ ROOMS: dict[str, set[str]] = {
     | {"core/timing"},
     "core/api/signing": {"core/schedule", "core/signing", "core/api"},
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
+    "core/connections": {"core/schedule", "core/ledger", "core/masking", "core/api"},
     "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
-    | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing"},
+    | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing", "core/connections"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/signing": {"core/schedule", "core/actions", "core/signing", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
@@ -67,6 +68,7 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     },
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
+    "use_cases/connections": {"core/schedule", "core/firing", "core/api", "core/connections", "ports"},
     "use_cases/api": {
         "core/owners",
         "core/schedule",
@@ -78,8 +80,9 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     }
     | {"core/series", "core/timing"}
-    | {"use_cases"},
-    "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"},
+    | {"use_cases", "use_cases/connections"},
+    "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"}
+    | {"use_cases/connections"},
     "use_cases/series": {
         "core/schedule",
         "core/ledger",
@@ -90,7 +93,7 @@ ROOMS: dict[str, set[str]] = {
         "core/api",
         "core/api/series",
     }
-    | {"ports", "use_cases", "use_cases/api"},
+    | {"core/connections", "core/firing", "ports", "use_cases", "use_cases/api", "use_cases/connections"},
     "use_cases/series/upkeep": {
         "core/schedule",
         "core/ledger",
@@ -102,6 +105,7 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/api",
         "use_cases/series",
     },
+    "fakes/connections": {"core/schedule", "core/connections", "ports"},
     "fakes/messaging": {"core/schedule", "core/recovery", "ports"},
     "fakes/runtime": {"core/schedule", "core/ledger", "core/firing", "ports"},
     "fakes/tables": {
@@ -113,12 +117,14 @@ ROOMS: dict[str, set[str]] = {
         "core/actions",
         "core/series",
         "ports",
+        "fakes/connections",
     },
     "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
     "fakes/owners": {"core/owners", "ports"},
     "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
     "fakes/signing": {"core/signing"},
     "fakes": {
+        "fakes/connections",
         "fakes/owners",
         "fakes/lanes",
         "fakes/messaging",
@@ -128,9 +134,10 @@ ROOMS: dict[str, set[str]] = {
         "fakes/tables",
     },
     "aws/runtime": {"core/schedule", "ports"},
-    "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
+    "aws/dynamodb/items": {"core/schedule", "core/connections", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
     | {"core/series", "aws/runtime", "aws/dynamodb/items"},
+    "aws/connections": {"core/schedule", "core/connections", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/series": {
         "core/schedule",
         "core/recurrence",
@@ -148,13 +155,15 @@ ROOMS: dict[str, set[str]] = {
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
-    | {"core/masking", "core/owners", "core/series", "core/signing", "aws/runtime"},
+    | {"core/masking", "core/owners", "core/series", "core/signing", "core/firing", "core/connections", "aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
     | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series", "aws/lanes", "core/timing"}
     | {
         "core/recurrence",  # the version of the tz database
         "aws/owners",
         "use_cases/owners",
+        "aws/connections",
+        "use_cases/connections",
         "use_cases/series",
         "use_cases/series/upkeep",
         "use_cases/timing",
@@ -175,8 +184,19 @@ ROOMS: dict[str, set[str]] = {
     "extension/policy_harness": {"core/schedule", "core/timing", "core/api"}
     | {"fakes/runtime", "extension", "extension/harness"},
     "targets": {"core/schedule", "core/firing", "core/masking", "core/actions", "ports", "aws/runtime", "extension"},
+    "targets/connections": {"core/firing", "core/actions", "core/connections", "ports", "use_cases/connections"}
+    | {"extension", "targets"},
 }
-FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "aws/events", "aws/runtime"} | {
+FUNCTIONS_IMPORT = {
+    "wiring",
+    "extension",
+    "targets",
+    "targets/connections",
+    "core/api",
+    "aws/http",
+    "aws/events",
+    "aws/runtime",
+} | {
     "aws/deployment",  # the answer to CloudFormation
     "core/signing",  # why a secret is not rotated
     "core/api/signing",
@@ -187,6 +207,9 @@ FUNCTIONS_IMPORT = {"wiring", "extension", "targets", "core/api", "aws/http", "a
     "core/firing",  # the two ways of a canary; what came of a request
     "core/api/series",
     "use_cases/series",
+    "core/connections",
+    "use_cases/connections",
+    "ports",  # why a connection was not tried
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }
@@ -303,7 +326,14 @@ def test_ports_use_cases_and_targets_use_few_libraries() -> None:
 def test_the_fakes_stay_out_of_the_lambdas() -> None:
     """They are for tests, those of others included."""
     users = [room for room, others in ROOMS.items() if any(one.startswith("fakes") for one in others)]
-    assert users == ["fakes/series", "fakes/lanes", "fakes", "extension/harness", "extension/policy_harness"]
+    assert users == [
+        "fakes/tables",
+        "fakes/series",
+        "fakes/lanes",
+        "fakes",
+        "extension/harness",
+        "extension/policy_harness",
+    ]
     check(sorted(ROOT.glob("functions/*/app.py")), "delayer.fakes")
 
 
@@ -345,6 +375,9 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
     "api-series-get",
     "api-series-list",
     "api-series-preview",
+    "api-connection-get",
+    "api-connection-put",
+    "api-connection-test",
     "api-batch-post",
     "api-group-delete",
     "api-series-patch",

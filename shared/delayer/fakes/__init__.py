@@ -2,6 +2,8 @@
 tests as the AWS adapters, so that they cannot drift, and are shipped: use them to test your own action.
 """
 
+from delayer.fakes.connections.connections import MemoryConnections, MemoryTokens
+from delayer.fakes.connections.secrets import MemorySeal, MemorySecrets
 from delayer.fakes.lanes.records import MemoryRecords, MemoryWaitingTable
 from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
@@ -29,6 +31,7 @@ __all__ = [
     "InOrder",
     "ManualClock",
     "MemoryActions",
+    "MemoryConnections",
     "MemoryControl",
     "MemoryDeadLetterStore",
     "MemoryFunction",
@@ -44,11 +47,14 @@ __all__ = [
     "MemoryRecords",
     "MemoryRegistry",
     "MemoryScheduleTable",
+    "MemorySeal",
+    "MemorySecrets",
     "MemorySeries",
     "MemorySeriesProgress",
     "MemorySeriesUpkeep",
     "MemorySigningRows",
     "MemoryStream",
+    "MemoryTokens",
     "MemoryTopic",
     "MemoryTrials",
     "MemoryWaitingTable",

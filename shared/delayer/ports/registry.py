@@ -36,7 +36,8 @@ class RequestRow:
 class ScheduleTransaction:
     """A schedule is stored, perhaps in place of another: all of it in one transaction, or nothing (ADR 0041).
 
-    A schedule with a group joins it in the same transaction.
+    A schedule with a group joins it in the same transaction. One that names a connection is listed among its uses, and
+    nothing is written unless the connection is there and open.
     """
 
     put: Schedule
@@ -47,6 +48,7 @@ class ScheduleTransaction:
     over_request: RequestRow | None = None  # the expired one that it replaces; None: only if there is none
     delete: RecordKey | None = None  # the record of the old schedule, whether it is still there or not
     end: LedgerChange | None = None  # of the old schedule: it is replaced
+    connection: str = ""  # which it names; empty: none, or it was deleted by force and nothing is to be checked
 
 
 @frozen(kw_only=True)
@@ -106,7 +108,8 @@ class ReplacesSchedules(Protocol):
     def replace(self, transaction: ScheduleTransaction) -> bool:
         """Whether it was done; False: a condition failed, something has changed meanwhile, and nothing was written.
 
-        A transaction repeated because its answer was lost finds its own rows, and is done.
+        A transaction repeated because its answer was lost finds its own rows, and is done. Raises Unavailable, also if
+        its connection was closed or deleted since it was read: then it may have been done by an earlier try.
         """
         ...
 
@@ -117,7 +120,8 @@ class DecidesTimes(Protocol):
     def decide(self, transaction: ScheduleTransaction) -> bool:
         """As `replace`, of what was accepted without a time by the schedule that has it.
 
-        In its group the new one takes the place of the old one, and counts as accepted when that was.
+        In its group the new one takes the place of the old one, and counts as accepted when that was. So it does among
+        the uses of its connection.
         """
         ...
 

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from attrs import frozen
 
+from delayer.core.connections.connection import SeriesUse
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.schedule import Schedule
@@ -33,6 +34,7 @@ class SeriesTransaction:
     unchanged: Cursor | None = None  # of that series: it is over, and must not be revived meanwhile
     put_request: RequestRow | None = None  # the call that created the series
     over_request: RequestRow | None = None  # the expired one that it replaces; None: only if there is none
+    uses: tuple[SeriesUse, ...] = ()  # what it says to the connections that it names, or named
 
     def __attrs_post_init__(self) -> None:
         if self.changes_expiry and self.over and not self.definition:
@@ -193,7 +195,8 @@ class WritesSeries(Protocol):
     def write(self, transaction: SeriesTransaction) -> bool:
         """Whether it was done; False: something has changed meanwhile, and nothing was written. Raises Unavailable.
 
-        A transaction repeated because its answer was lost finds its own cursor, and is done.
+        A transaction repeated because its answer was lost finds its own cursor, and is done. Unavailable is raised also
+        if a connection that it names was closed or deleted since it was read.
         """
         ...
 

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from errno import errorcode
 from functools import cache
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from threading import BoundedSemaphore, Thread, Timer
 from time import monotonic
 from typing import Annotated, Any, Final
@@ -97,6 +97,10 @@ class Forbidden(ValueError):
     """The target may not be reached. The text says why, in our words."""
 
 
+class NoReply(ValueError):
+    """No answer came, or the call was not made. The text says why, in our words."""
+
+
 @frozen(kw_only=True)
 class HttpTarget:
     """Makes requests.
@@ -127,6 +131,30 @@ class HttpTarget:
         except (NotHttp, OSError) as error:
             answer = f"no answer from {(url.netloc or '')[:100]}"
             return Retry(detail=f"{answer} in time" if monotonic() >= deadline else f"{answer}: {_reason(error)}")
+
+    def ask(self, request: Request, body: bytes, at_most: int) -> tuple[int, bytes]:
+        """One call whose answer is read: its status, and its body up to so many bytes and one more.
+
+        Raises NoReply; a redirect is an answer like any other, and not followed.
+        """
+        deadline = monotonic() + request.timeout
+        url: Url | None = None
+        try:
+            url = _target_of(request)
+            with _connected(url, self._address(url, deadline), deadline) as connection:
+                headers = {"Host": url.netloc or "", "User-Agent": "Delayer", **request.headers}
+                connection.request(request.method, url.request_uri, body=body, headers=headers)
+                answer = connection.getresponse()
+                read = answer.read(at_most + 1)
+                if monotonic() >= deadline or (answer.length and len(read) <= at_most):
+                    raise ConnectionResetError  # it was cut off, here or there: the beginning is no answer
+                return answer.status, read
+        except Forbidden as error:
+            raise NoReply(str(error)) from None
+        except (OSError, HTTPException) as error:
+            where = f"no answer from {((url and url.netloc) or '')[:100]}"
+            is_late = monotonic() >= deadline
+            raise NoReply(f"{where} in time" if is_late else f"{where}: {_reason(error)}") from None
 
     def _address(self, url: Url, deadline: float) -> str:
         """The address to connect to. Raises Forbidden, or OSError."""

@@ -8,6 +8,7 @@ from delayer.core.recovery.dead_letter import Contents
 from delayer.core.schedule.instants import Millis
 from delayer.ports.actions import Actions as ActionRows
 from delayer.ports.clock import Clock, Parallel
+from delayer.ports.connections import Connections
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
 from delayer.ports.function import Function
@@ -22,10 +23,12 @@ from delayer.ports.queue import Queue, SendsMessages
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import Records, ScheduleTable
+from delayer.ports.secrets import Secrets
 from delayer.ports.series import SeriesTable
 from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
 from delayer.ports.signing import SigningRows
 from delayer.ports.stream_consumer import StreamConsumer
+from delayer.ports.tokens import Seal, TokenRows
 from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
 from delayer.ports.waiting_table import FindsWaiting
@@ -170,6 +173,22 @@ class Bundle(Protocol):
     @property
     def series_progress(self) -> SeriesProgress:
         """How far these were gone through."""
+
+    @property
+    def connections(self) -> Connections:
+        """Connections: all but their values."""
+
+    @property
+    def secrets(self) -> Secrets:
+        """The values of connections."""
+
+    @property
+    def token_rows(self) -> TokenRows:
+        """The tokens of connections."""
+
+    @property
+    def seal(self) -> Seal:
+        """What seals them."""
 
     @property
     def jobs(self) -> Jobs:

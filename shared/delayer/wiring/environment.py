@@ -15,6 +15,10 @@ from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
 from delayer.core.schedule.instants import DAY, SECOND, Millis
 
 if TYPE_CHECKING:
+    from delayer.aws.connections.sealing import AesGcm
+    from delayer.aws.connections.secrets import SecretsManager
+    from delayer.aws.connections.table import DynamoConnections
+    from delayer.aws.connections.tokens import DynamoTokens
     from delayer.aws.deployment.actions import DynamoActions
     from delayer.aws.dynamodb.control import DynamoControl
     from delayer.aws.dynamodb.jobs import DynamoJobs
@@ -320,6 +324,32 @@ class Environment:
         from delayer.aws.owners.owner_claim import DynamoOwnerClaim
 
         return DynamoOwnerClaim(dynamodb=client("dynamodb"), table=setting("CONTROL_TABLE"))
+
+    # ------------------------------------------------------------ connections
+
+    @cached_property
+    def connections(self) -> "DynamoConnections":
+        from delayer.aws.connections.table import DynamoConnections
+
+        return DynamoConnections(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+
+    @cached_property
+    def token_rows(self) -> "DynamoTokens":
+        from delayer.aws.connections.tokens import DynamoTokens
+
+        return DynamoTokens(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+
+    @cached_property
+    def secrets(self) -> "SecretsManager":
+        from delayer.aws.connections.secrets import SecretsManager
+
+        return SecretsManager(secretsmanager=client("secretsmanager"), prefix=f"{setting('STACK')}/connections")
+
+    @cached_property
+    def seal(self) -> "AesGcm":
+        from delayer.aws.connections.sealing import AesGcm
+
+        return AesGcm(secretsmanager=client("secretsmanager"), key=setting("SETTING"))
 
     # ------------------------------------------------------------ queues, the topic, the store
 

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from delayer.wiring.connections import naming, still_named
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -140,6 +142,7 @@ def accept(ports: "Bundle") -> "Accept":
         registry=ports.registry,
         ids=ids(ports),
         quota=quota(ports),
+        naming=naming(ports),
         actions=ports.actions,
         observer=ports.observer,
     )
@@ -158,6 +161,7 @@ def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Repla
         journal=_fail_fast_journal(ports),
         ids=ids(ports),
         quota=quota(ports),
+        naming=naming(ports),
         actions=ports.actions,
         observer=ports.observer,
     )
@@ -459,6 +463,7 @@ def decide(ports: "Bundle", choose: "Callable[[Schedule], Chosen]") -> "Decide":
         registry=ports.registry,
         ids=ids(ports),
         choose=choose,
+        still_named=still_named(ports),
         observer=ports.observer,
     )
 
@@ -666,6 +671,7 @@ def begin_series(ports: "Bundle") -> "Begin":
         series=ports.series,
         ids=ids(ports),
         quota=quota(ports),
+        naming=naming(ports),
         observer=ports.observer,
         new_id=ports.new_series_id,
     )
@@ -801,6 +807,7 @@ def change_series(ports: "Bundle") -> "ChangeSeries":
         ledger=ports.ledger,
         ids=ids(ports),
         quota=quota(ports),
+        naming=naming(ports),
         rule_of=rule_of,
         retention=retention(ports),
         observer=ports.observer,

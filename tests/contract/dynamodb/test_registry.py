@@ -582,3 +582,11 @@ def test_what_waits_takes_the_place_of_what_waits(stand: Stand) -> None:
     assert isinstance(end, LedgerChange)
     assert stand.registry.replace(ScheduleTransaction(put=other, delete=key_of(ASKED.id), end=end))
     assert stand.schedules.read_all([key_of(ASKED.id), key_of(other.id)]) == {key_of(other.id): other}
+
+
+@pytest.mark.parametrize("call", ["create", "replace", "decide"])
+def test_what_names_a_connection_that_is_not_there_is_not_written(stand: Stand, call: str) -> None:
+    """More of it is among the contracts of connections."""
+    with pytest.raises(Unavailable):
+        getattr(stand.registry, call)(ScheduleTransaction(put=OLD, connection="crm"))
+    assert stand.schedules.read(key_of(OLD.id)) is None

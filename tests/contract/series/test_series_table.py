@@ -20,6 +20,7 @@ from delayer.aws.series.series_table import (
     name_list,
     series_list,
 )
+from delayer.core.connections.connection import SeriesUse
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.recurrence.terms import OnMissed
@@ -633,3 +634,12 @@ def test_the_golden_name_and_place(dynamodb: Any) -> None:
     assert port.named(OWNER, DEFINITION.name) == ID
     assert port.listed(OWNER, "g", None, 5).entries == (SeriesEntry(group="g", series=ID),)
     assert port.filed(FIRST.id) == Filed(schedule_id=FIRST.id, owner=OWNER, series=ID)
+
+
+@pytest.mark.parametrize("call", ["step", "write"])
+def test_what_names_a_connection_that_is_not_there_is_not_written(stand: Stand, call: str) -> None:
+    """More of it is among the contracts of connections."""
+    assert stand.series.create(CREATED)
+    with pytest.raises(Unavailable):
+        getattr(stand.series, call)(evolve(STEP, uses=(SeriesUse(connection="crm", is_checked=True),)))
+    assert stand.series.cursor(OWNER, ID) == BEGUN

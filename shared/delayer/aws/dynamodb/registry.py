@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from attrs import frozen
 
 from delayer.aws.dynamodb import ledger, schedule_table
-from delayer.aws.dynamodb.items import lists
+from delayer.aws.dynamodb.items import lists, uses
 from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, text
 from delayer.aws.dynamodb.items.requests import failed_conditions, once_free
 from delayer.aws.runtime.clients import AWS_ERRORS
@@ -81,7 +81,11 @@ class DynamoRegistry:
                 raise Unavailable(f"write schedules: {error}") from error
             # Our own item says that an earlier try went through and its answer was lost: each item holds the id of the
             # new schedule, and all were written together.
-            return any(write["Put"]["Item"] == item for write, item in in_the_way)
+            if any(write.get("Put", {}).get("Item") == item for write, item in in_the_way):
+                return True
+            if uses.is_closed(writes, error):
+                raise Unavailable("its connection was closed meanwhile") from error
+            return False
         return True
 
     def _read(self, entries: str) -> Item | None:
@@ -118,6 +122,18 @@ class DynamoRegistry:
         if put.definition.group and old:
             entry = entry_key(group_list(put.owner, put.definition.group), lists.entry_of(old))
             writes.append({"Delete": {"TableName": self.registry_table, "Key": entry}})
+        return [*writes, *self._use_of_connection(put, transaction.connection, old)]
+
+    def _use_of_connection(self, put: Schedule, connection: str, old: str) -> "list[TransactWriteItemTypeDef]":
+        if not connection:
+            return []
+        writes = [
+            uses.gate_check(self.registry_table, put.owner, connection, put.id),
+            _put(self.registry_table, uses.schedule_use(put, connection)),
+        ]
+        if old:
+            key = uses.schedule_use_key(put.owner, connection, old)
+            writes.append({"Delete": {"TableName": self.registry_table, "Key": key}})
         return writes
 
     def _table_of(self, schedule_id: str) -> str:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
 
-Service = Literal["dynamodb", "sqs", "sns", "s3", "lambda", "sts"]
+    from delayer.aws.runtime.secrets_client import SecretsManagerClient
+
+Service = Literal["dynamodb", "sqs", "sns", "s3", "lambda", "sts", "secretsmanager"]
 
 AWS_ERRORS: Final = (BotoCoreError, ClientError)
 
@@ -51,6 +53,8 @@ def client(service: Literal["sqs"], region: str | None = None) -> "SQSClient": .
 def client(service: Literal["sns"], region: str | None = None) -> "SNSClient": ...
 @overload
 def client(service: Literal["s3"], region: str | None = None) -> "S3Client": ...
+@overload
+def client(service: Literal["secretsmanager"], region: str | None = None) -> "SecretsManagerClient": ...
 @overload
 def client(service: Literal["lambda"], region: str | None = None) -> "LambdaClient": ...
 def client(service: Service, region: str | None = None) -> object:

@@ -15,6 +15,7 @@ from attrs import frozen
 from delayer.aws.dynamodb import ledger, registry, schedule_table
 from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, number, text
 from delayer.aws.dynamodb.items.requests import failed_conditions, once_free, read_all
+from delayer.aws.dynamodb.items.uses import is_closed, series_writes
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.aws.series.directories import directory_writes
 from delayer.core.recurrence.terms import OnMissed
@@ -149,7 +150,11 @@ class DynamoSeries:
             in_the_way = failed_conditions(error)
             if all(item is None for item in in_the_way):
                 raise Unavailable(f"write series: {error}") from error
-            return all(item in in_the_way for item in _written_by(transaction))
+            if all(item in in_the_way for item in _written_by(transaction)):
+                return True
+            if is_closed(writes, error):
+                raise Unavailable("a connection was closed meanwhile") from error
+            return False
         return True
 
     def _read(self, owner: str, series: str, entry: str) -> StoredItem | None:
@@ -207,6 +212,7 @@ class DynamoSeries:
             if one not in before
         ]
         writes += directory_writes(self.registry_table, transaction)
+        writes += series_writes(self.registry_table, cursor.owner, cursor.series, transaction.uses)
         writes += [_put(self._table_of(one.id), schedule_table.to_item(one)) for one in transaction.put]
         writes += [self._delete(self._table_of(id_in(key)), schedule_table.key_item(key)) for key in transaction.delete]
         for change in transaction.ends:

@@ -71,6 +71,9 @@ ROTATION: Final = _Validator(_CONTRACT["rotation"])
 SERIES_LISTING: Final = _Validator(_CONTRACT["seriesListing"])
 OCCURRENCES: Final = _Validator(_CONTRACT["occurrences"])
 NEXT: Final = _Validator(_CONTRACT["next"])
+CONNECTIONS: Final = {kind: _Validator(schema) for kind, schema in _CONTRACT["connections"].items()}
+CONNECTION_TEST: Final = _Validator(_CONTRACT["connectionTest"])
+CONNECTION_LISTING: Final = _Validator(_CONTRACT["connectionListing"])
 
 
 @lru_cache(maxsize=256)

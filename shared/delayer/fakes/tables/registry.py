@@ -11,6 +11,7 @@ from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of
+from delayer.fakes.connections.connections import MemoryConnections
 from delayer.fakes.tables.ledger import MemoryLedger
 from delayer.ports.registry import Member, Members, NameRow, RequestRow, ScheduleTransaction
 from delayer.ports.schedule_table import DeletesSchedules, PutsSchedules
@@ -29,6 +30,7 @@ class MemoryRegistry:
     names: dict[tuple[str, str], NameRow] = Factory(dict)
     requests: dict[tuple[str, str], RequestRow] = Factory(dict)
     groups: dict[tuple[str, str], dict[str, Member]] = Factory(dict)
+    connections: MemoryConnections = Factory(MemoryConnections)
 
     def named(self, owner: str, name: str) -> NameRow | None:
         return self.names.get((owner, name))
@@ -52,6 +54,8 @@ class MemoryRegistry:
         if old and new.id in members:
             members.pop(old, None)
             members[new.id] = Member(schedule_id=new.id, created_at=address_of(old).due)
+        if old and transaction.connection:
+            self.connections.leave(new.owner, transaction.connection, old)
         return True
 
     def replace(self, transaction: ScheduleTransaction) -> bool:
@@ -59,6 +63,9 @@ class MemoryRegistry:
             return True
         if not self._may(transaction):
             return False
+        if transaction.connection:
+            self.connections.check(transaction.put.owner, transaction.connection)
+            self.connections.join(transaction.put.owner, transaction.connection, transaction.put.id)
         self._write(transaction)
         return True
 

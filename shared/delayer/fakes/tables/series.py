@@ -7,6 +7,7 @@ from attrs import Factory, define
 from delayer.core.schedule.bucket import Bucket
 from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import Cursor, SeriesDefinition
+from delayer.fakes.connections.connections import MemoryConnections
 from delayer.fakes.tables.ledger import MemoryLedger
 from delayer.fakes.tables.registry import WritesSchedules
 from delayer.ports.registry import RequestRow
@@ -36,6 +37,7 @@ class MemorySeries:
     unread: set[tuple[Bucket, str]] = Factory(set)  # entries that cannot be read
     names: dict[tuple[str, str], str] = Factory(dict)  # the series that has a name of an owner
     requests: dict[tuple[str, str], RequestRow] = Factory(dict)  # those of the registry
+    connections: MemoryConnections = Factory(MemoryConnections)
 
     def cursor(self, owner: str, series: str) -> Cursor | None:
         return self.cursors_of.get((owner, series))
@@ -100,6 +102,7 @@ class MemorySeries:
             return True
         if not self._may(transaction):
             return False
+        self._name_connections(transaction)
         self.cursors_of[key] = cursor
         self._register(transaction)
         for one in named_by(transaction.over):
@@ -121,6 +124,14 @@ class MemorySeries:
         if definition and self.definitions_of.get((cursor.owner, cursor.series)) != definition:
             return False
         return all(self.ledger.rows.get(change.row.schedule_id) == change.row for change in transaction.ends)
+
+    def _name_connections(self, transaction: SeriesTransaction) -> None:
+        cursor = transaction.cursor
+        for one in transaction.uses:
+            if one.is_checked:
+                self.connections.check(cursor.owner, one.connection)
+        for one in transaction.uses:
+            self.connections.name_in_series(cursor.owner, cursor.series, one)
 
     def _register(self, transaction: SeriesTransaction) -> None:
         cursor, definition, request = transaction.cursor, transaction.definition, transaction.put_request

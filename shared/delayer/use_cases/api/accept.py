@@ -18,6 +18,7 @@ from delayer.ports.schedule_table import PutsSchedules
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
+from delayer.use_cases.connections.naming import Naming
 from delayer.use_cases.transactions import ROUNDS, with_name
 
 KEY_LIFETIME: Final[Millis] = DAY  # how long the same idempotency key brings the same answer (ADR 0049)
@@ -54,6 +55,7 @@ class Accept:
     ids: Ids
     quota: Quota
     actions: Actions
+    naming: Naming
     observer: Observer
 
     def __call__(self, body: bytes, owner: str, key: str = "") -> Answer:
@@ -68,10 +70,11 @@ class Accept:
             return answer
         request = admit(body, self.clock.now(), self.actions)
         self.quota.permit(owner, request.definition, request.point_in_time)
+        connection = self.naming(owner, request.definition)
         self.quota.make_room(owner)
         self.quota.spend(owner)
-        if key or request.name or request.definition.group:
-            return self._in_one_transaction(request, owner, key, digest, earlier)
+        if key or request.name or request.definition.group or connection:
+            return self._in_one_transaction(request, owner, key, digest, earlier, connection)
         schedule = self.ids.issue(request, owner)
         self.schedules.put(schedule)
         return self._accepted(schedule)
@@ -85,11 +88,11 @@ class Accept:
         return Accepted(schedule_id=earlier.schedule_id, point_in_time=earlier.point_in_time)
 
     def _in_one_transaction(
-        self, request: Request, owner: str, key: str, digest: str, earlier: RequestRow | None
+        self, request: Request, owner: str, key: str, digest: str, earlier: RequestRow | None, connection: str
     ) -> Answer:
-        """The record together with its name, its group and the key: none of them without the others."""
+        """The record together with its name, its group, its connection and the key: none without the others."""
         for again in range(ROUNDS):
-            transaction = ScheduleTransaction(put=self.ids.issue(request, owner))
+            transaction = ScheduleTransaction(put=self.ids.issue(request, owner), connection=connection)
             if key:
                 earlier = self.registry.requested(owner, key) if again else earlier
                 if earlier and (answer := self._repeated(earlier, digest)):

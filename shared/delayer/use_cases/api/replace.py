@@ -34,6 +34,7 @@ from delayer.ports.schedule_table import ReadsSchedules
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
+from delayer.use_cases.connections.naming import Naming
 from delayer.use_cases.transactions import ROUNDS, with_name
 
 REPLACEABLE: Final = frozenset({State.SCHEDULED, State.UNDECIDED, State.DEAD_LETTERED, State.FAILED})
@@ -89,6 +90,7 @@ class Replace:
     ids: Ids
     quota: Quota
     actions: Actions
+    naming: Naming
     observer: Observer
     occurrences: ReplacesOccurrences | None = None  # None: for calls by name, which no occurrence has
 
@@ -97,14 +99,16 @@ class Replace:
     ) -> Replaced | TooLate | MayBeRunning | NameTaken:
         """Creates the schedule of that name, or replaces it unless `only_new`. `by` is the caller, if not the owner.
 
-        Raises NotAllowed, OverQuota, Unavailable if AWS failed.
+        Raises Invalid for a connection that cannot be named, NotAllowed, OverQuota, Unavailable if AWS failed.
         """
         self.quota.permit(owner, request.definition, request.point_in_time)
+        connection = self.naming(owner, request.definition)
         self.quota.spend(owner)
         for _ in range(ROUNDS):
             holder = self.registry.named(owner, name)
             new = self.ids.issue(request, owner)
-            transaction = with_name(ScheduleTransaction(put=new), name, holder, self.clock.now())
+            plain = ScheduleTransaction(put=new, connection=connection)
+            transaction = with_name(plain, name, holder, self.clock.now())
             if holder is not None:
                 current = self.ledger.read(holder.schedule_id)
                 verdict = decide_replace(holder.schedule_id, owner, current, new.id, self.clock.now())
@@ -125,7 +129,8 @@ class Replace:
     ) -> Answer:
         """Another point in time, another payload, or both; what is None stays. `by` is the caller, if not the owner.
 
-        Raises Invalid for a payload that its action does not take, NotAllowed, OverQuota, Unavailable if AWS failed.
+        Raises Invalid for a payload that its action does not take, or a connection that is gone; NotAllowed, OverQuota;
+        Unavailable if AWS failed.
         """
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
@@ -187,7 +192,9 @@ class Replace:
     ) -> ScheduleTransaction:
         if current and current.ended:
             self.quota.make_room(new.owner)  # it had given up its place
-        return in_place_of(self._with_its_name(ScheduleTransaction(put=new), schedule_id, current), end)
+        connection = "" if is_occurrence(new.id) else self.naming(new.owner, new.definition)
+        plain = ScheduleTransaction(put=new, connection=connection)
+        return in_place_of(self._with_its_name(plain, schedule_id, current), end)
 
     def _base(
         self, schedule_id: str, current: LedgerRow | None, payload: str | None

@@ -19,7 +19,9 @@ from delayer.ports.observer import Observer
 from delayer.ports.series import CountsSeries, ReadsSeries, ReadsSeriesNames, SeriesTransaction
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
+from delayer.use_cases.connections.naming import Naming
 from delayer.use_cases.series.step import occurrence
+from delayer.use_cases.series.uses import first_uses
 
 WITH_ITS_FIRST: Final = 2  # live ones that a new series adds: itself and its current occurrence
 
@@ -58,6 +60,7 @@ class Begin:
     series: SeriesOfBegin
     ids: Ids
     quota: Quota
+    naming: Naming
     observer: Observer
     new_id: Callable[[], str]
 
@@ -78,19 +81,25 @@ class Begin:
         self.quota.spend(owner)
 
     def transaction(self, request: SeriesRequest, owner: str) -> SeriesTransaction:
-        """Of a series under a new id, with its first occurrence. Raises Invalid if its times have just passed."""
+        """Of a series under a new id, with its first occurrence.
+
+        Raises Invalid if its times have just passed, or if its connection cannot be named.
+        """
+        self.naming(owner, request.definition)
         now, series = self.clock.now(), self.new_id()
         definition = request.asked_for(owner, now, self.ids.traits(request.definition))
+        uses = first_uses(definition)
         nothing = Cursor(series=series, owner=owner, state=SeriesState.ACTIVE)
         decision = step_from(nothing, rule_of(definition), now, now)
         if isinstance(decision, Over):
             if decision.state is not SeriesState.WAITING:
                 raise Invalid([FieldError(field="repeat", problem="its times are over", allowed="a time to come")])
             cursor = stepped(nothing, decision, "").cursor
-            return SeriesTransaction(cursor=evolve(cursor, revision=1), over=None, definition=definition)
+            return SeriesTransaction(cursor=evolve(cursor, revision=1), over=None, definition=definition, uses=uses)
         put = occurrence(self.ids, definition, series, decision.number, decision.at, decision.at)
         cursor = stepped(nothing, decision, put.id).cursor
-        return SeriesTransaction(cursor=evolve(cursor, revision=1), over=None, put=(put,), definition=definition)
+        cursor = evolve(cursor, revision=1)
+        return SeriesTransaction(cursor=cursor, over=None, put=(put,), definition=definition, uses=uses)
 
     def with_name(self, transaction: SeriesTransaction, name: str) -> SeriesTransaction | SeriesNameTaken:
         """The new series takes the name from one that is over, if there is one."""

@@ -10,6 +10,7 @@ from delayer.core.series.retention import KEPT_AT_LEAST, kept
 from delayer.core.series.series import CursorChange, SeriesDefinition
 from delayer.ports.clock import Clock
 from delayer.ports.series import SeriesTransaction
+from delayer.use_cases.series.uses import changed_uses
 
 
 @frozen(kw_only=True)
@@ -23,11 +24,13 @@ class Retention:
         self, change: CursorChange, stored: SeriesDefinition, new: SeriesDefinition | None = None
     ) -> SeriesTransaction:
         """Of a change of the cursor. `stored` is the definition as it stands, `new` the one that takes its place."""
-        cursor = kept(change.cursor, self.clock.now(), self.keep_for)
+        now = self.clock.now()
+        cursor = kept(change.cursor, now, self.keep_for)
         definition = new or (stored if cursor.expires_at != change.over.expires_at else None)
         return SeriesTransaction(
             cursor=cursor,
             over=change.over,
             definition=definition,
             over_definition=stored if definition else None,
+            uses=changed_uses(change.over, cursor, stored, new or stored, now),
         )

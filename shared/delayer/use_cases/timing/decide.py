@@ -23,6 +23,7 @@ from delayer.ports.schedule_table import DeletesSchedules, ReadsSchedules
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.compare_and_set import settle
+from delayer.use_cases.connections.still_named import StillNamed
 from delayer.use_cases.transactions import ROUNDS, with_name
 
 
@@ -40,6 +41,7 @@ class Decide:
     registry: DecidesTimes
     ids: Ids
     choose: Callable[[Schedule], Chosen]  # the policy; whatever it raises, it is asked again
+    still_named: StillNamed
     observer: Observer
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
@@ -93,7 +95,8 @@ class Decide:
         change = decide_time(record.id, record.owner, current, now, put.id, f"by {policy}")
         if isinstance(change, Gone):
             return False
-        transaction = ScheduleTransaction(put=put, delete=key_of(record.id), end=change)
+        connection = self.still_named(record.owner, record.definition)
+        transaction = ScheduleTransaction(put=put, delete=key_of(record.id), end=change, connection=connection)
         if current and current.name:
             holder = NameRow(owner=record.owner, name=current.name, schedule_id=record.id)
             transaction = with_name(transaction, current.name, holder, now)

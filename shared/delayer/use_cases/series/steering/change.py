@@ -21,6 +21,7 @@ from delayer.ports.series import ReadsSeries, ReadsSeriesNames, SeriesTransactio
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
+from delayer.use_cases.connections.naming import Naming
 from delayer.use_cases.series.halt import ROUNDS, MayStillRun
 from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.steering.stored import Stored, read
@@ -54,6 +55,7 @@ class ChangeSeries:
     ledger: ReadsLedger
     ids: Ids
     quota: Quota
+    naming: Naming
     rule_of: Callable[[SeriesDefinition], Rule]
     retention: Retention
     observer: Observer
@@ -82,6 +84,8 @@ class ChangeSeries:
         """None: it must be read again."""
         cursor, old, now = stored.cursor, stored.definition, self.clock.now()
         new = self._new(old, change(old))
+        if new.definition.action != old.definition.action:
+            self.naming(cursor.owner, new.definition)
         row = self.ledger.read(cursor.current) if cursor.current else None
         differs = has_other_times(old, new)
         decision = decide_patch(cursor, new, self.rule_of(new), row, now, has_new_times=differs)

@@ -1,0 +1,1 @@
+"""Connections: their rows in the registry, their values in Secrets Manager, their tokens."""

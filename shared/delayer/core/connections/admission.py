@@ -1,0 +1,140 @@
+"""The body of a call about connections becomes a request, or a list of all that is wrong with it (ADR 0105).
+
+No value is in an error: each field of a secret is `writeOnly` in the contract.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from delayer.core.api.admission import first_errors
+from delayer.core.api.field_errors import (
+    CONNECTION_LISTING,
+    CONNECTION_TEST,
+    CONNECTIONS,
+    MAX_ERRORS,
+    errors_of,
+    shortened,
+)
+from delayer.core.api.json_body import fields_of, integer, parse
+from delayer.core.api.request import FieldError, Invalid, TooLarge
+from delayer.core.connections.connection import ConnectionType
+from delayer.core.connections.credentials import Values
+from delayer.core.masking.mask import masked_value
+
+LARGEST_BODY: Final = 32_768  # bytes; Secrets Manager takes 65,536
+DEFAULT_LIMIT: Final = 50
+NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}")  # as openapi.yaml has it
+
+
+@frozen(kw_only=True)
+class ConnectionRequest:
+    """A well-formed connection."""
+
+    values: Values = field(repr=False)
+    shown: str  # the fields that are no secrets, as JSON
+
+
+@frozen(kw_only=True)
+class ConnectionListing:
+    """A well-formed question for connections."""
+
+    limit: int
+    after: str  # the name that the last page ended with; empty for the first page
+
+
+def admit_connection(body: bytes) -> ConnectionRequest:
+    """The connection in the body of a PUT. Raises NotJson, TooLarge or Invalid."""
+    document = _document(body)
+    kind = document.get("type")
+    known = [str(one) for one in ConnectionType]
+    if not isinstance(kind, str) or kind not in known:
+        problem = "missing" if "type" not in document else "not allowed"
+        raise Invalid([FieldError(field="type", problem=problem, allowed=", ".join(known))])
+    schema = CONNECTIONS[kind]
+    if errors := first_errors(_faults(schema, document)):
+        raise Invalid(errors)
+    fields = {name: str(value) for name, value in document.items() if name != "type"}
+    public = {name: value for name, value in fields.items() if name in _PUBLIC}
+    if "tokenUrl" in public:
+        public["tokenUrl"] = masked_value("url", public["tokenUrl"])
+    shown = json.dumps(public, separators=(",", ":"))
+    return ConnectionRequest(values=Values(type=ConnectionType(kind), fields=fields), shown=shown)
+
+
+_PUBLIC: Final = frozenset(
+    {"headerName", "username", "clientId", "scope", "audience", "clientAuthentication", "tokenUrl"}
+)
+
+
+def _faults(schema: Any, document: Mapping[str, Any]) -> Iterable[FieldError]:
+    found = [*errors_of(schema, document)]
+    yield from found
+    wrong = {error.field for error in found}
+    for name, value in document.items():
+        if name not in wrong and isinstance(value, str) and not _is_unicode(value):
+            yield FieldError(field=shortened(name), problem="no Unicode text", allowed="text in UTF-8")
+
+
+def _is_unicode(text: str) -> bool:
+    """Half a surrogate pair, which JSON may escape, can be sent to nobody."""
+    return text.encode("utf-8", "replace").decode() == text
+
+
+def _document(body: bytes) -> dict[str, Any]:
+    if len(body) > LARGEST_BODY:
+        raise TooLarge(f"The body has {len(body):,} bytes; at most {LARGEST_BODY:,} are allowed.")
+    return {name: parse(raw) for name, raw in fields_of(body).items()}
+
+
+def admit_test(body: bytes) -> str:
+    """The URL in the body of a test. Raises NotJson, TooLarge or Invalid."""
+    document = _document(body)
+    if errors := first_errors(errors_of(CONNECTION_TEST, document)):
+        raise Invalid(errors)
+    return str(document["url"])
+
+
+def admit_connection_listing(query: Mapping[str, str]) -> ConnectionListing:
+    """The listing that a query asks for. Raises Invalid."""
+    document: dict[str, Any] = {**query}
+    if re.fullmatch(r"-?[0-9]+", document.get("limit", ""), re.ASCII):
+        document["limit"] = integer(document["limit"])
+    errors = [*errors_of(CONNECTION_LISTING, document)]
+    after = name_in(document["cursor"]) if "cursor" in document else ""
+    if after is None:
+        errors.append(
+            FieldError(field="cursor", problem="not one of ours", allowed="the nextCursor of the page before")
+        )
+    if errors or after is None:
+        raise Invalid(errors[:MAX_ERRORS])
+    return ConnectionListing(limit=document.get("limit", DEFAULT_LIMIT), after=after)
+
+
+def admit_force(query: Mapping[str, str]) -> bool:
+    """Whether a DELETE is to be done in any case. Raises Invalid for what is not understood."""
+    unknown = sorted(set(query) - {"force"})
+    errors = [FieldError(field=shortened(name), problem="unknown field", allowed="force") for name in unknown]
+    if query.get("force", "false") not in ("true", "false"):
+        errors.append(FieldError(field="force", problem="not allowed", allowed="true or false"))
+    if errors:
+        raise Invalid(errors[:MAX_ERRORS])
+    return query.get("force") == "true"
+
+
+def cursor_of(name: str) -> str:
+    """The cursor of the page after this connection."""
+    return base64.urlsafe_b64encode(f"1{name}".encode()).decode().rstrip("=")
+
+
+def name_in(cursor: str) -> str | None:
+    """The inverse; None if it is none of ours."""
+    try:
+        text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
+    except ValueError:
+        return None
+    return text[1:] if text[:1] == "1" and NAME.fullmatch(text[1:]) and cursor_of(text[1:]) == cursor else None

@@ -1,0 +1,174 @@
+"""The token of a connection: who may fetch it, how long it holds, and what is no token (ADR 0106).
+
+It is fetched at most once a minute, by whoever writes its row first. So a target that refuses every token, or an
+endpoint that is down, cannot make a stack with hundreds of executors a storm.
+"""
+
+from typing import Any, Final
+
+import msgspec
+from attrs import evolve, field, frozen
+from attrs.validators import ge
+
+from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
+
+APART: Final[Millis] = MINUTE  # between two fetches of one connection
+MARGIN: Final[Millis] = MINUTE  # before its end a token is renewed, if it lives long enough
+LONGEST: Final[Millis] = DAY  # that a token is used, however long its endpoint says
+UNSAID: Final = 300  # seconds of a token whose endpoint does not say
+MOST_SECONDS: Final = 315_360_000  # ten years; more is a mistake
+LARGEST_ANSWER: Final = 65_536  # bytes of an answer that are read
+BEARER: Final = "bearer"  # the type of a token whose endpoint does not say
+LONGEST_TOKEN: Final = 8_192  # characters; most targets take no longer header
+
+
+@frozen(kw_only=True)
+class TokenRow:
+    """What all executors know of the token of a connection."""
+
+    owner: str
+    name: str
+    secret: str  # of which values it is: those of a connection that was replaced are of no use
+    fetched_at: Millis  # when the last fetch began
+    sealed: str = ""  # the token, encrypted; empty: there is none
+    fresh_until: Millis = 0  # then it is renewed
+    expires_at: Millis = 0  # then it is of no use
+    failure: str = ""  # why the last fetch brought none, in our words
+    revision: int = field(default=1, validator=ge(1))
+
+
+@frozen
+class UseToken:
+    """The one of the row."""
+
+    row: TokenRow
+
+
+@frozen
+class Fetch:
+    """Write `claim` in place of `over`; who succeeds, fetches."""
+
+    claim: TokenRow
+    over: TokenRow | None
+
+
+@frozen
+class Wait:
+    """Somebody else is fetching it, or has died of it: until then nobody else may."""
+
+    until: Millis
+
+
+@frozen
+class Failed:
+    """The last fetch brought none, and it is too early for the next."""
+
+    reason: str
+    until: Millis
+
+
+@frozen(kw_only=True)
+class Wanted:
+    """Whose token is wanted."""
+
+    owner: str
+    name: str
+    secret: str
+    rejected: str = ""  # a target has answered 401 to the token that is sealed so
+
+
+def decide_token(row: TokenRow | None, wanted: Wanted, now: Millis) -> UseToken | Fetch | Wait | Failed:
+    """Whether there is a token, or it may be fetched. One that was rejected is still better than none."""
+    own = row if row and row.secret == wanted.secret else None
+    held = own if own and own.sealed and now < own.expires_at else None
+    if held and now < held.fresh_until and held.sealed != wanted.rejected:
+        return UseToken(held)
+    if row is None or not row.fetched_at <= now < row.fetched_at + APART:
+        return Fetch(claim=_claim(row, held, wanted, now), over=row)
+    if held:
+        return UseToken(held)
+    until = row.fetched_at + APART
+    return Failed(own.failure, until) if own and own.failure else Wait(until)
+
+
+def _claim(row: TokenRow | None, held: TokenRow | None, wanted: Wanted, now: Millis) -> TokenRow:
+    """The token that is at hand stays there meanwhile."""
+    claim = TokenRow(owner=wanted.owner, name=wanted.name, secret=wanted.secret, fetched_at=now)
+    kept = (
+        evolve(claim, sealed=held.sealed, fresh_until=held.fresh_until, expires_at=held.expires_at) if held else claim
+    )
+    return evolve(kept, revision=row.revision + 1 if row else 1)
+
+
+@frozen(kw_only=True)
+class Token:
+    """What an endpoint has answered."""
+
+    text: str = field(repr=False)
+    seconds: int  # that it holds
+
+
+class NoToken(ValueError):
+    """The endpoint answered something else. The text says what, in our words."""
+
+
+class _Answer(msgspec.Struct):
+    access_token: Any = None
+    token_type: Any = BEARER
+    expires_in: Any = UNSAID
+
+
+def token_in(status: int, body: bytes) -> Token:
+    """The token in the answer of an endpoint. Raises NoToken; nothing of the answer is in its text but the status."""
+    if 300 <= status < 400:
+        raise NoToken(f"HTTP {status}: redirects are not followed")
+    if not 200 <= status < 300:
+        raise NoToken(f"HTTP {status}")
+    if len(body) > LARGEST_ANSWER:
+        raise NoToken(f"an answer of more than {LARGEST_ANSWER:,} bytes")
+    try:
+        answer = msgspec.json.decode(body, type=_Answer)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise NoToken("an answer that is no JSON object") from None
+    return Token(text=_text_of(answer), seconds=_seconds_of(answer.expires_in))
+
+
+def _text_of(answer: _Answer) -> str:
+    text = answer.access_token
+    if not isinstance(text, str) or not text:
+        raise NoToken("an answer without access_token")
+    if len(text) > LONGEST_TOKEN:
+        raise NoToken(f"a token of more than {LONGEST_TOKEN:,} characters")
+    if not all("!" <= one <= "~" for one in text):
+        raise NoToken("a token with characters that no header takes")
+    if not isinstance(answer.token_type, str) or answer.token_type.lower() != BEARER:
+        raise NoToken("a token of another type than Bearer")
+    return text
+
+
+def _seconds_of(value: Any) -> int:
+    """As a number; some endpoints send its digits as a text."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
+        value = int(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 1 <= value <= MOST_SECONDS:
+        raise NoToken(f"expires_in is not a number from 1 to {MOST_SECONDS:,}")
+    return int(value)
+
+
+def with_token(claim: TokenRow, token: Token, sealed: str) -> TokenRow:
+    """The row after a fetch. How long it holds is counted from the beginning of the fetch."""
+    lives = min(token.seconds * SECOND, LONGEST)
+    return evolve(
+        claim,
+        sealed=sealed,
+        fresh_until=claim.fetched_at + lives - min(MARGIN, lives // 10),
+        expires_at=claim.fetched_at + lives,
+        failure="",
+        revision=claim.revision + 1,
+    )
+
+
+def without_token(claim: TokenRow, reason: str) -> TokenRow:
+    """The row after a fetch that brought none. What is at hand stays until it expires."""
+    return evolve(claim, failure=reason, revision=claim.revision + 1)

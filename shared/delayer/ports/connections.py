@@ -1,0 +1,94 @@
+"""Connections: their rows, who names them, and the notes of their secrets (ADR 0105)."""
+
+from typing import Protocol
+
+from attrs import frozen
+
+from delayer.core.connections.connection import Connection, SecretNote, Use
+from delayer.core.schedule.instants import Millis
+
+
+@frozen(kw_only=True)
+class ConnectionPage:
+    """Of the connections of an owner, by name."""
+
+    connections: tuple[Connection, ...]
+    more: str = ""  # the name after which the next page begins; empty: this was the last
+
+
+@frozen(kw_only=True)
+class UsePage:
+    """Of what names a connection: series first, then schedules, those that are due last before all others."""
+
+    uses: tuple[Use, ...]
+    more: str = ""  # after which the next page begins; empty: this was the last
+
+
+class ReadsConnections(Protocol):
+    """Part of Connections."""
+
+    def read(self, owner: str, name: str) -> Connection | None:
+        """Strongly consistent. Raises Unavailable, also if it cannot be read by this version."""
+        ...
+
+
+class ListsConnections(Protocol):
+    """Part of Connections."""
+
+    def listed(self, owner: str, after: str, at_most: int) -> ConnectionPage:
+        """Strongly consistent. Raises Unavailable."""
+        ...
+
+
+class ReadsUses(Protocol):
+    """Part of Connections."""
+
+    def uses(self, owner: str, name: str, after: str, at_most: int) -> UsePage:
+        """Strongly consistent. Raises Unavailable."""
+        ...
+
+
+class WritesConnections(Protocol):
+    """Part of Connections. Each of these raises Unavailable: then it was done, or it was not."""
+
+    def write(
+        self,
+        row: Connection,
+        over: Connection | None,
+        named: SecretNote | None = None,
+        left: SecretNote | None = None,
+    ) -> bool:
+        """Whether it was done: all of it, or nothing.
+
+        The row is written only over `over`, by its revision; None: only if there is none. `named` is the note of the
+        secret that the row names now; it is taken away, and must be there and not be doomed. `left` is noted.
+        """
+        ...
+
+    def remove(self, over: Connection, left: SecretNote) -> bool:
+        """Whether the row is gone, and its token with it; False: it has another revision. `left` is noted with it."""
+        ...
+
+
+class NotesSecrets(Protocol):
+    """Part of Connections. Each of these raises Unavailable."""
+
+    def note(self, note: SecretNote) -> None:
+        """Before the secret is made."""
+        ...
+
+    def notes(self, before: Millis, at_most: int) -> tuple[SecretNote, ...]:
+        """Of all owners, noted before that instant, the oldest first."""
+        ...
+
+    def doom(self, note: SecretNote) -> bool:
+        """Whether no row names the secret, nor ever will. False: there is no such note any more."""
+        ...
+
+    def forget(self, note: SecretNote) -> None:
+        """The secret is deleted."""
+        ...
+
+
+class Connections(ReadsConnections, ListsConnections, ReadsUses, WritesConnections, NotesSecrets, Protocol):
+    """All of it."""

@@ -1,0 +1,1 @@
+"""How an attempt gets its credentials."""

@@ -1,0 +1,65 @@
+"""A request that takes along what its connection sets (ADR 0105)."""
+
+from time import monotonic
+from typing import Any, Final, Protocol
+
+from attrs import evolve, frozen
+
+from delayer.core.actions.message import Message
+from delayer.core.connections.credentials import Header
+from delayer.core.firing.executing import Refused, Result, Retry
+from delayer.ports.target import NotAttempted
+from delayer.targets.http_request import Request
+from delayer.use_cases.connections.credentials import Credentials
+
+UNAUTHORIZED: Final = "HTTP 401"
+LEAST: Final = 0.1  # seconds that a request is made with
+
+
+class Sends(Protocol):
+    """HttpTarget."""
+
+    def send(self, request: Request, message: Message[Any]) -> Result:
+        """One request."""
+        ...
+
+
+@frozen(kw_only=True)
+class ConnectedTarget:
+    """Makes requests with the credentials of their owners."""
+
+    target: Sends
+    credentials: Credentials
+
+    def send(self, request: Request, message: Message[Any], connection: str) -> Result:
+        """One attempt, within the time of the request. After a 401 it is made once more, if there is something else.
+
+        Raises NotAttempted.
+        """
+        deadline = monotonic() + request.timeout
+
+        def left() -> float:
+            return deadline - monotonic()
+
+        given = self.credentials.of(message.owner, connection, left)
+        if isinstance(given, Refused | Retry):
+            return given
+        if left() < LEAST:
+            raise NotAttempted("its credentials took all of its time")
+        result = self.target.send(evolve(request, headers=_with(request, given), timeout=left()), message)
+        if not _is_unauthorized(result) or left() < LEAST:
+            return result
+        renewed = self.credentials.again(message.owner, connection, given, left)
+        if renewed is None or left() < LEAST:
+            return result
+        return self.target.send(evolve(request, headers=_with(request, renewed), timeout=left()), message)
+
+
+def _is_unauthorized(result: Result) -> bool:
+    return isinstance(result, Refused) and result.detail == UNAUTHORIZED
+
+
+def _with(request: Request, header: Header) -> dict[str, str]:
+    """In place of one by hand: the API refuses it, but the connection may have been another one then."""
+    others = {name: value for name, value in request.headers.items() if name.lower() != header.name.lower()}
+    return {**others, header.name: header.value}

@@ -1,0 +1,100 @@
+"""The token of a connection: the one that is there, or a new one, fetched at most once a minute (ADR 0106)."""
+
+from collections.abc import Callable
+from typing import Final
+
+from attrs import evolve, frozen
+
+from delayer.core.connections.credentials import Header, Values, bearer
+from delayer.core.connections.tokens import (
+    Failed,
+    Fetch,
+    NoToken,
+    TokenRow,
+    UseToken,
+    Wait,
+    Wanted,
+    decide_token,
+    token_in,
+    with_token,
+    without_token,
+)
+from delayer.core.firing.executing import Retry
+from delayer.core.schedule.instants import SECOND, Millis
+from delayer.ports.clock import Clock
+from delayer.ports.observer import Observer
+from delayer.ports.target import NotAttempted
+from delayer.ports.tokens import AsksForTokens, Seal, TokenRows
+
+ROUNDS: Final = 100
+LOOKED_AGAIN: Final[Millis] = 200  # while somebody else fetches it
+WAITED: Final[Millis] = 5 * SECOND  # at most: what takes longer comes again
+LONGEST: Final = 10.0  # seconds of a fetch
+
+Left = Callable[[], float]  # seconds of the attempt
+
+
+def _about(row: TokenRow) -> str:
+    """With what a token is sealed: it opens for no other connection, nor for other values of this one."""
+    return f"{row.owner}\n{row.name}\n{row.secret}"
+
+
+@frozen(kw_only=True)
+class Tokens:
+    """For whoever makes attempts."""
+
+    clock: Clock
+    rows: TokenRows
+    seal: Seal
+    ask: AsksForTokens
+    observer: Observer
+
+    def __call__(self, wanted: Wanted, values: Values, left: Left) -> Header | Retry:
+        """Raises NotAttempted if somebody else is fetching it, and Unavailable."""
+        began = self.clock.now()
+        for _ in range(ROUNDS):
+            row = self.rows.read(wanted.owner, wanted.name)
+            match decide_token(row, wanted, self.clock.now()):
+                case UseToken(found):
+                    if header := self._opened(found, wanted):
+                        return header
+                    wanted = evolve(wanted, rejected=found.sealed)
+                case Fetch(claim=claim, over=over):
+                    if self.rows.write(claim, over):
+                        return self._fetched(claim, values, left)
+                case Failed(reason=reason, until=until):
+                    seconds = -(-(until - self.clock.now()) // SECOND)
+                    return Retry(detail=_no_token(wanted.name, reason), after_seconds=max(seconds, 1))
+                case Wait():
+                    self._wait(began, left)
+        raise NotAttempted("others fetch its token all the time")
+
+    def _opened(self, row: TokenRow, wanted: Wanted) -> Header | None:
+        """None: it was sealed with another key, and another token is to be fetched. Raises NotAttempted: not yet."""
+        text = self.seal.opened(row.sealed, _about(row))
+        if text is None and row.sealed == wanted.rejected:
+            raise NotAttempted("its token cannot be opened with the key of the stack")
+        return None if text is None else bearer(text, row.sealed)
+
+    def _wait(self, began: Millis, left: Left) -> None:
+        now = self.clock.now()
+        if now - began >= WAITED or left() < 1:
+            raise NotAttempted("its token is being fetched")
+        self.clock.sleep_until(now + LOOKED_AGAIN)
+
+    def _fetched(self, claim: TokenRow, values: Values, left: Left) -> Header | Retry:
+        """The row is written whatever comes of it, so that others do not wait in vain."""
+        try:
+            token = token_in(*self.ask(values, min(left(), LONGEST)))
+        except NoToken as error:
+            self.rows.write(without_token(claim, str(error)), claim)
+            self.observer.warn("no token", connection=claim.name, reason=str(error))
+            return Retry(detail=_no_token(claim.name, str(error)))
+        sealed = self.seal.sealed(token.text, _about(claim))
+        self.rows.write(with_token(claim, token, sealed), claim)
+        self.observer.note("token fetched", connection=claim.name, seconds=token.seconds)
+        return bearer(token.text, sealed)
+
+
+def _no_token(name: str, reason: str) -> str:
+    return f"no token for the connection {name}: {reason}"

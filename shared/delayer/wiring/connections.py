@@ -1,0 +1,87 @@
+"""One factory for each use case of connections."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from delayer.ports.tokens import AsksForTokens
+    from delayer.use_cases.connections.credentials import Credentials
+    from delayer.use_cases.connections.delete import DeleteConnection, FindLive
+    from delayer.use_cases.connections.naming import Naming
+    from delayer.use_cases.connections.put import PutConnection
+    from delayer.use_cases.connections.read import ReadConnections
+    from delayer.use_cases.connections.still_named import StillNamed
+    from delayer.use_cases.connections.sweep import SweepSecrets
+    from delayer.wiring.bundle import Bundle
+
+
+def naming(ports: "Bundle") -> "Naming":
+    """For calls that create something."""
+    from delayer.use_cases.connections.naming import Naming
+
+    return Naming(connections=ports.connections)
+
+
+def still_named(ports: "Bundle") -> "StillNamed":
+    """For calls that nobody waits for."""
+    from delayer.use_cases.connections.still_named import StillNamed
+
+    return StillNamed(connections=ports.connections)
+
+
+def put_connection(ports: "Bundle") -> "PutConnection":
+    """PUT."""
+    from delayer.use_cases.connections.put import PutConnection
+
+    return PutConnection(
+        clock=ports.clock,
+        connections=ports.connections,
+        secrets=ports.secrets,
+        sweep=sweep_secrets(ports),
+        observer=ports.observer,
+        new_id=ports.new_series_id,
+    )
+
+
+def delete_connection(ports: "Bundle") -> "DeleteConnection":
+    """DELETE."""
+    from delayer.use_cases.connections.delete import DeleteConnection
+
+    return DeleteConnection(
+        clock=ports.clock,
+        connections=ports.connections,
+        find=find_live(ports),
+        sweep=sweep_secrets(ports),
+        observer=ports.observer,
+    )
+
+
+def read_connections(ports: "Bundle") -> "ReadConnections":
+    """GET of one, and of all."""
+    from delayer.use_cases.connections.read import ReadConnections
+
+    return ReadConnections(connections=ports.connections, find=find_live(ports))
+
+
+def find_live(ports: "Bundle") -> "FindLive":
+    """For whoever asks whether a connection is in use."""
+    from delayer.use_cases.connections.delete import FindLive
+
+    return FindLive(clock=ports.clock, connections=ports.connections, ledger=ports.ledger)
+
+
+def sweep_secrets(ports: "Bundle") -> "SweepSecrets":
+    """For calls that write connections."""
+    from delayer.use_cases.connections.sweep import SweepSecrets
+
+    return SweepSecrets(
+        clock=ports.clock, connections=ports.connections, secrets=ports.secrets, observer=ports.observer
+    )
+
+
+def credentials(ports: "Bundle", ask: "AsksForTokens") -> "Credentials":
+    """For functions that make requests with the credentials of owners. `ask` is how they reach token endpoints."""
+    from delayer.use_cases.connections.credentials import Credentials
+    from delayer.use_cases.connections.tokens import Tokens
+
+    tokens = Tokens(clock=ports.clock, rows=ports.token_rows, seal=ports.seal, ask=ask, observer=ports.observer)
+    return Credentials(clock=ports.clock, connections=ports.connections, secrets=ports.secrets, tokens=tokens)

@@ -1,0 +1,170 @@
+"""Connections on the stack: each type reaches its target, and no secret is left anywhere but where it lies."""
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from attrs import Factory, define
+
+from delayer.core.schedule.instants import SECOND
+from tests.e2e.client import Client, now
+
+SECRET = "S3CR3T-9f8e7d6c5b4a"
+TOKEN = "T0K3N-1a2b3c4d5e6f"
+
+
+@define
+class Target:
+    """A target and a token endpoint in one: what it was asked, and which header it takes."""
+
+    seen: list[tuple[str, dict[str, str]]] = Factory(list)
+    taken: dict[str, str] = Factory(dict)  # by path: the Authorization that is not answered 401
+    url: str = ""
+
+    def at(self, path: str, count: int = 1, seconds: float = 20) -> list[dict[str, str]]:
+        """The headers of so many requests."""
+        deadline = time.monotonic() + seconds
+        while len(found := [headers for where, headers in self.seen if where == path]) < count:
+            assert time.monotonic() < deadline, f"{path}: {len(found)} of {count}"
+            time.sleep(0.05)
+        return found
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[Target]:
+    noted = Target()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            noted.seen.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+            wanted = noted.taken.get(self.path)
+            status = 401 if wanted and self.headers.get("Authorization") != wanted else 200
+            body = json.dumps({"access_token": TOKEN, "expires_in": 3600}).encode() if self.path == "/token" else b"{}"
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST  # noqa: N815
+
+        def log_message(self, *_: Any) -> None:
+            """Silent."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        noted.url = f"http://127.0.0.1:{server.server_port}"
+        yield noted
+        server.shutdown()
+
+
+def call(client: Client, method: str, path: str, body: object = None) -> tuple[int, Any]:
+    """A DELETE has no body in its answer."""
+    connection = http.client.HTTPConnection("localhost", client.stack.port, timeout=30)
+    connection.request(method, path, json.dumps(body) if body else None, {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer.status, json.loads(content) if content else None
+
+
+def put(client: Client, name: str, **fields: str) -> Any:
+    status, content = call(client, "PUT", f"/connections/{name}", fields)
+    assert status in (200, 201), content
+    return content
+
+
+def post(client: Client, target: Target, path: str, connection: str, delay: int = 1, **more: Any) -> str:
+    action = {"type": "http-request", "url": target.url + path, "connection": connection}
+    status, content = call(client, "POST", "/schedules", {"delaySeconds": delay, "action": action, **more})
+    assert status == 201, content
+    return str(content["scheduleId"])
+
+
+def test_each_type_reaches_its_target(client: Client, target: Target) -> None:
+    put(client, "key", type="api-key", headerName="X-Api-Key", value=SECRET)
+    put(client, "basic", type="basic", username="delayer", password=SECRET)
+    put(client, "bearer", type="bearer", token=SECRET)
+    for name in ("key", "basic", "bearer"):
+        post(client, target, f"/type-{name}", name)
+    assert target.at("/type-key")[0]["x-api-key"] == SECRET
+    assert target.at("/type-basic")[0]["authorization"].startswith("Basic ")
+    assert target.at("/type-bearer")[0]["authorization"] == f"Bearer {SECRET}"
+
+
+def test_many_at_a_time_fetch_one_token(client: Client, target: Target) -> None:
+    url = f"{target.url}/token"
+    put(client, "oauth", type="oauth2-client-credentials", tokenUrl=url, clientId="delayer", clientSecret=SECRET)
+    for _ in range(12):
+        post(client, target, "/oauth", "oauth", delay=2)
+    headers = target.at("/oauth", count=12, seconds=60)
+    assert {one["authorization"] for one in headers} == {f"Bearer {TOKEN}"}
+    assert len(target.at("/token")) == 1
+
+
+def test_a_replaced_connection_is_used_by_what_waits(client: Client, target: Target) -> None:
+    put(client, "replaced", type="bearer", token="old")
+    post(client, target, "/replaced", "replaced", delay=3)
+    shown = put(client, "replaced", type="bearer", token=SECRET)
+    assert (shown["type"], "token" in shown) == ("bearer", False)
+    assert target.at("/replaced")[0]["authorization"] == f"Bearer {SECRET}"
+
+
+def test_a_test_says_the_status_alone(client: Client, target: Target) -> None:
+    put(client, "tried", type="bearer", token=SECRET)
+    target.taken["/tried"] = "Bearer another"
+    status, content = call(client, "POST", "/connections/tried/test", {"url": f"{target.url}/tried?x={SECRET}"})
+    assert (status, content["succeeded"], content["detail"]) == (200, False, "HTTP 401") or content
+    target.taken["/fine"] = f"Bearer {SECRET}"
+    status, content = call(client, "POST", "/connections/tried/test", {"url": f"{target.url}/fine"})
+    assert (status, content["succeeded"], content["detail"]) == (200, True, "HTTP 200")
+
+
+def test_a_connection_in_use_is_deleted_by_force_only(client: Client, target: Target) -> None:
+    put(client, "held", type="bearer", token=SECRET)
+    schedule = post(client, target, "/held", "held", delay=6)
+    status, content = call(client, "DELETE", "/connections/held")
+    assert (status, content["schedules"]) == (409, [schedule])
+    assert call(client, "DELETE", "/connections/held?force=true")[0] == 204
+    assert call(client, "GET", "/connections/held")[0] == 404
+    row = client.ledger_state(schedule, "failed", seconds=30)
+    assert row["detail"] == {"S": "the connection held was deleted"}
+    status, content = call(
+        client,
+        "POST",
+        "/schedules",
+        {"delaySeconds": 1, "action": {"type": "http-request", "url": target.url, "connection": "held"}},
+    )
+    assert (status, content["errors"][0]["field"]) == (422, "action.connection")
+
+
+def test_a_secret_by_hand_brings_a_hint(client: Client, target: Target) -> None:
+    action = {"type": "http-request", "url": target.url, "headers": {"Authorization": "Bearer by-hand"}}
+    body = {"delaySeconds": 3600, "action": action}
+    assert "Authorization" in call(client, "POST", "/schedules", body)[1]["hints"][0]
+    _, batch = call(client, "POST", "/schedules/batch", {"schedules": [body]})
+    assert "Authorization" in batch["results"][0]["schedule"]["hints"][0]
+
+
+def test_no_secret_is_anywhere_but_where_it_lies(client: Client, target: Target) -> None:
+    """The last of this module: tables, the bucket, queues, logs, and what the API answers."""
+    stack = client.stack
+    written = [json.dumps(call(client, "GET", path)) for path in ("/connections", "/connections/key", "/schedules")]
+    dynamodb, s3, logs = stack.client("dynamodb"), stack.client("s3"), stack.client("logs")
+    tables = [value for name, value in stack.outputs.items() if name.endswith("Table")]
+    assert len(tables) >= 6
+    written += [repr(page) for table in tables for page in dynamodb.get_paginator("scan").paginate(TableName=table)]
+    bucket = stack.outputs["DeadLetterBucket"]
+    for found in s3.list_objects_v2(Bucket=bucket).get("Contents", []):
+        written.append(s3.get_object(Bucket=bucket, Key=found["Key"])["Body"].read().decode())
+    for group in logs.describe_log_groups()["logGroups"]:
+        events = logs.filter_log_events(logGroupName=group["logGroupName"]).get("events", [])
+        written += [event["message"] for event in events]
+    assert any("the connection held was deleted" in text for text in written), "what is written is read here"
+    assert not [text[:300] for text in written if SECRET in text or TOKEN in text]
+    assert now() > SECOND

@@ -1,0 +1,87 @@
+"""The calls about connections as API Gateway makes them: what they answer, and that no secret is in it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.unit.handlers import Handler, handler_of, world_of_handlers
+from tests.world import World
+
+SECRET = "S3CR3T-0123456789"
+BODY = {"type": "oauth2-client-credentials", "tokenUrl": f"https://idp.example/t?k={SECRET}", "clientId": "delayer"}
+BODY["clientSecret"] = SECRET
+CLIMBING = ["..", ".", "../x", "a/b", "a#b", "x" * 129, "é", "a b", "%2e%2e", "crm\n", "\u202ecrm", "a\x00"]
+
+
+@pytest.fixture
+def world() -> World:
+    return world_of_handlers()
+
+
+def call(world: World, function: str, method: str, name: str = "", body: Any = None, **query: str) -> dict[str, Any]:
+    handler: Handler = handler_of(world, function)
+    path = "/connections/{name}" if name else "/connections"
+    event = {
+        "routeKey": f"{method} {path}",
+        "pathParameters": {"name": name} if name else {},
+        "queryStringParameters": query,
+        "body": json.dumps(body) if body else None,
+    }
+    answer = handler(event, None)
+    assert SECRET not in json.dumps(answer)
+    return {**answer, "body": json.loads(answer["body"]) if answer["body"] else None}
+
+
+def test_the_life_of_a_connection(world: World) -> None:
+    made = call(world, "api-connection-put", "PUT", "crm", BODY)
+    assert (made["statusCode"], made["headers"]["Location"]) == (201, "/connections/crm")
+    assert made["body"]["tokenUrl"] == "https://idp.example/t?***"
+    again = call(world, "api-connection-put", "PUT", "crm", {"type": "bearer", "token": SECRET})
+    assert (again["statusCode"], again["body"]["type"]) == (200, "bearer")
+    one = call(world, "api-connection-get", "GET", "crm")
+    assert (one["statusCode"], one["body"]["inUse"]) == (200, {"schedules": 0, "series": 0})
+    page = call(world, "api-connection-get", "GET")
+    assert [row["name"] for row in page["body"]["connections"]] == ["crm"]
+    assert call(world, "api-connection-put", "DELETE", "crm")["statusCode"] == 204
+    assert call(world, "api-connection-put", "DELETE", "crm", force="true")["statusCode"] == 404
+    assert call(world, "api-connection-get", "GET", "crm")["statusCode"] == 404
+    assert SECRET not in repr(world.observer)
+
+
+def test_pages_go_on(world: World) -> None:
+    for name in ("a", "b", "c"):
+        call(world, "api-connection-put", "PUT", name, BODY)
+    first = call(world, "api-connection-get", "GET", limit="2")["body"]
+    rest = call(world, "api-connection-get", "GET", limit="2", cursor=first["nextCursor"])["body"]
+    assert [row["name"] for row in rest["connections"]] == ["c"]
+    assert "nextCursor" not in rest
+
+
+@pytest.mark.parametrize("name", CLIMBING)
+def test_a_name_that_climbs_is_refused(world: World, name: str) -> None:
+    for function, method in (
+        ("api-connection-put", "PUT"),
+        ("api-connection-put", "DELETE"),
+        ("api-connection-get", "GET"),
+    ):
+        answer = call(world, function, method, name, BODY if method == "PUT" else None)
+        assert (answer["statusCode"], answer["body"]["errors"][0]["field"]) == (422, "name")
+    assert world.connections.rows == {}
+    assert world.secrets.texts == {}
+
+
+def test_what_is_wrong_is_named_without_its_value(world: World) -> None:
+    answer = call(world, "api-connection-put", "PUT", "crm", {**BODY, "clientSecret": f"{SECRET}\n", "value": SECRET})
+    assert answer["statusCode"] == 422
+    assert {error["field"] for error in answer["body"]["errors"]} == {"clientSecret", "value"}
+    assert world.secrets.texts == {}
+
+
+def test_a_schedule_with_a_secret_by_hand_gets_a_hint(world: World) -> None:
+    action = {"type": "http-request", "url": "http://x/", "headers": {"Authorization": SECRET}}
+    body = json.dumps({"delaySeconds": 60, "action": action})
+    for function, sent in (("api-schedule-post", body), ("api-batch-post", f'{{"schedules": [{body}]}}')):
+        answer = handler_of(world, function)({"body": sent}, None)
+        assert "hints" in answer["body"]
+        assert SECRET not in answer["body"]

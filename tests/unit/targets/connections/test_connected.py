@@ -1,0 +1,435 @@
+"""An attempt with a connection, against a real server on this machine: what is sent, and what becomes of a 401."""
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from attrs import define, evolve
+
+from delayer.core.connections.connection import Connection, replaced
+from delayer.core.connections.connection import ConnectionType as Kind
+from delayer.core.connections.credentials import Values, secret_text
+from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.schedule.instants import MINUTE
+from delayer.fakes import (
+    ManualClock,
+    MemoryConnections,
+    MemoryObserver,
+    MemorySeal,
+    MemorySecrets,
+    MemoryTokens,
+)
+from delayer.ports.target import NotAttempted
+from delayer.ports.unavailable import Unavailable
+from delayer.targets.connections.connected import ConnectedTarget
+from delayer.targets.connections.token_endpoint import TokenEndpoint
+from delayer.targets.http_request import HttpTarget, Request
+from delayer.use_cases.connections.credentials import KEPT, Credentials
+from delayer.use_cases.connections.tokens import Tokens
+from tests.samples import NOW, OWNER
+from tests.unit.targets.server import Answer, Handler, Server, raw, status
+
+SECRET = "S3CR3T-0123456789"
+HOOK, TOKEN = "/hook", "/token"
+
+
+@define
+class Stand:
+    """One execution environment, and all that others share with it."""
+
+    clock: ManualClock
+    connections: MemoryConnections
+    secrets: MemorySecrets
+    tokens: MemoryTokens
+    seal: MemorySeal
+    observer: MemoryObserver
+    server: Server
+    made: int = 0
+
+    def environment(self, *, allow_private: bool = True) -> ConnectedTarget:
+        http = HttpTarget(allow_private=allow_private, resolve=lambda host, port: ["127.0.0.1"])
+        tokens = Tokens(
+            clock=self.clock, rows=self.tokens, seal=self.seal, ask=TokenEndpoint(target=http), observer=self.observer
+        )
+        credentials = Credentials(clock=self.clock, connections=self.connections, secrets=self.secrets, tokens=tokens)
+        return ConnectedTarget(target=http, credentials=credentials)
+
+    def put(self, kind: Kind, **fields: str) -> None:
+        """As a PUT, but for the order."""
+        self.made += 1
+        secret, over = f"s{self.made}", self.connections.rows.get((OWNER, "crm"))
+        self.secrets.create(OWNER, secret, secret_text(OWNER, "crm", Values(type=kind, fields=fields)))
+        header = fields.get("headerName", "Authorization")
+        row = Connection(owner=OWNER, name="crm", type=kind, secret=secret, header=header, changed_at=self.clock.now())
+        self.connections.rows[OWNER, "crm"] = replaced(over, row) if over else row
+        if over:
+            self.secrets.delete(OWNER, over.secret)
+
+    def put_oauth(self, **fields: str) -> None:
+        url = f"http://idp.example:{self.server.server_port}{TOKEN}"
+        given = {"tokenUrl": url, "clientId": "a b", "clientSecret": SECRET, **fields}
+        self.put(Kind.OAUTH2, **given)
+
+    def attempt(self, target: ConnectedTarget | None = None, timeout: float = 5, **headers: str) -> Result:
+        request = Request(
+            url=f"http://crm.example:{self.server.server_port}{HOOK}", method="POST", headers=headers, timeout=timeout
+        )
+        message: Any = Message(action=None, payload="{}", schedule_id="id", owner=OWNER, point_in_time=NOW, attempt=1)
+        return (target or self.environment()).send(request, message, "crm")
+
+    def sent(self, path: str = HOOK) -> list[dict[str, str]]:
+        """The headers of what arrived there."""
+        return [headers for _, at, headers, _ in self.server.requests if at == path]
+
+
+from delayer.core.actions.message import Message  # noqa: E402 - a name that the class above only annotates
+
+
+@pytest.fixture
+def stand(server: Server) -> Iterator[Stand]:
+    tokens = MemoryTokens()
+    made = Stand(
+        clock=ManualClock(NOW),
+        connections=MemoryConnections(tokens=tokens),
+        secrets=MemorySecrets(),
+        tokens=tokens,
+        seal=MemorySeal(),
+        observer=MemoryObserver(),
+        server=server,
+    )
+    yield made
+    written = repr((made.observer, made.connections, made.tokens))
+    assert SECRET not in written
+    assert "t-1" not in written
+
+
+def both(hook: Answer, token: Answer) -> Answer:
+    """A server that is target and token endpoint."""
+
+    def reply(handler: Handler) -> None:
+        (token if handler.path == TOKEN else hook)(handler)
+
+    return reply
+
+
+def issuing(**fields: Any) -> Answer:
+    """A token endpoint: t-1, t-2 …"""
+    issued = [0]
+
+    def reply(handler: Handler) -> None:
+        issued[0] += 1
+        body = json.dumps({"access_token": f"t-{issued[0]}", "token_type": "bearer", "expires_in": 3600, **fields})
+        raw(f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())(handler)
+
+    return reply
+
+
+def only(value: str) -> Answer:
+    """A target that takes this header alone."""
+
+    def reply(handler: Handler) -> None:
+        status(204 if handler.headers.get("Authorization") == value else 401)(handler)
+
+    return reply
+
+
+# ------------------------------------------------------------ values
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "header", "value"),
+    [
+        (Kind.API_KEY, {"headerName": "X-Api-Key", "value": SECRET}, "x-api-key", SECRET),
+        (
+            Kind.BASIC,
+            {"username": "a", "password": "b"},
+            "authorization",
+            "Basic YTpi",
+        ),
+        (Kind.BEARER, {"token": SECRET}, "authorization", f"Bearer {SECRET}"),
+    ],
+)
+def test_each_type_sets_its_header(stand: Stand, kind: Kind, fields: dict[str, str], header: str, value: str) -> None:
+    stand.put(kind, **fields)
+    assert stand.attempt(Accept="text/plain") == Done("HTTP 204")
+    [sent] = stand.sent()
+    assert (sent[header], sent["accept"]) == (value, "text/plain")
+
+
+def test_the_connection_wins_over_a_header_by_hand(stand: Stand) -> None:
+    """It is refused when the schedule is accepted; but the connection may have been another one then."""
+    stand.put(Kind.BEARER, token="b")
+    assert stand.attempt(AUTHORIZATION="by hand") == Done("HTTP 204")
+    assert stand.sent()[0]["authorization"] == "Bearer b"
+
+
+def test_a_deleted_connection_is_the_end(stand: Stand) -> None:
+    assert stand.attempt() == Refused("the connection crm was deleted")
+    assert stand.sent() == []
+
+
+def test_a_replaced_value_is_sent_from_then_on(stand: Stand) -> None:
+    """The row is read for each attempt; values are kept by their secret, which never changes."""
+    target = stand.environment()
+    for number in ("1", "2"):
+        stand.put(Kind.BEARER, token=number)
+        assert stand.attempt(target) == Done("HTTP 204")
+    assert [sent["authorization"] for sent in stand.sent()] == ["Bearer 1", "Bearer 2"]
+
+
+def test_a_value_is_read_once_in_minutes(stand: Stand) -> None:
+    read: list[str] = []
+
+    class Counting(MemorySecrets):
+        def read(self, owner: str, secret: str) -> str | None:
+            read.append(secret)
+            return super().read(owner, secret)
+
+    stand.put(Kind.BEARER, token="b")
+    stand.secrets = Counting(stand.secrets.texts)
+    target = stand.environment()
+    for _ in range(3):
+        stand.attempt(target)
+    assert read == ["s1"]
+    stand.clock.sleep_until(NOW + 5 * MINUTE)
+    stand.attempt(target)
+    assert read == ["s1", "s1"]
+
+
+def test_what_is_kept_is_bounded(stand: Stand) -> None:
+    credentials = stand.environment().credentials
+    for number in range(KEPT + 50):
+        name = f"c{number}"
+        values = Values(type=Kind.BEARER, fields={"token": "b"})
+        stand.secrets.create(OWNER, name, secret_text(OWNER, name, values))
+        row = Connection(owner=OWNER, name=name, type=Kind.BEARER, secret=name, header="Authorization")
+        stand.connections.rows[OWNER, name] = row
+        credentials.of(OWNER, name, lambda: 1.0)
+    kept: Any = credentials
+    assert len(kept._kept) == KEPT
+
+
+def test_a_value_that_an_operator_has_changed_is_read_anew_after_a_401(stand: Stand) -> None:
+    """In the same attempt. A 401 that stays costs no second request, and no read for half a minute."""
+    stand.put(Kind.BEARER, token="old")
+    stand.server.reply = only("Bearer new")
+    target = stand.environment()
+    assert stand.attempt(target) == Refused("HTTP 401")
+    values = Values(type=Kind.BEARER, fields={"token": "new"})
+    stand.secrets.texts[OWNER, "s1"] = secret_text(OWNER, "crm", values)
+    assert stand.attempt(target) == Refused("HTTP 401"), "read a moment ago"
+    stand.clock.sleep_until(NOW + MINUTE)
+    assert stand.attempt(target) == Done("HTTP 204")
+    assert [sent["authorization"] for sent in stand.sent()] == ["Bearer old"] * 3 + ["Bearer new"]
+
+
+def test_a_put_during_the_attempt_is_seen_after_a_401(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token="old")
+
+    def reply(handler: Handler) -> None:
+        if stand.made == 1:
+            stand.put(Kind.BEARER, token="new")
+        only("Bearer new")(handler)
+
+    stand.server.reply = reply
+    assert stand.attempt() == Done("HTTP 204")
+
+
+def test_a_deleted_connection_after_a_401_is_a_401(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token="old")
+
+    def reply(handler: Handler) -> None:
+        stand.connections.rows.clear()
+        status(401)(handler)
+
+    stand.server.reply = reply
+    assert stand.attempt() == Refused("HTTP 401")
+
+
+@pytest.mark.parametrize("broken", ["connections", "secrets"])
+def test_without_aws_no_attempt_is_made(stand: Stand, broken: str) -> None:
+    stand.put(Kind.BEARER, token="b")
+
+    class Down:
+        def read(self, owner: str, name: str) -> None:
+            raise Unavailable("read")
+
+    changed: Any = {broken: Down()}
+    credentials = evolve(stand.environment().credentials, **changed)
+    with pytest.raises(NotAttempted):
+        stand.attempt(evolve(stand.environment(), credentials=credentials))
+    assert stand.sent() == []
+
+
+def test_a_secret_that_is_not_there_yet_is_waited_for_and_one_that_is_gone_is_said(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token="b")
+    stand.secrets.texts.clear()
+    with pytest.raises(NotAttempted):
+        stand.attempt()
+    stand.clock.sleep_until(NOW + MINUTE)
+    assert stand.attempt() == Retry(detail="the connection crm has no value any more: PUT it again")
+
+
+def test_a_row_that_leads_to_the_secret_of_another_leads_nowhere(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token="b")
+    values = Values(type=Kind.BEARER, fields={"token": SECRET})
+    stand.secrets.texts[OWNER, "s1"] = secret_text("another", "crm", values)
+    assert isinstance(stand.attempt(), Retry)
+    assert stand.sent() == []
+
+
+# ------------------------------------------------------------ tokens
+
+
+@pytest.mark.parametrize("way", ["basic", "body"])
+def test_a_token_is_asked_for_as_the_rfc_says(stand: Stand, way: str) -> None:
+    stand.put_oauth(scope="a b", audience="https://crm", clientAuthentication=way)
+    stand.server.reply = both(only("Bearer t-1"), issuing())
+    assert stand.attempt() == Done("HTTP 204")
+    [(method, _, headers, body)] = [one for one in stand.server.requests if one[1] == TOKEN]
+    form = {name: value for name, [value] in parse_qs(body.decode()).items()}
+    assert (method, headers["content-type"]) == ("POST", "application/x-www-form-urlencoded")
+    assert (form["grant_type"], form["scope"], form["audience"]) == ("client_credentials", "a b", "https://crm")
+    assert form.get("client_secret") == (SECRET if way == "body" else None)
+    assert headers.get("authorization", "").startswith("Basic ") == (way == "basic")
+
+
+def test_one_token_serves_all_environments(stand: Stand) -> None:
+    stand.put_oauth()
+    stand.server.reply = both(only("Bearer t-1"), issuing())
+    assert [stand.attempt(stand.environment()) for _ in range(5)] == [Done("HTTP 204")] * 5
+    assert len(stand.sent(TOKEN)) == 1
+
+
+def test_a_token_that_is_refused_is_renewed_once_a_minute(stand: Stand) -> None:
+    stand.put_oauth()
+    stand.server.reply = both(only("Bearer t-2"), issuing())
+    assert stand.attempt() == Refused("HTTP 401"), "it was fetched a moment ago"
+    assert len(stand.sent(TOKEN)) == 1
+    stand.clock.sleep_until(NOW + MINUTE)
+    assert stand.attempt() == Done("HTTP 204")
+    assert len(stand.sent(TOKEN)) == 2
+
+
+def test_who_comes_while_it_is_fetched_waits_for_it(stand: Stand) -> None:
+    stand.put_oauth()
+    begun = threading.Event()
+
+    def slow(handler: Handler) -> None:
+        begun.set()
+        time.sleep(0.3)
+        issuing()(handler)
+
+    stand.server.reply = both(only("Bearer t-1"), slow)
+    results: list[Result] = []
+    first = threading.Thread(target=lambda: results.append(stand.attempt()))
+    first.start()
+    begun.wait(5)
+
+    class Waiting(ManualClock):
+        def sleep_until(self, instant: int) -> None:
+            time.sleep(0.05)
+
+    stand.clock = Waiting(NOW)
+    results.append(stand.attempt())
+    first.join()
+    assert results == [Done("HTTP 204")] * 2
+    assert len(stand.sent(TOKEN)) == 1
+
+
+def test_whose_fetcher_died_comes_again(stand: Stand) -> None:
+    """And no target is told of it: the message waits."""
+    from delayer.core.connections.tokens import TokenRow
+
+    stand.put_oauth()
+    stand.tokens.rows[OWNER, "crm"] = TokenRow(owner=OWNER, name="crm", secret="s1", fetched_at=NOW)
+    with pytest.raises(NotAttempted):
+        stand.attempt()
+    stand.clock.sleep_until(NOW + MINUTE)
+    stand.server.reply = both(only("Bearer t-1"), issuing())
+    assert stand.attempt() == Done("HTTP 204")
+
+
+def test_a_token_that_another_key_has_sealed_is_fetched_anew(stand: Stand) -> None:
+    stand.put_oauth()
+    stand.server.reply = both(status(204), issuing())
+    assert stand.attempt() == Done("HTTP 204")
+    stand.seal.key = "2"
+    with pytest.raises(NotAttempted):
+        stand.attempt()
+    stand.clock.sleep_until(NOW + MINUTE)
+    assert stand.attempt() == Done("HTTP 204")
+    assert [sent["authorization"] for sent in stand.sent()] == ["Bearer t-1", "Bearer t-2"]
+
+
+def endless(handler: Handler) -> None:
+    """Ten gigabytes, if somebody reads them."""
+    with contextlib.suppress(OSError):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n")
+        for _ in range(100_000):
+            handler.wfile.write(b"x" * 100_000)
+    handler.close_connection = True
+
+
+def hanging(handler: Handler) -> None:
+    time.sleep(1.5)
+    handler.close_connection = True
+
+
+def dripping(handler: Handler) -> None:
+    with contextlib.suppress(OSError):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n")
+        for _ in range(30):
+            handler.wfile.write(b"x")
+            time.sleep(0.05)
+    handler.close_connection = True
+
+
+HOSTILE: dict[str, tuple[Answer, str]] = {
+    "hangs": (hanging, "in time"),
+    "drips": (dripping, "in time"),
+    "never ends": (endless, "more than 65,536 bytes"),
+    "redirects": (status(302, Location="/hook"), "redirects are not followed"),
+    "refuses": (status(401), "HTTP 401"),
+    "is no JSON": (raw(b"HTTP/1.1 200 OK\r\n\r\n<html>"), "no JSON"),
+    "is no HTTP": (raw(b"220 smtp.example ESMTP\r\n"), "not HTTP"),
+    "closes": (raw(b""), "closed"),
+    "has many headers": (raw(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n"), "not HTTP"),
+    "has a long header": (raw(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 70_000 + b"\r\n\r\n"), "not HTTP"),
+    "lies about its length": (raw(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"), "closed"),
+    "has bad chunks": (raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), "not HTTP"),
+    "issues a megabyte": (issuing(access_token="t" * 60_000), "more than 8,192 characters"),
+    "issues for ever": (issuing(expires_in=10**12), "expires_in"),
+    "issues a header": (issuing(access_token="t-1\r\nX-Admin: 1"), "characters"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_token_endpoint_is_a_failed_attempt_with_a_reason(stand: Stand, case: str) -> None:
+    """Others are told the same for a minute, and ask nothing."""
+    token, reason = HOSTILE[case]
+    stand.put_oauth()
+    stand.server.reply = both(status(204), token)
+    began = time.monotonic()
+    result = stand.attempt(timeout=0.6)
+    assert time.monotonic() - began < 1.4
+    assert isinstance(result, Retry)
+    assert result.detail.startswith("no token for the connection crm: ")
+    assert reason in result.detail
+    again = stand.attempt(timeout=0.6)
+    assert isinstance(again, Retry)
+    assert (again.detail, again.after_seconds) == (result.detail, 60)
+    assert (len(stand.sent(TOKEN)), stand.sent()) == (1, [])
+
+
+def test_a_token_endpoint_with_a_private_address_is_not_reached(stand: Stand) -> None:
+    stand.put_oauth()
+    result = stand.attempt(stand.environment(allow_private=False))
+    assert isinstance(result, Retry)
+    assert "not a public address" in result.detail
+    assert stand.server.requests == []
