@@ -28,6 +28,7 @@ from delayer.fakes import (
     InOrder,
     ManualClock,
     MemoryActions,
+    MemoryBlocks,
     MemoryControl,
     MemoryDeadLetterStore,
     MemoryFunction,
@@ -78,6 +79,7 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
     "ledger": "ledger",
     "control": "control",
     "trials": "trials",
+    "blocks": "blocks",
     "registry": "registry",
     "series": "series",
     "series_upkeep": "series_upkeep",
@@ -228,6 +230,7 @@ class World:
     observer: MemoryObserver = field(init=False, factory=MemoryObserver)
     control: MemoryControl = field(init=False, factory=MemoryControl)
     trials: MemoryTrials = field(init=False, factory=MemoryTrials)
+    blocks: MemoryBlocks = field(init=False, factory=MemoryBlocks)
     ledger: MemoryLedger = field(init=False, factory=MemoryLedger)
     store: MemoryDeadLetterStore = field(init=False, factory=MemoryDeadLetterStore)
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)

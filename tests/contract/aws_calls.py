@@ -16,6 +16,7 @@ from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
 from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
+from delayer.aws.flow.blocks import DynamoBlocks
 from delayer.aws.lanes.records import DynamoRecords
 from delayer.aws.lanes.waiting_table import DynamoWaitingTable
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
@@ -29,6 +30,7 @@ from delayer.aws.series.upkeep import DynamoSeriesUpkeep
 from delayer.ports.actions import Actions
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
+from delayer.ports.flow import Blocks
 from delayer.ports.function import Function
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
@@ -47,6 +49,7 @@ from delayer.ports.waiting_table import FindsWaiting
 
 PORTS: Final[dict[type, type]] = {
     DynamoActions: Actions,
+    DynamoBlocks: Blocks,
     DynamoControl: Control,
     DynamoJobs: Jobs,
     DynamoJournal: Journal,
@@ -110,6 +113,9 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoLiveCount", "started"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "ended"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "live"): {(QUERY, "table")},
+    ("DynamoBlocks", "blocks"): {(QUERY, "table")},
+    ("DynamoBlocks", "change"): {(PUT, "table")},
+    ("DynamoBlocks", "remove"): {(DELETE, "table")},
     ("DynamoRateLimit", "spend"): {(UPDATE, "table")},
     ("DynamoRecords", "put"): {(PUT, lane) for lane in LANES},
     ("DynamoRecords", "delete"): {(WRITE_MANY, lane) for lane in LANES},
@@ -167,7 +173,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("SqsQueue", "visible"): {("sqs:GetQueueAttributes", "url")},
 }
 
-# The rows of the control table that each method touches: a policy names them.
+# The rows of the control table, and the lists of the registry, that each method touches: a policy names them.
 ROWS: Final[dict[str, set[str]]] = {
     "actions": {"actions"},
     "write": {"actions"},
@@ -188,4 +194,7 @@ ROWS: Final[dict[str, set[str]]] = {
     "finish": {"suspect#*"},
     "note_pass": {"passed#*"},
     "passed": {"passed#*"},
+    "blocks": {"flow"},
+    "change": {"flow"},
+    "remove": {"flow"},
 }

@@ -19,6 +19,7 @@ from delayer.aws.dynamodb.ledger import DynamoLedger
 from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
+from delayer.aws.flow.blocks import DynamoBlocks
 from delayer.aws.series.progress import DynamoSeriesProgress
 from delayer.fakes import InOrder
 from delayer.ports.registry import ScheduleTransaction
@@ -46,7 +47,7 @@ def test_each_adapter_has_its_port() -> None:
 def test_each_method_of_a_port_is_declared_and_nothing_else_is() -> None:
     declared = {(adapter.__name__, method) for adapter, port in PORTS.items() for method in get_protocol_members(port)}
     assert set(CALLS) == declared
-    holders = (DynamoActions, DynamoControl, DynamoSeriesProgress, DynamoTrials)
+    holders = (DynamoActions, DynamoBlocks, DynamoControl, DynamoSeriesProgress, DynamoTrials)
     of_control_rows = [get_protocol_members(PORTS[one]) for one in holders]
     assert set(ROWS) == set().union(*of_control_rows)
 

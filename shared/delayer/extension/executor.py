@@ -164,7 +164,8 @@ class LambdaExecutor(Generic[Fields]):
     def _of_queue(self) -> "Handler":
         from delayer.wiring.executor import handler_of
 
-        return handler_of(self.ports, self.target, self.target.check, self.target.seconds)
+        own = {self.target.kind: self.target.action_type}
+        return handler_of(self.ports, self.target, self.target.check, self.target.seconds, own)
 
     def __call__(self, event: Any, context: object) -> Any:
         """One invocation: a batch of the queue, or a question of Delayer's."""

@@ -2,6 +2,7 @@
 tests as the AWS adapters, so that they cannot drift, and are shipped: use them to test your own action.
 """
 
+from delayer.fakes.flow.blocks import MemoryBlocks
 from delayer.fakes.lanes.records import MemoryRecords, MemoryWaitingTable
 from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
@@ -26,6 +27,7 @@ __all__ = [
     "InOrder",
     "ManualClock",
     "MemoryActions",
+    "MemoryBlocks",
     "MemoryControl",
     "MemoryDeadLetterStore",
     "MemoryFunction",

@@ -10,6 +10,7 @@ from delayer.ports.actions import Actions as ActionRows
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
+from delayer.ports.flow import Blocks
 from delayer.ports.function import Function
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
@@ -143,6 +144,10 @@ class Bundle(Protocol):
     @property
     def trials(self) -> Trials:
         """The control rows of suspects."""
+
+    @property
+    def blocks(self) -> Blocks:
+        """What waits although it is due: suspensions and circuits."""
 
     @property
     def stream_consumer(self) -> StreamConsumer:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from delayer.aws.dynamodb.registry import DynamoRegistry
     from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
     from delayer.aws.dynamodb.trials import DynamoTrials
+    from delayer.aws.flow.blocks import DynamoBlocks
     from delayer.aws.lanes.records import DynamoRecords
     from delayer.aws.lanes.waiting_table import DynamoWaitingTable
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
@@ -248,6 +249,12 @@ class Environment:
         from delayer.aws.dynamodb.jobs import DynamoJobs
 
         return DynamoJobs(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+
+    @cached_property
+    def blocks(self) -> "DynamoBlocks":
+        from delayer.aws.flow.blocks import DynamoBlocks
+
+        return DynamoBlocks(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
 
     @cached_property
     def rate_limit(self) -> "DynamoRateLimit":

@@ -1,12 +1,13 @@
 """The Lambda handler of an executor: everything but the target is the same for every action."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from delayer.aws.events.sqs import partial_failure, received_messages_of
 from delayer.aws.runtime.deadline import DEADLINE
 from delayer.aws.runtime.telemetry import Handler
 from delayer.aws.runtime.time_limit import TimeLimit
+from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.message import LONGEST_ATTEMPT
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.ports.target import Target
@@ -24,11 +25,15 @@ def handler_of(
     target: Target,
     check: Callable[[ExecutorMessage], None] = lambda _: None,
     seconds: float = LONGEST_ATTEMPT,
+    actions: Mapping[str, ActionType] | None = None,
 ) -> Handler:
-    """Of the function whose bundle this is. `check` as in Execute; `seconds` may an attempt take."""
+    """Of the function whose bundle this is. `check` as in Execute; `seconds` may an attempt take.
+
+    `actions` are the types that it does; without them, all that are registered.
+    """
     limit = TimeLimit()
     limited = Limited(target=target, seconds=seconds, limit=limit)
-    use = guard(ports, execute(ports, limited, check, lambda: DEADLINE.left() >= ATTEMPT))
+    use = guard(ports, execute(ports, limited, check, lambda: DEADLINE.left() >= ATTEMPT, actions))
 
     def handle(event: Any, _: object) -> Any:
         limit.begin()

@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from delayer.core.actions.action_type import ActionType
     from delayer.core.history.received import Event
     from delayer.core.schedule.messages import ExecutorMessage
     from delayer.core.schedule.schedule import Schedule
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from delayer.use_cases.firing.relay import Relay
     from delayer.use_cases.firing.sweep import Tick
     from delayer.use_cases.firing.sweep_bucket import SweepBuckets
+    from delayer.use_cases.flow.breaker import Breaker
+    from delayer.use_cases.flow.gate import Gate
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.deliver import Deliver
     from delayer.use_cases.history.write_journal import WriteJournal
@@ -339,6 +342,23 @@ def sweep_buckets(ports: "Bundle") -> "SweepBuckets":
     )
 
 
+def gate(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) -> "Gate":
+    """What keeps back what is due. `actions` are those that may come, if not all."""
+    from delayer.use_cases.flow.gate import Gate
+    from delayer.use_cases.flow.view import BlocksInView
+
+    view = BlocksInView(clock=ports.clock, store=ports.blocks, observer=ports.observer)
+    known = ports.actions if actions is None else actions
+    return Gate(clock=ports.clock, blocks=ports.blocks, view=view, actions=known)
+
+
+def breaker(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) -> "Breaker":
+    """What opens and closes circuits."""
+    from delayer.use_cases.flow.breaker import Breaker
+
+    return Breaker(gate=gate(ports, actions), blocks=ports.blocks, observer=ports.observer)
+
+
 def relay(ports: "Bundle") -> "Relay":
     """The delayer queue."""
     from delayer.use_cases.firing.relay import Relay
@@ -353,6 +373,7 @@ def relay(ports: "Bundle") -> "Relay":
         new_nonce=ports.new_token,
         lease=ports.settings.lease,
         lead=ports.settings.lead,
+        gate=gate(ports),
     )
 
 
@@ -385,8 +406,9 @@ def execute(
     target: "Target",
     check: "Callable[[ExecutorMessage], None]" = lambda _: None,
     has_time: "Callable[[], bool]" = lambda: True,
+    actions: "Mapping[str, ActionType] | None" = None,
 ) -> "Execute":
-    """The queue of an action."""
+    """The queue of an action. `actions` are those that may come, if not all."""
     from delayer.use_cases.firing.execute import Execute
 
     return Execute(
@@ -398,6 +420,7 @@ def execute(
         observer=ports.observer,
         parallel=ports.parallel,
         new_fence=ports.new_token,
+        breaker=breaker(ports, actions),
         check=check,
         has_time=has_time,
     )

@@ -261,6 +261,7 @@ class Stack(World):
             id(self.ledger): ("ledger", Service.DYNAMODB),
             id(self.control): ("control", Service.DYNAMODB),
             id(self.trials): ("trials", Service.DYNAMODB),
+            id(self.blocks): ("blocks", Service.DYNAMODB),
             id(self.registry): ("registry", Service.DYNAMODB),
             id(self.series): ("series", Service.DYNAMODB),
             id(self.series_upkeep): ("series-upkeep", Service.DYNAMODB),

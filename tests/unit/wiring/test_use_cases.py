@@ -20,6 +20,7 @@ from tests.world import World
 IDS = {"clock", "control", "randomness", "pick", "settings.shards", "actions"}
 QUOTA = {"clock", "observer", "settings.limits", "rate_limit", "fail_fast_live_count"}
 DEAD_LETTERS = {"clock", "observer", "ledger", "dead_letter_store", "source"}
+FLOW = {"clock", "observer", "blocks", "actions"}
 REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "timed_records", "series", "delayer_queue"} | {
     "read_dead_letter",
     "new_token",
@@ -65,8 +66,10 @@ PARTS: dict[str, set[str]] = {
     | {"settings.period", "settings.has_canary", "settings.backlog_mark", "dead_letter_store", "stream_consumer"},
     "send_canary": {*IDS, "observer", "schedules", "settings.period"},
     "sweep_buckets": {"clock", "observer", "schedules", "control", "delayer_queue", "settings.backlog_mark"},
-    "relay": {*DEAD_LETTERS, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
-    "execute": {*DEAD_LETTERS, "own_queue", "parallel", "new_token"},
+    "gate": FLOW,
+    "breaker": FLOW,
+    "relay": {*DEAD_LETTERS, *FLOW, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
+    "execute": {*DEAD_LETTERS, *FLOW, "own_queue", "parallel", "new_token"},
     "guard": {*DEAD_LETTERS, "trials", "settings.suspects"},
     "bring_back": {"clock", "parallel", "observer", "dead_letter_store", "stream_consumer"},
     "redrive": REDRIVE,
@@ -211,6 +214,7 @@ TWO = {
 }
 SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota", "Redrive"}  # Redrive: of the commands for one and for many
 SHARED |= {"Retention", "Occurrences", "Begin", "StepSeries"}  # of series
+SHARED |= {"Gate", "Breaker"}  # of the relay, and of the executors
 SHARED |= {"AskPolicies"}  # of a stream, and of the net under it
 SHARED |= {"Forgotten"}  # of a cancel, and of a stop
 KNOWLEDGE = {"RegisteredActions"}  # of the registered types; the target of executor-remote holds it

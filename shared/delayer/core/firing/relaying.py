@@ -8,6 +8,7 @@ from attrs import frozen
 from delayer.core.firing.enqueueing import delay_seconds
 from delayer.core.firing.misfire import Drop, decide_misfire
 from delayer.core.firing.retrying import policy_of
+from delayer.core.flow.block import Block, Kind
 from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
@@ -65,6 +66,17 @@ def decide(message: DelayerMessage, now: Millis, action_types: Container[str]) -
     if message.schedule.definition.action_type not in action_types:
         return Wait(f"no executor for the action {message.schedule.definition.action_type!r}")
     return Hold()
+
+
+def is_too_old(message: DelayerMessage, block: Block, now: Millis) -> bool:
+    """Whether its target is given up: its owner's `maxAgeSeconds` counts from when it was due, if it never got there.
+
+    An operator who suspends an owner or a target says how long that takes: nothing is given up for it. Raises
+    Malformed.
+    """
+    if block.kind is Kind.SUSPENSION:
+        return False
+    return now - message.schedule.point_in_time > policy_of(message.schedule.definition).max_age
 
 
 def bytes_of_largest(message: DelayerMessage) -> int:

@@ -8,6 +8,7 @@ from attrs import evolve, frozen
 
 from delayer.core.firing import executing, retrying
 from delayer.core.firing.message_group import message_group_of
+from delayer.core.flow.gate import Wait
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import contested, ended, hopped, may_end, retried, taken
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater
@@ -21,6 +22,7 @@ from delayer.ports.observer import Observer
 from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
 from delayer.ports.target import NotAttempted, Target
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.flow.breaker import Breaker
 from delayer.use_cases.recovery.dead_letter import StoresFailed, TakesDeadLetters, undeliverable
 
 
@@ -40,6 +42,7 @@ class Execute:
     observer: Observer
     parallel: Parallel
     new_fence: Callable[[], str]
+    breaker: Breaker
     check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
     has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
 
@@ -74,8 +77,8 @@ class Execute:
 
     def _go_on(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow | None) -> bool:
         match executing.decide_attempt(message, row):
-            case executing.Attempt() | executing.Take() if row and (early := self._early(row)):
-                return self.wait_on(received, message, row, early)
+            case executing.Attempt() | executing.Take() if row and (wait := self._waits(message, row)):
+                return self._wait(received, message, row, wait)
             case executing.Attempt() if row:
                 return self._attempt(message, row)
             case executing.Take() if row:
@@ -95,8 +98,30 @@ class Execute:
             case _:
                 return self._dead_letter(received, "the ledger has no claim for it", message)
 
-    def _early(self, row: LedgerRow) -> executing.Hold | executing.Hop | None:
-        return executing.decide_early(row, self.clock.now())
+    def _waits(self, message: ExecutorMessage, row: LedgerRow) -> executing.Hold | executing.Hop | Wait | None:
+        """Why its target must not be reached now. What was taken is being attempted, and is not put off any more."""
+        if row.arrival is Arrival.TAKEN:
+            return None
+        early = executing.decide_early(row, self.clock.now())
+        return early or self.breaker.gate.closed(message.schedule, message.nonce, row.retry_at)
+
+    def _wait(
+        self,
+        received: ReceivedMessage,
+        message: ExecutorMessage,
+        row: LedgerRow,
+        wait: executing.Hold | executing.Hop | Wait,
+    ) -> bool:
+        """What is kept back uses up no attempt, but its age goes on: it fails when it is too old for another one."""
+        if not isinstance(wait, Wait):
+            return self.wait_on(received, message, row, wait)
+        now = self.clock.now()
+        policy = retrying.policy_of(message.schedule.definition)
+        if reason := executing.decide_too_old(message, row, wait.block, policy, now):
+            lateness = row.lateness if row.was_attempted else executing.lateness(message, now)
+            return self.fail(message, evolve(row, lateness=lateness), reason)
+        self.observer.note("kept back", message.schedule.id, why=wait.block.kind, delaySeconds=wait.seconds)
+        return self.wait_on(received, message, row, executing.Hop(now + wait.seconds * SECOND))
 
     def wait_on(
         self,
@@ -113,11 +138,11 @@ class Execute:
         if isinstance(early, executing.Hold):
             self.clock.sleep_until(early.until)
             return self._go_on(received, message, self.ledger.read(message.schedule.id))
-        following = hopped(row, self.new_fence(), self.clock.now(), after=message.fence)
+        following = hopped(row, self.new_fence(), self.clock.now(), after=message.fence, retry_at=early.until)
         current = self._write(row, following)
         if current is not None:
             return self._go_on(received, message, current)
-        delay = executing.seconds_until(row.retry_at, self.clock.now())
+        delay = executing.seconds_until(following.retry_at, self.clock.now())
         self.observer.note("too early for its attempt, sent again", message.schedule.id, delaySeconds=delay)
         return self.send(evolve(message, fence=following.fence), delay)
 
@@ -133,6 +158,7 @@ class Execute:
             return False
         if message.attempt == 1:
             self._measure(message.schedule, lateness)
+        self.breaker.made(message, made.result)
         try:
             return self.record(made, row)
         except Exception as error:  # noqa: BLE001 - whatever it is, the attempt was made, and must not be made again

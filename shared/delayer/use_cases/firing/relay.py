@@ -20,6 +20,7 @@ from delayer.ports.observer import Observer
 from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.compare_and_set import settle_all
+from delayer.use_cases.flow.gate import Gate
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, undeliverable
 
 
@@ -110,6 +111,7 @@ class Relay(HandOver):
     delayer_queue: SendsMessages
     dead_letters: TakesDeadLetters
     lead: Millis  # how long before its point in time a schedule may be claimed and handed over
+    gate: Gate
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Handles all; returns the ids of the messages that SQS must deliver again."""
@@ -140,11 +142,23 @@ class Relay(HandOver):
         message = None
         try:
             message = decode(received.body, DelayerMessage)
-            return relaying.decide(message, self.clock.now(), self.executor_queues), message
+            decision = relaying.decide(message, self.clock.now(), self.executor_queues)
+            return (self._kept_back(message) or decision) if decision == relaying.Hold() else decision, message
         except Malformed as error:
             return error, message
         except Exception as error:  # noqa: BLE001 - it is no fault of the message, nor of its neighbours
             return relaying.Wait(repr(error)), message
+
+    def _kept_back(self, message: DelayerMessage) -> relaying.Resend | None:
+        """What must wait although it is due waits unclaimed, so that it can still be cancelled (ADR 0110).
+
+        What a circuit has kept for longer than its `maxAgeSeconds` goes on: its executor gives it up, and says so.
+        """
+        wait = self.gate.closed(message.schedule, message.nonce)
+        if wait is None or relaying.is_too_old(message, wait.block, self.clock.now()):
+            return None
+        self.observer.note("kept back", message.schedule.id, why=wait.block.kind, delaySeconds=wait.seconds)
+        return relaying.Resend(wait.seconds)
 
     def _resend(self, early: Sequence[tuple[Held, int]]) -> list[str]:
         """The same nonce goes back into the queue: not a new copy, only a longer wait."""
@@ -156,7 +170,7 @@ class Relay(HandOver):
         ]
         unsent = self.delayer_queue.send(again)
         for one, delay in [pair for position, pair in enumerate(early) if position not in unsent]:
-            self.observer.note("too early, sent again", one.message.schedule.id, delaySeconds=delay)
+            self.observer.note("not yet, sent again", one.message.schedule.id, delaySeconds=delay)
         return [early[position][0].received.message_id for position in unsent]
 
     def _fire(self, held: Sequence[Held], give_back: Millis) -> list[str]:
