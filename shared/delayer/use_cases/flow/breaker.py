@@ -37,11 +37,11 @@ class Breaker:
     def made(self, message: ExecutorMessage, result: Result) -> None:
         """An attempt was made. Never raises: what cannot be written now is written after the next one."""
         is_outage = isinstance(result, Retry) and result.is_outage
-        if not is_outage and not self._healths and not self.gate.view():
-            return
-        party = self.gate.party_of(message.schedule)
-        circuit = self._circuit(party)
         try:
+            if not is_outage and not self._healths and not self.gate.view():
+                return
+            party = self.gate.party_of(message.schedule)
+            circuit = self._circuit(party)
             if circuit and circuit.probe == message.nonce:
                 self._probed(circuit, result)
             elif not circuit and self._is_dead(party, is_outage=is_outage):
@@ -74,7 +74,7 @@ class Breaker:
         if self.blocks.change(block):
             self._changed(block, "circuit opened")
         else:
-            self.gate.view.forget()
+            self.gate.view.read_again()
         with self._lock:
             self._healths.pop(party, None)
 
@@ -88,7 +88,7 @@ class Breaker:
             self.gate.view.forget(circuit)
             self.observer.note("circuit closed", target=circuit.party.target, pauses=circuit.pauses)
         else:
-            self.gate.view.forget()
+            self.gate.view.read_again()
 
     def _changed(self, block: Block, what: str) -> None:
         self.gate.view.note(block)

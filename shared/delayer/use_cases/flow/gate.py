@@ -31,7 +31,8 @@ class Gate:
     def closed(self, schedule: Schedule, nonce: str, due: Millis = 0) -> Wait | None:
         """Why it must wait, and how long; None if it may pass. `due` is when it would, if not at its point in time.
 
-        Of a circuit whose pause is over, one schedule passes: the one whose nonce was written first.
+        Of a circuit whose pause is over, one schedule passes: the one whose nonce was written first. Raises
+        Unavailable.
         """
         known = self.view()
         if not known:
@@ -60,5 +61,5 @@ class Gate:
         if is_mine:
             self.view.note(mine)
             return None
-        self.view.forget()
+        self.view.read_again()
         return Wait(block=found.block, seconds=SHORTEST_WAIT)

@@ -13,11 +13,12 @@ from delayer.ports.observer import Observer
 from delayer.ports.unavailable import Unavailable
 
 FRESH_FOR: Final[Millis] = 2 * SECOND
+USABLE_FOR: Final[Millis] = 30 * SECOND  # if reads fail; then what is due waits, as without an answer of the ledger
 
 
 @define(kw_only=True)
 class BlocksInView:
-    """What it knows may be two seconds old. Messages of a batch share it, side by side."""
+    """What it knows is two seconds old at most, or thirty while reads fail. The messages of a batch share it."""
 
     clock: Clock
     store: ReadsBlocks
@@ -27,11 +28,10 @@ class BlocksInView:
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
 
     def __call__(self) -> tuple[Block, ...]:
-        """Never raises: if they cannot be read, those known before count, and what is to follow cannot be done."""
+        """All blocks. Raises Unavailable if they were not read for so long that nobody knows what is suspended."""
         with self._lock:
-            now = self.clock.now()
-            if self._read_at is None or not 0 <= now - self._read_at < FRESH_FOR:
-                self._read_anew(now)
+            if not self._is_younger_than(FRESH_FOR):
+                self._read_anew()
             return tuple(self._known.values())
 
     def note(self, block: Block) -> None:
@@ -39,17 +39,27 @@ class BlocksInView:
         with self._lock:
             self._known[block.key] = block
 
-    def forget(self, block: Block | None = None) -> None:
-        """A block that is gone; without one, all is read anew the next time."""
+    def forget(self, block: Block) -> None:
+        """A block that is gone."""
         with self._lock:
-            if block is None:
-                self._read_at = None
-            else:
-                self._known.pop(block.key, None)
+            self._known.pop(block.key, None)
 
-    def _read_anew(self, now: Millis) -> None:
-        self._read_at = now
+    def read_again(self) -> None:
+        """The next time: something has changed."""
+        with self._lock:
+            if self._read_at is not None:
+                self._read_at -= FRESH_FOR
+
+    def _is_younger_than(self, age: Millis) -> bool:
+        return self._read_at is not None and 0 <= self.clock.now() - self._read_at < age
+
+    def _read_anew(self) -> None:
+        began = self.clock.now()
         try:
             self._known = {block.key: block for block in self.store.blocks()}
         except Unavailable as error:
+            if not self._is_younger_than(USABLE_FOR):
+                raise
             self.observer.warn("blocks not read", error=str(error))
+        else:
+            self._read_at = began
