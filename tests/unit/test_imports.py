@@ -24,7 +24,8 @@ ROOMS: dict[str, set[str]] = {
     "core/schedule": set(),
     "core/recurrence": {"core/schedule"},
     "core/ledger": {"core/schedule"},
-    "core/firing": {"core/schedule", "core/ledger"},
+    "core/flow": {"core/schedule"},
+    "core/firing": {"core/schedule", "core/flow", "core/ledger"},
     "core/recovery": {"core/schedule", "core/ledger"},
     "core/jobs": {"core/schedule"},
     "core/masking": {"core/schedule"},
@@ -32,18 +33,19 @@ ROOMS: dict[str, set[str]] = {
     "core/timing": {"core/schedule", "core/ledger", "core/recurrence"},
     "core/series": {"core/schedule", "core/ledger", "core/recurrence", "core/timing"},
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
-    "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
+    "core/actions": {"core/schemas", "core/schedule", "core/flow", "core/firing", "core/masking"},
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"}
     | {"core/timing"},
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
-    "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
+    "ports": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions", "core/series", "core/series/upkeep"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"core/series"}
     | {"use_cases"},
-    "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "ports"}
-    | {"use_cases", "use_cases/recovery"},
+    "use_cases/flow": {"core/schedule", "core/flow", "core/firing", "core/actions", "ports"},
+    "use_cases/firing": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "ports"}
+    | {"use_cases", "use_cases/flow", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
@@ -85,8 +87,9 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     },
     "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
+    "fakes/flow": {"core/flow"},
     "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
-    "fakes": {"fakes/lanes", "fakes/messaging", "fakes/runtime", "fakes/series", "fakes/tables"},
+    "fakes": {"fakes/flow", "fakes/lanes", "fakes/messaging", "fakes/runtime", "fakes/series", "fakes/tables"},
     "aws/runtime": {"core/schedule", "ports"},
     "aws/dynamodb/items": {"core/schedule", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
@@ -102,6 +105,7 @@ ROOMS: dict[str, set[str]] = {
         "aws/dynamodb/items",
     },
     "aws/lanes": {"core/schedule", "ports", "aws/runtime", "aws/dynamodb", "aws/dynamodb/items"},
+    "aws/flow": {"core/schedule", "core/flow", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/deployment": {"core/schedule", "core/ledger", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
@@ -116,13 +120,15 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/timing",
         "aws/messaging",
         "aws/events",
+        "aws/flow",
         "use_cases/actions",
         "use_cases/recovery",
         "use_cases/firing",
+        "use_cases/flow",
         "use_cases/history",
         "use_cases/api",
     },
-    "extension": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
+    "extension": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
     | {"aws/runtime", "wiring", "core/timing"},
     "extension/harness": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/api", "ports"}
     | {"fakes/runtime", "wiring", "extension"},

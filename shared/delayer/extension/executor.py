@@ -23,7 +23,7 @@ from attrs import field, frozen
 from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType
 from delayer.core.actions.message import LONGEST_ATTEMPT, Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.firing.message_group import HOST
+from delayer.core.flow.party import HOST
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.extension.action import Action, Meta, as_text, schema_of

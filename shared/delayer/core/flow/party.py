@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 from attrs import frozen
 
-from delayer.core.firing.message_group import HOST
 from delayer.core.schedule.schedule import Schedule
 
+HOST: Final = "host:"  # before the name of a field: of the URL in it, only the host counts
 EVERY: Final = ""  # every owner, or every target
 LONGEST_SHOWN: Final = 200  # characters of a target in rows and answers
 

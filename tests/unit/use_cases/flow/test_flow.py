@@ -189,7 +189,7 @@ def test_the_owner_of_another_target_is_not_harmed() -> None:
     fail_in_a_row(world, IN_A_ROW)
     retries = world.http_queue.sent
     elsewhere = a_delayer_message(action=json.dumps({"type": "http-request", "url": "http://other/"}))
-    world.relay(to_relay(elsewhere, a_delayer_message(owner="another", nonce="n9", randomness=bytes(8))))
+    world.relay(to_relay(elsewhere, a_delayer_message(owner="another", nonce="n9", randomness=bytes(range(8)))))
     assert world.http_queue.sent == retries + 2
 
 
