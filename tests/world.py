@@ -25,6 +25,7 @@ from delayer.core.schedule.schedule_id import IdKeys, first_keys
 from delayer.core.schedule.table_change import RecordChange
 from delayer.core.timing.deciding import At, Chosen
 from delayer.fakes import (
+    AtOnce,
     InOrder,
     ManualClock,
     MemoryActions,
@@ -61,6 +62,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.actions.registered import RegisteredActions
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.firing.enqueue import Sent
+from delayer.use_cases.flow.slots import Slots
 from delayer.wiring import use_cases
 
 START: Millis = 1_795_251_600_000  # 2026-11-21T09:00:00Z
@@ -94,6 +96,7 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
 }
 LOCAL = {  # those that always answer
     "observer": "observer",
+    "background": "background",
     "journal": "journal",
     "rate_limit": "rate_limit",
     "live_count": "live_count",
@@ -176,6 +179,10 @@ class FunctionPorts:
         return self.world.parallel()
 
     @property
+    def slots(self) -> Slots:
+        return Slots(clock=self.clock)
+
+    @property
     def actions(self) -> RegisteredActions:
         return self.world.actions
 
@@ -239,6 +246,7 @@ class World:
     rate_limit: MemoryRateLimit = field(init=False, factory=MemoryRateLimit)
     live_count: MemoryLiveCount = field(init=False, factory=MemoryLiveCount)
     tokens: Tokens = field(init=False, factory=Tokens)
+    background: AtOnce = field(init=False, factory=AtOnce)
     accepted: list[Schedule] = field(init=False, factory=list)
     ticking: bool = field(init=False, default=True)
     _last_tick: Millis = field(init=False, default=0)

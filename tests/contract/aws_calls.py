@@ -170,6 +170,8 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("S3DeadLetterStore", "get"): {("s3:GetObject", "bucket")},
     ("SnsTopic", "publish"): {("sns:Publish", "arn")},
     ("SqsQueue", "send"): {("sqs:SendMessage", "url")},
+    ("SqsQueue", "pull"): {("sqs:ReceiveMessage", "url")},
+    ("SqsQueue", "delete"): {("sqs:DeleteMessage", "url")},
     ("SqsQueue", "visible"): {("sqs:GetQueueAttributes", "url")},
 }
 

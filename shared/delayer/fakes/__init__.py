@@ -10,7 +10,7 @@ from delayer.fakes.messaging.topic import MemoryTopic
 from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.function import MemoryFunction
 from delayer.fakes.runtime.observer import MemoryObserver
-from delayer.fakes.runtime.sequence import InOrder, Tokens
+from delayer.fakes.runtime.sequence import AtOnce, InOrder, Tokens
 from delayer.fakes.runtime.target import ScriptedTarget
 from delayer.fakes.series.upkeep import MemorySeriesProgress, MemorySeriesUpkeep
 from delayer.fakes.tables.actions import MemoryActions
@@ -24,6 +24,7 @@ from delayer.fakes.tables.stream import MemoryStream
 from delayer.fakes.tables.trials import MemoryTrials
 
 __all__ = [
+    "AtOnce",
     "InOrder",
     "ManualClock",
     "MemoryActions",

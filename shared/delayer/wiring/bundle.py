@@ -7,7 +7,7 @@ from delayer.core.api.quota import Limits
 from delayer.core.recovery.dead_letter import Contents
 from delayer.core.schedule.instants import Millis
 from delayer.ports.actions import Actions as ActionRows
-from delayer.ports.clock import Clock, Parallel
+from delayer.ports.clock import Background, Clock, Parallel
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
 from delayer.ports.flow import Blocks
@@ -28,6 +28,7 @@ from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
 from delayer.ports.waiting_table import FindsWaiting
 from delayer.use_cases.actions.registered import RegisteredActions
+from delayer.use_cases.flow.slots import Slots
 
 
 class Settings(Protocol):
@@ -108,6 +109,14 @@ class Bundle(Protocol):
     @property
     def parallel(self) -> Parallel:
         """Threads."""
+
+    @property
+    def background(self) -> Background:
+        """A thread for each."""
+
+    @property
+    def slots(self) -> Slots:
+        """The attempts that are under way."""
 
     @property
     def observer(self) -> Observer:

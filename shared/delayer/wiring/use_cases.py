@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
     from delayer.use_cases.firing.enqueue import Enqueue
     from delayer.use_cases.firing.execute import Execute
+    from delayer.use_cases.firing.refill import Refill
     from delayer.use_cases.firing.relay import Relay
     from delayer.use_cases.firing.sweep import Tick
     from delayer.use_cases.firing.sweep_bucket import SweepBuckets
@@ -342,21 +343,26 @@ def sweep_buckets(ports: "Bundle") -> "SweepBuckets":
     )
 
 
-def gate(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) -> "Gate":
-    """What keeps back what is due. `actions` are those that may come, if not all."""
+def gate(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None, *, claimed: bool = False) -> "Gate":
+    """What keeps back what is due. `actions` are those that may come, if not all; `claimed`: they were claimed."""
+    from delayer.core.flow.block import AFTER_A_CLAIM, BEFORE_A_CLAIM
     from delayer.use_cases.flow.gate import Gate
     from delayer.use_cases.flow.view import BlocksInView
 
-    view = BlocksInView(clock=ports.clock, store=ports.blocks, observer=ports.observer)
-    known = ports.actions if actions is None else actions
-    return Gate(clock=ports.clock, blocks=ports.blocks, view=view, actions=known)
+    return Gate(
+        clock=ports.clock,
+        blocks=ports.blocks,
+        view=BlocksInView(clock=ports.clock, store=ports.blocks, observer=ports.observer),
+        actions=ports.actions if actions is None else actions,
+        heeds=AFTER_A_CLAIM if claimed else BEFORE_A_CLAIM,
+    )
 
 
 def breaker(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) -> "Breaker":
     """What opens and closes circuits."""
     from delayer.use_cases.flow.breaker import Breaker
 
-    return Breaker(gate=gate(ports, actions), blocks=ports.blocks, observer=ports.observer)
+    return Breaker(gate=gate(ports, actions, claimed=True), blocks=ports.blocks, observer=ports.observer)
 
 
 def relay(ports: "Bundle") -> "Relay":
@@ -421,8 +427,26 @@ def execute(
         parallel=ports.parallel,
         new_fence=ports.new_token,
         breaker=breaker(ports, actions),
+        slots=ports.slots,
         check=check,
         has_time=has_time,
+    )
+
+
+def refill(
+    ports: "Bundle", handle: "Callable[[Sequence[ReceivedMessage]], list[str]]", has_time: "Callable[[], bool]"
+) -> "Refill":
+    """Around the consumer of an action's queue: what it does while a target keeps it waiting."""
+    from delayer.use_cases.firing.refill import Refill
+
+    return Refill(
+        handle=handle,
+        queue=ports.own_queue,
+        suspects=ports.settings.suspects,
+        slots=ports.slots,
+        background=ports.background,
+        has_time=has_time,
+        observer=ports.observer,
     )
 
 

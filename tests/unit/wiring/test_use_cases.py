@@ -69,7 +69,8 @@ PARTS: dict[str, set[str]] = {
     "gate": FLOW,
     "breaker": FLOW,
     "relay": {*DEAD_LETTERS, *FLOW, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
-    "execute": {*DEAD_LETTERS, *FLOW, "own_queue", "parallel", "new_token"},
+    "refill": {"observer", "own_queue", "slots", "background", "settings.suspects"},
+    "execute": {*DEAD_LETTERS, *FLOW, "slots", "own_queue", "parallel", "new_token"},
     "guard": {*DEAD_LETTERS, "trials", "settings.suspects"},
     "bring_back": {"clock", "parallel", "observer", "dead_letter_store", "stream_consumer"},
     "redrive": REDRIVE,
@@ -116,6 +117,7 @@ FACTORIES: dict[str, Callable[..., Any]] = {
 MORE: dict[str, list[Any]] = {
     "execute": [ScriptedTarget(World().clock)],
     "guard": [lambda batch: []],
+    "refill": [lambda batch: [], lambda: True],
     "deliver": [lambda event: None],
     "decide": [lambda schedule: At(schedule.created_at)],
 }  # what a factory takes beside its bundle
@@ -230,7 +232,7 @@ def test_a_function_wires_one_use_case(function: str) -> None:
 
 
 def test_each_use_case_is_wired_by_a_function_or_is_a_part_of_several() -> None:
-    held = {"Relay", "Execute", "BringBack", "ReactToEvents"}  # by what is around them
+    held = {"Relay", "Execute", "Guard", "BringBack", "ReactToEvents"}  # by what is around them
     assert {
         name for function in FUNCTIONS for name in cold_start(function).outermost if name not in KNOWLEDGE
     } == CLASSES - SHARED - PARTS_OF_ONE - held

@@ -5,7 +5,7 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.flow.block import Block, Kind
+from delayer.core.flow.block import CROWDED, Block, Kind
 from delayer.core.flow.party import Party
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
@@ -31,19 +31,34 @@ class Probe:
 
 def decide_gate(blocks: Iterable[Block], party: Party, nonce: str, due: Millis, now: Millis) -> Wait | Probe | None:
     """None: nothing is in its way. `due` is when it would have reached its target: it asks more and more rarely."""
-    about = [block for block in blocks if block.party.covers(party)]
+    about = sorted((block for block in blocks if block.party.covers(party)), key=lambda block: _ORDER.index(block.kind))
     for block in about:
-        if block.kind is Kind.SUSPENSION:
-            return Wait(block=block, seconds=within_a_delay(max(now - max(due, block.since), 0) // 2))
-    for block in about:
-        if block.probe == nonce:
-            continue
-        if now < block.until:
-            return Wait(block=block, seconds=within_a_delay(block.until - now))
-        if block.probe and now < block.probe_until:
-            return Wait(block=block, seconds=within_a_delay(PROBED))
-        return Probe(block)
+        match block.kind:
+            case Kind.SUSPENSION:
+                return Wait(block=block, seconds=within_a_delay(max(now - max(due, block.since), 0) // 2))
+            case Kind.CIRCUIT if block.probe != nonce:
+                return _of_circuit(block, now)
+            case Kind.CROWD if now < block.until:
+                # What has waited longer comes back later: so a crowd is spread over as long as it has grown.
+                return Wait(block=block, seconds=within_a_delay(max(block.until - now, (now - due) // 2)))
     return None
+
+
+_ORDER: Final = (Kind.SUSPENSION, Kind.CIRCUIT, Kind.CROWD)
+
+
+def _of_circuit(block: Block, now: Millis) -> Wait | Probe:
+    if now < block.until:
+        return Wait(block=block, seconds=within_a_delay(block.until - now))
+    if block.probe and now < block.probe_until:
+        return Wait(block=block, seconds=within_a_delay(PROBED))
+    return Probe(block)
+
+
+def crowd_wait(party: Party, waited: Millis, now: Millis) -> Wait:
+    """Of what was claimed already, and found no room."""
+    block = Block(kind=Kind.CROWD, party=party, revision=0, since=now, reason=CROWDED, until=now)
+    return Wait(block=block, seconds=within_a_delay(waited // 2))
 
 
 def within_a_delay(wait: Millis) -> int:

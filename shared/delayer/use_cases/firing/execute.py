@@ -8,7 +8,8 @@ from attrs import evolve, frozen
 
 from delayer.core.firing import executing, retrying
 from delayer.core.firing.message_group import message_group_of
-from delayer.core.flow.gate import Wait
+from delayer.core.flow.gate import Wait, crowd_wait
+from delayer.core.flow.party import Party
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import contested, ended, hopped, may_end, retried, taken
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater
@@ -23,6 +24,7 @@ from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
 from delayer.ports.target import NotAttempted, Target
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.breaker import Breaker
+from delayer.use_cases.flow.slots import Crowded, Slots
 from delayer.use_cases.recovery.dead_letter import StoresFailed, TakesDeadLetters, undeliverable
 
 
@@ -43,6 +45,7 @@ class Execute:
     parallel: Parallel
     new_fence: Callable[[], str]
     breaker: Breaker
+    slots: Slots
     check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
     has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
 
@@ -80,11 +83,13 @@ class Execute:
             case executing.Attempt() | executing.Take() if row and (wait := self._waits(message, row)):
                 return self._wait(received, message, row, wait)
             case executing.Attempt() if row:
-                return self._attempt(message, row)
+                return self._attempt(received, message, row)
             case executing.Take() if row:
                 following = taken(row, message.fence)
                 current = self._write(row, following)
-                return self._go_on(received, message, current) if current else self._attempt(message, following)
+                return (
+                    self._go_on(received, message, current) if current else self._attempt(received, message, following)
+                )
             case executing.SendNext() if row:
                 return self._send_next(message, row)
             case executing.Stop() if row:
@@ -146,13 +151,17 @@ class Execute:
         self.observer.note("too early for its attempt, sent again", message.schedule.id, delaySeconds=delay)
         return self.send(evolve(message, fence=following.fence), delay)
 
-    def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
+    def _attempt(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow) -> bool:
         if not self.has_time():
             self.observer.warn("no time left for an attempt: it comes again", message.schedule.id)
             return False
-        lateness = executing.lateness(message, self.clock.now())
+        party = self.breaker.gate.party_of(message.schedule)
         try:
-            made = executing.Made(message=message, result=self.reach(message), lateness=lateness)
+            with self.slots.one(party):
+                lateness = executing.lateness(message, self.clock.now())
+                made = executing.Made(message=message, result=self.reach(message), lateness=lateness)
+        except Crowded:
+            return self._crowded_out(received, message, row, party)
         except NotAttempted as error:
             self.observer.warn("not attempted: it comes again", message.schedule.id, reason=str(error))
             return False
@@ -164,6 +173,19 @@ class Execute:
         except Exception as error:  # noqa: BLE001 - whatever it is, the attempt was made, and must not be made again
             self.observer.warn("the outcome could not be written", message.schedule.id, error=repr(error))
             return self.carry(made)
+
+    def _crowded_out(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow, party: Party) -> bool:
+        """Other attempts at this target, or of this owner, have all that they may have: it makes room, and waits.
+
+        What has taken its attempt stays in its queue: no other message may make it.
+        """
+        self.breaker.crowded(party)
+        if row.arrival is Arrival.TAKEN:
+            return False
+        now = self.clock.now()
+        waited = now - max(row.retry_at, message.schedule.point_in_time)
+        self.observer.note("crowded out", message.schedule.id, target=party.target, waitedMs=waited)
+        return self._wait(received, message, row, crowd_wait(party, waited, now))
 
     def record(self, made: executing.Made, row: LedgerRow) -> bool:
         """Writes what came of an attempt, over the row that was read. Whether its message may be deleted."""

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from attrs import field, frozen
 
 from delayer.core.firing.executing import Result, Retry
-from delayer.core.flow.block import Block, Kind, opened, opened_again
+from delayer.core.flow.block import Block, Kind, crowded, opened, opened_again
 from delayer.core.flow.health import Health
 from delayer.core.flow.party import Party
 from delayer.core.schedule.messages import ExecutorMessage
@@ -17,7 +17,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.gate import Gate
 
 PARTIES: Final = 1_000  # whose health is kept; that of another one begins anew
-MOST: Final = 20  # circuits of one owner: who has more dead targets than this is bounded by its share of slots
+MOST: Final = 40  # blocks of one owner: who has more dead targets than this is bounded by its share of slots
 
 
 class BlocksOfBreaker(ChangesBlocks, RemovesBlocks, Protocol):
@@ -41,7 +41,7 @@ class Breaker:
             if not is_outage and not self._healths and not self.gate.view():
                 return
             party = self.gate.party_of(message.schedule)
-            circuit = self._circuit(party)
+            circuit = self._of(Kind.CIRCUIT, party)
             if circuit and circuit.probe == message.nonce:
                 self._probed(circuit, result)
             elif not circuit and self._is_dead(party, is_outage=is_outage):
@@ -49,9 +49,22 @@ class Breaker:
         except Unavailable as error:
             self.observer.warn("circuit not written", message.schedule.id, error=str(error))
 
-    def _circuit(self, party: Party) -> Block | None:
-        circuits = (block for block in self.gate.view() if block.kind is Kind.CIRCUIT)
-        return next((block for block in circuits if block.party == party), None)
+    def crowded(self, party: Party) -> None:
+        """There was no room for an attempt: the relay is to keep back what is not claimed yet. Raises Unavailable."""
+        block = crowded(party, self.gate.clock.now(), self._of(Kind.CROWD, party))
+        if block is None or self._has_too_many(party):
+            return
+        if self.blocks.change(block):
+            self.gate.view.note(block)
+        else:
+            self.gate.view.read_again()
+
+    def _of(self, kind: Kind, party: Party) -> Block | None:
+        known = (block for block in self.gate.view() if block.kind is kind)
+        return next((block for block in known if block.party == party), None)
+
+    def _has_too_many(self, party: Party) -> bool:
+        return sum(block.party.owner == party.owner for block in self.gate.view()) >= MOST
 
     def _is_dead(self, party: Party, *, is_outage: bool) -> bool:
         """After this attempt. A target that has answered is not."""
@@ -68,7 +81,7 @@ class Breaker:
 
     def _open(self, party: Party, reason: str) -> None:
         """Unless another environment was faster."""
-        if sum(block.party.owner == party.owner for block in self.gate.view()) >= MOST:
+        if self._has_too_many(party):
             return
         block = opened(party, self.gate.clock.now(), reason)
         if self.blocks.change(block):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from delayer.core.actions.action_type import ActionType
-from delayer.core.flow.block import probing
+from delayer.core.flow.block import Block, Kind, probing
 from delayer.core.flow.gate import SHORTEST_WAIT, Probe, Wait, decide_gate
 from delayer.core.flow.party import Party, party_of
 from delayer.core.schedule.instants import Millis
@@ -27,6 +27,7 @@ class Gate:
     blocks: ChangesBlocks
     view: BlocksInView
     actions: Mapping[str, ActionType]  # by type
+    heeds: frozenset[Kind]
 
     def closed(self, schedule: Schedule, nonce: str, due: Millis = 0) -> Wait | None:
         """Why it must wait, and how long; None if it may pass. `due` is when it would, if not at its point in time.
@@ -34,17 +35,20 @@ class Gate:
         Of a circuit whose pause is over, one schedule passes: the one whose nonce was written first. Raises
         Unavailable.
         """
-        known = self.view()
+        known = self._heeded()
         if not known:
             return None
         party = self.party_of(schedule)
         for _ in range(len(known) + 1):
-            decision = decide_gate(self.view(), party, nonce, due or schedule.point_in_time, self.clock.now())
+            decision = decide_gate(self._heeded(), party, nonce, due or schedule.point_in_time, self.clock.now())
             if not isinstance(decision, Probe):
                 return decision
             if waits := self._probe(decision, nonce):
                 return waits
         return None
+
+    def _heeded(self) -> tuple[Block, ...]:
+        return tuple(block for block in self.view() if block.kind in self.heeds)
 
     def party_of(self, schedule: Schedule) -> Party:
         """Its owner and its target."""
