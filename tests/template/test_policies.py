@@ -39,7 +39,7 @@ from tests.template.added import compared as statements
 Permission = tuple[str, str]  # the name of a resource, an IAM action
 
 ADAPTERS: Final = {adapter.__name__ for adapter in PORTS}
-LOCAL: Final = {"SystemClock", "Threads", "Telemetry"}  # what asks nothing of AWS
+LOCAL: Final = {"Started", "SystemClock", "Threads", "Telemetry"}  # what asks nothing of AWS
 # What each action asks of AWS. The name of a resource is that of the template, or of the parameter in its ARN.
 ROLES: Final[set[Permission]] = {("TargetRoleArns", "sts:AssumeRole")}
 TARGETS: Final[dict[str, set[Permission]]] = {

@@ -121,6 +121,7 @@ ROOMS: dict[str, set[str]] = {
         "aws/messaging",
         "aws/events",
         "aws/flow",
+        "core/flow",
         "use_cases/actions",
         "use_cases/recovery",
         "use_cases/firing",

@@ -76,20 +76,30 @@ class Execute:
             case executing.TooEarly():
                 self.observer.warn("far too early: it comes again", message.schedule.id)
                 return False
-        return self._go_on(received, message, self.ledger.read(message.schedule.id))
+        return self._with_room(received, message)
 
-    def _go_on(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow | None) -> bool:
+    def _with_room(self, received: ReceivedMessage, message: ExecutorMessage) -> bool:
+        """The ledger is read once there is room for the attempt: before that, a stop would be missed."""
+        party = self.breaker.gate.party_of(message.schedule)
+        try:
+            with self.slots.one(party):
+                return self._go_on(received, message, self.ledger.read(message.schedule.id))
+        except Crowded:
+            self.breaker.crowded(party)
+            return self._go_on(received, message, self.ledger.read(message.schedule.id), crowd=party)
+
+    def _go_on(
+        self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow | None, crowd: Party | None = None
+    ) -> bool:
         match executing.decide_attempt(message, row):
-            case executing.Attempt() | executing.Take() if row and (wait := self._waits(message, row)):
+            case executing.Attempt() | executing.Take() if row and (wait := self._waits(message, row, crowd)):
                 return self._wait(received, message, row, wait)
             case executing.Attempt() if row:
-                return self._attempt(received, message, row)
+                return self._attempt(message, row)
             case executing.Take() if row:
                 following = taken(row, message.fence)
                 current = self._write(row, following)
-                return (
-                    self._go_on(received, message, current) if current else self._attempt(received, message, following)
-                )
+                return self._go_on(received, message, current) if current else self._attempt(message, following)
             case executing.SendNext() if row:
                 return self._send_next(message, row)
             case executing.Stop() if row:
@@ -103,12 +113,18 @@ class Execute:
             case _:
                 return self._dead_letter(received, "the ledger has no claim for it", message)
 
-    def _waits(self, message: ExecutorMessage, row: LedgerRow) -> executing.Hold | executing.Hop | Wait | None:
+    def _waits(
+        self, message: ExecutorMessage, row: LedgerRow, crowd: Party | None
+    ) -> executing.Hold | executing.Hop | Wait | None:
         """Why its target must not be reached now. What was taken is being attempted, and is not put off any more."""
         if row.arrival is Arrival.TAKEN:
             return None
-        early = executing.decide_early(row, self.clock.now())
-        return early or self.breaker.gate.closed(message.schedule, message.nonce, row.retry_at)
+        now = self.clock.now()
+        early = executing.decide_early(row, now)
+        closed = early or self.breaker.gate.closed(message.schedule, message.nonce, row.retry_at)
+        if closed or crowd is None:
+            return closed
+        return crowd_wait(crowd, now - max(row.retry_at, message.schedule.point_in_time), now)
 
     def _wait(
         self,
@@ -151,17 +167,13 @@ class Execute:
         self.observer.note("too early for its attempt, sent again", message.schedule.id, delaySeconds=delay)
         return self.send(evolve(message, fence=following.fence), delay)
 
-    def _attempt(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow) -> bool:
+    def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
         if not self.has_time():
             self.observer.warn("no time left for an attempt: it comes again", message.schedule.id)
             return False
-        party = self.breaker.gate.party_of(message.schedule)
+        lateness = executing.lateness(message, self.clock.now())
         try:
-            with self.slots.one(party):
-                lateness = executing.lateness(message, self.clock.now())
-                made = executing.Made(message=message, result=self.reach(message), lateness=lateness)
-        except Crowded:
-            return self._crowded_out(received, message, row, party)
+            made = executing.Made(message=message, result=self.reach(message), lateness=lateness)
         except NotAttempted as error:
             self.observer.warn("not attempted: it comes again", message.schedule.id, reason=str(error))
             return False
@@ -173,19 +185,6 @@ class Execute:
         except Exception as error:  # noqa: BLE001 - whatever it is, the attempt was made, and must not be made again
             self.observer.warn("the outcome could not be written", message.schedule.id, error=repr(error))
             return self.carry(made)
-
-    def _crowded_out(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow, party: Party) -> bool:
-        """Other attempts at this target, or of this owner, have all that they may have: it makes room, and waits.
-
-        What has taken its attempt stays in its queue: no other message may make it.
-        """
-        self.breaker.crowded(party)
-        if row.arrival is Arrival.TAKEN:
-            return False
-        now = self.clock.now()
-        waited = now - max(row.retry_at, message.schedule.point_in_time)
-        self.observer.note("crowded out", message.schedule.id, target=party.target, waitedMs=waited)
-        return self._wait(received, message, row, crowd_wait(party, waited, now))
 
     def record(self, made: executing.Made, row: LedgerRow) -> bool:
         """Writes what came of an attempt, over the row that was read. Whether its message may be deleted."""

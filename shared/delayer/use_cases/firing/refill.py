@@ -18,7 +18,7 @@ from delayer.ports.queue import Pulled, PullsMessages, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.slots import Slots
 
-TAKES_LONG: Final[Millis] = 100  # an attempt that is under way for longer keeps others waiting
+TAKES_LONG: Final[Millis] = 200  # an attempt that is under way for longer keeps others waiting
 LOOK: Final = 0.05  # seconds
 BATCH: Final = 10  # messages at a time, as Lambda gives them
 

@@ -251,9 +251,9 @@ def test_for_half_a_minute_what_was_read_before_is_good_enough() -> None:
 
 def test_an_owner_with_many_dead_targets_fills_no_table() -> None:
     world = World()
-    for number in range(30):
+    for number in range(40):
         party = Party(owner=OWNER, target=f"http-request {number}.example")
         world.blocks.change(opened(party, NOW, ""))
     world.target.answers = [OUTAGE] * IN_A_ROW
     fail_in_a_row(world, IN_A_ROW)
-    assert len(world.blocks.blocks()) == 30
+    assert len(world.blocks.blocks()) == 40
