@@ -36,8 +36,8 @@ def decide_gate(blocks: Iterable[Block], party: Party, nonce: str, due: Millis, 
         if block.kind is Kind.SUSPENSION:
             return Wait(block=block, seconds=within_a_delay(max(now - max(due, block.since), 0) // 2))
     for block in about:
-        if block.probe == nonce:
-            continue
+        if block.probe == nonce and now < block.probe_until:
+            continue  # when that is over another one may probe: so it asks as all others do
         if now < block.until:
             return Wait(block=block, seconds=within_a_delay(block.until - now))
         if block.probe and now < block.probe_until:

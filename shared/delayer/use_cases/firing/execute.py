@@ -103,7 +103,7 @@ class Execute:
         if row.arrival is Arrival.TAKEN:
             return None
         early = executing.decide_early(row, self.clock.now())
-        return early or self.breaker.gate.closed(message.schedule, message.nonce, row.retry_at)
+        return early or self.breaker.gate.closed(message.schedule, message.nonce)
 
     def _wait(
         self,
