@@ -50,6 +50,7 @@ class FlowWatch:
     watch: "Watch"
     by_command: bool = False  # an operator is at it
     answers: dict[Party, list[Answer]] = field(factory=lambda: defaultdict(list))
+    put_off_as: set[str] = field(factory=set)  # tokens of messages that wait on: they are no new hand-over
     _history: dict[str, list[tuple[Millis, Block | None]]] = field(factory=lambda: defaultdict(list))
     _taken_at: dict[str, Millis] = field(factory=dict)  # by fencing token
 
@@ -162,6 +163,7 @@ class FlowWatch:
         name, schedule = self.watch.name(new.schedule_id), self.watch.accepted.get(new.schedule_id)
         if schedule and not self._lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW - 5 * MINUTE):
             self._fail(f"{name} is put off, though nothing keeps it back")
+        self.put_off_as.add(new.fence)
         if old.arrival is Arrival.TAKEN:
             self._fail(f"{name} is put off, though its attempt is under way")
         if new.retry_at > self._now + LONGEST_WAIT + self._skew + SECOND:

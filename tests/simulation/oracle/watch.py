@@ -230,7 +230,7 @@ class Watch:
     def sent_to_executor(self, body: str) -> None:
         """A message is in the executor's queue."""
         message = body_of(body)
-        if message.attempt != 1:
+        if message.attempt != 1 or message.fence in self.flow.put_off_as:
             return
         self.handed[message.id].add(message.fence)
         name = self.name(message.id)
