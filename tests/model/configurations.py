@@ -28,6 +28,9 @@ SMALL: Final = {
     "outcome unwritten, target fails": _with(unwritten=1, refusals=1),
     "outcome unwritten, a send unanswered": _with(unwritten=1, unanswered=1),
     "replaced": _with(replacements=1),
+    "kept back, crash": _with(closures=1, crashes=1),
+    "kept back, executor's message twice": _with(closures=1, deliveries=1),
+    "kept back unclaimed, crash": _with(kept_back=1, crashes=1),
 }
 WHOLE: Final = SMALL | {
     "put retried, crash, cancel": _with(puts=1, crashes=1, cancels=1),

@@ -111,8 +111,8 @@ def _attempts_early(row: LedgerRow, now: Millis) -> Any:
     return None
 
 
-def _hops_in_secret(row: LedgerRow, fence: str, now: Millis, after: str) -> LedgerRow:
-    return evolve(hopped(row, fence, now, after), retry_of=row.retry_of)
+def _hops_in_secret(row: LedgerRow, fence: str, now: Millis, after: str, retry_at: Millis = 0) -> LedgerRow:
+    return evolve(hopped(row, fence, now, after, retry_at), retry_of=row.retry_of)
 
 
 def _no_stop(message: Any, row: LedgerRow | None) -> Any:

@@ -18,6 +18,7 @@ from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from tests.simulation.engine.kernel import Invocation, Thread, current
 from tests.simulation.oracle.invariant import Invariant
+from tests.simulation.system.bodies import body_of
 
 if TYPE_CHECKING:
     from tests.simulation.oracle.watch import Watch
@@ -30,6 +31,7 @@ LONGEST_PAUSE: Millis = 5 * MINUTE
 PROBED: Millis = MINUTE  # a probe that has not come back by then is over
 IN_A_ROW = 5  # failures that open a circuit
 LATELY = 15  # results of an environment in which they must be: others of its batch may have come in between
+MANY = 60  # messages that are alike, in the worst of outages
 SOME: Millis = 20 * SECOND  # between a look at the clock and the effect of what was decided
 
 
@@ -50,6 +52,7 @@ class FlowWatch:
     watch: "Watch"
     by_command: bool = False  # an operator is at it
     answers: dict[Party, list[Answer]] = field(factory=lambda: defaultdict(list))
+    most_alike: int = 0
     put_off_as: set[str] = field(factory=set)  # tokens of messages that wait on: they are no new hand-over
     _history: dict[str, list[tuple[Millis, Block | None]]] = field(factory=lambda: defaultdict(list))
     _taken_at: dict[str, Millis] = field(factory=dict)  # by fencing token
@@ -105,6 +108,13 @@ class FlowWatch:
         )
         if why:
             self._fail(f"{self.watch.name(row.schedule_id)} is claimed, though {why}")
+
+    def sent_again(self, body: str, alike: int) -> None:
+        """One more message of this body is in the delayer queue: faults make two of one, but not ever more."""
+        self.most_alike = max(self.most_alike, alike)
+        if alike > MANY:
+            name = self.watch.name(body_of(body).id)
+            self.watch.fail(Invariant.COST, f"{name} waits in {alike} messages that are alike")
 
     # ------------------------------------------------------------ what others ask
 

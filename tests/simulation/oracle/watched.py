@@ -140,6 +140,8 @@ class WatchedQueue(MemoryQueue):
         super().add(body, visible_at, message_group)
         if self.name == "http":
             self.watch.sent_to_executor(body)
+        if self.name == "delayer":
+            self.watch.flow.sent_again(body, sum(message.body == body for message in self.messages))
         self.watch.stack.aws.wake_queue(self, visible_at)
 
     def take(self, message: Message) -> None:
