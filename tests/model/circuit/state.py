@@ -1,6 +1,6 @@
 """All there is of one circuit at one moment: its row, and what some environments know of it.
 
-Time is counted from now on: what is over is 0. A view may be of any age, which is more than the code allows.
+Time is counted from now on: what is over is 0. A view is of any age between two steps of time, and is then read anew.
 """
 
 from typing import Any, Final

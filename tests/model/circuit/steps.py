@@ -7,7 +7,7 @@ from attrs import frozen
 from delayer.core.flow.block import Block, opened, opened_again, probing
 from delayer.core.flow.gate import Probe, decide_gate
 from delayer.fakes import MemoryBlocks
-from tests.model.circuit.state import ENOUGH, NONCES, PARTY, Environment, World, later, plain, renumbered
+from tests.model.circuit.state import ENOUGH, NONCES, PARTY, STEP, Environment, World, later, plain, renumbered
 from tests.model.state import evolve
 
 Step = tuple[str, World]
@@ -21,10 +21,7 @@ class Rules:
     gate: Callable[..., object] = decide_gate
     blocks: type[MemoryBlocks] = MemoryBlocks
     waits_if_lost: bool = True  # whoever does not know whether it probes does not
-    only_the_probe: bool = True  # says what becomes of the circuit
-    failure_closes: bool = False
     success_closes: bool = True
-    forgets: bool = True  # failures, when the target answers
 
 
 REAL = Rules()
@@ -49,16 +46,14 @@ def _all(world: World, rules: Rules) -> Iterator[Step]:
     if world.budget.commands and world.row:
         yield "an operator closes the circuit", evolve(world.spend("commands"), row=None)
     if _is_timed(world):
-        waiting = tuple(
-            evolve(one, view=later(one.view), left=max(one.left - 10_000, 0)) for one in world.environments
-        )
-        yield "time passes", evolve(world, row=later(world.row), environments=waiting)
+        row = later(world.row)
+        waiting = tuple(evolve(one, view=row, left=max(one.left - STEP, 0)) for one in world.environments)
+        yield "time passes, and all that was read is too old", evolve(world, row=row, environments=waiting)
 
 
 def _is_timed(world: World) -> bool:
-    blocks = [world.row, *(one.view for one in world.environments)]
-    runs = any(one.left for one in world.environments)
-    return runs or any(block and (block.until or block.probe_until) for block in blocks)
+    row = world.row
+    return bool(row and (row.until or row.probe_until)) or any(one.left for one in world.environments)
 
 
 def _asks(world: World, rules: Rules, one: Environment, nonce: str) -> Iterator[Step]:
@@ -116,12 +111,9 @@ def _over(world: World, one: Environment, **values: object) -> World:
 def _made(world: World, rules: Rules, one: Environment, *, is_outage: bool) -> Iterator[Step]:
     """As the breaker does it."""
     circuit = one.view
-    if circuit and (circuit.probe == one.nonce or not rules.only_the_probe):
-        if is_outage and not rules.failure_closes:
-            again = plain(opened_again(circuit, 0, ""))
-            yield from _answered(world, rules, one, again)
-        elif rules.success_closes or is_outage:
-            yield from _answered(world, rules, one, None)
+    if circuit and circuit.probe == one.nonce:
+        if is_outage or rules.success_closes:
+            yield from _answered(world, rules, one, plain(opened_again(circuit, 0, "")) if is_outage else None)
         else:
             yield "", _over(world, one)
     elif circuit:
@@ -133,8 +125,7 @@ def _made(world: World, rules: Rules, one: Environment, *, is_outage: bool) -> I
         else:
             yield from _opens(world, rules, one, old)
     else:
-        kept = one.failures if rules.forgets else max(one.failures, ENOUGH - 1)
-        yield "", _over(world, one, failures=0 if rules.forgets else kept, old=0)
+        yield "", _over(world, one, failures=0, old=0)
 
 
 def _opens(world: World, rules: Rules, one: Environment, old: int) -> Iterator[Step]:
