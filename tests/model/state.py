@@ -141,7 +141,9 @@ class Budget:
     refusals: int = 1  # attempts that the target does not accept
     unanswered: int = 1  # sends to SQS that are reported as not sent: they arrived, or they did not
     hops: int = 0  # times that a message comes before its attempt may be made, as SQS cannot delay it for longer
-    closures: int = 0  # times that a gate is closed for a message whose attempt could be made: it is put off, or given up
+    closures: int = (
+        0  # times that a gate is closed for a message whose attempt could be made: it is put off, or given up
+    )
     kept_back: int = 0  # times that a relay finds the gate closed: its message is sent again, with the same nonce
     unwritten: int = 1  # writes of an outcome that the ledger does not answer: it wrote them, or it did not
     given_up: int = 1  # a relay or an executor gives up a suspect

@@ -126,7 +126,10 @@ def _may_be_closed(world: World, rules: Rules, run: Executor, row: LedgerRow | N
     yield f"{label} is kept back", _begin_hop(closed, rules, run, row, retry_at=min(world.time, DUE))
     stored = evolve(closed, letters=closed.letters | {_failed_body(run)})
     given_up = ended(row, State.FAILED, world.time)
-    yield f"{label} is given up, as it has waited for too long", _move(stored, run, at="ending", row=row, wanted=given_up)
+    yield (
+        f"{label} is given up, as it has waited for too long",
+        _move(stored, run, at="ending", row=row, wanted=given_up),
+    )
 
 
 def _decide(world: World, rules: Rules, run: Executor, row: LedgerRow | None) -> World:

@@ -91,9 +91,9 @@ class FlowWatch:
         """The ledger has changed: perhaps an attempt was put off."""
         if new.arrival is Arrival.TAKEN:
             self._taken_at.setdefault(new.fence, self._now)
-        if old and old.state is new.state is State.CLAIMED and old.attempt == new.attempt:
-            if new.retry_at != old.retry_at and old.claimed_at == new.claimed_at and new.retry_of:
-                self._put_off(old, new)
+        is_same = old and (old.state, old.attempt, old.claimed_at) == (State.CLAIMED, new.attempt, new.claimed_at)
+        if old and is_same and new.state is State.CLAIMED and new.retry_of and new.retry_at != old.retry_at:
+            self._put_off(old, new)
 
     def claimed(self, row: LedgerRow, schedule: Schedule) -> None:
         """What waits, waits unclaimed: else it could not be cancelled. What a circuit kept for too long goes on."""
@@ -122,7 +122,7 @@ class FlowWatch:
         """Whether a circuit has kept it back until its age was over. `first` is when its first attempt was made."""
         born = schedule.point_in_time if first is None else first
         is_old = self._now + SOME > born + age_of(schedule)
-        circuits = [block for block in self._lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW)]
+        circuits = self._lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW)
         return is_old and any(block.kind is Kind.CIRCUIT for block in circuits)
 
     def was_kept_back(self, schedule: Schedule) -> bool:

@@ -1,7 +1,6 @@
 """Execution environments of one function: each remembers what it has seen, and runs one batch at a time."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from attrs import define, field
 

@@ -18,7 +18,7 @@ from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
 _decide_too_old = executing.decide_too_old
-_waits = execute.Execute._waits  # noqa: SLF001 - a guard is taken out of the middle
+_waits = execute.Execute._waits
 
 
 def _only_its_delay(self: Any, message: Any, row: LedgerRow) -> Any:
