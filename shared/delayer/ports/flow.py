@@ -19,6 +19,7 @@ class ChangesBlocks(Protocol):
     def change(self, block: Block) -> bool:
         """Whether it was written: over the row of the revision before, or as the first one. Raises Unavailable.
 
+        A row that was removed and written anew has another `since`: it is not the row of the revision before.
         True also if the very same row is there already, by an earlier try whose answer was lost.
         """
         ...

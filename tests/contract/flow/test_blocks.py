@@ -68,6 +68,21 @@ def test_only_the_revision_that_was_seen_is_removed(blocks: Blocks) -> None:
     assert blocks.blocks() == ()
 
 
+def test_a_circuit_that_was_opened_anew_is_another(blocks: Blocks) -> None:
+    """Its revisions are the same numbers: who knows the one before neither changes nor removes it."""
+    blocks.change(OPENED)
+    before = probing(OPENED, "n1", NOW)
+    blocks.change(before)
+    blocks.remove(before)
+    anew = opened(PARTY, NOW + SECOND, "HTTP 503")
+    after = probing(anew, "n2", NOW + SECOND)
+    blocks.change(anew)
+    blocks.change(after)
+    assert not blocks.change(opened_again(before, NOW, "HTTP 500"))
+    assert not blocks.remove(before)
+    assert blocks.blocks() == (after,)
+
+
 def test_all_pages_are_read(dynamodb: Any) -> None:
     """A page of DynamoDB has one MiB."""
     blocks = adapter(dynamodb)

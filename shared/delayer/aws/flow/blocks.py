@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 LIST: Final = "flow"
+SAME: Final = "revision = :revision AND since = :since"
 
 
 @frozen(kw_only=True)
@@ -53,7 +54,7 @@ class DynamoBlocks:
                 TableName=self.table,
                 Item=item,
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                **_over(block.revision - 1),
+                **_over(block, block.revision - 1),
             )
         except AWS_ERRORS as error:
             if error_code(error) != CONDITION_FAILED:
@@ -66,8 +67,8 @@ class DynamoBlocks:
             self.dynamodb.delete_item(
                 TableName=self.table,
                 Key=entry_key(LIST, block.key),
-                ConditionExpression="attribute_not_exists(entry) OR revision = :revision",
-                ExpressionAttributeValues={":revision": {"N": str(block.revision)}},
+                ConditionExpression=f"attribute_not_exists(entry) OR ({SAME})",
+                ExpressionAttributeValues=_values(block, block.revision),
             )
         except AWS_ERRORS as error:
             if error_code(error) != CONDITION_FAILED:
@@ -76,11 +77,15 @@ class DynamoBlocks:
         return True
 
 
-def _over(revision: int) -> dict[str, Any]:
+def _over(block: Block, revision: int) -> dict[str, Any]:
     if revision == 0:
         return {"ConditionExpression": "attribute_not_exists(entry)"}
-    values = {":revision": {"N": str(revision)}}
-    return {"ConditionExpression": "revision = :revision", "ExpressionAttributeValues": values}
+    return {"ConditionExpression": SAME, "ExpressionAttributeValues": _values(block, revision)}
+
+
+def _values(block: Block, revision: int) -> Item:
+    """One that was written after this one was removed has other revisions, of which some are the same numbers."""
+    return {":revision": {"N": str(revision)}, ":since": {"N": str(block.since)}}
 
 
 def to_item(block: Block) -> Item:

@@ -36,7 +36,8 @@ def decide_gate(blocks: Iterable[Block], party: Party, nonce: str, due: Millis, 
         match block.kind:
             case Kind.SUSPENSION:
                 return Wait(block=block, seconds=within_a_delay(max(now - max(due, block.since), 0) // 2))
-            case Kind.CIRCUIT if block.probe != nonce:
+            # When its probe is over, another one may: so it asks as all others do.
+            case Kind.CIRCUIT if block.probe != nonce or now >= block.probe_until:
                 return _of_circuit(block, now)
             case Kind.CROWD if now < block.until:
                 # What has waited longer comes back later: so a crowd is spread over as long as it has grown.

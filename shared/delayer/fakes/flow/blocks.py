@@ -16,14 +16,15 @@ class MemoryBlocks:
 
     def change(self, block: Block) -> bool:
         current = self.rows.get(block.key)
-        if (current.revision if current else 0) == block.revision - 1:
+        over = (current.since, current.revision) if current else (block.since, 0)
+        if over == (block.since, block.revision - 1):
             self.rows[block.key] = block
             return True
         return current == block
 
     def remove(self, block: Block) -> bool:
         current = self.rows.get(block.key)
-        if current and current.revision != block.revision:
+        if current and (current.since, current.revision) != (block.since, block.revision):
             return False
         self.rows.pop(block.key, None)
         return True

@@ -121,7 +121,7 @@ class Execute:
             return None
         now = self.clock.now()
         early = executing.decide_early(row, now)
-        closed = early or self.breaker.gate.closed(message.schedule, message.nonce, row.retry_at)
+        closed = early or self.breaker.gate.closed(message.schedule, message.nonce)
         if closed or crowd is None:
             return closed
         return crowd_wait(crowd, now - max(row.retry_at, message.schedule.point_in_time), now)

@@ -1,6 +1,7 @@
 """Keeps back what is due while its owner or its target is suspended, or the circuit of its target is open."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from attrs import frozen
 
@@ -8,12 +9,13 @@ from delayer.core.actions.action_type import ActionType
 from delayer.core.flow.block import Block, Kind, probing
 from delayer.core.flow.gate import SHORTEST_WAIT, Probe, Wait, decide_gate
 from delayer.core.flow.party import Party, party_of
-from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.ports.clock import Clock
 from delayer.ports.flow import ChangesBlocks
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.view import BlocksInView
+
+ASKED: Final = 3  # times in a row: a row that was just written by another is read anew
 
 
 @frozen(kw_only=True)
@@ -29,23 +31,23 @@ class Gate:
     actions: Mapping[str, ActionType]  # by type
     heeds: frozenset[Kind]
 
-    def closed(self, schedule: Schedule, nonce: str, due: Millis = 0) -> Wait | None:
-        """Why it must wait, and how long; None if it may pass. `due` is when it would, if not at its point in time.
+    def closed(self, schedule: Schedule, nonce: str) -> Wait | None:
+        """Why it must wait, and how long; None if it may pass.
 
         Of a circuit whose pause is over, one schedule passes: the one whose nonce was written first. Raises
         Unavailable.
         """
-        known = self._heeded()
-        if not known:
+        if not self._heeded():
             return None
         party = self.party_of(schedule)
-        for _ in range(len(known) + 1):
-            decision = decide_gate(self._heeded(), party, nonce, due or schedule.point_in_time, self.clock.now())
+        for _ in range(ASKED):
+            decision = decide_gate(self._heeded(), party, nonce, schedule.point_in_time, self.clock.now())
             if not isinstance(decision, Probe):
                 return decision
-            if waits := self._probe(decision, nonce):
-                return waits
-        return None
+            wait = Wait(block=decision.block, seconds=SHORTEST_WAIT)
+            if not self._probe(decision, nonce):
+                self.view.read_again()
+        return wait
 
     def _heeded(self) -> tuple[Block, ...]:
         return tuple(block for block in self.view() if block.kind in self.heeds)
@@ -55,15 +57,13 @@ class Gate:
         action = self.actions.get(schedule.definition.action_type)
         return party_of(schedule, action.fair_by if action else "")
 
-    def _probe(self, found: Probe, nonce: str) -> Wait | None:
-        """Another one may be faster: then this one waits."""
+    def _probe(self, found: Probe, nonce: str) -> bool:
+        """Whether it is the one. If another was faster, or this one itself before its claim, the row says so."""
         mine = probing(found.block, nonce, self.clock.now())
         try:
             is_mine = self.blocks.change(mine)
         except Unavailable:
-            is_mine = False
+            return False
         if is_mine:
             self.view.note(mine)
-            return None
-        self.view.read_again()
-        return Wait(block=found.block, seconds=SHORTEST_WAIT)
+        return is_mine

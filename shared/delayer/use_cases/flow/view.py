@@ -1,5 +1,6 @@
 """The blocks as one execution environment knows them: read at most once in two seconds."""
 
+from contextlib import AbstractContextManager
 from threading import Lock
 from typing import Final
 
@@ -23,30 +24,30 @@ class BlocksInView:
     clock: Clock
     store: ReadsBlocks
     observer: Observer
+    lock: AbstractContextManager[object] = field(factory=Lock, repr=False, eq=False)
     _known: dict[str, Block] = field(factory=dict, init=False)
     _read_at: Millis | None = field(default=None, init=False)
-    _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
 
     def __call__(self) -> tuple[Block, ...]:
         """All blocks. Raises Unavailable if they were not read for so long that nobody knows what is suspended."""
-        with self._lock:
+        with self.lock:
             if not self._is_younger_than(FRESH_FOR):
                 self._read_anew()
             return tuple(self._known.values())
 
     def note(self, block: Block) -> None:
         """What was written by this environment counts at once."""
-        with self._lock:
+        with self.lock:
             self._known[block.key] = block
 
     def forget(self, block: Block) -> None:
         """A block that is gone."""
-        with self._lock:
+        with self.lock:
             self._known.pop(block.key, None)
 
     def read_again(self) -> None:
         """The next time: something has changed."""
-        with self._lock:
+        with self.lock:
             if self._read_at is not None:
                 self._read_at -= FRESH_FOR
 

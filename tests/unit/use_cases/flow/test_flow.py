@@ -3,15 +3,16 @@
 import json
 
 import pytest
-from attrs import define
+from attrs import define, evolve
 
 from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.flow.block import Block, Kind, opened, suspended
+from delayer.core.flow.block import Block, Kind, opened, probing, suspended
 from delayer.core.flow.health import IN_A_ROW
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.fakes import MemoryBlocks
+from delayer.fakes.runtime.faults import Fault, FaultPlan
 from delayer.ports.unavailable import Unavailable
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
@@ -120,6 +121,30 @@ def test_a_suspension_gives_up_nothing() -> None:
     assert len(world.delayer_queue.messages) == 1
 
 
+def test_two_that_are_alike_do_not_become_four() -> None:
+    """SQS has delivered one twice, or has not answered a send: one of them goes on."""
+    world = world_with(OF_OWNER)
+    assert world.relay(to_relay(a_delayer_message(), a_delayer_message())) == []
+    assert world.delayer_queue.sent == 1
+    world.clock.move(2 * SECOND)
+    assert world.relay(to_relay(a_delayer_message())) == [], "while one is known to be delayed, another is not needed"
+    assert world.delayer_queue.sent == 1
+    world.clock.move(3 * SECOND)
+    assert world.relay(to_relay(a_delayer_message())) == []
+    assert world.delayer_queue.sent == 2
+
+
+def test_what_is_not_known_to_be_sent_again_comes_back() -> None:
+    world = world_with(OF_OWNER)
+    world.plan = FaultPlan(Fault.AFTER, 1)  # the read of the blocks, and then the send
+    world.spoiled = "relay"
+    world.build()
+    twice = to_relay(a_delayer_message(), a_delayer_message())
+    assert world.relay(twice) == [one.message_id for one in twice]
+    assert world.relay(to_relay(a_delayer_message())) == []
+    assert world.delayer_queue.sent == 2
+
+
 def test_without_blocks_nothing_is_read_for_a_schedule() -> None:
     """One read in two seconds, however many there are."""
     world = World()
@@ -143,6 +168,36 @@ def test_what_was_claimed_before_waits_without_an_attempt() -> None:
     assert (row.state, row.attempt, row.retry_at, row.was_attempted) == (State.CLAIMED, 1, NOW + 5 * SECOND, False)
     [again] = world.http_queue.messages
     assert again.visible_at == row.retry_at
+
+
+def test_the_longer_it_is_suspended_the_more_rarely_it_asks() -> None:
+    """Also what was put off before, whose attempt has another time by now."""
+    world = world_with(OF_OWNER)
+    world.clock.move(10 * MINUTE)
+    world.ledger.store(evolve(a_claim(), retry_at=NOW + 9 * MINUTE))
+    world.execute(to_executor(an_executor_message()))
+    [again] = world.http_queue.messages
+    assert again.visible_at == world.clock.now() + 5 * MINUTE
+
+
+def test_what_its_relay_let_through_as_a_probe_is_not_put_off() -> None:
+    """Though the executor has read the blocks before the relay wrote."""
+    world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
+    world.execute.breaker.gate.view()
+    world.relay(to_relay(a_delayer_message(nonce="n1")))
+    assert world.execute(world.http_queue.receive(1)) == []
+    assert len(world.target.reached) == 1
+    assert world.blocks.blocks() == ()
+
+
+def test_a_probe_that_comes_late_asks_like_all_others() -> None:
+    """Another one may have taken its place by now."""
+    late = probing(opened(PARTY, NOW - MINUTE, "HTTP 503"), "n1", NOW - MINUTE)
+    world = World()
+    world.blocks.rows[late.key] = late
+    gate = world.execute.breaker.gate
+    assert gate.closed(a_delayer_message().schedule, "n1") is None
+    assert circuit(world).probe_until == NOW + MINUTE
 
 
 def test_it_fails_when_it_is_too_old_and_says_why() -> None:
