@@ -171,6 +171,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("SnsTopic", "publish"): {("sns:Publish", "arn")},
     ("SqsQueue", "send"): {("sqs:SendMessage", "url")},
     ("SqsQueue", "visible"): {("sqs:GetQueueAttributes", "url")},
+    ("SqsQueue", "delayed"): {("sqs:GetQueueAttributes", "url")},
 }
 
 # The rows of the control table, and the lists of the registry, that each method touches: a policy names them.

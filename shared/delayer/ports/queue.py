@@ -46,5 +46,13 @@ class MeasuresBacklog(Protocol):
         ...
 
 
-class Queue(SendsMessages, MeasuresBacklog, Protocol):
+class CountsMessages(MeasuresBacklog, Protocol):
+    """Part of Queue."""
+
+    def delayed(self) -> int:
+        """About how many messages are there that cannot be received yet, because they were sent with a delay."""
+        ...
+
+
+class Queue(SendsMessages, CountsMessages, Protocol):
     """All of it."""
