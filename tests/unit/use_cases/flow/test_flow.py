@@ -13,6 +13,7 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.fakes import MemoryBlocks
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.flow.breaker import MOST_IN_ALL
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
@@ -249,11 +250,13 @@ def test_for_half_a_minute_what_was_read_before_is_good_enough() -> None:
     assert world.relay(to_relay(a_delayer_message(nonce="n3", randomness=bytes(range(8))))) == ["m0"]
 
 
-def test_an_owner_with_many_dead_targets_fills_no_table() -> None:
+@pytest.mark.parametrize(("owners", "targets"), [(1, 30), (MOST_IN_ALL, 1)])
+def test_many_dead_targets_fill_no_table(owners: int, targets: int) -> None:
+    """Neither of one owner, nor of all of them."""
     world = World()
-    for number in range(30):
-        party = Party(owner=OWNER, target=f"http-request {number}.example")
-        world.blocks.change(opened(party, NOW, ""))
+    for number in range(max(owners, targets)):
+        owner = OWNER if owners == 1 else f"owner {number}"
+        world.blocks.change(opened(Party(owner=owner, target=f"http-request {number}.example"), NOW, ""))
     world.target.answers = [OUTAGE] * IN_A_ROW
     fail_in_a_row(world, IN_A_ROW)
-    assert len(world.blocks.blocks()) == 30
+    assert len(world.blocks.blocks()) == max(owners, targets)
