@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from attrs import define
+from attrs import define, evolve
 
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.flow.block import Block, Kind, opened, suspended
@@ -108,10 +108,25 @@ def test_of_two_relays_one_lets_its_message_through() -> None:
 
 
 def test_what_a_circuit_keeps_for_too_long_is_handed_over_to_be_given_up() -> None:
-    world = world_with(opened(PARTY, NOW, "HTTP 503"))
+    world = world_with(evolve(opened(PARTY, NOW, "HTTP 503"), since=NOW - 2 * DAY))
     late = a_delayer_message(NOW - DAY - 1)
     assert world.relay(to_relay(late)) == []
     assert world.http_queue.sent == 1
+
+
+def test_what_an_outage_has_made_late_is_not_given_up_when_it_meets_a_circuit() -> None:
+    """It has not waited for its target yet. Nor has what was overdue when it was accepted."""
+    world = world_with(opened(PARTY, NOW - SECOND, "HTTP 503"))
+    world.relay(to_relay(a_delayer_message(NOW - 2 * DAY)))
+    assert world.http_queue.sent == 0
+    assert len(world.delayer_queue.messages) == 1
+    claimed_before = a_claim(NOW - 2 * DAY)
+    world.ledger.store(claimed_before)
+    assert world.execute(to_executor(an_executor_message(NOW - 2 * DAY))) == []
+    row = world.ledger.read(claimed_before.schedule_id)
+    assert row
+    assert row.state is State.CLAIMED
+    assert world.target.reached == []
 
 
 def test_a_suspension_gives_up_nothing() -> None:
@@ -147,7 +162,7 @@ def test_what_was_claimed_before_waits_without_an_attempt() -> None:
 
 
 def test_it_fails_when_it_is_too_old_and_says_why() -> None:
-    world = world_with(opened(PARTY, NOW, "no answer from target in time"))
+    world = world_with(evolve(opened(PARTY, NOW, "no answer from target in time"), since=NOW - 2 * DAY))
     world.ledger.store(a_claim(NOW - DAY - 1))
     message = an_executor_message(NOW - DAY - 1)
     assert world.execute(to_executor(message)) == []
