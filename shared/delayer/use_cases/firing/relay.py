@@ -157,7 +157,8 @@ class Relay(HandOver):
         wait = self.gate.closed(message.schedule, message.nonce)
         if wait is None or relaying.is_too_old(message, wait.block, self.clock.now()):
             return None
-        self.observer.note("kept back", message.schedule.id, why=wait.block.kind, delaySeconds=wait.seconds)
+        block = wait.block
+        self.observer.note("kept back", message.schedule.id, block=block.key, delaySeconds=wait.seconds)
         return relaying.Resend(wait.seconds)
 
     def _resend(self, early: Sequence[tuple[Held, int]]) -> list[str]:
