@@ -207,7 +207,7 @@ def test_a_command_that_meets_another_reads_again() -> None:
     assert world.blocks.blocks() == ()
 
 
-def test_of_two_that_suspend_at_once_both_are_told_that_it_is_so() -> None:
+def test_of_two_that_suspend_at_once_both_are_said_that_it_is_so() -> None:
     def faster(blocks: Raced) -> None:
         block = suspended(BOTH, START, "maintenance", "another")
         blocks.rows[block.key] = block
@@ -227,7 +227,7 @@ def test_a_circuit_that_is_probed_meanwhile_is_closed() -> None:
     assert world.blocks.blocks() == ()
 
 
-def test_who_meets_others_all_the_time_is_told_to_repeat_it() -> None:
+def test_who_meets_others_all_the_time_is_said_to_repeat_it() -> None:
     world = raced(changed_reason, 100, suspended(BOTH, START, "first", ""))
     assert "repeat the command" in refused(world, **SUSPEND)
 

@@ -96,7 +96,7 @@ def test_a_circuit_says_until_when() -> None:
     }
 
 
-def test_nothing_of_other_owners_is_told() -> None:
+def test_nothing_of_other_owners_is_said() -> None:
     world = World()
     counting(world, OF_ANOTHER, suspended(Party(owner="another", target=EVERY), START, "secret", ""))
     schedule = posted(world)
