@@ -52,7 +52,7 @@ class Gate:
         return party_of(schedule, action.fair_by if action else "")
 
     def _probe(self, found: Probe, nonce: str) -> Wait | None:
-        """Another one may be faster: then this one waits."""
+        """Another one may be faster: then this one waits. The relay may have written the same for it before."""
         mine = probing(found.block, nonce, self.clock.now())
         try:
             is_mine = self.blocks.change(mine)
@@ -62,4 +62,6 @@ class Gate:
             self.view.note(mine)
             return None
         self.view.read_again()
+        if any(block.key == mine.key and block.probe == nonce for block in self.view()):
+            return None
         return Wait(block=found.block, seconds=SHORTEST_WAIT)

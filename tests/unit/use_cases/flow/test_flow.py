@@ -107,6 +107,19 @@ def test_of_two_relays_one_lets_its_message_through() -> None:
     assert circuit(world).probe == "n1"
 
 
+def test_a_probe_goes_on_in_an_executor_that_has_not_heard_of_it() -> None:
+    """It has read the circuit a second before the relay wrote whose turn it is."""
+    world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
+    assert world.execute.breaker.gate.view()
+    world.clock.move(SECOND)
+    world.relay(to_relay(a_delayer_message(nonce="n1")))
+    assert circuit(world).probe == "n1"
+    world.clock.move(SECOND // 2)
+    assert world.execute(world.http_queue.receive()) == []
+    assert len(world.target.reached) == 1
+    assert world.blocks.blocks() == (), "it was answered"
+
+
 def test_what_a_circuit_keeps_for_too_long_is_handed_over_to_be_given_up() -> None:
     world = world_with(evolve(opened(PARTY, NOW, "HTTP 503"), since=NOW - 2 * DAY))
     late = a_delayer_message(NOW - DAY - 1)
