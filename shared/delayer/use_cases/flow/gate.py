@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from attrs import frozen
 
 from delayer.core.actions.action_type import ActionType
-from delayer.core.flow.block import probing
+from delayer.core.flow.block import probing, unprobed
 from delayer.core.flow.gate import SHORTEST_WAIT, Probe, Wait, decide_gate
 from delayer.core.flow.party import Party, party_of
 from delayer.core.schedule.instants import Millis
@@ -45,6 +45,17 @@ class Gate:
             if waits := self._probe(decision, nonce):
                 return waits
         return None
+
+    def give_back(self, nonce: str) -> None:
+        """It was to probe, and reaches no target: another one may at once. Without an answer, in a minute."""
+        try:
+            for block in self.view():
+                if block.probe == nonce:
+                    free = unprobed(block)
+                    if self.blocks.change(free):
+                        self.view.note(free)
+        except Unavailable:
+            return
 
     def party_of(self, schedule: Schedule) -> Party:
         """Its owner and its target."""

@@ -120,6 +120,18 @@ def test_a_probe_goes_on_in_an_executor_that_has_not_heard_of_it() -> None:
     assert world.blocks.blocks() == (), "it was answered"
 
 
+def test_what_was_cancelled_while_it_waited_uses_up_no_probe() -> None:
+    """Else each of them would keep the others waiting for a minute, though the target is back."""
+    world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
+    cancelled, live = a_delayer_message(nonce="n1"), a_delayer_message(nonce="n2", randomness=bytes(8))
+    world.ledger.store(evolve(claimed(cancelled.schedule, "n1"), state=State.CANCELLED))
+    assert world.relay(to_relay(cancelled)) == []
+    assert circuit(world).probe == ""
+    assert world.relay(to_relay(live)) == []
+    assert circuit(world).probe == "n2"
+    assert world.http_queue.sent == 1
+
+
 def test_what_a_circuit_keeps_for_too_long_is_handed_over_to_be_given_up() -> None:
     world = world_with(evolve(opened(PARTY, NOW, "HTTP 503"), since=NOW - 2 * DAY))
     late = a_delayer_message(NOW - DAY - 1)
