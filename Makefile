@@ -30,7 +30,7 @@ export NO_MKDOCS_2_WARNING := 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract new-executor \
-	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters lock clean
+	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters flow lock clean
 
 help: ## list the targets
 	@echo "make <target>:"
@@ -112,6 +112,9 @@ restore: $(INSTALLED) ## copy restored tables into a stack (STACK=delayer; ARGS=
 
 dead-letters: $(INSTALLED) ## redrive or discard dead letters, one or many (ARGS="redrive --reason 'HTTP 503' --dry-run"; ARGS=--help)
 	@$(BIN)/python -m operate.dead_letters $(ARGS)
+
+flow: $(INSTALLED) ## what waits though it is due: list, suspend, release, close (ARGS="suspend --owner NAME --reason '…'"; ARGS=--help)
+	@$(BIN)/python -m operate.flow $(ARGS)
 
 lock: $(INSTALLED) ## resolve the requirements again
 	@$(PIP_COMPILE) --no-emit-package botocore --no-emit-package python-dateutil --no-emit-package six \

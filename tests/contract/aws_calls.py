@@ -173,6 +173,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("SqsQueue", "pull"): {("sqs:ReceiveMessage", "url")},
     ("SqsQueue", "delete"): {("sqs:DeleteMessage", "url")},
     ("SqsQueue", "visible"): {("sqs:GetQueueAttributes", "url")},
+    ("SqsQueue", "delayed"): {("sqs:GetQueueAttributes", "url")},
 }
 
 # The rows of the control table, and the lists of the registry, that each method touches: a policy names them.

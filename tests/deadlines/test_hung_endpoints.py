@@ -144,6 +144,7 @@ GIVEN: dict[str, Any] = {
     "lifecycle-journal": messages(LIFECYCLE_EVENT, LIFECYCLE_EVENT),
     "operator-dead-letters": {"command": "list"},
     "operator-id-key": {"command": "show"},
+    "operator-flow": {"command": "list"},
     **{
         f"policy-{name}": messages((GOLDEN / "timing-message.json").read_text())
         for name in ("next-business-hour", "spread")
@@ -204,7 +205,7 @@ def test_a_function_ends_within_its_time_with_its_answer(
         assert answer["headers"]["Content-Type"] == "application/problem+json"
     elif function.startswith("task-1minute-"):
         assert outcome["raised"] == "Unavailable", "the next tick does it; the alarm sees this one"
-    elif function in ("operator-dead-letters", "operator-id-key"):
+    elif function in ("operator-dead-letters", "operator-id-key", "operator-flow"):
         assert answer["ok"] is False
     else:
         given = [one.get("messageId") or one["dynamodb"]["SequenceNumber"] for one in GIVEN[function]["Records"]]

@@ -23,6 +23,7 @@ ORDER = [
     "executor-*",
     "operator-dead-letters",
     "operator-id-key",
+    "operator-flow",
     "stream-lifecycle",
     "lifecycle-journal",
     "series-stepper",

@@ -35,7 +35,7 @@ ROOMS: dict[str, set[str]] = {
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
     "core/actions": {"core/schemas", "core/schedule", "core/flow", "core/firing", "core/masking"},
     "core/api": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/history", "core/actions"}
-    | {"core/timing"},
+    | {"core/timing", "core/flow"},
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
     "ports": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/actions", "core/series", "core/series/upkeep"},
@@ -50,7 +50,7 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
     "use_cases/api": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/api", "core/actions", "ports"}
     | {"core/series", "core/timing"}
-    | {"use_cases"},
+    | {"use_cases", "use_cases/flow"},
     "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"},
     "use_cases/series": {
         "core/schedule",
@@ -62,7 +62,7 @@ ROOMS: dict[str, set[str]] = {
         "core/api",
         "core/api/series",
     }
-    | {"ports", "use_cases", "use_cases/api"},
+    | {"core/flow", "ports", "use_cases", "use_cases/flow", "use_cases/api"},
     "use_cases/series/upkeep": {
         "core/schedule",
         "core/ledger",
@@ -110,7 +110,7 @@ ROOMS: dict[str, set[str]] = {
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
-    | {"core/masking", "core/series", "aws/runtime"},
+    | {"core/masking", "core/flow", "core/series", "aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
     | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series", "aws/lanes", "core/timing"}
     | {

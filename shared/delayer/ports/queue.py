@@ -66,5 +66,13 @@ class MeasuresBacklog(Protocol):
         ...
 
 
-class Queue(SendsMessages, PullsMessages, MeasuresBacklog, Protocol):
+class CountsMessages(MeasuresBacklog, Protocol):
+    """Part of Queue."""
+
+    def delayed(self) -> int:
+        """About how many messages are there that cannot be received yet, because they were sent with a delay."""
+        ...
+
+
+class Queue(SendsMessages, PullsMessages, CountsMessages, Protocol):
     """All of it."""

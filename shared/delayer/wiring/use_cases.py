@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from delayer.use_cases.firing.sweep import Tick
     from delayer.use_cases.firing.sweep_bucket import SweepBuckets
     from delayer.use_cases.flow.breaker import Breaker
+    from delayer.use_cases.flow.commands import OperateFlow
     from delayer.use_cases.flow.gate import Gate
+    from delayer.use_cases.flow.waits import Waits
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.deliver import Deliver
     from delayer.use_cases.history.write_journal import WriteJournal
@@ -168,6 +170,7 @@ def lookup(ports: "Bundle") -> "Lookup":
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=id_check(ports),
+        waits=waits(ports),
         observer=ports.observer,
     )
 
@@ -363,6 +366,28 @@ def breaker(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) 
     from delayer.use_cases.flow.breaker import Breaker
 
     return Breaker(gate=gate(ports, actions, claimed=True), blocks=ports.blocks, observer=ports.observer)
+
+
+def waits(ports: "Bundle") -> "Waits":
+    """For lookups: what something waits for."""
+    from delayer.use_cases.flow.view import BlocksInView
+    from delayer.use_cases.flow.waits import Waits
+
+    view = BlocksInView(clock=ports.clock, store=ports.blocks, observer=ports.observer)
+    return Waits(clock=ports.clock, view=view, actions=ports.actions, observer=ports.observer)
+
+
+def operate_flow(ports: "Bundle") -> "OperateFlow":
+    """The operator's commands on what waits."""
+    from delayer.use_cases.flow.commands import OperateFlow
+
+    return OperateFlow(
+        clock=ports.clock,
+        blocks=ports.blocks,
+        actions=ports.actions,
+        delayer_queue=ports.delayer_queue,
+        observer=ports.observer,
+    )
 
 
 def relay(ports: "Bundle") -> "Relay":
@@ -676,7 +701,7 @@ def read_series(ports: "Bundle") -> "ReadSeries":
     """GET of one, and of its next times."""
     from delayer.use_cases.series.reading.read import ReadSeries
 
-    return ReadSeries(clock=ports.clock, series=ports.series)
+    return ReadSeries(clock=ports.clock, series=ports.series, ledger=ports.ledger, waits=waits(ports))
 
 
 def list_occurrences(ports: "Bundle") -> "ListOccurrences":

@@ -35,8 +35,7 @@ PARTS: dict[str, set[str]] = {
     "dead_letters": DEAD_LETTERS,
     "accept": {*IDS, *QUOTA, "records", "ledger", "registry"},
     "replace": {*IDS, *QUOTA, "records", "ledger", "registry", "fail_fast_journal", "settings.has_journal"},
-    "lookup": {"clock", "observer", "control", "records", "ledger", "registry"}
-    | {"fail_fast_journal", "settings.has_journal"},
+    "lookup": {*FLOW, "control", "records", "ledger", "registry"} | {"fail_fast_journal", "settings.has_journal"},
     "list_schedules": {"clock", "control", "records", "ledger", "registry"} | {"journal", "settings.has_journal"},
     "cancel": {"clock", "observer", "control", "records", "waiting_records", "ledger", "registry"},
     "cancel_of_series": {"clock", "observer", "control", "timed_records", "ledger", "registry"},
@@ -67,6 +66,8 @@ PARTS: dict[str, set[str]] = {
     "send_canary": {*IDS, "observer", "schedules", "settings.period"},
     "sweep_buckets": {"clock", "observer", "schedules", "control", "delayer_queue", "settings.backlog_mark"},
     "gate": FLOW,
+    "waits": FLOW,
+    "operate_flow": {*FLOW, "delayer_queue"},
     "breaker": FLOW,
     "relay": {*DEAD_LETTERS, *FLOW, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
     "refill": {"observer", "own_queue", "slots", "background", "settings.suspects"},
@@ -95,7 +96,7 @@ PARTS: dict[str, set[str]] = {
     "begin_series": BEGINS,
     "create_series": {*BEGINS, "registry", "settings.has_events"},
     "put_series": {*BEGINS, *STEPS, "ledger", "settings.has_events"},
-    "read_series": {"clock", "series"},
+    "read_series": {*FLOW, "series", "ledger"},
     "list_series": {"clock", "series"},
     "list_occurrences": {"clock", "series", "ledger", "timed_records", "journal", "settings.has_journal"},
     "preview_series": {"clock"},
@@ -217,6 +218,7 @@ TWO = {
 SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota", "Redrive"}  # Redrive: of the commands for one and for many
 SHARED |= {"Retention", "Occurrences", "Begin", "StepSeries"}  # of series
 SHARED |= {"Gate", "Breaker"}  # of the relay, and of the executors
+SHARED |= {"Waits"}  # of lookups
 SHARED |= {"AskPolicies"}  # of a stream, and of the net under it
 SHARED |= {"Forgotten"}  # of a cancel, and of a stop
 KNOWLEDGE = {"RegisteredActions"}  # of the registered types; the target of executor-remote holds it

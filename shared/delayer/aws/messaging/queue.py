@@ -13,6 +13,7 @@ from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
     from mypy_boto3_sqs.type_defs import MessageTypeDef, SendMessageBatchRequestEntryTypeDef
 
 BATCH_BYTES: Final = MAX_BYTES  # SQS takes as much in one SendMessageBatch
@@ -63,11 +64,17 @@ class SqsQueue:
             log.warning("message not deleted: %s", error)
 
     def visible(self) -> int:
+        return self._about("ApproximateNumberOfMessages")
+
+    def delayed(self) -> int:
+        return self._about("ApproximateNumberOfMessagesDelayed")
+
+    def _about(self, attribute: "QueueAttributeNameType") -> int:
         try:
-            answer = self.sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=["ApproximateNumberOfMessages"])
+            answer = self.sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=[attribute])
+            return int(answer["Attributes"][attribute])
         except AWS_ERRORS as error:
             raise Unavailable(f"queue attributes: {error}") from error
-        return int(answer["Attributes"]["ApproximateNumberOfMessages"])
 
 
 def _entry(at: int, message: Outgoing) -> "SendMessageBatchRequestEntryTypeDef":

@@ -5,7 +5,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from delayer.core.firing.relaying import MAX_HOLD
+from delayer.core.firing.relaying import MAX_HOLD, kept_back_from
 from delayer.core.firing.retrying import RetryPolicy, retry_seconds
 from delayer.core.flow.block import Block, Kind
 from delayer.core.ledger.detail import detail_of
@@ -229,9 +229,9 @@ def decide_too_old(
 ) -> str | None:
     """Why it is given up instead of waiting any longer; None if it waits on.
 
-    Its age counts from its first attempt, or from when it was due if there was none. A suspension gives up nothing.
+    Its age counts from its first attempt, or from when it had to wait if there was none. A suspension gives up nothing.
     """
-    born = row.age_from or message.schedule.point_in_time
+    born = row.age_from or kept_back_from(message.schedule, block)
     if block.kind is Kind.SUSPENSION or now - born <= policy.max_age:
         return None
     attempts = row.attempt - 1

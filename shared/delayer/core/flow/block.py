@@ -81,6 +81,11 @@ def probing(block: Block, nonce: str, now: Millis) -> Block:
     return evolve(block, revision=block.revision + 1, probe=nonce, probe_until=now + PROBE_OVER)
 
 
+def unprobed(block: Block) -> Block:
+    """The row after a schedule that was to probe has turned out to have ended: another one is to."""
+    return evolve(block, revision=block.revision + 1, probe="", probe_until=0)
+
+
 def opened_again(block: Block, now: Millis, reason: str) -> Block:
     """The row after a probe that failed."""
     return evolve(

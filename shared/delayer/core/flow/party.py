@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 from attrs import frozen
 
+from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.schedule import Schedule
 
 HOST: Final = "host:"  # before the name of a field: of the URL in it, only the host counts
@@ -37,9 +38,17 @@ class Party:
 
 def party_of(schedule: Schedule, fair_by: str) -> Party:
     """Of a schedule. `fair_by` is as in ActionType: what names the target of its action."""
-    definition = schedule.definition
-    named = target_in(definition.action, fair_by)
-    return Party(owner=schedule.owner, target=f"{definition.action_type} {named}".rstrip())
+    return party_in(schedule.owner, schedule.definition, fair_by)
+
+
+def party_in(owner: str, definition: Definition, fair_by: str) -> Party:
+    """The same, of what will be a schedule of this owner."""
+    return Party(owner=owner, target=target_named(definition.action_type, target_in(definition.action, fair_by)))
+
+
+def target_named(kind: str, resource: str) -> str:
+    """As it is written in rows: the type of the action, and what names the target in it, if anything does."""
+    return f"{kind} {resource}".rstrip()
 
 
 def target_in(action: str, fair_by: str) -> str:

@@ -57,6 +57,9 @@ class MemoryQueue:
     def visible(self) -> int:
         return sum(message.visible_at <= self.clock.now() for message in self.messages)
 
+    def delayed(self) -> int:
+        return sum(not message.receives and message.visible_at > self.clock.now() for message in self.messages)
+
     def receive(self, at_most: int = 10) -> list[ReceivedMessage]:
         """Some of what is visible; invisible to others for the visibility timeout."""
         now = self.clock.now()

@@ -122,7 +122,7 @@ class Execute:
         now = self.clock.now()
         early = executing.decide_early(row, now)
         closed = early or self.breaker.gate.closed(message.schedule, message.nonce)
-        if closed or crowd is None:
+        if crowd is None or isinstance(closed, executing.Hop | Wait):
             return closed
         return crowd_wait(crowd, now - max(row.retry_at, message.schedule.point_in_time), now)
 
@@ -141,7 +141,8 @@ class Execute:
         if reason := executing.decide_too_old(message, row, wait.block, policy, now):
             lateness = row.lateness if row.was_attempted else executing.lateness(message, now)
             return self.fail(message, evolve(row, lateness=lateness), reason)
-        self.observer.note("kept back", message.schedule.id, why=wait.block.kind, delaySeconds=wait.seconds)
+        block = wait.block
+        self.observer.note("kept back", message.schedule.id, block=block.key, delaySeconds=wait.seconds)
         return self.wait_on(received, message, row, executing.Hop(now + wait.seconds * SECOND))
 
     def wait_on(

@@ -164,8 +164,16 @@ class Relay(HandOver):
         wait = self.gate.closed(message.schedule, message.nonce)
         if wait is None or relaying.is_too_old(message, wait.block, self.clock.now()):
             return None
-        self.observer.note("kept back", message.schedule.id, why=wait.block.kind, delaySeconds=wait.seconds)
+        block = wait.block
+        self.observer.note("kept back", message.schedule.id, block=block.key, delaySeconds=wait.seconds)
         return relaying.Resend(wait.seconds)
+
+    def _finish(self, ready: Sequence[Held], outcomes: Sequence[Verdict | Exception]) -> list[str]:
+        """What was cancelled while it waited probes no target: it must not keep others from doing so."""
+        for one, outcome in zip(ready, outcomes, strict=True):
+            if isinstance(outcome, Refuse):
+                self.gate.give_back(one.message.nonce)
+        return super()._finish(ready, outcomes)
 
     def _resend(self, early: Sequence[tuple[Held, int]]) -> list[str]:
         """The same nonce goes back into the queue: not a new copy, only a longer wait. Once, however many there are."""

@@ -17,6 +17,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.gate import Gate
 
 PARTIES: Final = 1_000  # whose health is kept; that of another one begins anew
+MOST_IN_ALL: Final = 1_000  # blocks: whatever fires reads all of them every two seconds
 MOST: Final = 40  # blocks of one owner: who has more dead targets than this is bounded by its share of slots
 
 
@@ -64,7 +65,8 @@ class Breaker:
         return next((block for block in known if block.party == party), None)
 
     def _has_too_many(self, party: Party) -> bool:
-        return sum(block.party.owner == party.owner for block in self.gate.view()) >= MOST
+        known = self.gate.view()
+        return len(known) >= MOST_IN_ALL or sum(block.party.owner == party.owner for block in known) >= MOST
 
     def _is_dead(self, party: Party, *, is_outage: bool) -> bool:
         """After this attempt. A target that has answered is not."""

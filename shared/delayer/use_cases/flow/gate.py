@@ -6,7 +6,7 @@ from typing import Final
 from attrs import frozen
 
 from delayer.core.actions.action_type import ActionType
-from delayer.core.flow.block import Block, Kind, probing
+from delayer.core.flow.block import Block, Kind, probing, unprobed
 from delayer.core.flow.gate import SHORTEST_WAIT, Probe, Wait, decide_gate
 from delayer.core.flow.party import Party, party_of
 from delayer.core.schedule.schedule import Schedule
@@ -51,6 +51,17 @@ class Gate:
 
     def _heeded(self) -> tuple[Block, ...]:
         return tuple(block for block in self.view() if block.kind in self.heeds)
+
+    def give_back(self, nonce: str) -> None:
+        """It was to probe, and reaches no target: another one may at once. Without an answer, in a minute."""
+        try:
+            for block in self.view():
+                if block.probe == nonce:
+                    free = unprobed(block)
+                    if self.blocks.change(free):
+                        self.view.note(free)
+        except Unavailable:
+            return
 
     def party_of(self, schedule: Schedule) -> Party:
         """Its owner and its target."""

@@ -21,12 +21,12 @@ _decide_too_old = executing.decide_too_old
 _waits = execute.Execute._waits
 
 
-def _only_its_delay(self: Any, message: Any, row: LedgerRow) -> Any:
+def _only_its_delay(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
     return executing.decide_early(row, self.clock.now())
 
 
-def _once(self: Any, message: Any, row: LedgerRow) -> Any:
-    return None if row.retry_of and row.attempt == 1 else _waits(self, message, row)
+def _once(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
+    return None if row.retry_of and row.attempt == 1 else _waits(self, message, row, crowd)
 
 
 def _with_its_old_token(row: LedgerRow, fence: str, now: Any, after: str, retry_at: Any = 0) -> LedgerRow:

@@ -14,6 +14,7 @@ from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.fakes import MemoryBlocks
 from delayer.fakes.runtime.faults import Fault, FaultPlan
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.flow.breaker import MOST_IN_ALL
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
@@ -107,11 +108,51 @@ def test_of_two_relays_one_lets_its_message_through() -> None:
     assert circuit(world).probe == "n1"
 
 
+def test_a_probe_goes_on_in_an_executor_that_has_not_heard_of_it() -> None:
+    """It has read the circuit a second before the relay wrote whose turn it is."""
+    world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
+    assert world.execute.breaker.gate.view()
+    world.clock.move(SECOND)
+    world.relay(to_relay(a_delayer_message(nonce="n1")))
+    assert circuit(world).probe == "n1"
+    world.clock.move(SECOND // 2)
+    assert world.execute(world.http_queue.receive()) == []
+    assert len(world.target.reached) == 1
+    assert world.blocks.blocks() == (), "it was answered"
+
+
+def test_what_was_cancelled_while_it_waited_uses_up_no_probe() -> None:
+    """Else each of them would keep the others waiting for a minute, though the target is back."""
+    world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
+    cancelled, live = a_delayer_message(nonce="n1"), a_delayer_message(nonce="n2", randomness=bytes(8))
+    world.ledger.store(evolve(claimed(cancelled.schedule, "n1"), state=State.CANCELLED))
+    assert world.relay(to_relay(cancelled)) == []
+    assert circuit(world).probe == ""
+    assert world.relay(to_relay(live)) == []
+    assert circuit(world).probe == "n2"
+    assert world.http_queue.sent == 1
+
+
 def test_what_a_circuit_keeps_for_too_long_is_handed_over_to_be_given_up() -> None:
-    world = world_with(opened(PARTY, NOW, "HTTP 503"))
+    world = world_with(evolve(opened(PARTY, NOW, "HTTP 503"), since=NOW - 2 * DAY))
     late = a_delayer_message(NOW - DAY - 1)
     assert world.relay(to_relay(late)) == []
     assert world.http_queue.sent == 1
+
+
+def test_what_an_outage_has_made_late_is_not_given_up_when_it_meets_a_circuit() -> None:
+    """It has not waited for its target yet. Nor has what was overdue when it was accepted."""
+    world = world_with(opened(PARTY, NOW - SECOND, "HTTP 503"))
+    world.relay(to_relay(a_delayer_message(NOW - 2 * DAY)))
+    assert world.http_queue.sent == 0
+    assert len(world.delayer_queue.messages) == 1
+    claimed_before = a_claim(NOW - 2 * DAY)
+    world.ledger.store(claimed_before)
+    assert world.execute(to_executor(an_executor_message(NOW - 2 * DAY))) == []
+    row = world.ledger.read(claimed_before.schedule_id)
+    assert row
+    assert row.state is State.CLAIMED
+    assert world.target.reached == []
 
 
 def test_a_suspension_gives_up_nothing() -> None:
@@ -201,7 +242,7 @@ def test_a_probe_that_comes_late_asks_like_all_others() -> None:
 
 
 def test_it_fails_when_it_is_too_old_and_says_why() -> None:
-    world = world_with(opened(PARTY, NOW, "no answer from target in time"))
+    world = world_with(evolve(opened(PARTY, NOW, "no answer from target in time"), since=NOW - 2 * DAY))
     world.ledger.store(a_claim(NOW - DAY - 1))
     message = an_executor_message(NOW - DAY - 1)
     assert world.execute(to_executor(message)) == []
@@ -304,11 +345,13 @@ def test_for_half_a_minute_what_was_read_before_is_good_enough() -> None:
     assert world.relay(to_relay(a_delayer_message(nonce="n3", randomness=bytes(range(8))))) == ["m0"]
 
 
-def test_an_owner_with_many_dead_targets_fills_no_table() -> None:
+@pytest.mark.parametrize(("owners", "targets"), [(1, 40), (MOST_IN_ALL, 1)])
+def test_many_dead_targets_fill_no_table(owners: int, targets: int) -> None:
+    """Neither of one owner, nor of all of them."""
     world = World()
-    for number in range(40):
-        party = Party(owner=OWNER, target=f"http-request {number}.example")
-        world.blocks.change(opened(party, NOW, ""))
+    for number in range(max(owners, targets)):
+        owner = OWNER if owners == 1 else f"owner {number}"
+        world.blocks.change(opened(Party(owner=owner, target=f"http-request {number}.example"), NOW, ""))
     world.target.answers = [OUTAGE] * IN_A_ROW
     fail_in_a_row(world, IN_A_ROW)
-    assert len(world.blocks.blocks()) == 40
+    assert len(world.blocks.blocks()) == max(owners, targets)
