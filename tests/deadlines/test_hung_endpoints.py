@@ -145,6 +145,7 @@ GIVEN: dict[str, Any] = {
     "lifecycle-journal": messages(LIFECYCLE_EVENT, LIFECYCLE_EVENT),
     "operator-dead-letters": {"command": "list"},
     "operator-id-key": {"command": "show"},
+    "operator-flow": {"command": "list"},
     "operator-owner-policy": {"command": "show"},
     **{
         f"policy-{name}": messages((GOLDEN / "timing-message.json").read_text())

@@ -95,7 +95,7 @@ class Service:
         AWS's own texts name roles and keys: they are not shown.
         """
         if not (shown := _shown(code)):
-            return Retry(detail=f"no answer from {self.shown}")
+            return Retry(detail=f"no answer from {self.shown}", is_outage=True)
         if code.lower().startswith("kms"):
             return Retry(detail=f"{self.shown}: {shown}; {self.keys}")
         return Refused(f"{self.shown}: {shown}") if code in self.never else Retry(detail=f"{self.shown}: {shown}")

@@ -49,22 +49,26 @@ def answered(result: Result) -> dict[str, Any]:
     match result:
         case Done(detail):
             return {"outcome": "done", "detail": detail}
-        case Retry(detail=detail, after_seconds=after):
-            return {"outcome": "retry", "detail": detail, "afterSeconds": after}
+        case Retry(detail=detail, after_seconds=after, is_outage=is_outage):
+            return {"outcome": "retry", "detail": detail, "afterSeconds": after, "isOutage": is_outage}
         case Refused(detail):
             return {"outcome": "refused", "detail": detail}
     assert_never(result)
 
 
 def as_result(content: object) -> Result:
-    """The inverse. Raises ValueError for what is no answer. A detail is made printable and short, whoever wrote it."""
+    """The inverse. Raises ValueError for what is no answer. A detail is made printable and short, whoever wrote it.
+
+    A function that was built with an older Delayer does not say `isOutage`: then it is none.
+    """
     match content:
         case {"outcome": "done", "detail": str(detail)}:
             return Done(detail)
-        case {"outcome": "retry", "detail": str(detail), "afterSeconds": int(after)} if after >= 0:
-            return Retry(detail=detail, after_seconds=min(int(after), MOST_SECONDS))
-        case {"outcome": "retry", "detail": str(detail), "afterSeconds": None}:
-            return Retry(detail=detail)
+        case {"outcome": "retry", "detail": str(detail), "afterSeconds": int(after), **more} if after >= 0:
+            at_most = min(int(after), MOST_SECONDS)
+            return Retry(detail=detail, after_seconds=at_most, is_outage=more.get("isOutage") is True)
+        case {"outcome": "retry", "detail": str(detail), "afterSeconds": None, **more}:
+            return Retry(detail=detail, is_outage=more.get("isOutage") is True)
         case {"outcome": "refused", "detail": str(detail)}:
             return Refused(detail)
     raise ValueError("what the function returned is no Done, Retry or Refused")
