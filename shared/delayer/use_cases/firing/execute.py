@@ -93,7 +93,7 @@ class Execute:
         self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow | None, crowd: Party | None = None
     ) -> bool:
         match executing.decide_attempt(message, row):
-            case executing.Attempt() | executing.Take() if row and (wait := self._waits(message, row, crowd)):
+            case executing.Attempt() | executing.Take() if row and (wait := self.waits(message, row, crowd)):
                 return self._wait(received, message, row, wait)
             case executing.Attempt() if row:
                 return self._attempt(message, row)
@@ -114,7 +114,7 @@ class Execute:
             case _:
                 return self._dead_letter(received, "the ledger has no claim for it", message)
 
-    def _waits(
+    def waits(
         self, message: ExecutorMessage, row: LedgerRow, crowd: Party | None
     ) -> executing.Hold | executing.Hop | Wait | None:
         """Why its target must not be reached now. What was taken is being attempted, and is not put off any more."""

@@ -18,7 +18,7 @@ from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
 _decide_too_old = executing.decide_too_old
-_waits = execute.Execute._waits
+_waits = execute.Execute.waits
 
 
 def _only_its_delay(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
