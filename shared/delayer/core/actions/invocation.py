@@ -48,11 +48,11 @@ def as_action(content: object) -> ActionType:
 
 def answered(result: Result) -> dict[str, Any]:
     """The answer to ATTEMPT. Only what did not come to its target says so: it is rare, and older ones do not."""
-    told = _told(result)
-    return told if isinstance(result, Done) or result.reached else {**told, "reached": False}
+    answer = _written(result)
+    return answer if isinstance(result, Done) or result.reached else {**answer, "reached": False}
 
 
-def _told(result: Result) -> dict[str, Any]:
+def _written(result: Result) -> dict[str, Any]:
     match result:
         case Done(detail):
             return {"outcome": "done", "detail": detail}
@@ -68,13 +68,13 @@ def as_result(content: object) -> Result:
 
     A function that was built with an older Delayer does not say `isOutage`: then it is none.
     """
-    result = _heard(content)
+    result = _read(content)
     if isinstance(result, Done) or not isinstance(content, dict) or content.get("reached") is not False:
         return result
     return evolve(result, reached=False)
 
 
-def _heard(content: object) -> Result:
+def _read(content: object) -> Result:
     match content:
         case {"outcome": "done", "detail": str(detail)}:
             return Done(detail)
