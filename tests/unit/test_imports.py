@@ -35,7 +35,7 @@ ROOMS: dict[str, set[str]] = {
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
     "core/signing": {"core/schedule"},
     "core/actions": {"core/schemas", "core/schedule", "core/flow", "core/firing", "core/masking"},
-    "core/owners": {"core/schedule", "core/actions"},
+    "core/owners": {"core/schedule", "core/flow", "core/actions"},
     "core/api": {
         "core/owners",
         "core/schemas",
@@ -62,6 +62,7 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
     "use_cases/owners": {
         "core/schedule",
+        "core/recurrence",
         "core/actions",
         "core/firing",
         "core/owners",

@@ -120,14 +120,14 @@ class HttpTarget:
             url = _target_of(request)
             headers = _headers(url, request, message)
         except Forbidden as error:
-            return Refused(str(error))
+            return Refused(str(error), reached=False)
         try:
             address = self._address(url, deadline)
             with _connected(url, address, deadline) as connection:
                 answered, kept = _answer(connection, url, request, headers, message.payload, deadline)
                 return evolve(_result(answered, request.done), answer=kept)
         except Forbidden as error:
-            return Refused(str(error))
+            return Refused(str(error), reached=False)
         except (NotHttp, OSError) as error:
             answer = f"no answer from {(url.netloc or '')[:100]}"
             why = " in time" if monotonic() >= deadline else f": {_reason(error)}"

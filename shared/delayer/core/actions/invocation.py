@@ -2,6 +2,8 @@
 
 from typing import Any, Final, assert_never
 
+from attrs import evolve
+
 from delayer.core.actions import action_type
 from delayer.core.actions.action_type import ActionType
 from delayer.core.firing.executing import Done, Refused, Result, Retry
@@ -45,7 +47,12 @@ def as_action(content: object) -> ActionType:
 
 
 def answered(result: Result) -> dict[str, Any]:
-    """The answer to ATTEMPT."""
+    """The answer to ATTEMPT. Only what did not come to its target says so: it is rare, and older ones do not."""
+    answer = _written(result)
+    return answer if isinstance(result, Done) or result.reached else {**answer, "reached": False}
+
+
+def _written(result: Result) -> dict[str, Any]:
     match result:
         case Done(detail):
             return {"outcome": "done", "detail": detail}
@@ -61,6 +68,13 @@ def as_result(content: object) -> Result:
 
     A function that was built with an older Delayer does not say `isOutage`: then it is none.
     """
+    result = _read(content)
+    if isinstance(result, Done) or not isinstance(content, dict) or content.get("reached") is not False:
+        return result
+    return evolve(result, reached=False)
+
+
+def _read(content: object) -> Result:
     match content:
         case {"outcome": "done", "detail": str(detail)}:
             return Done(detail)

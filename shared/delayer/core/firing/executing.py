@@ -78,20 +78,23 @@ class Retry:
     """The target may accept it later. `after_seconds` is the delay that it asked for, if it did.
 
     `is_outage`: the target did not answer, or said that it is broken. Several in a row open its circuit (ADR 0111).
+    `reached`: whether the target was asked at all. If not, this says nothing about it.
     """
 
     detail: str = field(converter=detail_of)
     after_seconds: int | None = None
     answer: str = ""
     is_outage: bool = False
+    reached: bool = True
 
 
 @frozen
 class Refused:
-    """The target will never accept it."""
+    """The target will never accept it; or it may not be asked, and `reached` is False."""
 
     detail: str = field(converter=detail_of)
     answer: str = field(default="", kw_only=True)
+    reached: bool = field(default=True, kw_only=True)
 
 
 Result = Done | Retry | Refused

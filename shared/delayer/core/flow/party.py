@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 from attrs import frozen
 
+from delayer.core.flow.address import the_same
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.schedule import Schedule
 
@@ -66,7 +67,10 @@ def target_in(action: str, fair_by: str) -> str:
 
 
 def host_in(url: str) -> str:
-    """`api.example.com` or `api.example.com:8443`, in lower case and ASCII; empty if it is no URL."""
+    """`api.example.com` or `api.example.com:8443`, in lower case and ASCII; empty if it is no URL.
+
+    An address is the same target however it is spelled.
+    """
     found = _AUTHORITY.match(url)
     if not found:
         return ""
@@ -75,4 +79,5 @@ def host_in(url: str) -> str:
         host = host if host.isascii() else host.encode("idna").decode()
     except ValueError:
         return ""
+    host = the_same(host)
     return host if port in ("", _DEFAULT_PORTS[scheme]) else f"{host}:{port}"

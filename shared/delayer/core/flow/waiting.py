@@ -19,18 +19,20 @@ class Waiting:
     kind: Kind
     reason: str
     since: Millis  # from then on, whoever is due waits
-    until: Millis = 0  # of a circuit: when it is probed; 0: not known, or any moment now
+    until: Millis = 0  # of a circuit: when it is probed; of a crowd: when it is over; 0: not known, or any moment now
 
 
 def waiting_for(blocks: Iterable[Block], party: Party, next_attempt_at: Millis, now: Millis) -> Waiting | None:
     """What keeps back a schedule that is due now, or waits for the attempt at `next_attempt_at`; None: nothing does.
 
-    An attempt that is planned for later than the end of a pause waits for its own time, and not for the circuit.
+    An attempt that is planned for later than the end of a pause waits for its own time, and not for the circuit. A
+    crowd that is over keeps back nobody, though its row is still there.
     """
     about = sorted((block for block in blocks if block.party.covers(party)), key=_suspensions_first)
     for block in about:
-        is_circuit = block.kind is Kind.CIRCUIT
-        if is_circuit and next_attempt_at > max(block.until, now) + ASKED_SOON:
+        if block.kind is Kind.CROWD and now >= block.until:
+            continue
+        if block.kind is not Kind.SUSPENSION and next_attempt_at > max(block.until, now) + ASKED_SOON:
             continue
         until = block.until if block.until > now else 0
         return Waiting(kind=block.kind, reason=block.reason, since=block.since, until=until)

@@ -64,7 +64,7 @@ class Tokens:
                         return self._fetched(claim, values, left)
                 case Failed(reason=reason, until=until):
                     seconds = -(-(until - self.clock.now()) // SECOND)
-                    return Retry(detail=_no_token(wanted.name, reason), after_seconds=max(seconds, 1))
+                    return Retry(detail=_no_token(wanted.name, reason), after_seconds=max(seconds, 1), reached=False)
                 case Wait():
                     self._wait(began, left)
         raise NotAttempted("others fetch its token all the time")
@@ -89,7 +89,7 @@ class Tokens:
         except NoToken as error:
             self.rows.write(without_token(claim, str(error)), claim)
             self.observer.warn("no token", connection=claim.name, reason=str(error))
-            return Retry(detail=_no_token(claim.name, str(error)))
+            return Retry(detail=_no_token(claim.name, str(error)), reached=False)
         sealed = self.seal.sealed(token.text, _about(claim))
         self.rows.write(with_token(claim, token, sealed), claim)
         self.observer.note("token fetched", connection=claim.name, seconds=token.seconds)

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from attrs import field, frozen
 
-from delayer.core.firing.executing import Result, Retry
+from delayer.core.firing.executing import Done, Result, Retry
 from delayer.core.flow.block import Block, Kind, crowded, opened, opened_again
 from delayer.core.flow.health import Health
 from delayer.core.flow.party import Party
@@ -36,7 +36,13 @@ class Breaker:
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
 
     def made(self, message: ExecutorMessage, result: Result) -> None:
-        """An attempt was made. Never raises: what cannot be written now is written after the next one."""
+        """An attempt was made. Never raises: what cannot be written now is written after the next one.
+
+        What never came to its target says nothing about it: if it was the probe, another one is to be.
+        """
+        if not isinstance(result, Done) and not result.reached:
+            self.gate.give_back(message.nonce)
+            return
         is_outage = isinstance(result, Retry) and result.is_outage
         try:
             if not is_outage and not self._healths and not self.gate.view():

@@ -20,6 +20,8 @@ from delayer.core.ledger.detail import MAX_DETAIL
         Retry(detail="HTTP 503", is_outage=True),
         Retry(detail="HTTP 503", after_seconds=7, is_outage=True),
         Refused("no such channel"),
+        Refused("not a public address", reached=False),
+        Retry(detail="no token", reached=False),
     ],
 )
 def test_a_result_arrives_as_it_was(result: Result) -> None:

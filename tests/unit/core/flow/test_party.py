@@ -33,6 +33,26 @@ def test_the_host_of_a_url(url: str, host: str) -> None:
     assert host_in(url) == host
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "0X7F.0.0.1", "017700000001"])
+def test_an_address_is_one_target_however_it_is_spelled(host: str) -> None:
+    """Else each spelling would have a circuit and a share of its own."""
+    assert host_in(f"http://{host}:8080/") == "127.0.0.1:8080"
+
+
+@pytest.mark.parametrize("host", ["2001:db8::1", "2001:DB8:0:0::1", "2001:0db8:0000:0000:0000:0000:0000:0001"])
+def test_so_is_an_address_of_ipv6(host: str) -> None:
+    assert host_in(f"https://[{host}]/") == "[2001:db8::1]"
+
+
+def test_an_address_of_ipv4_within_ipv6_is_that_of_ipv4() -> None:
+    assert host_in("http://[::ffff:10.0.0.1]/") == host_in("http://[::FFFF:a00:1]/") == "10.0.0.1"
+
+
+@pytest.mark.parametrize("host", ["256.1.1.1.1", "1.2.3.4.5", "4294967296", "08", "a.1", "1..1", "[::g]"])
+def test_what_is_no_address_stays_as_it_is(host: str) -> None:
+    assert host_in(f"http://{host}/") == host
+
+
 def test_the_names_below_a_domain_are_targets_of_their_own() -> None:
     """A circuit is about one host; what bounds an owner over all its hosts is its share of slots."""
     assert host_in("https://a.example.com") != host_in("https://b.example.com")

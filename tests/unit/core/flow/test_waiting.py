@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.flow.block import Block, Kind, opened, probing, suspended
+from delayer.core.flow.block import CROWDED, CROWDED_FOR, Block, Kind, crowded, opened, probing, suspended
 from delayer.core.flow.gate import Wait, decide_gate
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.flow.waiting import ASKED_SOON, waiting_for
@@ -49,6 +49,23 @@ def test_an_attempt_that_is_planned_for_later_does_not_wait_for_a_circuit() -> N
     assert said(OPEN, next_attempt_at=NOW + HOUR) is None
     assert said(OPEN, next_attempt_at=NOW + 10 * SECOND + ASKED_SOON)
     assert said(OPEN, OF_OWNER, next_attempt_at=NOW + HOUR)
+
+
+def test_a_crowd_is_said_until_it_is_over() -> None:
+    """Its row stays for a day, and keeps back nobody."""
+    block = crowded(PARTY, NOW, None)
+    assert block
+    assert said(block, now=NOW + CROWDED_FOR - 1) == (Kind.CROWD, CROWDED, NOW, NOW + CROWDED_FOR)
+    assert said(block, now=NOW + CROWDED_FOR) is None
+    assert said(block, next_attempt_at=NOW + HOUR) is None, "it waits for its own time"
+
+
+def test_a_crowd_that_is_over_hides_no_circuit() -> None:
+    block = crowded(PARTY, NOW - HOUR, None)
+    assert block
+    found = said(block, OPEN)
+    assert found
+    assert found[0] is Kind.CIRCUIT
 
 
 @given(st.integers(0, DAY), st.integers(0, 10), st.booleans())

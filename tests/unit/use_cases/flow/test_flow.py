@@ -302,6 +302,35 @@ def test_a_probe_that_is_answered_closes_the_circuit(answer: Result) -> None:
     assert probed(answer).blocks.blocks() == ()
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [Refused("its connection was deleted", reached=False), Retry(detail="no token", reached=False)],
+    ids=["refused", "retry"],
+)
+def test_a_probe_that_never_reaches_the_target_only_gives_its_turn_back(answer: Result) -> None:
+    """It says nothing about the target: the circuit stays as it was, and another one may probe at once."""
+    block = circuit(probed(answer))
+    assert (block.until, block.pauses, block.probe, block.probe_until) == (NOW, 1, "", 0)
+
+
+def test_a_probe_that_the_owner_policy_forbids_does_not_close_the_circuit() -> None:
+    world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
+    world.execute = evolve(world.execute, permit=lambda _: Refused("forbidden by now", reached=False))
+    world.ledger.store(a_claim())
+    assert world.execute(to_executor(an_executor_message())) == []
+    assert world.target.reached == []
+    assert circuit(world).probe == ""
+
+
+def test_what_never_reaches_its_target_neither_counts_as_a_failure_nor_as_an_answer() -> None:
+    unreached = Retry(detail="no token", reached=False)
+    world = world_with(answers=(*(OUTAGE,) * (IN_A_ROW - 1), unreached, OUTAGE))
+    fail_in_a_row(world, IN_A_ROW)
+    assert world.blocks.blocks() == ()
+    fail_in_a_row(world, 1)
+    assert circuit(world).party == PARTY
+
+
 def test_a_probe_that_fails_opens_it_for_longer() -> None:
     world = probed(OUTAGE)
     block = circuit(world)

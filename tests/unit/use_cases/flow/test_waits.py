@@ -4,11 +4,12 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 
 from delayer.aws.http import responses
 from delayer.aws.http import series as shown_as
 from delayer.core.api.status import Status
-from delayer.core.flow.block import Kind, opened, suspended
+from delayer.core.flow.block import CROWDED, Kind, crowded, opened, suspended
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.ledger.outcome import retried
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, format_instant
@@ -17,6 +18,7 @@ from delayer.core.series.series import SeriesState
 from delayer.fakes import MemoryBlocks
 from delayer.use_cases.series.reading.read import SeriesFound
 from delayer.wiring import use_cases
+from tests.cfn import ROOT
 from tests.samples import claimed
 from tests.unit.use_cases.flow.test_flow import Counting
 from tests.unit.use_cases.series.test_create import body, created
@@ -94,6 +96,24 @@ def test_a_circuit_says_until_when() -> None:
         "since": format_instant(START + MINUTE),
         "until": format_instant(START + MINUTE + 10 * SECOND),
     }
+
+
+def test_a_crowd_is_said_as_the_contract_has_it() -> None:
+    world = World()
+    counting(world, crowded(Party(owner=OWNER, target=TARGET), START + MINUTE, None))
+    schedule = posted(world)
+    world.clock.move(MINUTE + SECOND)
+    content = shown(world, schedule)
+    assert content["waiting"] == {
+        "for": "crowd",
+        "reason": CROWDED,
+        "since": format_instant(START + MINUTE),
+        "until": format_instant(START + MINUTE + 5 * SECOND),
+    }
+    contract = yaml.safe_load((ROOT / "openapi.yaml").read_text())["components"]["schemas"]["Waiting"]
+    assert set(contract["properties"]["for"]["enum"]) == set(Kind)
+    world.clock.move(10 * SECOND)
+    assert "waiting" not in shown(world, schedule)
 
 
 def test_nothing_of_other_owners_is_said() -> None:
