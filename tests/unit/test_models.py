@@ -19,6 +19,8 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.use_cases.api.issue.Ids": "raises the shards once in each execution environment",
     "delayer.use_cases.owners.known.KnownOwnerPolicies": "remembers what its execution environment has read",
     "delayer.use_cases.actions.registered.RegisteredActions": "remembers what its execution environment has read",
+    "delayer.aws.connections.sealing.AesGcm": "remembers the key that its execution environment has read",
+    "delayer.use_cases.connections.credentials.Credentials": "remembers what its execution environment has read",
     "delayer.use_cases.recovery.guard.Guard": "remembers when its execution environment last noted a pass",
     "delayer.use_cases.recovery.bring_back.BringBack": "remembers how far its execution environment came",
     "delayer.aws.runtime.target_clients.Roles": "remembers the credentials of the roles that it has assumed",

@@ -22,13 +22,17 @@ from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.fakes import (
+    MemoryConnections,
     MemoryJournal,
     MemoryQueue,
     MemoryRecords,
     MemoryRegistry,
     MemoryScheduleTable,
+    MemorySeal,
+    MemorySecrets,
     MemorySeriesProgress,
     MemorySeriesUpkeep,
+    MemoryTokens,
     MemoryWaitingTable,
 )
 from delayer.fakes.messaging.queue import Message, oldest
@@ -246,9 +250,16 @@ class Stack(World):
         self.policy_queue = self._queue("policy", 120 * SECOND)
         self.series_suspects = self._queue(SUSPECTS["step"], MINUTE)
         self.series_queue = self._queue("series", MINUTE, self.series_suspects)
-        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger)
+        self.token_rows = MemoryTokens()
+        self.connections = MemoryConnections(tokens=self.token_rows)
+        self.secrets, self.seal = MemorySecrets(), MemorySeal()
+        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger, connections=self.connections)
         self.series = WatchedSeries(
-            watch=self.watch, schedules=self.table, ledger=self.ledger, requests=self.registry.requests
+            watch=self.watch,
+            schedules=self.table,
+            ledger=self.ledger,
+            requests=self.registry.requests,
+            connections=self.connections,
         )
         self.series_upkeep = MemorySeriesUpkeep(series=self.series)
         self.series_progress = MemorySeriesProgress()
@@ -262,6 +273,7 @@ class Stack(World):
             id(self.control): ("control", Service.DYNAMODB),
             id(self.trials): ("trials", Service.DYNAMODB),
             id(self.registry): ("registry", Service.DYNAMODB),
+            id(self.connections): ("connections", Service.DYNAMODB),
             id(self.series): ("series", Service.DYNAMODB),
             id(self.series_upkeep): ("series-upkeep", Service.DYNAMODB),
             id(self.series_progress): ("series-progress", Service.DYNAMODB),

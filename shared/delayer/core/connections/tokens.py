@@ -44,7 +44,7 @@ class UseToken:
     row: TokenRow
 
 
-@frozen
+@frozen(kw_only=True)
 class Fetch:
     """Write `claim` in place of `over`; who succeeds, fetches."""
 
@@ -59,7 +59,7 @@ class Wait:
     until: Millis
 
 
-@frozen
+@frozen(kw_only=True)
 class Failed:
     """The last fetch brought none, and it is too early for the next."""
 
@@ -88,7 +88,7 @@ def decide_token(row: TokenRow | None, wanted: Wanted, now: Millis) -> UseToken 
     if held:
         return UseToken(held)
     until = row.fetched_at + APART
-    return Failed(own.failure, until) if own and own.failure else Wait(until)
+    return Failed(reason=own.failure, until=until) if own and own.failure else Wait(until)
 
 
 def _claim(row: TokenRow | None, held: TokenRow | None, wanted: Wanted, now: Millis) -> TokenRow:

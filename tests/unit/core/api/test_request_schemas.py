@@ -48,7 +48,8 @@ def becomes_a_union_of_classes(schema: dict[str, Any]) -> bool:
 
 @pytest.mark.parametrize("operation", sorted(BODIES))
 def test_the_body_of_a_request_becomes_a_class(operation: str) -> None:
-    assert becomes_a_class(referred(BODIES[operation]))
+    body = referred(BODIES[operation])
+    assert becomes_a_class(body) or becomes_a_union_of_classes(body)
 
 
 def test_those_that_schedule_have_the_same_class() -> None:

@@ -74,7 +74,7 @@ def test_a_token_of_other_values_is_of_no_use() -> None:
 
 def test_a_failure_is_known_to_all_for_a_minute() -> None:
     failed = without_token(CLAIM, "HTTP 500")
-    assert decide_token(failed, WANTED, NOW + 1) == Failed("HTTP 500", NOW + APART)
+    assert decide_token(failed, WANTED, NOW + 1) == Failed(reason="HTTP 500", until=NOW + APART)
     assert isinstance(decide_token(failed, WANTED, NOW + APART), Fetch)
     assert isinstance(decide_token(failed, evolve(WANTED, secret="s2"), NOW + 1), Wait), "of other values"
 

@@ -210,8 +210,10 @@ def test_what_is_kept_is_bounded(stand: Stand) -> None:
         row = Connection(owner=OWNER, name=name, type=Kind.BEARER, secret=name, header="Authorization")
         stand.connections.rows[OWNER, name] = row
         credentials.of(OWNER, name, lambda: 1.0)
-    kept: Any = credentials
-    assert len(kept._kept) == KEPT
+    stand.secrets.texts.clear()
+    newest, oldest = credentials.of(OWNER, f"c{KEPT + 49}", lambda: 1.0), credentials.of(OWNER, "c0", lambda: 1.0)
+    assert type(newest) is not type(oldest)
+    assert isinstance(oldest, Refused), "it is read again, and is gone"
 
 
 def test_a_value_that_an_operator_has_changed_is_read_anew_after_a_401(stand: Stand) -> None:
