@@ -15,6 +15,7 @@ from delayer.core.connections.tokens import (
     Wait,
     Wanted,
     decide_token,
+    held_in,
     token_in,
     with_token,
     without_token,
@@ -30,6 +31,8 @@ ROUNDS: Final = 100
 LOOKED_AGAIN: Final[Millis] = 200  # while somebody else fetches it
 WAITED: Final[Millis] = 5 * SECOND  # at most: what takes longer comes again
 LONGEST: Final = 10.0  # seconds of a fetch
+ENOUGH: Final = 9.5  # seconds; a fetch that its attempt cuts off before says nothing about the endpoint
+SPENT: Final = 0.05  # seconds of an attempt that are as good as none
 
 Left = Callable[[], float]  # seconds of the attempt
 
@@ -59,6 +62,8 @@ class Tokens:
                     if header := self._opened(found, wanted):
                         return header
                     wanted = evolve(wanted, rejected=found.sealed)
+                case Fetch(over=held) if left() < ENOUGH and held and (header := self._in_hand(held, wanted)):
+                    return header
                 case Fetch(claim=claim, over=over):
                     if self.rows.write(claim, over):
                         return self._fetched(claim, values, left)
@@ -76,6 +81,11 @@ class Tokens:
             raise NotAttempted("its token cannot be opened with the key of the stack")
         return None if text is None else bearer(text, row.sealed)
 
+    def _in_hand(self, row: TokenRow, wanted: Wanted) -> Header | None:
+        """The token that is to be renewed, for who has little time: somebody else renews it, as long as it is valid."""
+        held = held_in(row, wanted, self.clock.now())
+        return self._opened(held, wanted) if held and held.sealed != wanted.rejected else None
+
     def _wait(self, began: Millis, left: Left) -> None:
         now = self.clock.now()
         if now - began >= WAITED or left() < 1:
@@ -83,11 +93,16 @@ class Tokens:
         self.clock.sleep_until(now + LOOKED_AGAIN)
 
     def _fetched(self, claim: TokenRow, values: Values, left: Left) -> Header | Retry:
-        """The row is written whatever comes of it, so that others do not wait in vain."""
+        """The row is written whatever comes of it, so that others do not wait in vain.
+
+        But for a fetch that was cut off by a short attempt: it is that attempt's failure, and nobody else's.
+        """
+        seconds = min(left(), LONGEST)
         try:
-            token = token_in(*self.ask(values, min(left(), LONGEST)))
+            token = token_in(*self.ask(values, seconds))
         except NoToken as error:
-            self.rows.write(without_token(claim, str(error)), claim)
+            if seconds >= ENOUGH or left() > SPENT:
+                self.rows.write(without_token(claim, str(error)), claim)
             self.observer.warn("no token", connection=claim.name, reason=str(error))
             return Retry(detail=_no_token(claim.name, str(error)))
         sealed = self.seal.sealed(token.text, _about(claim))
