@@ -214,7 +214,7 @@ def test_what_is_kept_is_bounded(stand: Stand) -> None:
     stand.secrets.texts.clear()
     newest, oldest = credentials.of(OWNER, f"c{KEPT + 49}", lambda: 1.0), credentials.of(OWNER, "c0", lambda: 1.0)
     assert type(newest) is not type(oldest)
-    assert isinstance(oldest, Refused), "it is read again, and is gone"
+    assert isinstance(oldest, Retry), "it is read again, and is gone"
 
 
 def test_a_value_that_an_operator_has_changed_is_read_anew_after_a_401(stand: Stand) -> None:
