@@ -803,6 +803,17 @@ def accepts(parameter: str, value: str) -> bool:
     return re.fullmatch(expanded()["Parameters"][parameter]["AllowedPattern"], value) is not None
 
 
+@pytest.mark.parametrize("parameter", ["JwtOwnerClaim", "JwtReadScope", "JwtWriteScope"])
+def test_no_claim_and_no_scope_is_a_hyphen(parameter: str) -> None:
+    """Functions read it as none: a scope that is wanted would not be asked for."""
+    assert not accepts(parameter, "-")
+    for value in ("sub", "-a", "--", "a-", "https://x.example/read", "a" * 128, "-" + "a" * 127):
+        assert accepts(parameter, value), value
+    assert not accepts(parameter, "a" * 129)
+    assert not accepts(parameter, "-" + "a" * 128)
+    assert accepts(parameter, "") == (parameter != "JwtOwnerClaim")
+
+
 @pytest.mark.parametrize("service", ["Sns", "Event", "Lambda", "Step"])
 def test_no_action_may_reach_everything_in_the_account(service: str) -> None:
     """Whoever widens the pattern says at least a part of a name."""
