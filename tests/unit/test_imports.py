@@ -60,6 +60,7 @@ ROOMS: dict[str, set[str]] = {
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
     "use_cases/owners": {
         "core/schedule",
+        "core/recurrence",
         "core/actions",
         "core/firing",
         "core/owners",

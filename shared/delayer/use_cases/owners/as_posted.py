@@ -6,9 +6,11 @@ from attrs import frozen
 
 from delayer.core.actions.action_type import ActionType
 from delayer.core.api.admission import admit
+from delayer.core.api.json_body import fields_of
 from delayer.core.api.request import Invalid, NotJson, TooLarge
 from delayer.core.api.series.admission import admit_series
 from delayer.core.owners.document import WrongPolicy
+from delayer.core.recurrence.times import next_after
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
 
@@ -20,13 +22,14 @@ class AsPosted:
     actions: Mapping[str, ActionType]
 
     def __call__(self, body: object, now: Millis) -> tuple[Definition, Millis]:
-        """Of a schedule, with its time, or of a series, with 0. Raises WrongPolicy."""
+        """With its time, of a series its first one; 0 if it has none. Raises WrongPolicy."""
         if not isinstance(body, str):
             raise WrongPolicy("schedule: the body of a POST, as a text")
         text = body.encode("utf-8", "surrogatepass")
         try:
-            if '"repeat"' in body:
-                return admit_series(text, now, self.actions).definition, 0
+            if "repeat" in fields_of(text):
+                series = admit_series(text, now, self.actions)
+                return series.definition, next_after(series.rule, now) or 0
             request = admit(text, now, self.actions)
             return request.definition, request.point_in_time
         except Invalid as error:

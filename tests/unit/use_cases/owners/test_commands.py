@@ -92,6 +92,20 @@ def test_a_schedule_is_tried() -> None:
     assert world.owner_policy_rows.rows.keys() == {"a"}, "nothing was set"
 
 
+def test_it_is_a_series_if_it_has_a_rule_and_not_if_its_payload_speaks_of_one() -> None:
+    payload = json.dumps({**json.loads(SCHEDULE), "payload": {"repeat": "twice"}})
+    tried = ok(World(), command="try", schedule=payload, policy={"aheadSeconds": 59})
+    assert tried["rule"] == "aheadSeconds"
+    escaped = SERIES.replace('"repeat"', '"\\u0072epeat"')
+    assert ok(World(), command="try", schedule=escaped)["allowed"]
+
+
+def test_the_first_time_of_a_series_counts_as_it_does_when_it_is_created() -> None:
+    tried = ok(World(), command="try", schedule=SERIES, policy={"aheadSeconds": 5})
+    assert (tried["allowed"], tried["rule"]) == (False, "aheadSeconds")
+    assert ok(World(), command="try", schedule=SERIES, policy={"aheadSeconds": 3600})["allowed"]
+
+
 @pytest.mark.parametrize(
     ("event", "said"),
     [
