@@ -12,7 +12,6 @@ from delayer.core.connections.tokens import (
     NoToken,
     TokenRow,
     UseToken,
-    Wait,
     Wanted,
     decide_token,
     held_in,
@@ -56,23 +55,26 @@ class Tokens:
         """Raises NotAttempted if somebody else is fetching it, and Unavailable."""
         began = self.clock.now()
         for _ in range(ROUNDS):
-            row = self.rows.read(wanted.owner, wanted.name)
-            match decide_token(row, wanted, self.clock.now()):
-                case UseToken(found):
-                    if header := self._opened(found, wanted):
-                        return header
-                    wanted = evolve(wanted, rejected=found.sealed)
-                case Fetch(over=held) if left() < ENOUGH and held and (header := self._in_hand(held, wanted)):
-                    return header
-                case Fetch(claim=claim, over=over):
-                    if self.rows.write(claim, over):
-                        return self._fetched(claim, values, left)
-                case Failed(reason=reason, until=until):
-                    seconds = -(-(until - self.clock.now()) // SECOND)
-                    return Retry(detail=_no_token(wanted.name, reason), after_seconds=max(seconds, 1))
-                case Wait():
-                    self._wait(began, left)
+            found = self._once(wanted, values, left, began)
+            if not isinstance(found, Wanted):
+                return found
+            wanted = found
         raise NotAttempted("others fetch its token all the time")
+
+    def _once(self, wanted: Wanted, values: Values, left: Left, began: Millis) -> Header | Retry | Wanted:
+        """What came of one look at the row; or what is wanted after it, if it has to be looked at again."""
+        row = self.rows.read(wanted.owner, wanted.name)
+        match decide_token(row, wanted, self.clock.now()):
+            case UseToken(found):
+                return self._opened(found, wanted) or evolve(wanted, rejected=found.sealed)
+            case Fetch(over=held) if header := self._in_hand(held, wanted, left):
+                return header
+            case Fetch(claim=claim, over=over):
+                return self._fetched(claim, values, left) if self.rows.write(claim, over) else wanted
+            case Failed(reason=reason, until=until):
+                return self._failed(wanted, reason, until)
+        self._wait(began, left)
+        return wanted
 
     def _opened(self, row: TokenRow, wanted: Wanted) -> Header | None:
         """None: it was sealed with another key, and another token is to be fetched. Raises NotAttempted: not yet."""
@@ -81,9 +83,13 @@ class Tokens:
             raise NotAttempted("its token cannot be opened with the key of the stack")
         return None if text is None else bearer(text, row.sealed)
 
-    def _in_hand(self, row: TokenRow, wanted: Wanted) -> Header | None:
+    def _failed(self, wanted: Wanted, reason: str, until: Millis) -> Retry:
+        seconds = -(-(until - self.clock.now()) // SECOND)
+        return Retry(detail=_no_token(wanted.name, reason), after_seconds=max(seconds, 1))
+
+    def _in_hand(self, row: TokenRow | None, wanted: Wanted, left: Left) -> Header | None:
         """The token that is to be renewed, for who has little time: somebody else renews it, as long as it is valid."""
-        held = held_in(row, wanted, self.clock.now())
+        held = held_in(row, wanted, self.clock.now()) if row and left() < ENOUGH else None
         return self._opened(held, wanted) if held and held.sealed != wanted.rejected else None
 
     def _wait(self, began: Millis, left: Left) -> None:
