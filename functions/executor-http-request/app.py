@@ -6,33 +6,8 @@ from typing import Annotated, Any, Literal
 from delayer.aws.runtime.environment import setting
 from delayer.extension.executor import Action, Message, Meta, Result, executor
 from delayer.targets.connections.field import ConnectionName
-from delayer.targets.http_request import HEADER_NAME, KEEP, KEEP_HEADERS, URL, HttpTarget, KeptHeader, Request, to_keep
-
-Url = Annotated[
-    str,
-    Meta(
-        pattern=URL,
-        max_length=2048,
-        description="An absolute http or https URL in ASCII, without user name and password. "
-        "Nobody but the target sees its query.",
-        extra_json_schema={
-            "x-allowed": "an absolute http or https URL in ASCII, without user name, password and white space; "
-            "a port from 1 to 65535"
-        },
-    ),
-]
-RULE = """\
-the name of a header, other than Host, Content-Length, Transfer-Encoding, Connection, Idempotency-Key, Delayer-… and \
-Webhook-…"""
-# For the API alone: an earlier version accepted Webhook-…, and what it has stored must not become malformed.
-Name = Annotated[str, Meta(extra_json_schema={"pattern": HEADER_NAME, "x-allowed": RULE})]
-PRINTABLE = {"x-allowed": "printable ASCII, up to 4096 characters"}
-Value = Annotated[str, Meta(pattern=r"^[\t -~]*$", max_length=4096, extra_json_schema=PRINTABLE)]
-HEADERS = """\
-Headers of the request. Nobody but the target sees the value of one with a sensitive name, such as Authorization, \
-Cookie or X-Api-Key. Host, Content-Length, Transfer-Encoding, Connection, Idempotency-Key and those that begin with \
-Delayer- or Webhook- cannot be given, because Delayer sets them."""
-TIME = "How long the target may take to answer one attempt."
+from delayer.targets.http_fields import HEADERS, TIME, Name, Url, Value
+from delayer.targets.http_request import KEEP, KEEP_HEADERS, HttpTarget, KeptHeader, Request, to_keep
 
 
 class HttpRequest(Action):

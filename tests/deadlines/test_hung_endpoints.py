@@ -94,7 +94,9 @@ def as_inserted(records: list[Any]) -> dict[str, Any]:
 SCHEDULE = {"delaySeconds": 3600, "action": {"type": "http-request", "url": "http://target/hook"}, "payload": 1}
 LIFECYCLE_EVENT = (GOLDEN / "lifecycle-event.json").read_text()
 SQS_ACTION = json.dumps({"type": "sqs-send", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/target"})
-NAMED = {  # the names of the policies' queues are made of these
+NAMED = {
+    "API_AUTHORIZATION": "AWS_IAM",  # as the deployment says it
+    # The names of the policies' queues are made of these.
     "STACK_ID": "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b2c3d-0000",
     "TIMING_DEAD_LETTERS": "https://sqs.eu-west-1.amazonaws.com/123456789012/delayer-PoliciesDeadLetterQueue-0a1b2c3d",
 }

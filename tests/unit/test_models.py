@@ -22,6 +22,8 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.wiring.executor.Spread": "drawn anew for each invocation",
     "delayer.use_cases.flow.view.BlocksInView": "remembers what its execution environment has read",
     "delayer.use_cases.flow.waiting.Waiting": "remembers what its execution environment has read",
+    "delayer.aws.connections.sealing.AesGcm": "remembers the key that its execution environment has read",
+    "delayer.use_cases.connections.credentials.Credentials": "remembers what its execution environment has read",
     "delayer.use_cases.recovery.guard.Guard": "remembers when its execution environment last noted a pass",
     "delayer.use_cases.recovery.bring_back.BringBack": "remembers how far its execution environment came",
     "delayer.aws.runtime.target_clients.Roles": "remembers the credentials of the roles that it has assumed",

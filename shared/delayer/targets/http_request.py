@@ -19,6 +19,7 @@ from urllib3.util import Url, parse_url
 from delayer.core.actions.message import Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.masking.answers import MOST_BODY, kept
+from delayer.core.masking.secrets import header_without_secrets, without_secrets
 from delayer.extension.action import Meta
 from delayer.targets.http_answer import Answer, NotHttp, read_answer, read_body
 from delayer.targets.public_addresses import public_address
@@ -82,6 +83,7 @@ class Request:
     idempotency_key: str = ""  # the same on every attempt; empty: the id of the schedule
     signature: Mapping[str, str] = field(factory=dict)  # headers, which the client's never replace (ADR 0104)
     keep: Collection[str] | None = None  # names of headers, in small letters; None: nothing of the answer is kept
+    secrets: Collection[str] = field(default=(), repr=False)  # what nobody may read in an answer that is kept
     done: Collection[int] = ()  # statuses other than 2xx that mean success: 409, if the target says so of what it has
 
 
@@ -264,13 +266,12 @@ def _answer(
             return read_answer(stream), ""
         answer = read_answer(stream, {*request.keep, *FRAMING})
         millis = round((monotonic() - began) * 1000)
-        return answer, _kept(
-            connection.sock, stream, answer, request.keep, millis, min(deadline, monotonic() + FOR_BODY)
-        )
+        return answer, _kept(connection.sock, stream, answer, request, millis, min(deadline, monotonic() + FOR_BODY))
 
 
-def _kept(sock: socket.socket, stream: Any, answer: Answer, names: Collection[str], millis: int, until: float) -> str:
+def _kept(sock: socket.socket, stream: Any, answer: Answer, request: Request, millis: int, until: float) -> str:
     """The answer has come: a body that drips, or breaks off, changes nothing about it."""
+    names, secrets = request.keep or (), request.secrets
 
     def read(number: int) -> bytes:
         left = until - monotonic()
@@ -281,9 +282,11 @@ def _kept(sock: socket.socket, stream: Any, answer: Answer, names: Collection[st
         return some
 
     body, is_whole = read_body(read, answer, MOST_BODY)
-    headers = [(name, value) for name, value in answer.headers if name in names]
+    is_whole = is_whole and monotonic() < until
     try:
-        return kept(answer.status, millis, headers, body, is_whole=is_whole and monotonic() < until)
+        headers = [(name, header_without_secrets(value, secrets)) for name, value in answer.headers if name in names]
+        shown = without_secrets(body, secrets, is_whole=is_whole)
+        return kept(answer.status, millis, headers, shown, is_whole=is_whole)
     except Exception as error:  # noqa: BLE001 - whatever the target has sent, its status counts
         return kept(answer.status, millis, [("x-not-kept", type(error).__name__)], None, is_whole=False)
 

@@ -174,6 +174,21 @@ def test_a_connection_is_removed_with_its_token(stand: Stand) -> None:
     assert stand.connections.notes(LATER + 1, 10) == (doomed(CRM, LATER),)
 
 
+def test_a_row_of_the_same_revision_may_be_another(stand: Stand) -> None:
+    """It was removed and made again: who has read the one before changes nothing, and takes nothing away."""
+    stand.make()
+    again = evolve(CRM, secret="s2")
+    assert stand.connections.remove(CRM, doomed(CRM, LATER))
+    stand.make(again)
+    stand.connections.note(evolve(SECOND, secret="s3"))
+    late = replaced(CRM, evolve(CRM, secret="s3"))
+    assert not stand.connections.write(late, CRM, evolve(SECOND, secret="s3"), doomed(CRM, LATER))
+    assert not stand.connections.write(closed(CRM), CRM)
+    assert not stand.connections.remove(CRM, doomed(CRM, LATER))
+    assert stand.connections.read(OWNER, "crm") == again
+    assert stand.connections.write(closed(again), again)
+
+
 def test_connections_are_listed_by_name_and_by_owner(stand: Stand) -> None:
     rows = [evolve(CRM, name=name, secret=f"s-{name}") for name in ("b", "a", "c")]
     for row in rows:

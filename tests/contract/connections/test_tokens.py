@@ -40,6 +40,16 @@ def test_a_repeated_write_is_done(rows: TokenRows) -> None:
     assert rows.write(FIRST, None)
 
 
+@pytest.mark.parametrize("other", [{"secret": "s2"}, {"fetched_at": NOW + 1}], ids=["values", "fetch"])
+def test_a_row_of_the_same_revision_may_be_another(rows: TokenRows, other: dict[str, Any]) -> None:
+    """The connection was removed, with its token, and was made again, while somebody fetched for the old one."""
+    again = evolve(FIRST, **other)
+    assert rows.write(again, None)
+    assert not rows.write(HELD, FIRST)
+    assert rows.read(OWNER, "crm") == again
+    assert rows.write(evolve(again, revision=2), again)
+
+
 def test_each_owner_has_a_row_of_its_own(rows: TokenRows) -> None:
     assert rows.write(FIRST, None)
     assert rows.read("another", "crm") is None

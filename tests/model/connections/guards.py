@@ -32,6 +32,12 @@ GUARDS: Final = (
         possible=Budget(puts=2),
     ),
     Guard(
+        name="the secret is of the condition",
+        what="a PUT takes a row that was made again for the one that it has read, and leaves its secret over",
+        without=Rules(by_secret=False),
+        possible=Budget(puts=3, forced=1),
+    ),
+    Guard(
         name="a secret is noted before it is made",
         what="a PUT that dies leaves a secret that nobody knows",
         without=Rules(noted=False),

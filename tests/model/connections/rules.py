@@ -8,6 +8,7 @@ class Rules:
     """Each of them is missed, if it is not there."""
 
     conditional: bool = True  # a row is written only over the row that was read
+    by_secret: bool = True  # and not over another of the same revision
     noted: bool = True  # a secret is noted before it is made
     vouched: bool = True  # a row names a secret only if its note is there, and not doomed
     doomed_first: bool = True  # a sweep dooms the note before it deletes the secret

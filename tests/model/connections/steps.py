@@ -96,7 +96,12 @@ def _left(rules: Rules, row: Connection | None) -> set[object]:
 
 
 def _is_as_read(world: World, rules: Rules, run: Run) -> bool:
-    return not rules.conditional or world.row == run.row
+    """What the condition of the write compares."""
+    return not rules.conditional or _compared(world.row, rules) == _compared(run.row, rules)
+
+
+def _compared(row: Connection | None, rules: Rules) -> tuple[int, str] | None:
+    return (row.revision, row.secret if rules.by_secret else "") if row else None
 
 
 def _having(world: World, run: Run) -> World:

@@ -11,7 +11,7 @@ from attrs import Factory, define, evolve
 
 from delayer.core.timing.deciding import At
 from delayer.fakes import ScriptedTarget
-from delayer.wiring import use_cases
+from delayer.wiring import connections, use_cases
 from delayer.wiring.bundle import Bundle, Settings
 from tests.cfn import ROOT
 from tests.cold_start import cold_start
@@ -27,14 +27,23 @@ REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "timed_records", 
     "settings.period",
 }
 STEPS = {*IDS, "observer", "series", "settings.keep_for"}
-BEGINS = {*IDS, *QUOTA, "series", "new_series_id"}
+BEGINS = {*IDS, *QUOTA, "connections", "series", "new_series_id"}
 PARTS: dict[str, set[str]] = {
     "id_check": {"clock", "control"},
     "ids": IDS,
     "quota": QUOTA,
     "dead_letters": DEAD_LETTERS,
-    "accept": {*IDS, *QUOTA, "records", "ledger", "registry"},
-    "replace": {*IDS, *QUOTA, "records", "ledger", "registry", "fail_fast_journal", "settings.has_journal"},
+    "accept": {"connections", *IDS, *QUOTA, "records", "ledger", "registry"},
+    "replace": {
+        "connections",
+        *IDS,
+        *QUOTA,
+        "records",
+        "ledger",
+        "registry",
+        "fail_fast_journal",
+        "settings.has_journal",
+    },
     "lookup": {*FLOW, "control", "records", "ledger", "registry"} | {"fail_fast_journal", "settings.has_journal"},
     "list_schedules": {"clock", "control", "records", "ledger", "registry"} | {"journal", "settings.has_journal"},
     "cancel": {"clock", "observer", "control", "records", "waiting_records", "ledger", "registry"},
@@ -60,7 +69,7 @@ PARTS: dict[str, set[str]] = {
     "enqueue_timing": {"observer", "policy_queues", "ledger", "waiting_records"},
     "ask_policies": {"observer", "policy_queues"},
     "timing_net": {"clock", "observer", "control", "waiting", "policy_queues"},
-    "decide": {*IDS, "observer", "waiting_records", "ledger", "registry"},
+    "decide": {"connections", *IDS, "observer", "waiting_records", "ledger", "registry"},
     "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
     | {"settings.period", "settings.has_canary", "settings.backlog_mark", "dead_letter_store", "stream_consumer"},
     "send_canary": {*IDS, "observer", "schedules", "settings.period"},
@@ -106,20 +115,29 @@ PARTS: dict[str, set[str]] = {
     "list_series": {"clock", "series"},
     "list_occurrences": {"clock", "series", "ledger", "timed_records", "journal", "settings.has_journal"},
     "preview_series": {"clock"},
-    "change_series": {*STEPS, *QUOTA, "ledger"},
+    "change_series": {"connections", *STEPS, *QUOTA, "ledger"},
     "resume_series": {*STEPS, "ledger", "registry", "timed_records"},
     "run_series": {*STEPS, *QUOTA, "ledger", "registry"},
     "react_to_events": {*STEPS, "parallel"},
     "series_tick": {*STEPS, "parallel", "ledger", "series_upkeep", "series_progress"},
     "claim_relaxed": {*DEAD_LETTERS, "trials", "executor_queues", "new_token", "settings.lease"},
+    "naming": {"connections"},
+    "still_named": {"connections"},
+    "put_connection": {"clock", "observer", "connections", "secrets", "new_series_id"},
+    "delete_connection": {"clock", "observer", "connections", "secrets", "ledger"},
+    "read_connections": {"clock", "connections", "ledger"},
+    "find_live": {"clock", "connections", "ledger"},
+    "sweep_secrets": {"clock", "observer", "connections", "secrets"},
+    "credentials": {"clock", "observer", "connections", "secrets", "token_rows", "seal"},
     "announce": {"topic", "observer", "settings.event_source"},
     "deliver": {"observer"},
     "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},
 }
 FACTORIES: dict[str, Callable[..., Any]] = {
     name: one
-    for name, one in vars(use_cases).items()
-    if inspect.isfunction(one) and one.__module__ == use_cases.__name__ and not name.startswith("_")
+    for module in (use_cases, connections)
+    for name, one in vars(module).items()
+    if inspect.isfunction(one) and one.__module__ == module.__name__ and not name.startswith("_")
 }
 MORE: dict[str, list[Any]] = {
     "execute": [ScriptedTarget(World().clock)],
@@ -128,6 +146,7 @@ MORE: dict[str, list[Any]] = {
     "refill": [lambda batch: [], lambda: True],
     "deliver": [lambda event: None],
     "decide": [lambda schedule: At(schedule.created_at)],
+    "credentials": [lambda values, left: None],
 }  # what a factory takes beside its bundle
 
 
@@ -197,6 +216,12 @@ def test_what_is_switched_off_is_not_made(name: str, setting: str, value: object
 
 
 CLASSES = {one.__annotations__["return"].strip('"') for one in FACTORIES.values()}
+OF_MODULE = {
+    Path(str(module.__file__)): {
+        one.__annotations__["return"].strip('"') for one in FACTORIES.values() if one.__module__ == module.__name__
+    }
+    for module in (use_cases, connections)
+}
 COMPOSERS = [
     *sorted((ROOT / "functions").glob("*/app.py")),
     *sorted((ROOT / "shared/delayer").rglob("*.py")),
@@ -213,12 +238,13 @@ def test_nobody_else_puts_a_use_case_together(path: Path) -> None:
     known = {one.name for node in imports for one in node.names if str(node.module).startswith("delayer.use_cases.")}
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     made = {node.id for node in calls if isinstance(node, ast.Name)} & CLASSES & known
-    assert made == (CLASSES if path == Path(use_cases.__file__) else set())
+    assert made == OF_MODULE.get(path, set())
 
 
 FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
 WITHOUT = {"api-default"}
 TWO = {
+    "api-connection-put",  # stores, and deletes
     "executor-remote",  # also what a function of another stack says
     "api-series-get",  # a series, and what became of its occurrences
     "executor-http-request",  # what signs its requests
@@ -227,6 +253,7 @@ SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota", "Redrive"}  # Redrive: of th
 SHARED |= {"Retention", "Occurrences", "Begin", "StepSeries"}  # of series
 SHARED |= {"Gate", "Breaker"}  # of the relay, and of the executors
 SHARED |= {"Waits"}  # of lookups
+SHARED |= {"Naming", "StillNamed", "FindLive", "SweepSecrets"}  # of what names a connection
 SHARED |= {"AskPolicies"}  # of a stream, and of the net under it
 SHARED |= {"Forgotten"}  # of a cancel, and of a stop
 KNOWLEDGE = {"RegisteredActions"}  # of the registered types; the target of executor-remote holds it

@@ -163,8 +163,15 @@ class DynamoConnections:
 def _over(over: Connection | None) -> dict[str, Any]:
     if over is None:
         return {"ConditionExpression": "attribute_not_exists(revision)", **SHOW}
-    values = {":over": {"N": str(over.revision)}}
-    return {"ConditionExpression": "revision = :over", "ExpressionAttributeValues": values, **SHOW}
+    # A row that was removed and made again has the same revision soon, but each PUT has a secret of its own.
+    names = {"#secret": "secret"}
+    values = {":over": {"N": str(over.revision)}, ":secret": {"S": over.secret}}
+    return {
+        "ConditionExpression": "revision = :over AND #secret = :secret",
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": values,
+        **SHOW,
+    }
 
 
 def connections_list(owner: str) -> str:

@@ -37,8 +37,7 @@ class DynamoTokens:
         item = token_item(row)
         condition: dict[str, Any] = {"ConditionExpression": "attribute_not_exists(revision)"}
         if over:
-            values = {":over": {"N": str(over.revision)}}
-            condition = {"ConditionExpression": "revision = :over", "ExpressionAttributeValues": values}
+            condition = _as_read(over)
         try:
             self.dynamodb.put_item(
                 TableName=self.table, Item=item, ReturnValuesOnConditionCheckFailure="ALL_OLD", **condition
@@ -48,6 +47,20 @@ class DynamoTokens:
                 raise Unavailable(f"write token: {error_code(error)}") from error
             return item_in_the_way(error) == item  # ours, by an earlier try
         return True
+
+
+def _as_read(over: TokenRow) -> dict[str, Any]:
+    """A row that was removed with its connection, and made again, has the same revision soon.
+
+    That of a later version is known by its instant alone.
+    """
+    values: dict[str, Any] = {":over": {"N": str(over.revision)}, ":at": {"N": str(over.fetched_at)}}
+    condition: dict[str, Any] = {"ConditionExpression": "revision = :over AND fetchedAt = :at"}
+    if over.secret:
+        values[":secret"] = {"S": over.secret}
+        condition["ConditionExpression"] += " AND #secret = :secret"
+        condition["ExpressionAttributeNames"] = {"#secret": "secret"}
+    return {**condition, "ExpressionAttributeValues": values}
 
 
 def token_key(owner: str, name: str) -> Item:

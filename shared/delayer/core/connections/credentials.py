@@ -1,6 +1,7 @@
 """The values of a connection, as they lie in its secret, and the header that comes of them."""
 
-from base64 import b64encode
+import binascii
+from base64 import b64decode, b64encode
 from typing import Any, Final
 
 import msgspec
@@ -75,3 +76,23 @@ def bearer(token: str, sealed: str = "") -> Header:
 def basic(name: str, password: str) -> str:
     """RFC 7617."""
     return f"Basic {b64encode(f'{name}:{password}'.encode()).decode()}"
+
+
+def secrets_in(header: Header) -> frozenset[str]:
+    """All that nobody may read of it: its value, and what lies in that. A target may send back any of them."""
+    found = {header.value}
+    scheme, _, credentials = header.value.partition(" ")
+    if header.name.lower() == AUTHORIZATION.lower() and credentials:
+        found |= {credentials, credentials.rstrip("=")}
+        if scheme.lower() == "basic":
+            pair = _decoded(credentials)
+            found |= {pair, pair.partition(":")[2]}
+    return frozenset(found - {""})
+
+
+def _decoded(credentials: str) -> str:
+    """A key that somebody has called so need not be base64."""
+    try:
+        return b64decode(credentials, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return ""

@@ -44,7 +44,7 @@ class UseToken:
     row: TokenRow
 
 
-@frozen
+@frozen(kw_only=True)
 class Fetch:
     """Write `claim` in place of `over`; who succeeds, fetches."""
 
@@ -59,7 +59,7 @@ class Wait:
     until: Millis
 
 
-@frozen
+@frozen(kw_only=True)
 class Failed:
     """The last fetch brought none, and it is too early for the next."""
 
@@ -80,15 +80,21 @@ class Wanted:
 def decide_token(row: TokenRow | None, wanted: Wanted, now: Millis) -> UseToken | Fetch | Wait | Failed:
     """Whether there is a token, or it may be fetched. One that was rejected is still better than none."""
     own = row if row and row.secret == wanted.secret else None
-    held = own if own and own.sealed and now < own.expires_at else None
+    held = held_in(row, wanted, now)
     if held and now < held.fresh_until and held.sealed != wanted.rejected:
         return UseToken(held)
-    if row is None or not row.fetched_at <= now < row.fetched_at + APART:
+    if row is None or abs(now - row.fetched_at) >= APART:  # by a clock that is ahead, it was fetched in the future
         return Fetch(claim=_claim(row, held, wanted, now), over=row)
     if held:
         return UseToken(held)
     until = row.fetched_at + APART
-    return Failed(own.failure, until) if own and own.failure else Wait(until)
+    return Failed(reason=own.failure, until=until) if own and own.failure else Wait(until)
+
+
+def held_in(row: TokenRow | None, wanted: Wanted, now: Millis) -> TokenRow | None:
+    """With the token that is valid, fresh or not; a rejected one, too."""
+    is_held = row and row.secret == wanted.secret and row.sealed and now < row.expires_at
+    return row if is_held else None
 
 
 def _claim(row: TokenRow | None, held: TokenRow | None, wanted: Wanted, now: Millis) -> TokenRow:

@@ -58,12 +58,14 @@ def rotated(known: Rotation, now: Millis, overlap: Millis = OVERLAP) -> Rotation
     if known.rotated_at and now < (again_at := known.rotated_at + NEXT_AFTER):
         at = format_instant(known.rotated_at)
         raise NotRotated(f"it was rotated at {at}, and GET shows the secrets", again_at)
-    before = [one for one in known.before if still_signs(one.signs_until, now)]
-    if len(before) >= MOST_BEFORE:
-        again_at = min(one.signs_until for one in before)
-        count = f"{len(before)} secrets from before still sign"
-        raise NotRotated(f"{count}; the first of them until {format_instant(again_at)}", again_at)
     until = now + overlap
+    before = [one for one in known.before if still_signs(one.signs_until, now)]
     kept = [evolve(one, signs_until=sooner(one.signs_until, until)) for one in before]
+    # Those that are over by the next rotation do not count: a short overlap ends all of them, however many there are.
+    lasting = [one for one in before if sooner(one.signs_until, until) > now + NEXT_AFTER]
+    if len(lasting) >= MOST_BEFORE:
+        again_at = min(one.signs_until for one in lasting) - NEXT_AFTER
+        count = f"{len(lasting)} secrets from before still sign"
+        raise NotRotated(f"{count}; try again at {format_instant(again_at)}, or with a shorter overlap", again_at)
     ended = Superseded(version=known.version, signs_until=until)
     return Rotation(version=known.version + 1, rotated_at=now, before=(*kept, ended))

@@ -26,7 +26,7 @@ class MemoryTokens:
         present = self.rows.get(key)
         if present == row:
             return True
-        if (present.revision if present else 0) != (over.revision if over else 0):
+        if _version_of_token(present) != _version_of_token(over):
             return False
         self.rows[key] = row
         return True
@@ -69,7 +69,7 @@ class MemoryConnections:
         present = self.rows.get((row.owner, row.name))
         if present == row:
             return True
-        if _revision(present) != _revision(over) or not self._is_vouched(named):
+        if _version(present) != _version(over) or not self._is_vouched(named):
             return False
         self.rows[row.owner, row.name] = row
         if named:
@@ -88,7 +88,7 @@ class MemoryConnections:
         key = (over.owner, over.name)
         if (present := self.rows.get(key)) is None:
             return True
-        if present.revision != over.revision:
+        if _version(present) != _version(over):
             return False
         del self.rows[key]
         self.tokens.rows.pop(key, None)
@@ -134,5 +134,9 @@ class MemoryConnections:
         uses[f"{SERIES}{series}"] = Use(series=series, until=use.until)
 
 
-def _revision(row: Connection | None) -> int:
-    return row.revision if row else 0
+def _version(row: Connection | None) -> tuple[int, str] | None:
+    return (row.revision, row.secret) if row else None
+
+
+def _version_of_token(row: TokenRow | None) -> tuple[int, str, Millis] | None:
+    return (row.revision, row.secret, row.fetched_at) if row else None

@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 from attrs import evolve, frozen
 
 from delayer.core.actions.message import Message
-from delayer.core.connections.credentials import Header
+from delayer.core.connections.credentials import Header, secrets_in
 from delayer.core.firing.executing import Refused, Result, Retry
 from delayer.ports.target import NotAttempted
 from delayer.targets.http_request import Request
@@ -46,20 +46,24 @@ class ConnectedTarget:
             return given
         if left() < LEAST:
             raise NotAttempted("its credentials took all of its time")
-        result = self.target.send(evolve(request, headers=_with(request, given), timeout=left()), message)
+        result = self.target.send(_with(request, given, left()), message)
         if not _is_unauthorized(result) or left() < LEAST:
             return result
         renewed = self.credentials.again(message.owner, connection, given, left)
         if renewed is None or left() < LEAST:
             return result
-        return self.target.send(evolve(request, headers=_with(request, renewed), timeout=left()), message)
+        return self.target.send(_with(request, renewed, left(), given), message)
 
 
 def _is_unauthorized(result: Result) -> bool:
     return isinstance(result, Refused) and result.detail == UNAUTHORIZED
 
 
-def _with(request: Request, header: Header) -> dict[str, str]:
-    """In place of one by hand: the API refuses it, but the connection may have been another one then."""
+def _with(request: Request, header: Header, timeout: float, *before: Header) -> Request:
+    """In place of one by hand: the API refuses it, but the connection may have been another one then.
+
+    A target that sends back what it got may send back what it got before, too.
+    """
     others = {name: value for name, value in request.headers.items() if name.lower() != header.name.lower()}
-    return {**others, header.name: header.value}
+    secrets = frozenset[str]().union(*map(secrets_in, (header, *before)))
+    return evolve(request, headers={**others, header.name: header.value}, timeout=timeout, secrets=secrets)

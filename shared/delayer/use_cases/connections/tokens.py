@@ -12,9 +12,9 @@ from delayer.core.connections.tokens import (
     NoToken,
     TokenRow,
     UseToken,
-    Wait,
     Wanted,
     decide_token,
+    held_in,
     token_in,
     with_token,
     without_token,
@@ -30,6 +30,8 @@ ROUNDS: Final = 100
 LOOKED_AGAIN: Final[Millis] = 200  # while somebody else fetches it
 WAITED: Final[Millis] = 5 * SECOND  # at most: what takes longer comes again
 LONGEST: Final = 10.0  # seconds of a fetch
+ENOUGH: Final = 9.5  # seconds; a fetch that its attempt cuts off before says nothing about the endpoint
+SPENT: Final = 0.05  # seconds of an attempt that are as good as none
 
 Left = Callable[[], float]  # seconds of the attempt
 
@@ -53,21 +55,26 @@ class Tokens:
         """Raises NotAttempted if somebody else is fetching it, and Unavailable."""
         began = self.clock.now()
         for _ in range(ROUNDS):
-            row = self.rows.read(wanted.owner, wanted.name)
-            match decide_token(row, wanted, self.clock.now()):
-                case UseToken(found):
-                    if header := self._opened(found, wanted):
-                        return header
-                    wanted = evolve(wanted, rejected=found.sealed)
-                case Fetch(claim=claim, over=over):
-                    if self.rows.write(claim, over):
-                        return self._fetched(claim, values, left)
-                case Failed(reason=reason, until=until):
-                    seconds = -(-(until - self.clock.now()) // SECOND)
-                    return Retry(detail=_no_token(wanted.name, reason), after_seconds=max(seconds, 1), reached=False)
-                case Wait():
-                    self._wait(began, left)
+            found = self._once(wanted, values, left, began)
+            if not isinstance(found, Wanted):
+                return found
+            wanted = found
         raise NotAttempted("others fetch its token all the time")
+
+    def _once(self, wanted: Wanted, values: Values, left: Left, began: Millis) -> Header | Retry | Wanted:
+        """What came of one look at the row; or what is wanted after it, if it has to be looked at again."""
+        row = self.rows.read(wanted.owner, wanted.name)
+        match decide_token(row, wanted, self.clock.now()):
+            case UseToken(found):
+                return self._opened(found, wanted) or evolve(wanted, rejected=found.sealed)
+            case Fetch(over=held) if header := self._in_hand(held, wanted, left):
+                return header
+            case Fetch(claim=claim, over=over):
+                return self._fetched(claim, values, left) if self.rows.write(claim, over) else wanted
+            case Failed(reason=reason, until=until):
+                return self._failed(wanted, reason, until)
+        self._wait(began, left)
+        return wanted
 
     def _opened(self, row: TokenRow, wanted: Wanted) -> Header | None:
         """None: it was sealed with another key, and another token is to be fetched. Raises NotAttempted: not yet."""
@@ -76,6 +83,15 @@ class Tokens:
             raise NotAttempted("its token cannot be opened with the key of the stack")
         return None if text is None else bearer(text, row.sealed)
 
+    def _failed(self, wanted: Wanted, reason: str, until: Millis) -> Retry:
+        seconds = -(-(until - self.clock.now()) // SECOND)
+        return Retry(detail=_no_token(wanted.name, reason), after_seconds=max(seconds, 1), reached=False)
+
+    def _in_hand(self, row: TokenRow | None, wanted: Wanted, left: Left) -> Header | None:
+        """The token that is to be renewed, for who has little time: somebody else renews it, as long as it is valid."""
+        held = held_in(row, wanted, self.clock.now()) if row and left() < ENOUGH else None
+        return self._opened(held, wanted) if held and held.sealed != wanted.rejected else None
+
     def _wait(self, began: Millis, left: Left) -> None:
         now = self.clock.now()
         if now - began >= WAITED or left() < 1:
@@ -83,11 +99,16 @@ class Tokens:
         self.clock.sleep_until(now + LOOKED_AGAIN)
 
     def _fetched(self, claim: TokenRow, values: Values, left: Left) -> Header | Retry:
-        """The row is written whatever comes of it, so that others do not wait in vain."""
+        """The row is written whatever comes of it, so that others do not wait in vain.
+
+        But for a fetch that was cut off by a short attempt: it is that attempt's failure, and nobody else's.
+        """
+        seconds = min(left(), LONGEST)
         try:
-            token = token_in(*self.ask(values, min(left(), LONGEST)))
+            token = token_in(*self.ask(values, seconds))
         except NoToken as error:
-            self.rows.write(without_token(claim, str(error)), claim)
+            if seconds >= ENOUGH or left() > SPENT:
+                self.rows.write(without_token(claim, str(error)), claim)
             self.observer.warn("no token", connection=claim.name, reason=str(error))
             return Retry(detail=_no_token(claim.name, str(error)), reached=False)
         sealed = self.seal.sealed(token.text, _about(claim))

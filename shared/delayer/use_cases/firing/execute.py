@@ -171,9 +171,9 @@ class Execute:
 
     def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
         try:
-            refused = self.permit(message)
-            if not refused and not self.has_time():
+            if not self.has_time():
                 raise NotAttempted("no time left for an attempt")
+            refused = self.permit(message)
             lateness = executing.lateness(message, self.clock.now())
             made = executing.Made(message=message, result=refused or self.reach(message), lateness=lateness)
         except NotAttempted as error:

@@ -74,13 +74,41 @@ def test_a_token_of_other_values_is_of_no_use() -> None:
 
 def test_a_failure_is_known_to_all_for_a_minute() -> None:
     failed = without_token(CLAIM, "HTTP 500")
-    assert decide_token(failed, WANTED, NOW + 1) == Failed("HTTP 500", NOW + APART)
+    assert decide_token(failed, WANTED, NOW + 1) == Failed(reason="HTTP 500", until=NOW + APART)
     assert isinstance(decide_token(failed, WANTED, NOW + APART), Fetch)
     assert isinstance(decide_token(failed, evolve(WANTED, secret="s2"), NOW + 1), Wait), "of other values"
 
 
 def test_a_clock_that_was_wrong_does_not_stop_it_for_ever() -> None:
     assert isinstance(decide_token(evolve(CLAIM, fetched_at=NOW + HOUR), WANTED, NOW), Fetch)
+
+
+@pytest.mark.parametrize("skew", [-APART + 1, -SECOND, -1, 0, 1, SECOND, APART - 1])
+@pytest.mark.parametrize("passed", [0, 1, 10 * SECOND])
+def test_clocks_that_differ_make_no_second_fetch(skew: int, passed: int) -> None:
+    """Who fetched has a clock that is ahead or behind."""
+    row, now = evolve(CLAIM, fetched_at=NOW + skew), NOW + passed
+    is_over = abs(passed - skew) >= APART
+    assert isinstance(decide_token(row, WANTED, now), Fetch) == is_over
+    assert isinstance(decide_token(without_token(row, "HTTP 500"), WANTED, now), Fetch) == is_over
+
+
+@given(
+    skews=st.lists(st.integers(-20 * SECOND, 20 * SECOND), min_size=1, max_size=5),
+    calls=st.lists(st.tuples(st.integers(0, 30 * SECOND), st.integers(0, 4)), max_size=60),
+)
+def test_by_any_clocks_two_fetches_are_apart_but_for_what_these_differ(
+    skews: list[int], calls: list[tuple[int, int]]
+) -> None:
+    row: TokenRow | None = None
+    now, fetched = NOW, list[int]()
+    for passed, who in calls:
+        now += passed
+        decision = decide_token(row, WANTED, now + skews[who % len(skews)])
+        if isinstance(decision, Fetch):
+            fetched.append(now)
+            row = without_token(decision.claim, "HTTP 500")
+    assert all(later - earlier >= APART - (max(skews) - min(skews)) for earlier, later in pairwise(fetched))
 
 
 @given(

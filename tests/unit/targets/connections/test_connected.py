@@ -6,14 +6,14 @@ import threading
 import time
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 import pytest
 from attrs import define, evolve
 
 from delayer.core.connections.connection import Connection, replaced
 from delayer.core.connections.connection import ConnectionType as Kind
-from delayer.core.connections.credentials import Values, secret_text
+from delayer.core.connections.credentials import Values, basic, secret_text
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.schedule.instants import MINUTE
 from delayer.fakes import (
@@ -28,7 +28,7 @@ from delayer.ports.target import NotAttempted
 from delayer.ports.unavailable import Unavailable
 from delayer.targets.connections.connected import ConnectedTarget
 from delayer.targets.connections.token_endpoint import TokenEndpoint
-from delayer.targets.http_request import HttpTarget, Request
+from delayer.targets.http_request import HttpTarget, Request, to_keep
 from delayer.use_cases.connections.credentials import KEPT, Credentials
 from delayer.use_cases.connections.tokens import Tokens
 from tests.samples import NOW, OWNER
@@ -75,10 +75,11 @@ class Stand:
         given = {"tokenUrl": url, "clientId": "a b", "clientSecret": SECRET, **fields}
         self.put(Kind.OAUTH2, **given)
 
-    def attempt(self, target: ConnectedTarget | None = None, timeout: float = 5, **headers: str) -> Result:
-        request = Request(
-            url=f"http://crm.example:{self.server.server_port}{HOOK}", method="POST", headers=headers, timeout=timeout
-        )
+    def attempt(
+        self, target: ConnectedTarget | None = None, timeout: float = 5, keep: Any = None, **headers: str
+    ) -> Result:
+        url = f"http://crm.example:{self.server.server_port}{HOOK}"
+        request = Request(url=url, method="POST", headers=headers, timeout=timeout, keep=keep)
         message: Any = Message(action=None, payload="{}", schedule_id="id", owner=OWNER, point_in_time=NOW, attempt=1)
         return (target or self.environment()).send(request, message, "crm")
 
@@ -210,8 +211,10 @@ def test_what_is_kept_is_bounded(stand: Stand) -> None:
         row = Connection(owner=OWNER, name=name, type=Kind.BEARER, secret=name, header="Authorization")
         stand.connections.rows[OWNER, name] = row
         credentials.of(OWNER, name, lambda: 1.0)
-    kept: Any = credentials
-    assert len(kept._kept) == KEPT
+    stand.secrets.texts.clear()
+    newest, oldest = credentials.of(OWNER, f"c{KEPT + 49}", lambda: 1.0), credentials.of(OWNER, "c0", lambda: 1.0)
+    assert type(newest) is not type(oldest)
+    assert isinstance(oldest, Retry), "it is read again, and is gone"
 
 
 def test_a_value_that_an_operator_has_changed_is_read_anew_after_a_401(stand: Stand) -> None:
@@ -282,6 +285,57 @@ def test_a_row_that_leads_to_the_secret_of_another_leads_nowhere(stand: Stand) -
     stand.secrets.texts[OWNER, "s1"] = secret_text("another", "crm", values)
     assert isinstance(stand.attempt(), Retry)
     assert stand.sent() == []
+
+
+# ------------------------------------------------------------ what a target sends back
+
+ECHOED = {
+    "api-key": (Kind.API_KEY, {"headerName": "X-Api-Key", "value": SECRET}, SECRET),
+    "bearer": (Kind.BEARER, {"token": SECRET}, f"Bearer {SECRET}"),
+    "bearer alone": (Kind.BEARER, {"token": SECRET}, SECRET),
+    "basic": (Kind.BASIC, {"username": "joe", "password": SECRET}, basic("joe", SECRET)),
+    "the base64 alone": (Kind.BASIC, {"username": "joe", "password": SECRET}, basic("joe", SECRET)[6:]),
+    "a password": (Kind.BASIC, {"username": "joe", "password": SECRET}, f"joe:{SECRET}"),
+    "as JSON": (Kind.BEARER, {"token": f'{SECRET}"/'}, json.dumps(f'{SECRET}"/').replace("/", "\\/")),
+    "in a URL": (Kind.BEARER, {"token": f"{SECRET}+/="}, quote(f"{SECRET}+/=", safe="")),
+}
+
+
+@pytest.mark.parametrize("before", [0, 1_000, 1_015])
+@pytest.mark.parametrize("case", ECHOED)
+def test_a_target_that_sends_back_what_it_got_leaves_nothing_of_it_in_the_history(
+    stand: Stand, case: str, before: int
+) -> None:
+    """Nor half of it, where what is kept is cut."""
+    kind, fields, echo = ECHOED[case]
+    stand.put(kind, **fields)
+    body = f"{'-' * before} {echo} {'-' * 2_000}"
+    head = f"HTTP/1.1 200 OK\r\nX-Request-Id: got {echo}\r\nContent-Length: {len(body)}\r\n\r\n"
+    stand.server.reply = raw(f"{head}{body}".encode())
+    result = stand.attempt(keep=to_keep([]))
+    shown = json.loads(result.answer)
+    assert shown["headers"]["x-request-id"].strip('"') in ("got ***", 'got "***')
+    assert (shown["body"][:before], shown["bodyCut"]) == ("-" * before, True)
+    texts = {echo, SECRET, basic("joe", SECRET)[6:]}
+    assert not [one for text in texts for at in range(len(text) - 3) if (one := text[at : at + 4]) in result.answer]
+
+
+def test_after_a_401_the_value_before_is_not_kept_either(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token=SECRET)
+
+    def reply(handler: Handler) -> None:
+        if stand.made == 1:
+            stand.put(Kind.BEARER, token="new-value")
+            status(401)(handler)
+        else:
+            raw(f"HTTP/1.1 200 OK\r\n\r\n{SECRET} new-value".encode())(handler)
+
+    stand.server.reply = reply
+    assert json.loads(stand.attempt(keep=to_keep([])).answer)["body"] == "*** ***"
+
+
+def test_the_secrets_of_a_request_are_not_printed() -> None:
+    assert SECRET not in repr(Request(url="", method="", headers={}, timeout=1, secrets={SECRET}))
 
 
 # ------------------------------------------------------------ tokens
@@ -422,10 +476,36 @@ def test_a_hostile_token_endpoint_is_a_failed_attempt_with_a_reason(stand: Stand
     assert isinstance(result, Retry)
     assert result.detail.startswith("no token for the connection crm: ")
     assert reason in result.detail
-    again = stand.attempt(timeout=0.6)
-    assert isinstance(again, Retry)
-    assert (again.detail, again.after_seconds) == (result.detail, 60)
+    if reason != "in time":
+        again = stand.attempt(timeout=0.6)
+        assert isinstance(again, Retry)
+        assert (again.detail, again.after_seconds) == (result.detail, 60)
     assert (len(stand.sent(TOKEN)), stand.sent()) == (1, [])
+
+
+def test_a_fetch_that_a_short_attempt_has_cut_off_is_nobody_elses_failure(stand: Stand) -> None:
+    """And it counts for the minute. Others, who have more time, wait for the next one."""
+    stand.put_oauth()
+    stand.server.reply = both(only("Bearer t-1"), hanging)
+    assert isinstance(stand.attempt(timeout=0.3), Retry)
+    assert stand.tokens.rows[OWNER, "crm"].failure == ""
+    with pytest.raises(NotAttempted):
+        stand.attempt(timeout=20)
+    assert len(stand.sent(TOKEN)) == 1
+    stand.clock.sleep_until(NOW + MINUTE)
+    stand.server.reply = both(only("Bearer t-1"), issuing())
+    assert stand.attempt(timeout=20) == Done("HTTP 204")
+
+
+def test_who_has_little_time_leaves_it_to_others_to_renew_a_valid_token(stand: Stand) -> None:
+    stand.put_oauth()
+    stand.server.reply = both(status(204), issuing())
+    assert stand.attempt(timeout=5) == Done("HTTP 204")
+    stand.clock.sleep_until(stand.tokens.rows[OWNER, "crm"].fresh_until)
+    assert stand.attempt(timeout=5) == Done("HTTP 204")
+    assert len(stand.sent(TOKEN)) == 1
+    assert stand.attempt(timeout=20) == Done("HTTP 204")
+    assert [sent["authorization"] for sent in stand.sent()] == ["Bearer t-1", "Bearer t-1", "Bearer t-2"]
 
 
 def test_a_token_endpoint_with_a_private_address_is_not_reached(stand: Stand) -> None:

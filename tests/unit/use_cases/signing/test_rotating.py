@@ -149,12 +149,23 @@ def test_at_most_three_older_secrets_sign() -> None:
     for _ in range(3):
         assert scene.rotate(HOUR)
         scene.clock.move(NEXT_AFTER)
-    with pytest.raises(NotRotated, match=r"3 secrets from before still sign; the first of them until 2026-11-21T10:00"):
-        scene.own().rotate(OWNER, SHORTEST_OVERLAP)
-    scene.clock.move(HOUR - 3 * NEXT_AFTER - 1)
+    with pytest.raises(NotRotated, match=r"3 secrets from before still sign; try again at 2026-11-21T09:50"):
+        scene.own().rotate(OWNER, HOUR)
+    scene.clock.move(2 * NEXT_AFTER - 1)
     assert not scene.rotate(HOUR)
     scene.clock.move(1)
     assert scene.rotate(HOUR)
+
+
+def test_a_short_overlap_is_never_refused_for_the_number_of_older_secrets() -> None:
+    """Somebody has one of them: all end, though three sign for days."""
+    scene = Scene()
+    for _ in range(3):
+        assert scene.rotate(LONGEST_OVERLAP)
+        scene.clock.move(NEXT_AFTER)
+    for _ in range(3):
+        assert scene.rotate(SHORTEST_OVERLAP)
+        scene.clock.move(SHORTEST_OVERLAP)
 
 
 def test_at_most_two_older_keys_sign() -> None:

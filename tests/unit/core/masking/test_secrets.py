@@ -1,0 +1,81 @@
+"""A secret that a target has sent back, however it has written it."""
+
+import html
+import json
+from collections.abc import Callable
+from urllib.parse import quote, quote_plus
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delayer.core.connections.credentials import Header, basic, bearer, secrets_in
+from delayer.core.masking.mask import MASK
+from delayer.core.masking.secrets import header_without_secrets, without_secrets
+
+WAYS: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "JSON": lambda text: json.dumps(text)[1:-1],
+    "JSON in UTF-8": lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
+    "JSON of PHP": lambda text: json.dumps(text)[1:-1].replace("/", "\\/"),
+    "JSON of .NET": lambda text: json.dumps(text)[1:-1].replace("+", "\\u002B"),
+    "a URL": quote,
+    "all of a URL": lambda text: quote(text, safe=""),
+    "a form": quote_plus,
+    "in small letters": lambda text: "".join(f"%{one:02x}" if one > 127 else chr(one) for one in text.encode()),
+    "HTML": html.escape,
+}
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="*"), min_size=1, max_size=12)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(secret=TEXTS)
+def test_a_secret_is_masked_however_it_is_written(way: str, secret: str) -> None:
+    if way == "in small letters":
+        secret = secret.replace("%", "")
+    written = WAYS[way](secret).encode()
+    before, after = b"\x01\x02", b"\x03\x04"
+    if secret and not set(secret) & set("\x01\x02\x03\x04"):
+        assert without_secrets(before + written + after, {secret}) == before + MASK.encode() + after
+
+
+@given(secret=TEXTS, kept=st.integers(1, 30))
+def test_no_half_of_a_secret_stands_at_a_cut(secret: str, kept: int) -> None:
+    cut = (b"\x01" + json.dumps(secret)[1:-1].encode())[: kept + 1]
+    if "\x01" not in secret:
+        assert without_secrets(cut, {secret}, is_whole=False) == b"\x01" + MASK.encode()
+
+
+def test_the_end_of_what_is_whole_is_no_cut() -> None:
+    assert without_secrets(b"created", {"d-0123"}) == b"created"
+    assert without_secrets(b"created", ()) == b"created"
+    assert without_secrets(b"created", {""}) == b"created"
+
+
+def test_of_two_secrets_the_longer_one_counts() -> None:
+    assert without_secrets(b"got Bearer abc, abc", {"abc", "Bearer abc"}) == b"got ***, ***"
+
+
+def test_a_header_may_hold_bytes_of_any_kind() -> None:
+    assert header_without_secrets("pä".encode().decode("latin-1") + "\xe4", {"pä"}) == "***\xe4"
+
+
+def test_many_like_characters_take_no_time() -> None:
+    assert without_secrets(b"\\" * 1023 + b"b", {"\\" * 4096}) == b"\\" * 1023 + b"b"
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (Header(name="X-Api-Key", value="a b"), {"a b"}),
+        (bearer("t-1"), {"Bearer t-1", "t-1"}),
+        (
+            Header(name="Authorization", value=basic("joe", "pw:1")),
+            {"Basic am9lOnB3OjE=", "am9lOnB3OjE=", "am9lOnB3OjE", "joe:pw:1", "pw:1"},
+        ),
+        (Header(name="authorization", value="Basic no!"), {"Basic no!", "no!"}),
+        (Header(name="Authorization", value=basic("joe", "")), {basic("joe", ""), "am9lOg", "am9lOg==", "joe:"}),
+    ],
+)
+def test_what_nobody_may_read_of_a_header(header: Header, expected: set[str]) -> None:
+    assert secrets_in(header) == expected
