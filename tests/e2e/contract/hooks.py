@@ -63,6 +63,8 @@ def _mend_body(body: dict[str, Any], path: dict[str, Any]) -> None:
     if isinstance(when := body.get("when"), dict):
         _mend_when(when)
     action = body.get("action")
+    if isinstance(action, dict):
+        action.pop("connection", None)  # it would have to be there
     if ("payload" in body and not action) or (isinstance(action, dict) and action.get("type") == "event-put"):
         body["payload"] = {"made": "up"}  # an action, also the one that stands, may want an object: see GET /actions
     if "name" in body and "name" in path:
