@@ -217,7 +217,7 @@ def resource_name(reference: Any) -> str:
     if kind == "Fn::Sub":
         pattern = re.fullmatch(r"arn:.*\$\{(\w+)\}", value)
         return pattern[1] if pattern else re.sub(r"\$\{(\w+)\.Arn\}", r"\1", value)
-    return str(value).removesuffix(".Arn")
+    return str(value).removesuffix(".Arn").removesuffix(".Id")  # of a secret, whose Ref is a name in the emulator
 
 
 def leading_keys(statement: dict[str, Any]) -> set[str]:

@@ -32,6 +32,7 @@ def before_call(_context: schemathesis.HookContext, case: "schemathesis.Case[Any
             case.headers["Idempotency-Key"] = uuid4().hex  # one that was used has another answer
         for request in _requests_in(case.body):
             _mend_body(request, case.path_parameters or {})
+            _mend_action(request.get("action"))
             if case.operation.path.startswith("/series"):
                 _mend_series(request)
         _mend_query(case.query or {}, case.operation.path)
@@ -67,6 +68,12 @@ def _mend_body(body: dict[str, Any], path: dict[str, Any]) -> None:
         body["payload"] = {"made": "up"}  # an action, also the one that stands, may want an object: see GET /actions
     if "name" in body and "name" in path:
         body["name"] = path["name"]
+
+
+def _mend_action(action: Any) -> None:
+    """A connection that is named has to be there."""
+    if isinstance(action, dict):
+        action.pop("connection", None)
 
 
 def _mend_series(body: dict[str, Any]) -> None:
