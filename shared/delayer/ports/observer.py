@@ -10,7 +10,6 @@ Count = Literal[
     "Asked",
     "BroughtBack",
     "Cancelled",
-    "CircuitOpened",
     "Claimed",
     "DeadLettered",
     "Decided",

@@ -66,8 +66,7 @@ class LedgerRow:
     @property
     def was_attempted(self) -> bool:
         """Whether its first attempt was made, so that its lateness is known."""
-        has_ended = self.state in (State.EXECUTED, State.FAILED)
-        return has_ended or self.attempt > 1 or bool(self.age_from or self.lateness)
+        return self.state in (State.EXECUTED, State.FAILED) or bool(self.retry_of or self.lateness)
 
 
 @frozen(kw_only=True)
