@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from delayer.aws.runtime.environment import setting
 from delayer.extension.executor import Action, Message, Meta, Result, executor
 from delayer.targets.connections.field import ConnectionName
-from delayer.targets.http_fields import HEADERS, TIME, Name, Url, Value
-from delayer.targets.http_request import KEEP, KEEP_HEADERS, HttpTarget, KeptHeader, Request, to_keep
+from delayer.targets.http_fields import HEADERS, KEEP, KEEP_HEADERS, TIME, KeptHeader, Name, Url, Value
+from delayer.targets.http_request import HttpTarget, Request, to_keep
 
 
 class HttpRequest(Action):

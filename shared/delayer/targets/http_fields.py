@@ -30,3 +30,12 @@ Headers of the request. Nobody but the target sees the value of one with a sensi
 Cookie or X-Api-Key. Host, Content-Length, Transfer-Encoding, Connection, Idempotency-Key and those that begin with \
 Delayer- or Webhook- cannot be given, because Delayer sets them."""
 TIME = "How long the target may take to answer one attempt."
+KEEP = """\
+Whether the answer to each attempt is kept in the history: its status, its duration in milliseconds, some headers, and \
+the first KB of its body if that is a text. What has a name like a secret's is masked."""
+KEEP_HEADERS = """\
+With keepAnswer, names of headers that are kept beside Content-Type, Content-Length, Content-Encoding, Retry-After and \
+X-Request-Id."""
+KeptHeader = Annotated[
+    str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$", extra_json_schema={"x-allowed": "the name of a header"})
+]

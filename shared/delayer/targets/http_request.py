@@ -11,7 +11,7 @@ from functools import cache
 from http.client import HTTPConnection, HTTPException
 from threading import BoundedSemaphore, Thread, Timer
 from time import monotonic
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 from attrs import evolve, field, frozen
 from urllib3.util import Url, parse_url
@@ -20,7 +20,6 @@ from delayer.core.actions.message import Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.masking.answers import MOST_BODY, kept
 from delayer.core.masking.secrets import header_without_secrets, without_secrets
-from delayer.extension.action import Meta
 from delayer.targets.http_answer import Answer, NotHttp, read_answer, read_body
 from delayer.targets.public_addresses import public_address
 
@@ -54,16 +53,6 @@ HEADER_NAME: Final = (
     r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$"
 )
 
-# What the action says of answers that are kept.
-KEEP: Final = """\
-Whether the answer to each attempt is kept in the history: its status, its duration in milliseconds, some headers, and \
-the first KB of its body if that is a text. What has a name like a secret's is masked."""
-KEEP_HEADERS: Final = """\
-With keepAnswer, names of headers that are kept beside Content-Type, Content-Length, Content-Encoding, Retry-After and \
-X-Request-Id."""
-KeptHeader = Annotated[
-    str, Meta(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$", extra_json_schema={"x-allowed": "the name of a header"})
-]
 ALWAYS: Final = ("content-type", "content-length", "content-encoding", "retry-after", "x-request-id")
 
 

@@ -7,6 +7,7 @@ from attrs import frozen
 from delayer.aws.connections.tokens import token_key
 from delayer.aws.dynamodb.items import uses
 from delayer.aws.dynamodb.items.attributes import Item, StoredItem, check_version, entry_key, number, text
+from delayer.aws.dynamodb.items.lists import next_page
 from delayer.aws.dynamodb.items.requests import CONDITION_FAILED, failed_conditions, once_free
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.connections.connection import Connection, ConnectionType, SecretNote
@@ -114,18 +115,8 @@ class DynamoConnections:
             raise Unavailable(f"forget a secret: {error}") from error
 
     def _query(self, entries: str, after: str, at_most: int, **more: Any) -> Any:
-        begin: dict[str, Any] = {"ExclusiveStartKey": entry_key(entries, after)} if after else {}
         try:
-            return self.dynamodb.query(
-                TableName=self.table,
-                ConsistentRead=True,
-                KeyConditionExpression="#list = :list",
-                ExpressionAttributeNames={"#list": "list"},
-                ExpressionAttributeValues={":list": {"S": entries}},
-                Limit=at_most,
-                **begin,
-                **more,
-            )
+            return self.dynamodb.query(TableName=self.table, **next_page(entries, after, at_most), **more)
         except AWS_ERRORS as error:
             raise Unavailable(f"query connections: {error}") from error
 

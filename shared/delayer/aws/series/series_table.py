@@ -14,6 +14,7 @@ from attrs import frozen
 
 from delayer.aws.dynamodb import ledger, registry, schedule_table
 from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, number, text
+from delayer.aws.dynamodb.items.lists import next_page
 from delayer.aws.dynamodb.items.requests import failed_conditions, once_free, read_all
 from delayer.aws.dynamodb.items.uses import is_closed, series_writes
 from delayer.aws.runtime.clients import AWS_ERRORS
@@ -106,18 +107,9 @@ class DynamoSeries:
         return _filed_from(item) if item else None
 
     def page(self, bucket: Bucket, after: str = "", at_most: int = 100) -> FiledPage:
-        values: dict[str, Any] = {":list": {"S": current_list(bucket)}}
-        begin: dict[str, Any] = {"ExclusiveStartKey": entry_key(current_list(bucket), after)} if after else {}
+        query = next_page(current_list(bucket), after, at_most)
         try:
-            answer = self.dynamodb.query(
-                TableName=self.registry_table,
-                ConsistentRead=True,
-                KeyConditionExpression="#list = :list",
-                ExpressionAttributeNames={"#list": "list"},
-                ExpressionAttributeValues=values,
-                Limit=at_most,
-                **begin,
-            )
+            answer = self.dynamodb.query(TableName=self.registry_table, **query)
         except AWS_ERRORS as error:
             raise Unavailable(f"query current occurrences: {error}") from error
         filed: list[Filed] = []

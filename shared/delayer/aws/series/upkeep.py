@@ -1,10 +1,11 @@
 """What keeps series going without an event, in the registry: the lists of the net, and the directories (ADR 0100)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from delayer.aws.dynamodb.items.attributes import entry_key
+from delayer.aws.dynamodb.items.lists import next_page
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.aws.series.directories import directory_list
 from delayer.aws.series.series_table import current_list, filed_in, filed_values, id_in_entry
@@ -53,17 +54,8 @@ class DynamoSeriesUpkeep:
 
     def listed(self, directory: Directory, part: int, after: str = "", at_most: int = 100) -> SeriesKeys:
         entries = directory_list(directory, part)
-        begin: dict[str, Any] = {"ExclusiveStartKey": entry_key(entries, after)} if after else {}
         try:
-            answer = self.dynamodb.query(
-                TableName=self.table,
-                ConsistentRead=True,
-                KeyConditionExpression="#list = :list",
-                ExpressionAttributeNames={"#list": "list"},
-                ExpressionAttributeValues={":list": {"S": entries}},
-                Limit=at_most,
-                **begin,
-            )
+            answer = self.dynamodb.query(TableName=self.table, **next_page(entries, after, at_most))
         except AWS_ERRORS as error:
             raise Unavailable(f"query a directory of series: {error}") from error
         more = answer.get("LastEvaluatedKey")

@@ -31,8 +31,7 @@ class SweepSecrets:
         """Whatever happens, the call goes on."""
         try:
             for note in self.connections.notes(self.clock.now() - SWEPT_AFTER, AT_A_TIME):
-                if note.doomed or self.connections.doom(note):
-                    self._delete(note)
+                if self._deleted(note):
                     self.observer.note("secret swept", secret=note.secret)
         except Unavailable as error:
             self.observer.warn("secrets not swept", error=str(error))
@@ -40,11 +39,14 @@ class SweepSecrets:
     def away(self, note: SecretNote) -> None:
         """One at once. If that fails, a later sweep finds its note."""
         try:
-            if note.doomed or self.connections.doom(note):
-                self._delete(note)
+            self._deleted(note)
         except Unavailable as error:
             self.observer.warn("secret not deleted yet", error=str(error))
 
-    def _delete(self, note: SecretNote) -> None:
+    def _deleted(self, note: SecretNote) -> bool:
+        """Whether it was: not before it is doomed, so that no row names it any more. Raises Unavailable."""
+        if not (note.doomed or self.connections.doom(note)):
+            return False
         self.secrets.delete(note.owner, note.secret)
         self.connections.forget(note)
+        return True

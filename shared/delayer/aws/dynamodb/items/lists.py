@@ -34,6 +34,19 @@ def id_in(item: StoredItem) -> str:
     return item["entry"]["S"].partition("#")[2]
 
 
+def next_page(entries: str, after: str, at_most: int) -> dict[str, Any]:
+    """The arguments of a strongly consistent Query for a page of the list, after an entry of it."""
+    begin = {"ExclusiveStartKey": entry_key(entries, after)} if after else {}
+    return {
+        "ConsistentRead": True,
+        "KeyConditionExpression": "#list = :list",
+        "ExpressionAttributeNames": {"#list": "list"},
+        "ExpressionAttributeValues": {":list": {"S": entries}},
+        "Limit": at_most,
+        **begin,
+    }
+
+
 def page_query(entries: str, since: Millis, until: Millis, after: str, at_most: int) -> dict[str, Any]:
     """The arguments of a Query for a page of the list: due from `since` on and before `until`, after one of them.
 
