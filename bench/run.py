@@ -5,6 +5,7 @@ from functools import partial
 from bench.command.options import Options
 from bench.command.progress import progress_bar
 from bench.load import due_times, scripts, series
+from bench.load.bad_target import BadTarget
 from bench.load.calls import NewSchedule
 from bench.load.clients import Clients
 from bench.load.due_times import SECOND
@@ -17,6 +18,7 @@ from local.command.progress import step
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 
+BAD_TARGETS = ("hangs", "refuses", "drips")
 BURST_AFTER = 5 * SECOND  # after the start of the minute, so that its sweep has ended long before
 BURST_DISTANCE = 20 * SECOND
 LIVE_SECONDS = 20
@@ -52,6 +54,7 @@ def measure_stack(options: Options, report: Report) -> None:
             ("live", measure_live),
             ("steady", measure_steady),
             ("burst", measure_burst),
+            ("isolation", measure_isolation),
             ("series", measure_series),
             ("api", measure_api),
         ):
@@ -96,6 +99,18 @@ def measure_series(load: LoadGenerator, options: Options, report: Report) -> Non
     report.per_plain = requests.per_schedule(load.stack.meter(), len(plain))
 
 
+def measure_isolation(load: LoadGenerator, options: Options, report: Report) -> None:
+    """Half of what is due goes to a target that is well, and then to one that harms whoever waits for it."""
+    half = partial(due_times.evenly, rate=options.rate // 2, seconds=options.seconds)
+    with Receiver() as well:
+        due = load.run_beside("/beside-well", half, well.url)
+    report.lateness.append(summarise(isolation_name(options, "is well"), due, load.arrivals("/beside-well")))
+    for kind in BAD_TARGETS:
+        with BadTarget(kind) as bad:
+            due = load.run_beside(f"/beside-{kind}", half, bad.url)
+        report.lateness.append(summarise(isolation_name(options, kind), due, load.arrivals(f"/beside-{kind}")))
+
+
 def measure_burst(load: LoadGenerator, options: Options, report: Report) -> None:
     """POST two bursts of the same minute ahead, so that they are swept."""
 
@@ -131,6 +146,11 @@ def live_name(options: Options) -> str:
 def steady_name(options: Options) -> str:
     """The name of the row."""
     return f"{options.rate}/s, POSTed ahead"
+
+
+def isolation_name(options: Options, kind: str) -> str:
+    """The name of the row."""
+    return f"{options.rate // 2}/s, beside a target that {kind}"
 
 
 def series_name(options: Options) -> str:

@@ -11,32 +11,18 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.exceptions import BotoCoreError
 
-if TYPE_CHECKING:
-    from mypy_boto3_lambda import LambdaClient
+from operate.function import CONFIG, Failed, Function, Interrupted, Say, add_stack, printable
 
 FUNCTION: Final = "operator-dead-letters"
 CONDITIONS: Final = ("prefix", "reason", "from", "until", "owner", "group")
 DONE: Final = {"redrive": "redriven", "discard": "discarded"}
 PATIENCE: Final = 5  # calls in a row that may fail
 PAUSE: Final = 5  # seconds between them
-# The call takes 40 s or more. A second call of botocore's own, while the first still runs, would double the pace.
-CONFIG: Final = Config(read_timeout=90, connect_timeout=5, retries={"total_max_attempts": 1, "mode": "standard"})
-
-Say = Callable[[str], None]
-
-
-class Failed(Exception):
-    """The command cannot be carried out; the text says why, and what to do."""
-
-
-class Interrupted(Exception):
-    """A call was not answered, or not in full. It may have done its work; to repeat it does no harm."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -49,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Example: redrive --reason 'HTTP 503' --from 2026-11-21T09:00:00Z --dry-run. The exit status is 0 if "
         "everything was looked at, 1 if not.",
     )
-    made.add_argument("--stack", default="delayer", metavar="NAME", help="name of the stack (default: delayer)")
+    add_stack(made)
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="keys, reasons and times, without bodies")
     listing.add_argument("--prefix", default="", metavar="TEXT", help="how the keys begin, such as failed/")
@@ -104,41 +90,6 @@ def contradiction(given: dict[str, Any]) -> str:
     if given["key"] and (given["dry_run"] or given["per_second"] or given["after"]):
         return "--dry-run, --per-second and --after are for many dead letters, not for one KEY"
     return ""
-
-
-class Function:
-    """The function of the stack that does the work."""
-
-    def __init__(self, client: "LambdaClient", name: str) -> None:
-        self.client = client
-        self.name = name
-
-    def __call__(self, event: dict[str, Any]) -> dict[str, Any]:
-        """The result of one command. Raises Failed or Interrupted."""
-        try:
-            answer = self.client.invoke(FunctionName=self.name, Payload=json.dumps(event).encode())
-            content = json.loads(answer["Payload"].read())
-        except ClientError as error:
-            raise self._translated(error) from error
-        except HTTPClientError as error:
-            raise Interrupted(str(error)) from error
-        except BotoCoreError as error:  # no credentials, no region, nobody at the endpoint
-            raise Failed(str(error)) from error
-        if answer.get("FunctionError"):
-            raise Interrupted(f"{self.name} failed: {content.get('errorMessage', content)}")
-        if not content["ok"]:
-            raise Failed(content["error"])
-        result: dict[str, Any] = content["result"]
-        return result
-
-    def _translated(self, error: ClientError) -> Exception:
-        match error.response["Error"]["Code"]:
-            case "ResourceNotFoundException":
-                where = self.client.meta.region_name
-                return Failed(f"There is no function {self.name} in {where}: check --stack, the region, the account.")
-            case "AccessDeniedException" | "UnrecognizedClientException" | "ExpiredTokenException" as code:
-                return Failed(f"AWS refused the call ({code}): {error.response['Error'].get('Message', '')}")
-        return Interrupted(str(error))
 
 
 def carry_out(given: dict[str, Any], function: Function, say: Say, sleep: Callable[[float], None]) -> int:
@@ -269,11 +220,6 @@ class Run:
         words += ["--after", self.after] if self.after else []
         words += [] if self.where else ["--all"]
         return f"make dead-letters ARGS={shlex.quote(shlex.join(words))}"
-
-
-def printable(text: str) -> str:
-    """Reasons may quote what others sent: nothing in them may command a terminal."""
-    return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)
 
 
 if __name__ == "__main__":

@@ -27,9 +27,11 @@ from delayer.core.signing.keys import SigningKeys
 from delayer.core.signing.keys import first_keys as first_signing_keys
 from delayer.core.timing.deciding import At, Chosen
 from delayer.fakes import (
+    AtOnce,
     InOrder,
     ManualClock,
     MemoryActions,
+    MemoryBlocks,
     MemoryConnections,
     MemoryControl,
     MemoryDeadLetterStore,
@@ -69,6 +71,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.actions.registered import RegisteredActions
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.firing.enqueue import Sent
+from delayer.use_cases.flow.slots import Slots
 from delayer.use_cases.owners.known import KnownOwnerPolicies
 from delayer.wiring import use_cases
 
@@ -90,6 +93,7 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
     "control": "control",
     "signing_rows": "signing_rows",
     "trials": "trials",
+    "blocks": "blocks",
     "registry": "registry",
     "series": "series",
     "series_upkeep": "series_upkeep",
@@ -108,6 +112,7 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
 }
 LOCAL = {  # those that always answer
     "observer": "observer",
+    "background": "background",
     "journal": "journal",
     "rate_limit": "rate_limit",
     "live_count": "live_count",
@@ -193,6 +198,10 @@ class FunctionPorts:
         return self.world.parallel()
 
     @property
+    def slots(self) -> Slots:
+        return Slots(clock=self.clock)
+
+    @property
     def actions(self) -> RegisteredActions:
         return self.world.actions
 
@@ -248,6 +257,7 @@ class World:
     control: MemoryControl = field(init=False, factory=MemoryControl)
     signing_rows: MemorySigningRows = field(init=False, factory=MemorySigningRows)
     trials: MemoryTrials = field(init=False, factory=MemoryTrials)
+    blocks: MemoryBlocks = field(init=False, factory=MemoryBlocks)
     ledger: MemoryLedger = field(init=False, factory=MemoryLedger)
     store: MemoryDeadLetterStore = field(init=False, factory=MemoryDeadLetterStore)
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)
@@ -256,6 +266,7 @@ class World:
     rate_limit: MemoryRateLimit = field(init=False, factory=MemoryRateLimit)
     live_count: MemoryLiveCount = field(init=False, factory=MemoryLiveCount)
     tokens: Tokens = field(init=False, factory=Tokens)
+    background: AtOnce = field(init=False, factory=AtOnce)
     accepted: list[Schedule] = field(init=False, factory=list)
     ticking: bool = field(init=False, default=True)
     _last_tick: Millis = field(init=False, default=0)
@@ -327,7 +338,7 @@ class World:
         self.tick = use_cases.tick(self.ports("tick"))
         self.sweep_buckets = use_cases.sweep_buckets(self.ports("sweep"))
         self.relay = use_cases.relay(self.ports("relay"))
-        self.execute = use_cases.execute(self.ports("execute"), self.target_for("execute"), action_of=self.actions.get)
+        self.execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
         self.guarded_relay = use_cases.guard(self.ports("relay"), lambda batch: self.relay_batch(batch))
         self.guarded_execute = use_cases.guard(self.ports("execute"), lambda batch: self.execute_batch(batch))
         self.announce = use_cases.announce(self.ports("announce"))

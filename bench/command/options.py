@@ -10,11 +10,13 @@ from local.command.options import template_parameters
 
 USUAL = ("steady", "live", "burst", "throughput", "api", "imports")
 SERIES = "series"  # takes ten minutes by itself
-PARTS = (*USUAL, SERIES)
+ISOLATION = "isolation"  # as well
+PARTS = (*USUAL, SERIES, ISOLATION)
 DELAYER_PERIOD = "60"
 # The journal takes processor time, which on one machine adds to the lateness. On AWS the two share no processor.
 # The canary would be counted among the requests of the schedules.
 PARAMETERS = {"Lifecycle": "off", "Canary": "off"}
+WITH_ISOLATION = {"ExecutorConcurrency": "10"}  # so few that one target could take them all
 WITH_SERIES = {"Lifecycle": "events"}  # a series is stepped by events
 
 
@@ -40,7 +42,7 @@ def parse(argv: Sequence[str] | None = None) -> Options:
     """Read the command line. EmulatorError for a template parameter without a value."""
     given = parser().parse_args(argv)
     quick, parts = given.quick, tuple(given.only or USUAL)
-    needed = WITH_SERIES if SERIES in parts else {}
+    needed = {**(WITH_SERIES if SERIES in parts else {}), **(WITH_ISOLATION if ISOLATION in parts else {})}
     return Options(
         rate=given.rate or (20 if quick else 50),
         seconds=given.seconds or (10 if quick else 60),
@@ -84,7 +86,8 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         choices=PARTS,
         help="measure only this part; repeatable. series, beside as many plain schedules, is measured only if it is "
-        "named, and then Lifecycle=events is the default",
+        "named, and then Lifecycle=events is the default; so is isolation, beside targets that hang, refuse and drip, "
+        "and then ExecutorConcurrency=10 is the default",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
     parser.add_argument(

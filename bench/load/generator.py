@@ -79,6 +79,17 @@ class LoadGenerator:
         self.wait_for_arrivals(path, due_of(series), f"Firing {path}")
         return series, self.stack.meter()
 
+    def run_beside(self, path: str, times: DueTimes, other: str) -> dict[str, int]:
+        """Run schedules for the receiver beside as many for another target, at the same instants; id -> due."""
+        expected = 2 * len(times(0)) / self.posts_per_second[-1] + MARGIN_SECONDS
+        start = due_times.first_minute_to_sweep(now() + round(expected * SECOND), self.period_ms)
+        self.post(path, times(start), f"POSTing for {other}", base=other)
+        due = self.post(path, times(start), f"POSTing for {path}")
+        for minute in minutes_of(itertools.chain(due.values())):
+            self.sweep(minute)
+        self.wait_for_arrivals(path, due, f"Firing {path}")
+        return due
+
     def sweep(self, minute: int) -> None:
         """Wait until a minute can be swept, and invoke the minute task."""
         until = due_times.sweep_at(minute, self.period_ms) + SECOND
@@ -103,11 +114,11 @@ class LoadGenerator:
         self.wait_for_arrivals(path, due, f"Firing {path}")
         return due
 
-    def post(self, path: str, times: Sequence[int], title: str) -> dict[str, int]:
-        """POST schedules for these points in time; id -> due."""
+    def post(self, path: str, times: Sequence[int], title: str, base: str = "") -> dict[str, int]:
+        """POST schedules for these points in time, for the receiver or the target at `base`; id -> due."""
         began = time.monotonic()
         with progress_bar(title, len(times)) as advance:
-            schedules = [NewSchedule(due=at, target=self.receiver.url + path) for at in times]
+            schedules = [NewSchedule(due=at, target=(base or self.receiver.url) + path) for at in times]
             due = self.clients.post_all(schedules, counter(advance))
         self.posts_per_second.append(len(times) / (time.monotonic() - began))
         return due

@@ -14,7 +14,7 @@ describe = use_cases.describe(ports)
 target = RemoteTarget(
     registration=actions.registration, registration_now=actions.registration_now, function_at=ports.function_at
 )
-execute = handler_of(ports, target, action_of=actions.get)
+execute = handler_of(ports, target, actions=actions)
 
 
 @ports.observer.observed

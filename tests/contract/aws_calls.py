@@ -20,6 +20,7 @@ from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
 from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
+from delayer.aws.flow.blocks import DynamoBlocks
 from delayer.aws.lanes.records import DynamoRecords
 from delayer.aws.lanes.waiting_table import DynamoWaitingTable
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
@@ -37,6 +38,7 @@ from delayer.ports.actions import Actions
 from delayer.ports.connections import Connections
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
+from delayer.ports.flow import Blocks
 from delayer.ports.function import Function
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
@@ -61,6 +63,7 @@ from delayer.ports.waiting_table import FindsWaiting
 PORTS: Final[dict[type, type]] = {
     AesGcm: Seal,
     DynamoActions: Actions,
+    DynamoBlocks: Blocks,
     DynamoConnections: Connections,
     DynamoControl: Control,
     DynamoJobs: Jobs,
@@ -148,6 +151,9 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoLiveCount", "started"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "ended"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "live"): {(QUERY, "table")},
+    ("DynamoBlocks", "blocks"): {(QUERY, "table")},
+    ("DynamoBlocks", "change"): {(PUT, "table")},
+    ("DynamoBlocks", "remove"): {(DELETE, "table")},
     ("DynamoOwnerClaim", "owner_claim"): {(GET, "table")},
     ("DynamoOwnerClaim", "write_owner_claim"): {(UPDATE, "table")},
     ("DynamoOwnerPolicies", "owner_policy"): {(GET, "table")},
@@ -212,10 +218,13 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("S3DeadLetterStore", "get"): {("s3:GetObject", "bucket")},
     ("SnsTopic", "publish"): {("sns:Publish", "arn")},
     ("SqsQueue", "send"): {("sqs:SendMessage", "url")},
+    ("SqsQueue", "pull"): {("sqs:ReceiveMessage", "url")},
+    ("SqsQueue", "delete"): {("sqs:DeleteMessage", "url")},
     ("SqsQueue", "visible"): {("sqs:GetQueueAttributes", "url")},
+    ("SqsQueue", "delayed"): {("sqs:GetQueueAttributes", "url")},
 }
 
-# The rows of the control table that each method touches: a policy names them.
+# The rows of the control table, and the lists of the registry, that each method touches: a policy names them.
 ROWS: Final[dict[str, set[str]]] = {
     "actions": {"actions"},
     "write": {"actions"},
@@ -240,6 +249,9 @@ ROWS: Final[dict[str, set[str]]] = {
     "finish": {"suspect#*"},
     "note_pass": {"passed#*"},
     "passed": {"passed#*"},
+    "blocks": {"flow"},
+    "change": {"flow"},
+    "remove": {"flow"},
     "owner_claim": {"owner-claim"},
     "write_owner_claim": {"owner-claim"},
     "owner_policy": {"owner-policy", "owner-policy#*"},

@@ -19,6 +19,7 @@ from delayer.aws.dynamodb.ledger import DynamoLedger
 from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
+from delayer.aws.flow.blocks import DynamoBlocks
 from delayer.aws.owners.owner_claim import DynamoOwnerClaim
 from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
 from delayer.aws.series.progress import DynamoSeriesProgress
@@ -51,6 +52,7 @@ def test_each_method_of_a_port_is_declared_and_nothing_else_is() -> None:
     assert set(CALLS) == declared
     holders = (
         DynamoActions,
+        DynamoBlocks,
         DynamoControl,
         DynamoOwnerClaim,
         DynamoOwnerPolicies,

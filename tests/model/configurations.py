@@ -28,6 +28,9 @@ SMALL: Final = {
     "outcome unwritten, target fails": _with(unwritten=1, refusals=1),
     "outcome unwritten, a send unanswered": _with(unwritten=1, unanswered=1),
     "replaced": _with(replacements=1),
+    "kept back, crash": _with(closures=1, crashes=1),
+    "kept back, executor's message twice": _with(closures=1, deliveries=1),
+    "kept back unclaimed, crash": _with(kept_back=1, crashes=1),
 }
 WHOLE: Final = SMALL | {
     "put retried, crash, cancel": _with(puts=1, crashes=1, cancels=1),
@@ -54,6 +57,18 @@ WHOLE: Final = SMALL | {
     "given up after its claim, replaced": _with(crashes=1, given_up=1, replacements=1),
     "replaced, crash": _with(replacements=1, crashes=1),
     "two crashes": _with(crashes=2),
+    "kept back, target fails, crash": _with(closures=1, refusals=1, crashes=1),
+    "kept back, target fails, a send unanswered": _with(closures=1, refusals=1, unanswered=1),
+    "kept back, target fails, executor's message twice": _with(closures=1, refusals=1, deliveries=1),
+    "kept back, target fails, outcome unwritten": _with(closures=1, refusals=1, unwritten=1),
+    "kept back, target fails, long delay": _with(closures=1, refusals=1, hops=1),
+    "kept back twice, target fails, stopped": _with(closures=2, refusals=1, stops=1),
+    "kept back, stopped, crash": _with(closures=1, stops=1, crashes=1),
+    "kept back, given up, redriven": _with(closures=1, given_up=1, redrives=1),
+    "kept back, replaced": _with(closures=1, replacements=1),
+    "kept back unclaimed, cancel, a send unanswered": _with(kept_back=1, cancels=1, unanswered=1),
+    "kept back unclaimed, relay's message twice, crash": _with(kept_back=1, copies=1, crashes=1),
+    "kept back unclaimed and claimed, crash": _with(kept_back=1, closures=1, crashes=1),
 }
 REMAINING: Final = {  # why an attempt may be made once more, and cannot be prevented; where the model finds it
     CRASH: SMALL["crash, cancel"],

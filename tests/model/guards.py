@@ -111,8 +111,8 @@ def _attempts_early(row: LedgerRow, now: Millis) -> Any:
     return None
 
 
-def _hops_in_secret(row: LedgerRow, fence: str, now: Millis, after: str) -> LedgerRow:
-    return evolve(hopped(row, fence, now, after), retry_of=row.retry_of)
+def _hops_in_secret(row: LedgerRow, fence: str, now: Millis, after: str, retry_at: Millis = 0) -> LedgerRow:
+    return evolve(hopped(row, fence, now, after, retry_at), retry_of=row.retry_of)
 
 
 def _no_stop(message: Any, row: LedgerRow | None) -> Any:
@@ -283,6 +283,30 @@ GUARDS: Final = (
         what="the row does not name the message that sends the one that waits on",
         without=evolve(REAL, hopped=_hops_in_secret),
         budget=SMALL["long delay, crash"],
+    ),
+    Guard(
+        name="fresh-token-of-what-is-kept-back",
+        what="a message whose gate is closed is sent once more with the same token",
+        without=evolve(REAL, hop_is_fresh=False, attempt=_by_token),
+        budget=evolve(SMALL["kept back, crash"], crashes=0, unanswered=1),
+    ),
+    Guard(
+        name="kept-back-is-written-before-sent",
+        what="a message whose gate is closed is sent once more with a token of which the ledger does not know",
+        without=evolve(REAL, hop_is_written=False),
+        budget=evolve(SMALL["kept back, crash"], crashes=0, refusals=1),
+    ),
+    Guard(
+        name="repair-of-what-is-kept-back",
+        what="the row does not name the message that sends the one that waits",
+        without=evolve(REAL, hopped=_hops_in_secret),
+        budget=WHOLE["kept back, target fails, crash"],
+    ),
+    Guard(
+        name="taken-is-not-kept-back",
+        what="a message that makes a contested attempt is put off, when it comes again",
+        without=evolve(REAL, puts_off_taken=True),
+        budget=evolve(SMALL["kept back, crash"], deliveries=1),
     ),
     Guard(
         name="outcome-is-carried",

@@ -34,6 +34,7 @@ class Rules:
     fresh_token: bool = True  # a retry that is not known to be sent is sent again with a token of its own
     hop_is_fresh: bool = True  # a message that is early is sent once more with a token of its own
     hop_is_written: bool = True  # and that token is in the ledger before
+    puts_off_taken: bool = False  # a message whose attempt is under way is kept back, too
     contests: bool = True  # and the ledger says before that there are several
     takes: bool = True  # the first of several to arrive says so in the ledger
     carries: bool = True  # an outcome that cannot be written is carried by a message

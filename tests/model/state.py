@@ -69,6 +69,7 @@ class Copy:
 
     name: str
     nonce: str
+    again: int = 0  # how often it was sent once more: another message with the same nonce
 
     @property
     def message(self) -> DelayerMessage:
@@ -84,7 +85,7 @@ class Relay:
     """A run of delayer-relay with one message; see use_cases/firing/relay.py."""
 
     copy: Copy
-    at: str  # held, claiming, handing over, settling
+    at: str  # held, kept back, claiming, handing over, settling
     until: Millis  # the last instant before its timeout
     seen: LedgerRow | None = None  # the row that its claim goes over
     fence: str = ""
@@ -140,6 +141,10 @@ class Budget:
     refusals: int = 1  # attempts that the target does not accept
     unanswered: int = 1  # sends to SQS that are reported as not sent: they arrived, or they did not
     hops: int = 0  # times that a message comes before its attempt may be made, as SQS cannot delay it for longer
+    closures: int = (
+        0  # times that a gate is closed for a message whose attempt could be made: it is put off, or given up
+    )
+    kept_back: int = 0  # times that a relay finds the gate closed: its message is sent again, with the same nonce
     unwritten: int = 1  # writes of an outcome that the ledger does not answer: it wrote them, or it did not
     given_up: int = 1  # a relay or an executor gives up a suspect
     redrives: int = 1
@@ -172,7 +177,7 @@ def label_of(message: Message) -> str:
     """What it is called in a story; also what tells the key of its body from others."""
     match message:
         case Copy():
-            return message.nonce
+            return message.nonce + "'" * message.again
         case OutcomeMessage():
             return f"the outcome '{message.outcome}' of {message.fence}"
     return message.fence
@@ -283,6 +288,11 @@ class World:
         """A message in the delayer queue, with a fresh nonce unless one is given."""
         copy = Copy(name, nonce or self.next_nonce())
         return evolve(self, sends=self.sends + 1, copies=self.copies | {copy}, free=self.free | {copy}), copy
+
+    def send_again(self, copy: Copy) -> "World":
+        """What is kept back is another message with the same nonce."""
+        again = evolve(copy, again=copy.again + 1)
+        return evolve(self, copies=self.copies | {again}, free=self.free | {again})
 
     def put(self, message: ExecutorMessage | OutcomeMessage) -> "World":
         """A message in the executor's queue."""

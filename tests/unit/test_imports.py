@@ -24,7 +24,8 @@ ROOMS: dict[str, set[str]] = {
     "core/schedule": set(),
     "core/recurrence": {"core/schedule"},
     "core/ledger": {"core/schedule"},
-    "core/firing": {"core/schedule", "core/ledger"},
+    "core/flow": {"core/schedule"},
+    "core/firing": {"core/schedule", "core/flow", "core/ledger"},
     "core/recovery": {"core/schedule", "core/ledger"},
     "core/jobs": {"core/schedule"},
     "core/masking": {"core/schedule"},
@@ -33,8 +34,8 @@ ROOMS: dict[str, set[str]] = {
     "core/series": {"core/schedule", "core/ledger", "core/recurrence", "core/timing"},
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
     "core/signing": {"core/schedule"},
-    "core/actions": {"core/schemas", "core/schedule", "core/firing", "core/masking"},
-    "core/owners": {"core/schedule", "core/actions"},
+    "core/actions": {"core/schemas", "core/schedule", "core/flow", "core/firing", "core/masking"},
+    "core/owners": {"core/schedule", "core/flow", "core/actions"},
     "core/api": {
         "core/owners",
         "core/schemas",
@@ -44,19 +45,20 @@ ROOMS: dict[str, set[str]] = {
         "core/history",
         "core/actions",
     }
-    | {"core/timing"},
+    | {"core/timing", "core/flow"},
     "core/api/signing": {"core/schedule", "core/signing", "core/api"},
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
     "core/connections": {"core/schedule", "core/ledger", "core/masking", "core/api"},
-    "ports": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
+    "ports": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing", "core/connections"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/signing": {"core/schedule", "core/actions", "core/signing", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"core/series", "core/signing"}
     | {"use_cases", "use_cases/signing"},
-    "use_cases/firing": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "ports"}
-    | {"use_cases", "use_cases/recovery"},
+    "use_cases/flow": {"core/schedule", "core/flow", "core/firing", "core/actions", "ports"},
+    "use_cases/firing": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "ports"}
+    | {"use_cases", "use_cases/flow", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
     "use_cases/owners": {
         "core/schedule",
@@ -81,7 +83,7 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     }
     | {"core/series", "core/timing"}
-    | {"use_cases", "use_cases/connections"},
+    | {"use_cases", "use_cases/connections", "use_cases/flow"},
     "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"}
     | {"use_cases/connections"},
     "use_cases/series": {
@@ -94,7 +96,8 @@ ROOMS: dict[str, set[str]] = {
         "core/api",
         "core/api/series",
     }
-    | {"core/connections", "core/firing", "ports", "use_cases", "use_cases/api", "use_cases/connections"},
+    | {"core/connections", "core/firing", "core/flow", "ports", "use_cases", "use_cases/api", "use_cases/connections"}
+    | {"use_cases/flow"},
     "use_cases/series/upkeep": {
         "core/schedule",
         "core/ledger",
@@ -121,11 +124,13 @@ ROOMS: dict[str, set[str]] = {
         "fakes/connections",
     },
     "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
+    "fakes/flow": {"core/flow"},
     "fakes/owners": {"core/owners", "ports"},
     "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
     "fakes/signing": {"core/signing"},
     "fakes": {
         "fakes/connections",
+        "fakes/flow",
         "fakes/owners",
         "fakes/lanes",
         "fakes/messaging",
@@ -152,11 +157,13 @@ ROOMS: dict[str, set[str]] = {
     "aws/signing": {"core/signing", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/lanes": {"core/schedule", "ports", "aws/runtime", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/owners": {"core/owners", "ports", "aws/runtime", "aws/dynamodb/items"},
+    "aws/flow": {"core/schedule", "core/flow", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/deployment": {"core/schedule", "core/ledger", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
     "aws/http": {"core/schedule", "core/ledger", "core/jobs", "core/history", "core/actions", "core/api", "ports"}
-    | {"core/masking", "core/owners", "core/series", "core/signing", "core/firing", "core/connections", "aws/runtime"},
+    | {"core/masking", "core/owners", "core/series", "core/signing", "core/firing", "core/flow", "core/connections"}
+    | {"aws/runtime"},
     "wiring": {"core/schedule", "core/firing", "core/recovery", "core/history", "core/api", "core/actions", "ports"}
     | {"aws/runtime", "aws/dynamodb", "aws/deployment", "aws/series", "core/series", "aws/lanes", "core/timing"}
     | {
@@ -170,15 +177,18 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/timing",
         "aws/messaging",
         "aws/events",
+        "aws/flow",
+        "core/flow",
         "use_cases/actions",
         "use_cases/recovery",
         "use_cases/firing",
+        "use_cases/flow",
         "use_cases/history",
         "use_cases/api",
         "use_cases/signing",
         "aws/signing",
     },
-    "extension": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
+    "extension": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
     | {"aws/runtime", "wiring", "core/timing"},
     "extension/harness": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/api", "ports"}
     | {"fakes/runtime", "wiring", "extension"},

@@ -23,7 +23,7 @@ from attrs import field, frozen
 from delayer.core.actions.action_type import LARGEST_PAYLOAD, ActionType, problem_in
 from delayer.core.actions.message import LONGEST_ATTEMPT, Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
-from delayer.core.firing.message_group import HOST
+from delayer.core.flow.party import HOST
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import ExecutorMessage
 from delayer.extension.action import Action, Meta, as_text, schema_of
@@ -185,8 +185,8 @@ class LambdaExecutor(Generic[Fields]):
     def _of_queue(self) -> "Handler":
         from delayer.wiring.executor import handler_of
 
-        target = self.target
-        return handler_of(self.ports, target, target.check, target.seconds, lambda _: target.action_type)
+        own = {self.target.kind: self.target.action_type}
+        return handler_of(self.ports, self.target, self.target.check, self.target.seconds, own)
 
     def __call__(self, event: Any, context: object) -> Any:
         """One invocation: a batch of the queue, or a question of Delayer's."""

@@ -4,6 +4,7 @@ tests as the AWS adapters, so that they cannot drift, and are shipped: use them 
 
 from delayer.fakes.connections.connections import MemoryConnections, MemoryTokens
 from delayer.fakes.connections.secrets import MemorySeal, MemorySecrets
+from delayer.fakes.flow.blocks import MemoryBlocks
 from delayer.fakes.lanes.records import MemoryRecords, MemoryWaitingTable
 from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
@@ -13,7 +14,7 @@ from delayer.fakes.owners.owner_policies import MemoryOwnerPolicies
 from delayer.fakes.runtime.clock import ManualClock
 from delayer.fakes.runtime.function import MemoryFunction
 from delayer.fakes.runtime.observer import MemoryObserver
-from delayer.fakes.runtime.sequence import InOrder, Tokens
+from delayer.fakes.runtime.sequence import AtOnce, InOrder, Tokens
 from delayer.fakes.runtime.target import ScriptedTarget
 from delayer.fakes.series.upkeep import MemorySeriesProgress, MemorySeriesUpkeep
 from delayer.fakes.signing.rows import MemorySigningRows
@@ -28,9 +29,11 @@ from delayer.fakes.tables.stream import MemoryStream
 from delayer.fakes.tables.trials import MemoryTrials
 
 __all__ = [
+    "AtOnce",
     "InOrder",
     "ManualClock",
     "MemoryActions",
+    "MemoryBlocks",
     "MemoryConnections",
     "MemoryControl",
     "MemoryDeadLetterStore",

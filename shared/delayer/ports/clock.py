@@ -21,6 +21,29 @@ class Clock(Protocol):
         ...
 
 
+Result = TypeVar("Result", covariant=True)
+
+
+class Running(Protocol[Result]):
+    """Something that was started."""
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it has ended; waits for it so long at most."""
+        ...
+
+    def result(self) -> Result:
+        """What it returned, or raises what it raised. Waits for it."""
+        ...
+
+
+class Background(Protocol):
+    """Does something while the caller goes on."""
+
+    def start(self, do: Callable[[], Outcome]) -> Running[Outcome]:
+        """At once, whatever else is running."""
+        ...
+
+
 class Parallel(Protocol):
     """Does the same to many things at the same time."""
 

@@ -5,7 +5,14 @@ from typing import Any, Protocol
 
 
 class NoAnswer(Exception):
-    """The function gave none. The text says why, in words of ours: nothing of the function's own text is in it."""
+    """The function gave none. The text says why, in words of ours: nothing of the function's own text is in it.
+
+    `is_outage`: it was asked, and did not answer, or broke. What Lambda itself refuses, or what is no answer, is none.
+    """
+
+    def __init__(self, reason: str, *, is_outage: bool = False) -> None:
+        super().__init__(reason)
+        self.is_outage = is_outage
 
 
 class NotInvoked(NoAnswer):

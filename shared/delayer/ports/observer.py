@@ -10,6 +10,7 @@ Count = Literal[
     "Asked",
     "BroughtBack",
     "Cancelled",
+    "CircuitOpened",
     "Claimed",
     "DeadLettered",
     "Decided",

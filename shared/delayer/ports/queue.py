@@ -38,6 +38,26 @@ class SendsMessages(Protocol):
         ...
 
 
+@frozen(kw_only=True)
+class Pulled:
+    """A message that a function received by itself."""
+
+    received: ReceivedMessage
+    receipt: str  # with which it is deleted
+
+
+class PullsMessages(Protocol):
+    """Part of Queue."""
+
+    def pull(self, at_most: int) -> list[Pulled]:
+        """Up to ten that are visible, after a second at most. Raises Unavailable."""
+        ...
+
+    def delete(self, pulled: Pulled) -> None:
+        """It was handled. If that fails, it comes again, and its ledger row says that it was."""
+        ...
+
+
 class MeasuresBacklog(Protocol):
     """Part of Queue."""
 
@@ -46,5 +66,13 @@ class MeasuresBacklog(Protocol):
         ...
 
 
-class Queue(SendsMessages, MeasuresBacklog, Protocol):
+class CountsMessages(MeasuresBacklog, Protocol):
+    """Part of Queue."""
+
+    def delayed(self) -> int:
+        """About how many messages are there that cannot be received yet, because they were sent with a delay."""
+        ...
+
+
+class Queue(SendsMessages, PullsMessages, CountsMessages, Protocol):
     """All of it."""

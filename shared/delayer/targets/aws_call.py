@@ -76,14 +76,15 @@ class Service:
     ) -> Result:
         """What the call returns, to which a client is given; or why it was not made, or not taken."""
         if reason := self._forbidden(place, role_arn, is_own):
-            return Refused(reason)
+            return Refused(reason, reached=False)
         try:
             session = f"delayer-{setting('STACK')}"[:LONGEST_SESSION]
             role = ROLES.assume(role_arn, message.owner, session) if role_arn else None
         except NoExternalId as error:
-            return Refused(str(error))
+            return Refused(str(error), reached=False)
         except AWS_ERRORS as error:
-            return Retry(detail=f"the role cannot be assumed: {_shown(error_code(error)) or 'no answer from STS'}")
+            why = _shown(error_code(error)) or "no answer from STS"
+            return Retry(detail=f"the role cannot be assumed: {why}", reached=False)
         try:
             return call(target_client(self.name, place.region, once=self.once, seconds=seconds, role=role))
         except AWS_ERRORS as error:
@@ -95,7 +96,7 @@ class Service:
         AWS's own texts name roles and keys: they are not shown.
         """
         if not (shown := _shown(code)):
-            return Retry(detail=f"no answer from {self.shown}")
+            return Retry(detail=f"no answer from {self.shown}", is_outage=True)
         if code.lower().startswith("kms"):
             return Retry(detail=f"{self.shown}: {shown}; {self.keys}")
         return Refused(f"{self.shown}: {shown}") if code in self.never else Retry(detail=f"{self.shown}: {shown}")

@@ -111,17 +111,18 @@ class HttpTarget:
             url = _target_of(request)
             headers = _headers(url, request, message)
         except Forbidden as error:
-            return Refused(str(error))
+            return Refused(str(error), reached=False)
         try:
             address = self._address(url, deadline)
             with _connected(url, address, deadline) as connection:
                 answered, kept = _answer(connection, url, request, headers, message.payload, deadline)
                 return evolve(_result(answered, request.done), answer=kept)
         except Forbidden as error:
-            return Refused(str(error))
+            return Refused(str(error), reached=False)
         except (NotHttp, OSError) as error:
             answer = f"no answer from {(url.netloc or '')[:100]}"
-            return Retry(detail=f"{answer} in time" if monotonic() >= deadline else f"{answer}: {_reason(error)}")
+            why = " in time" if monotonic() >= deadline else f": {_reason(error)}"
+            return Retry(detail=f"{answer}{why}", is_outage=True)
 
     def ask(self, request: Request, body: bytes, at_most: int) -> tuple[int, bytes]:
         """One call whose answer is read: its status, and its body up to so many bytes and one more.
@@ -308,7 +309,7 @@ def _result(answer: Answer, done: Collection[int]) -> Result:
     if 200 <= answer.status < 300 or answer.status in done:
         return Done(status)
     if answer.status >= 500 or answer.status in TRY_AGAIN:
-        return Retry(detail=status, after_seconds=answer.retry_after)
+        return Retry(detail=status, after_seconds=answer.retry_after, is_outage=answer.status >= 500)
     if 300 <= answer.status < 400:
         return Refused(f"{status}: redirects are not followed")
     return Refused(status)

@@ -35,7 +35,9 @@ class RemoteTarget:
                 if current == arn:
                     raise
                 return self._ask(current, message)
-        except (NoAnswer, ValueError) as error:
+        except NoAnswer as error:
+            return Retry(detail=str(error), is_outage=error.is_outage)
+        except ValueError as error:
             return Retry(detail=str(error))
 
     def _ask(self, arn: str, message: ExecutorMessage) -> Result:

@@ -7,10 +7,11 @@ from delayer.core.api.quota import Limits
 from delayer.core.recovery.dead_letter import Contents
 from delayer.core.schedule.instants import Millis
 from delayer.ports.actions import Actions as ActionRows
-from delayer.ports.clock import Clock, Parallel
+from delayer.ports.clock import Background, Clock, Parallel
 from delayer.ports.connections import Connections
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
+from delayer.ports.flow import Blocks
 from delayer.ports.function import Function
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
@@ -33,6 +34,7 @@ from delayer.ports.topic import Topic
 from delayer.ports.trials import Trials
 from delayer.ports.waiting_table import FindsWaiting
 from delayer.use_cases.actions.registered import RegisteredActions
+from delayer.use_cases.flow.slots import Slots
 
 
 class Settings(Protocol):
@@ -115,6 +117,14 @@ class Bundle(Protocol):
         """Threads."""
 
     @property
+    def background(self) -> Background:
+        """A thread for each."""
+
+    @property
+    def slots(self) -> Slots:
+        """The attempts that are under way."""
+
+    @property
     def observer(self) -> Observer:
         """Logs and metrics."""
 
@@ -153,6 +163,10 @@ class Bundle(Protocol):
     @property
     def trials(self) -> Trials:
         """The control rows of suspects."""
+
+    @property
+    def blocks(self) -> Blocks:
+        """What waits although it is due: suspensions and circuits."""
 
     @property
     def stream_consumer(self) -> StreamConsumer:

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from delayer.aws.runtime.clients import client, fail_fast_dynamodb, waiting_lambda
-from delayer.aws.runtime.environment import SystemClock, Threads, number, random_token, setting
+from delayer.aws.runtime.environment import Started, SystemClock, Threads, number, random_token, setting
 from delayer.aws.runtime.telemetry import Telemetry
 from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
 from delayer.core.schedule.instants import DAY, SECOND, Millis
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from delayer.aws.dynamodb.registry import DynamoRegistry
     from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
     from delayer.aws.dynamodb.trials import DynamoTrials
+    from delayer.aws.flow.blocks import DynamoBlocks
     from delayer.aws.lanes.records import DynamoRecords
     from delayer.aws.lanes.waiting_table import DynamoWaitingTable
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from delayer.ports.observer import Metric
     from delayer.use_cases.actions.executor_queues import ExecutorQueues
     from delayer.use_cases.actions.registered import RegisteredActions
+    from delayer.use_cases.flow.slots import Slots
     from delayer.use_cases.owners.known import KnownOwnerPolicies
     from delayer.use_cases.timing.ask import PolicyQueues
 
@@ -139,12 +141,19 @@ class Environment:
         self.observer = Telemetry(function, metrics)
         self.clock = SystemClock()
         self.parallel = Threads()
+        self.background = Started()
         self.settings = EnvironmentSettings()
         self.randomness: Callable[[int], bytes] = secrets.token_bytes
         self.pick: Callable[[int], int] = secrets.randbelow
         self.new_token: Callable[[], str] = random_token
         self.new_job_id: Callable[[], str] = lambda: secrets.token_hex(16)
         self.new_series_id: Callable[[], str] = lambda: secrets.token_hex(16)
+
+    @cached_property
+    def slots(self) -> "Slots":
+        from delayer.use_cases.flow.slots import Slots
+
+        return Slots(clock=self.clock)
 
     # ------------------------------------------------------------ tables
 
@@ -262,6 +271,12 @@ class Environment:
         from delayer.aws.dynamodb.jobs import DynamoJobs
 
         return DynamoJobs(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+
+    @cached_property
+    def blocks(self) -> "DynamoBlocks":
+        from delayer.aws.flow.blocks import DynamoBlocks
+
+        return DynamoBlocks(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
 
     @cached_property
     def rate_limit(self) -> "DynamoRateLimit":

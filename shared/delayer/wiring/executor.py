@@ -1,7 +1,10 @@
 """The Lambda handler of an executor: everything but the target is the same for every action."""
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Mapping
 from typing import Any, Final
+
+from attrs import define
 
 from delayer.aws.events.sqs import partial_failure, received_messages_of
 from delayer.aws.runtime.deadline import DEADLINE
@@ -13,11 +16,27 @@ from delayer.core.schedule.messages import ExecutorMessage
 from delayer.ports.target import Target
 from delayer.wiring.environment import Environment
 from delayer.wiring.limited import GRACE, Limited
-from delayer.wiring.use_cases import execute, guard
+from delayer.wiring.use_cases import execute, guard, refill
 
 # Seconds that must be left when an attempt begins: the longest attempt that there is, and its outcome, which takes up
 # to three calls of AWS, 12 seconds each (ADR 0020).
 ATTEMPT: Final = LONGEST_ATTEMPT + GRACE + 36
+
+SPREAD: Final = 12.0  # seconds
+
+
+@define
+class Spread:
+    """How much earlier than it must a run stops receiving: by chance, so that not all of them stop at once.
+
+    A run that receives no more ends when its last attempt does. Until then a target that hangs keeps it idle.
+    """
+
+    seconds: float = 0
+
+    def begin(self) -> None:
+        """An invocation begins."""
+        self.seconds = random.uniform(0, SPREAD)
 
 
 def handler_of(
@@ -25,18 +44,22 @@ def handler_of(
     target: Target,
     check: Callable[[ExecutorMessage], None] = lambda _: None,
     seconds: float = LONGEST_ATTEMPT,
-    action_of: Callable[[str], ActionType | None] = lambda _: None,
+    actions: Mapping[str, ActionType] | None = None,
 ) -> Handler:
     """Of the function whose bundle this is. `check` as in Execute; `seconds` may an attempt take.
 
-    `action_of` gives what is known of a type of action: what an owner policy looks at.
+    `actions` are the types that it does, whose targets owner policies and circuits look at; without them, all that
+    are registered.
     """
     limit = TimeLimit()
     limited = Limited(target=target, seconds=seconds, limit=limit)
-    use = guard(ports, execute(ports, limited, check, lambda: DEADLINE.left() >= ATTEMPT, action_of))
+    use = guard(ports, execute(ports, limited, check, lambda: DEADLINE.left() >= ATTEMPT, actions))
+    receives_until = Spread()
+    whole = refill(ports, use, lambda: DEADLINE.left() >= ATTEMPT + receives_until.seconds)
 
     def handle(event: Any, _: object) -> Any:
         limit.begin()
-        return partial_failure(use(received_messages_of(event)))
+        receives_until.begin()
+        return partial_failure(whole(received_messages_of(event)))
 
     return ports.observer.observed(handle)

@@ -25,4 +25,4 @@ class Limited:
         try:
             return self.limit.within(self.seconds + GRACE, lambda: self.target(message))
         except TookTooLong:
-            return Retry(detail=f"it took longer than {self.seconds:g} s")
+            return Retry(detail=f"it took longer than {self.seconds:g} s", is_outage=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from delayer.wiring.connections import naming, still_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from delayer.core.actions.action_type import ActionType
     from delayer.core.actions.command import Command
@@ -32,9 +32,14 @@ if TYPE_CHECKING:
     from delayer.use_cases.firing.claim_relaxed import ClaimRelaxed
     from delayer.use_cases.firing.enqueue import Enqueue
     from delayer.use_cases.firing.execute import Execute
+    from delayer.use_cases.firing.refill import Refill
     from delayer.use_cases.firing.relay import Relay
     from delayer.use_cases.firing.sweep import Tick
     from delayer.use_cases.firing.sweep_bucket import SweepBuckets
+    from delayer.use_cases.flow.breaker import Breaker
+    from delayer.use_cases.flow.commands import OperateFlow
+    from delayer.use_cases.flow.gate import Gate
+    from delayer.use_cases.flow.waits import Waits
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.deliver import Deliver
     from delayer.use_cases.history.write_journal import WriteJournal
@@ -178,6 +183,7 @@ def lookup(ports: "Bundle") -> "Lookup":
         registry=ports.registry,
         journal=_fail_fast_journal(ports),
         ids=id_check(ports),
+        waits=waits(ports),
         observer=ports.observer,
     )
 
@@ -353,6 +359,50 @@ def sweep_buckets(ports: "Bundle") -> "SweepBuckets":
     )
 
 
+def gate(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None, *, claimed: bool = False) -> "Gate":
+    """What keeps back what is due. `actions` are those that may come, if not all; `claimed`: they were claimed."""
+    from delayer.core.flow.block import AFTER_A_CLAIM, BEFORE_A_CLAIM
+    from delayer.use_cases.flow.gate import Gate
+    from delayer.use_cases.flow.view import BlocksInView
+
+    return Gate(
+        clock=ports.clock,
+        blocks=ports.blocks,
+        view=BlocksInView(clock=ports.clock, store=ports.blocks, observer=ports.observer),
+        actions=ports.actions if actions is None else actions,
+        heeds=AFTER_A_CLAIM if claimed else BEFORE_A_CLAIM,
+    )
+
+
+def breaker(ports: "Bundle", actions: "Mapping[str, ActionType] | None" = None) -> "Breaker":
+    """What opens and closes circuits."""
+    from delayer.use_cases.flow.breaker import Breaker
+
+    return Breaker(gate=gate(ports, actions, claimed=True), blocks=ports.blocks, observer=ports.observer)
+
+
+def waits(ports: "Bundle") -> "Waits":
+    """For lookups: what something waits for."""
+    from delayer.use_cases.flow.view import BlocksInView
+    from delayer.use_cases.flow.waits import Waits
+
+    view = BlocksInView(clock=ports.clock, store=ports.blocks, observer=ports.observer)
+    return Waits(clock=ports.clock, view=view, actions=ports.actions, observer=ports.observer)
+
+
+def operate_flow(ports: "Bundle") -> "OperateFlow":
+    """The operator's commands on what waits."""
+    from delayer.use_cases.flow.commands import OperateFlow
+
+    return OperateFlow(
+        clock=ports.clock,
+        blocks=ports.blocks,
+        actions=ports.actions,
+        delayer_queue=ports.delayer_queue,
+        observer=ports.observer,
+    )
+
+
 def relay(ports: "Bundle") -> "Relay":
     """The delayer queue."""
     from delayer.use_cases.firing.relay import Relay
@@ -367,6 +417,7 @@ def relay(ports: "Bundle") -> "Relay":
         new_nonce=ports.new_token,
         lease=ports.settings.lease,
         lead=ports.settings.lead,
+        gate=gate(ports),
     )
 
 
@@ -399,12 +450,13 @@ def execute(
     target: "Target",
     check: "Callable[[ExecutorMessage], None]" = lambda _: None,
     has_time: "Callable[[], bool]" = lambda: True,
-    action_of: "Callable[[str], ActionType | None]" = lambda _: None,
+    actions: "Mapping[str, ActionType] | None" = None,
 ) -> "Execute":
-    """The queue of an action."""
+    """The queue of an action. `actions` are those that may come, if not all."""
     from delayer.use_cases.firing.execute import Execute
     from delayer.use_cases.owners.permit import Permit
 
+    known = ports.actions if actions is None else actions
     return Execute(
         clock=ports.clock,
         ledger=ports.ledger,
@@ -414,9 +466,28 @@ def execute(
         observer=ports.observer,
         parallel=ports.parallel,
         new_fence=ports.new_token,
+        breaker=breaker(ports, known),
+        slots=ports.slots,
         check=check,
         has_time=has_time,
-        permit=Permit(policies=ports.owner_policies, action_of=action_of),
+        permit=Permit(policies=ports.owner_policies, action_of=known.get),
+    )
+
+
+def refill(
+    ports: "Bundle", handle: "Callable[[Sequence[ReceivedMessage]], list[str]]", has_time: "Callable[[], bool]"
+) -> "Refill":
+    """Around the consumer of an action's queue: what it does while a target keeps it waiting."""
+    from delayer.use_cases.firing.refill import Refill
+
+    return Refill(
+        handle=handle,
+        queue=ports.own_queue,
+        suspects=ports.settings.suspects,
+        slots=ports.slots,
+        background=ports.background,
+        has_time=has_time,
+        observer=ports.observer,
     )
 
 
@@ -715,7 +786,7 @@ def read_series(ports: "Bundle") -> "ReadSeries":
     """GET of one, and of its next times."""
     from delayer.use_cases.series.reading.read import ReadSeries
 
-    return ReadSeries(clock=ports.clock, series=ports.series)
+    return ReadSeries(clock=ports.clock, series=ports.series, ledger=ports.ledger, waits=waits(ports))
 
 
 def list_occurrences(ports: "Bundle") -> "ListOccurrences":

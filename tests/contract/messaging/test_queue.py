@@ -113,6 +113,7 @@ def test_what_is_delayed_is_not_visible(queue: Queue) -> None:
         == []
     )
     assert queue.visible() == 1
+    assert queue.delayed() == 2
     assert received(queue) == ["now"]
 
 
@@ -120,6 +121,7 @@ def test_what_is_being_handled_is_not_visible(queue: Queue) -> None:
     queue.send([Outgoing(body="x")])
     assert received(queue) == ["x"]
     assert queue.visible() == 0
+    assert queue.delayed() == 0, "it was sent without a delay, and is in flight"
 
 
 def test_the_same_body_twice_is_two_messages(queue: Queue) -> None:
@@ -243,3 +245,5 @@ def test_a_backlog_that_is_not_known_is_unavailable(error: str) -> None:
     """And not zero: the sweep fails closed."""
     with pytest.raises(Unavailable):
         SqsQueue(sqs=Failing(ERRORS[error]), url="u").visible()
+    with pytest.raises(Unavailable):
+        SqsQueue(sqs=Failing(ERRORS[error]), url="u").delayed()

@@ -23,11 +23,14 @@ from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.ledger.outcome import contested, ended, retried, taken
 from delayer.core.ledger.row import Arrival, LedgerRow, Refuse, RetryLater
 from delayer.core.recovery.disposition import may_need_body
+from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage
 from tests.model.rules import Rules
 from tests.model.state import (
+    CARRIED,
     CRASH,
     DUE,
+    DUPLICATE,
     EXECUTOR_TIMEOUT,
     LONG_AFTER,
     OLD,
@@ -104,8 +107,29 @@ def _receive(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
                 yield f"{label} comes far too early", _leave(world, run)
                 return
         yield f"the executor reads the ledger for {label}", _decide(world, rules, run, row)
+        yield from _may_be_closed(world, rules, run, row)
     if world.now >= LONG_AFTER and isinstance(rules.attempt(message, row), RetryLater):
         yield f"{label} has waited for three days", _give_up(world, run, is_suspect=True)
+
+
+def _may_be_closed(world: World, rules: Rules, run: Executor, row: LedgerRow | None) -> Iterator[Step]:
+    """Its gate may be closed at that moment: it waits, or is given up if it has waited for too long."""
+    label = label_of(run.message)
+    is_attempt = row and isinstance(rules.attempt(run.message, row), Attempt | Take)
+    if not world.budget.closures or not row or not is_attempt or isinstance(run.message, OutcomeMessage):
+        return
+    if row.arrival is Arrival.TAKEN and not rules.puts_off_taken:
+        return  # it is being attempted, and is not put off any more
+    if isinstance(rules.early(row, world.time), Hop):
+        return
+    closed = world.spend("closures")
+    yield f"{label} is kept back", _begin_hop(closed, rules, run, row, retry_at=min(world.time, DUE))
+    stored = evolve(closed, letters=closed.letters | {_failed_body(run)})
+    given_up = ended(row, State.FAILED, world.time)
+    yield (
+        f"{label} is given up, as it has waited for too long",
+        _move(stored, run, at="ending", row=row, wanted=given_up),
+    )
 
 
 def _decide(world: World, rules: Rules, run: Executor, row: LedgerRow | None) -> World:
@@ -138,6 +162,7 @@ def _take(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
         yield f"{label} takes the attempt", _begin(world, run, row, why).with_row(name, row)
     else:
         yield f"{label} finds another row", _decide(world, rules, run, current)
+        yield from _may_be_closed(world, rules, run, current)
 
 
 def _is_delayed(world: World, rules: Rules, message: ExecutorMessage | OutcomeMessage) -> bool:
@@ -148,14 +173,15 @@ def _is_delayed(world: World, rules: Rules, message: ExecutorMessage | OutcomeMe
     return message.attempt == row.attempt
 
 
-def _begin_hop(world: World, rules: Rules, run: Executor, row: LedgerRow) -> World:
+def _begin_hop(world: World, rules: Rules, run: Executor, row: LedgerRow, retry_at: Millis = 0) -> World:
+    """`retry_at` is when a gate is asked again; without it, SQS could not delay the message for long enough."""
     assert isinstance(run.message, ExecutorMessage)
-    early = world.spend("hops") if world.budget.hops else world
+    early = world.spend("hops") if world.budget.hops and not retry_at else world
     if not rules.hop_is_fresh:
         return _move(early, run, at="sending", following=same_token(run.message))
     if not rules.hop_is_written:
         return _resend(early, run, row)
-    wanted = rules.hopped(row, f"d{row.revision + 1}", world.time, after=run.message.fence)
+    wanted = rules.hopped(row, f"d{row.revision + 1}", world.time, after=run.message.fence, retry_at=retry_at)
     return _move(early, run, at="hopping", row=row, wanted=wanted)
 
 
@@ -168,9 +194,10 @@ def _hop(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
     if current and current.revision == run.row.revision:
         following = _next_attempt(run, run.wanted)
         after = _move(world, run, at="sending", row=None, wanted=None, following=following)
-        yield f"{label} is too early for its attempt", after.with_row(name, run.wanted)
+        yield f"{label} will be sent again for its attempt", after.with_row(name, run.wanted)
     else:
         yield f"{label} finds another row", _decide(world, rules, run, current)
+        yield from _may_be_closed(world, rules, run, current)
 
 
 def _begin(world: World, run: Executor, row: LedgerRow | None, why: str) -> World:
@@ -250,11 +277,11 @@ def _write_down(world: World, rules: Rules, run: Executor, made: Made) -> World:
     match rules.attempt(message, row):
         case Attempt() | Take() | Stop():
             return _record(world, run, row, made.result, None)
-        case SendNext():
-            return _send_next(world, rules, run, row)
         case RetryLater():
             return _leave(world, run)
-    return _move(world, run, at="settling")
+        case SendNext():
+            return _send_next(_uncounted(world, run, row, made.result), rules, run, row)
+    return _move(_uncounted(world, run, row, made.result), run, at="settling")
 
 
 def _write(world: World, rules: Rules, run: Executor) -> Iterator[Step]:
@@ -307,6 +334,8 @@ def _not_written(world: World, rules: Rules, run: Executor) -> World:
 
 def _overtaken(world: World, rules: Rules, run: Executor, current: LedgerRow) -> World:
     """Another message was faster, whatever became of this attempt. The current row decides."""
+    made = made_of(run.message).result if isinstance(run.message, OutcomeMessage) else run.result
+    world = _uncounted(world, run, current, made)
     state = run.wanted.state if run.wanted and run.at == "ending" else None
     if run.following and isinstance(rules.attempt(run.message, current), Attempt | Take) and run.at == "ending":
         return _record(world, run, current, Retry(detail=""), run.result)  # still its own: contested meanwhile
@@ -323,6 +352,19 @@ def _overtaken(world: World, rules: Rules, run: Executor, current: LedgerRow) ->
         case Refuse():
             return _move(world, run, at="settling", result=None)
     return _leave(world, run)
+
+
+def _uncounted(world: World, run: Executor, current: LedgerRow, result: Result | None) -> World:
+    """That it failed counts for nothing, if another message for the same attempt was put off before that is written."""
+    if result is None or isinstance(result, Done) or current.ended or current.nonce != run.message.nonce:
+        return world
+    is_put_off = current.attempt == run.message.attempt and current.arrival is not Arrival.TAKEN and current.retry_of
+    if not is_put_off or current.admits(token_of(run.message), run.message.attempt):
+        return world
+    if isinstance(run.message, OutcomeMessage):
+        return world.allow(name_of(run.message), CARRIED)
+    why = DUPLICATE if run.message.fence in world.twice else OVERTAKEN if run.message.attempt == 1 else TWIN
+    return world.allow(name_of(run.message), why)
 
 
 def _send_next(world: World, rules: Rules, run: Executor, row: LedgerRow) -> World:

@@ -18,6 +18,7 @@ from tests.model.state import (
     World,
     evolve,
     in_order,
+    label_of,
     last_before,
 )
 from tests.world import LEAD, LEASE
@@ -31,6 +32,8 @@ def steps(world: World, rules: Rules) -> Iterator[Step]:
     for copy in in_order(world.free):
         if world.time >= DUE - relaying.MAX_HOLD:
             yield _receive(evolve(world, free=world.free - {copy}), rules, copy)
+            if world.budget.kept_back:
+                yield _keep_back(evolve(world, free=world.free - {copy}).spend("kept_back"), copy)
     for run in in_order(world.relays):
         yield from _next(world, rules, run)
         if world.budget.crashes:
@@ -47,13 +50,31 @@ def _receive(world: World, rules: Rules, copy: Copy) -> Step:
     return f"a relay receives {copy.nonce}, and holds it", evolve(world, relays=world.relays | {run})
 
 
+def _keep_back(world: World, copy: Copy) -> Step:
+    """Its gate is closed: it waits unclaimed, and so another message takes its place."""
+    run = Relay(copy=copy, at="kept back", until=last_before(world.time + LEASE))
+    return f"a relay keeps back {label_of(copy)}", evolve(world, relays=world.relays | {run})
+
+
+def _send_again(world: World, run: Relay) -> Iterator[Step]:
+    """What is not known to be sent comes back itself; then there are two with one nonce."""
+    nonce = label_of(run.copy)
+    sent = world.send_again(run.copy)
+    yield f"{nonce} is sent again", _move(sent, run, at="settling")
+    if world.budget.unanswered:
+        yield f"{nonce} is sent again, and reported as not sent", _leave(sent.spend("unanswered"), run)
+        yield f"{nonce} cannot be sent again", _leave(world.spend("unanswered"), run)
+
+
 def _next(world: World, rules: Rules, run: Relay) -> Iterator[Step]:
-    nonce = run.copy.nonce
+    nonce = label_of(run.copy)
     match run.at:
         case "held":
             if world.time >= DUE - LEAD:
                 at = "claiming" if rules.hold_first else "handing over"
                 yield f"the relay has held {nonce}", _move(world, run, at=at)
+        case "kept back":
+            yield from _send_again(world, run)
         case "claiming":
             yield from _claim(world, rules, run)
         case "handing over":

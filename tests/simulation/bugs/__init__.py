@@ -14,7 +14,7 @@ from tests.simulation.bugs import (
     wishes,
 )
 from tests.simulation.bugs.bug import Bug
-from tests.simulation.bugs.kinds import relaxed, series, timing
+from tests.simulation.bugs.kinds import flow, relaxed, series, timing
 
 BUGS: tuple[Bug, ...] = (
     *enqueuer.BUGS,
@@ -27,6 +27,7 @@ BUGS: tuple[Bug, ...] = (
     *series.BUGS,
     *relaxed.BUGS,
     *timing.BUGS,
+    *flow.BUGS,
     *history.BUGS,
 )
 BY_NAME = {bug.name: bug for bug in BUGS}

@@ -49,16 +49,16 @@ def _gives_up_at_once(made: Any, result: Any, policy: Any, age_from: Any) -> Any
     return executing.GiveUp(result.detail)
 
 
-def _hops_with_its_old_token(row: LedgerRow, fence: str, now: Any, after: str) -> LedgerRow:
-    return evolve(hopped(row, fence, now, after), fence=after)
+def _hops_with_its_old_token(row: LedgerRow, fence: str, now: Any, after: str, retry_at: Any = 0) -> LedgerRow:
+    return evolve(hopped(row, fence, now, after, retry_at), fence=after)
 
 
-def _hop_is_an_attempt(row: LedgerRow, fence: str, now: Any, after: str) -> LedgerRow:
-    return evolve(hopped(row, fence, now, after), attempt=row.attempt + 1)
+def _hop_is_an_attempt(row: LedgerRow, fence: str, now: Any, after: str, retry_at: Any = 0) -> LedgerRow:
+    return evolve(hopped(row, fence, now, after, retry_at), attempt=row.attempt + 1)
 
 
-def _hops_in_secret(row: LedgerRow, fence: str, now: Any, after: str) -> LedgerRow:
-    return evolve(hopped(row, fence, now, after), retry_of=row.retry_of)
+def _hops_in_secret(row: LedgerRow, fence: str, now: Any, after: str, retry_at: Any = 0) -> LedgerRow:
+    return evolve(hopped(row, fence, now, after, retry_at), retry_of=row.retry_of)
 
 
 def _age_from_the_point_in_time(made: Any, row: LedgerRow) -> Any:

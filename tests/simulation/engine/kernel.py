@@ -31,6 +31,9 @@ class Invocation:
     about: frozenset[str] = frozenset()  # the schedules in its batch
     disturbed: bool = False  # a fault has hit it
     dead: bool = False
+    began: Millis = 0
+    environment: Any = None  # in which it runs, if that remembers anything
+    is_blind: bool = False  # it could not read what keeps back schedules
 
     def __str__(self) -> str:
         return f"{self.function}#{self.number}"
@@ -102,6 +105,10 @@ class Kernel:
             invocation.dead = invocation.disturbed = True
             raise Crash(f"{invocation} timed out")
 
+    def pause(self) -> None:
+        """Called by a function: until somebody switches to it."""
+        self._hub.switch()
+
     def call(self, start: Callable[[Callable[[Any], None]], None]) -> Any:
         """A function waits for another invocation. `start` begins it, and hands on what to do with its outcome."""
         mother, outcomes = current(), list[Any]()
@@ -144,6 +151,28 @@ def current() -> Thread:
     thread = getcurrent()
     assert isinstance(thread, Thread), "only a function may wait"
     return thread
+
+
+@define(eq=False)
+class Turn:
+    """A lock between the threads of one function. One of Python's own would wait for ever: they are greenlets."""
+
+    kernel: Kernel
+    _waiting: list[Thread] = field(factory=list, init=False)
+    _is_taken: bool = field(default=False, init=False)
+
+    def __enter__(self) -> None:
+        if self._is_taken:
+            self._waiting.append(current())
+            self.kernel.pause()
+        self._is_taken = True
+
+    def __exit__(self, *_: object) -> None:
+        """The next one goes on at once; it dies at its next call, if its function is dead."""
+        if self._waiting:
+            self.kernel.at(self.kernel.now, self._waiting.pop(0).switch)
+        else:
+            self._is_taken = False
 
 
 @define

@@ -42,7 +42,7 @@ class Service(StrEnum):
 READS: Final = frozenset(
     {"read", "page", "shards", "progress", "heartbeat_seen", "visible", "list", "get", "named", "history", "passed"}
     | {"cursor", "definition", "filed", "listed", "cursors", "definitions", "live", "place", "round", "requested"}
-    | {"read_all", "id_keys"}
+    | {"read_all", "id_keys", "blocks"}
 )
 REPORTING: Final = ("send", "delete")  # they answer with what they did not do
 STRAGGLE: Final[Millis] = 5 * MINUTE  # no request takes effect later than this after it was made
@@ -144,8 +144,10 @@ class Network:
         it was made.
         """
         invocation.disturbed = True
+        invocation.is_blind |= what.startswith("blocks.blocks")
         unsent = method == "send" and invocation.function.startswith("executor")
-        if method not in READS and (not undone or unsent):
+        is_flow = what.startswith("blocks.")  # what keeps back an attempt is no reason for another one
+        if method not in READS and not is_flow and (not undone or unsent):
             self.on_fault(invocation)
         self.log(str(invocation), what)
 

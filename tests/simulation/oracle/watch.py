@@ -22,6 +22,7 @@ from delayer.core.schedule.table_change import Kind, RecordChange
 from delayer.ports.queue import Outgoing
 from tests.simulation.engine.kernel import Invocation, current
 from tests.simulation.oracle.decisions import Decisions
+from tests.simulation.oracle.flow_watch import FlowWatch
 from tests.simulation.oracle.invariant import ALLOWED, Broken, Invariant
 from tests.simulation.oracle.keys import Keys
 from tests.simulation.oracle.series_watch import SeriesWatch
@@ -108,6 +109,7 @@ class Watch:
     keys: Keys = field(init=False)
     series: SeriesWatch = field(init=False)
     decisions: Decisions = field(init=False)
+    flow: FlowWatch = field(init=False)
     broken: Broken | None = None
     on_dead_letter: Callable[[str], None] = field(default=lambda key: None)  # somebody sees what is kept, and acts
     on_claim_or_end: Callable[[str], None] = field(default=lambda schedule_id: None)  # its owner sees it, and acts
@@ -117,7 +119,7 @@ class Watch:
 
     def __attrs_post_init__(self) -> None:
         self.stops, self.keys, self.series = Stops(self), Keys(self), SeriesWatch(self)
-        self.decisions = Decisions(self)
+        self.decisions, self.flow = Decisions(self), FlowWatch(self)
 
     def fail(self, invariant: Invariant, what: str) -> None:
         """Notes the first; it is raised between two events, outside of the functions that catch errors."""
@@ -156,10 +158,12 @@ class Watch:
         late = now - max(message.schedule.point_in_time, self.accepted_at.get(schedule_id, now))
         may_be = LATE_BY_A_KILLER if self.stack.weather.killers else LATE
         has_ended = schedule_id in self.had_ended or is_relaxed(schedule_id)  # of the latter nobody promises how late
-        if self.stack.weather.is_fair and message.attempt == 1 and late > may_be and not has_ended:
+        is_due = message.attempt == 1 and not has_ended and not self.flow.was_kept_back(message.schedule)
+        if self.stack.weather.is_fair and is_due and late > may_be:
             self.fail(Invariant.HARMLESS, f"{name} is {late} ms late, in a story without faults")
         self._check_read(name, message, current().read.get(schedule_id))
         self.stops.reached(schedule_id, current().read.get(schedule_id))
+        self.flow.reached(message, invocation, current().read.get(schedule_id))
         self.reaches[schedule_id] += 1
         allowed = 1 + self.retries[schedule_id] + self.excuses[schedule_id]
         if self.reaches[schedule_id] > allowed:
@@ -226,7 +230,7 @@ class Watch:
     def sent_to_executor(self, body: str) -> None:
         """A message is in the executor's queue."""
         message = body_of(body)
-        if message.attempt != 1:
+        if message.attempt != 1 or message.fence in self.flow.put_off_as:
             return
         self.handed[message.id].add(message.fence)
         name = self.name(message.id)
@@ -248,6 +252,7 @@ class Watch:
         self._ledger_changed(old, new)
         self.series.ledger_wrote(old, new)
         self.stops.wrote(old, new)
+        self.flow.wrote(old, new)
         self.keys.wrote(new)
         self.decisions.wrote(new)
         if is_claim(old, new):
@@ -327,11 +332,14 @@ class Watch:
         if row.schedule_id not in self.accepted:
             return True
         policy, tries = policy_of(self.accepted[row.schedule_id]), self.tries[row.schedule_id]
+        last = [one for one in tries if one.attempt == row.attempt]
+        if not last:
+            first = min((one.at for one in tries if one.attempt == 1), default=None)
+            return self.flow.may_be_given_up(row, self.accepted[row.schedule_id], first)
         if row.attempt >= policy.attempts:
             return True
-        last = [one for one in tries if one.attempt == row.attempt]
         delay = max([policy.delay_after(row.attempt), *(one.asked or 0 for one in last)])
-        return bool(last) and last[-1].at + delay * SECOND + SLACK > tries[0].at + policy.age
+        return last[-1].at + delay * SECOND + SLACK > tries[0].at + policy.age
 
     def _check_retry(self, name: str, row: LedgerRow) -> None:
         """An attempt was made, and the next one is planned: after the right delay, and in time."""
@@ -342,9 +350,11 @@ class Watch:
         if not made:
             self.fail(Invariant.RETRIES, f"attempt {attempt} of {name} is counted, and was not made")
             return
-        if not any(policy.allows(delay, attempt, one.asked) for one in made):
-            self.fail(Invariant.RETRIES, f"attempt {row.attempt} of {name} is planned after {delay:.0f} s")
         first = max([one.at for one in tries if one.attempt == 1], default=made[0].at)
+        left = {id(one): (first + policy.age - one.at) / SECOND for one in made}  # until the last moment
+        cut = any(one.asked is not None and one.asked > left[id(one)] >= delay > left[id(one)] - 2 for one in made)
+        if not cut and not any(policy.allows(delay, attempt, one.asked) for one in made):
+            self.fail(Invariant.RETRIES, f"attempt {row.attempt} of {name} is planned after {delay:.0f} s")
         if made[0].at + delay * SECOND > first + policy.age + SLACK:
             self.fail(Invariant.RETRIES, f"attempt {row.attempt} of {name} is planned beyond its age")
 
@@ -377,6 +387,8 @@ class Watch:
             self.fail(Invariant.CANCEL_TRUTH, f"{name} is claimed {schedule.point_in_time - new.at} ms ahead")
         if old is None or old.state is not State.CLAIMED:
             self.stops.claimed(new)
+            if schedule:
+                self.flow.claimed(new, schedule)
             return
         if old.nonce != new.nonce:
             self.fail(Invariant.ONCE, f"a second copy of {name} claims it")
@@ -468,6 +480,7 @@ class Watch:
                 self.fail(Invariant.ONE_END, f"{self.name(schedule_id)} is still {row.state}")
             self._check_fold(row, [decode(encode(event)) for event in self.events[schedule_id]])
         self.series.check_end()
+        self.flow.check_end()
         self.check_nothing_waits()
 
     def check_nothing_waits(self) -> None:

@@ -7,12 +7,20 @@ from attrs import define, evolve, field
 from greenlet import getcurrent
 
 from delayer.core.firing.enqueueing import edge_of
+from delayer.core.flow.block import Block
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import DeadLetter
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.table_change import Kind
-from delayer.fakes import MemoryDeadLetterStore, MemoryLedger, MemoryQueue, MemoryScheduleTable, MemorySeries
+from delayer.fakes import (
+    MemoryBlocks,
+    MemoryDeadLetterStore,
+    MemoryLedger,
+    MemoryQueue,
+    MemoryScheduleTable,
+    MemorySeries,
+)
 from delayer.fakes.messaging.queue import Message
 from delayer.ports.ledger import WriteResult
 from delayer.ports.schedule_table import Page
@@ -59,6 +67,27 @@ class WatchedLedger(MemoryLedger):
         super().store(row)
         self._before[row.schedule_id] = (self.watch.stack.kernel.now, old)
         self.watch.wrote(old, row)
+
+
+@define
+class WatchedBlocks(MemoryBlocks):
+    """Reports each change of what keeps back schedules."""
+
+    watch: "Watch" = field(kw_only=True)
+
+    def change(self, block: Block) -> bool:
+        before = self.rows.get(block.key)
+        is_written = super().change(block)
+        if self.rows.get(block.key) is not before:
+            self.watch.flow.changed(before, block)
+        return is_written
+
+    def remove(self, block: Block) -> bool:
+        before = self.rows.get(block.key)
+        is_gone = super().remove(block)
+        if before and is_gone:
+            self.watch.flow.removed(before)
+        return is_gone
 
 
 @define
@@ -111,6 +140,8 @@ class WatchedQueue(MemoryQueue):
         super().add(body, visible_at, message_group)
         if self.name == "http":
             self.watch.sent_to_executor(body)
+        if self.name == "delayer":
+            self.watch.flow.sent_again(body, sum(message.body == body for message in self.messages))
         self.watch.stack.aws.wake_queue(self, visible_at)
 
     def take(self, message: Message) -> None:

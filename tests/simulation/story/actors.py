@@ -11,6 +11,7 @@ from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit
 from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, TooEarly, TooLate
 from delayer.core.api.request import Invalid
+from delayer.core.flow.block import Block, suspended
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import MINUTE, SECOND
@@ -25,7 +26,7 @@ from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import OnItsWay, Replaced
 from delayer.use_cases.api.stop import Stopped
 from delayer.use_cases.recovery.redrive import Impossible
-from tests.simulation.story.plan import Act, Do, name_of
+from tests.simulation.story.plan import PARTIES, Act, Do, Wishes, name_of
 from tests.simulation.story.series_actors import SeriesActors
 from tests.simulation.story.series_plan import SeriesAct
 from tests.world import ACTION
@@ -73,6 +74,8 @@ class Actors:
             Do.OTHER_BODY: self._post,
             Do.NAMESAKE: self._post,
             Do.CANCEL_GROUP: self._cancel_group,
+            Do.SUSPEND: self._suspend,
+            Do.CLOSE: self._close,
         }[act.do](act)
 
     # ------------------------------------------------------------ clients
@@ -98,7 +101,8 @@ class Actors:
             backoff = {"first": patience.first, "factor": patience.factor, "max": patience.longest}
             retry |= {"maxAgeSeconds": patience.age, "backoff": backoff}
         wishes = act.wishes
-        body = {"pointInTime": act.due / 1000, "action": ACTION, "payload": json.loads(payload_of(act)), "retry": retry}
+        action = {**ACTION, "url": f"http://{wishes.host}/"}
+        body = {"pointInTime": act.due / 1000, "action": action, "payload": json.loads(payload_of(act)), "retry": retry}
         if wishes.within:
             body["when"] = {"policy": "spread", "seconds": wishes.within}
             del body["pointInTime"]
@@ -319,6 +323,35 @@ class Actors:
             if chance.surprise("operator", stack.weather.operator):
                 self._command(key, discard=chance.part("operator discards") < 0.15)
         stack.kernel.at(stack.kernel.now + chance.whole("operator again", MINUTE, 20 * MINUTE), self.look_after)
+
+    def _suspend(self, act: Act) -> None:
+        """An operator suspends, and releases after a while."""
+        party = PARTIES[act.subject]
+        block = suspended(party, self.stack.kernel.now, "by the story", "")
+        if self.stack.weather.alone or not self.stack.blocks.change(block):
+            return
+
+        def release() -> None:
+            self.stack.log("operator", f"releases {party}")
+            self._by_command(block)
+
+        self.stack.kernel.at(act.due, release)
+
+    def _close(self, act: Act) -> None:
+        """An operator is sure that all targets answer, and may be wrong."""
+        if not self.stack.weather.alone:
+            for circuit in self.stack.watch.flow.circuits():
+                self._by_command(circuit)
+
+    def _by_command(self, block: Block) -> None:
+        self.stack.watch.flow.by_command = True
+        self.stack.blocks.remove(block)
+        self.stack.watch.flow.by_command = False
+
+    def knock(self, block: Block) -> None:
+        """Somebody has something to do for a target of which all others are done."""
+        kernel, host = self.stack.kernel, block.party.target.rpartition(" ")[2]
+        self._post(Act(kernel.now, Do.POST, -1, kernel.now + SECOND, wishes=Wishes(host=host)))
 
     def _look_at_once(self, key: str) -> None:
         """An operator has an alarm, and is quick: whoever keeps this body is still at it."""

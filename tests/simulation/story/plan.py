@@ -4,12 +4,20 @@ from enum import StrEnum
 
 from attrs import evolve, frozen
 
+from delayer.core.flow.party import Party
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from tests.simulation.engine.chance import Chance
 from tests.simulation.engine.remote import Deploy, Fault, Harm, Outage, Service
 from tests.world import LEAD, PERIOD, START
 
 PATIENT = 0.25  # of the stories have retry policies with long delays, and as many targets that ask for delays
+TARGET, OTHER = "target", "other"  # the hosts that schedules go to
+PARTIES = (  # whom an operator suspends
+    Party(owner="owner", target=""),
+    Party(owner="", target=f"http-request {TARGET}"),
+    Party(owner="owner", target=f"http-request {OTHER}"),
+    Party(owner="another", target=""),
+)
 HORIZON: Millis = START + 40 * MINUTE  # by then all has been posted, and the weather has done its worst
 
 
@@ -40,6 +48,8 @@ class Do(StrEnum):
     BACKFILL = "backfill"
     CANCEL_ONE = "cancel one occurrence"
     MOVE_ONE = "move one occurrence"
+    SUSPEND = "suspend an owner or a target, for a while"
+    CLOSE = "close all circuits"
 
 
 @frozen(kw_only=True)
@@ -62,6 +72,7 @@ class Wishes:
     within: int = 0  # seconds within which a policy decides the time; 0: the client says the time
     relaxed: bool = False  # in the lane without precision
     drop_after: int = 0  # seconds that it may be late; 0: it is never dropped
+    host: str = "target"
 
 
 @frozen
@@ -71,10 +82,19 @@ class Act:
     at: Millis
     do: Do
     subject: int  # the number of the schedule it is about
-    due: Millis = 0  # for what it creates
+    due: Millis = 0  # for what it creates; of a suspension, when it is released
     attempts: int = 3
     patience: Patience | None = None  # for what it creates; None: all but the attempts is left out
     wishes: Wishes = Wishes()  # for what it creates
+
+
+@frozen
+class Dead:
+    """A target that does not answer for a while."""
+
+    host: str
+    since: Millis
+    until: Millis
 
 
 @frozen(kw_only=True)
@@ -102,6 +122,7 @@ class Weather:
     others: bool = True  # there is other traffic than that of the story
     stops: float = 0  # how likely an owner stops what was claimed or has ended, at that moment
     lost: float = 0  # how likely an event of an occurrence never comes to the stepper
+    dead: tuple[Dead, ...] = ()
     greedy: bool = False  # another owner keeps the delayer queue over its mark
 
     @property
@@ -140,6 +161,7 @@ def weather_of(chance: Chance) -> Weather:
             killers=_killers(chance) if alone else (),
             stops=stops,
             greedy=alone and chance.part("weather greedy") < 0.4,
+            dead=_dead(chance),
         )
     faults = tuple(fault for fault in Fault if chance.part(f"weather {fault}") < 0.5) or (Fault.AFTER,)
     if chance.part("weather alone") < 0.5:
@@ -162,6 +184,7 @@ def weather_of(chance: Chance) -> Weather:
         later=int(maybe("later", 0.1, chance.one_of("weather how much later", (DAY, 20 * DAY, 31 * DAY, 40 * DAY)))),
         killers=_killers(chance),
         stops=stops,
+        dead=_dead(chance),
     )
 
 
@@ -186,7 +209,19 @@ def _alone(chance: Chance, faults: tuple[Fault, ...], asks: float, stops: float)
         stops=stops,
         others=chance.part("weather others") < 0.8,
         greedy=chance.part("weather greedy") < 0.1,
+        dead=_dead(chance),
     )
+
+
+def _dead(chance: Chance) -> tuple[Dead, ...]:
+    """In stories that are otherwise fair, too: the other target is to notice nothing of it."""
+    dead = []
+    for host in (TARGET, OTHER):
+        if chance.part(f"{host} is dead") < 0.3 and chance.surprise(f"{host} dies", 1):
+            since = START + chance.whole(f"{host} dead since", -MINUTE, 20 * MINUTE)
+            length = chance.one_of(f"{host} dead for", (MINUTE, 10 * MINUTE, 10 * MINUTE, 2 * HOUR, 30 * HOUR))
+            dead.append(Dead(host, since, since + length))
+    return tuple(dead)
 
 
 def _long_outages(chance: Chance) -> tuple[Outage, ...]:
@@ -255,14 +290,46 @@ def acts_of(chance: Chance) -> list[Act]:
         acts.append(Act(START + chance.whole("garbage at", 0, 20 * MINUTE), Do.GARBAGE, -1))
     if chance.part("noise") < 0.15:
         acts.append(Act(START + chance.whole("noise at", 0, 20 * MINUTE), Do.NOISE, -1))
-    return sorted(acts, key=lambda act: act.at)
+    return sorted([*acts, *_flow_acts(chance, acts[0].due), *_crowd(chance)], key=lambda act: act.at)
+
+
+def _flow_acts(chance: Chance, due: Millis) -> list[Act]:
+    """What an operator does to owners and targets, around the time of a schedule."""
+    acts = []
+    for number in range(chance.one_of("suspensions", (0, 0, 0, 1, 1, 2))):
+        label = f"suspension {number}"
+        at = max(_moment(chance, label, due), START)
+        length = chance.one_of(f"{label} length", (SECOND, 20 * SECOND, 3 * MINUTE, HOUR, 6 * HOUR, 30 * HOUR))
+        acts.append(Act(at, Do.SUSPEND, chance.whole(f"{label} whom", 0, len(PARTIES) - 1), at + length))
+    if chance.part("circuits closed") < 0.2:
+        acts.append(Act(START + chance.whole("circuits closed at", MINUTE, HOUR), Do.CLOSE, -1))
+    return acts
+
+
+def _crowd(chance: Chance) -> list[Act]:
+    """So many for one target, in so short a time, that it counts when that does not answer."""
+    if chance.part("crowd") >= 0.12:
+        return []
+    host, since = chance.one_of("crowd at", (TARGET, OTHER)), START + chance.whole("crowd since", 0, 10 * MINUTE)
+    age = chance.one_of("crowd age", (60, 1800, 8 * 3600, 86_400))
+    patience = Patience(first=chance.one_of("crowd first delay", (1, 20)), factor=1.5, longest=900, age=age)
+    acts = []
+    for number in range(chance.whole("crowd of", 5, 9)):
+        due = since + chance.whole(f"crowd {number} due", 0, 2 * MINUTE)
+        wishes = Wishes(host=host, name=chance.one_of(f"crowd {number} name", ("", f"crowd-{number}")))
+        acts.append(Act(due - 10 * SECOND, Do.POST, 100 + number, due, 9, patience, wishes))
+        if chance.part(f"crowd {number} act") < 0.3:
+            at = max(due + chance.whole(f"crowd {number} after", -SECOND, 4 * MINUTE), START)
+            acts.append(Act(at, chance.one_of(f"crowd {number} do", (Do.CANCEL, Do.PATCH, Do.STOP)), 100 + number, at))
+    return acts
 
 
 def _wishes(chance: Chance, label: str, subject: int, named: bool) -> Wishes:
     drop_after = chance.one_of(f"{label} drop after", (0, 0, 0, 0, 0, 0, 2, 60, 1800))
     relaxed = chance.part(f"{label} relaxed") < 0.12
+    host = OTHER if chance.part(f"{label} host") < 0.4 else TARGET
     if named:
-        return Wishes(drop_after=drop_after, relaxed=relaxed)
+        return Wishes(drop_after=drop_after, relaxed=relaxed, host=host)
     within = chance.one_of(f"{label} within", (60, 600, 3600)) if chance.part(f"{label} policy") < 0.12 else 0
     with_name, with_key = (chance.part(f"{label} with {what}") < 0.2 for what in ("name", "key"))
     return Wishes(
@@ -272,6 +339,7 @@ def _wishes(chance: Chance, label: str, subject: int, named: bool) -> Wishes:
         relaxed=relaxed and not within,
         within=within,
         drop_after=drop_after,
+        host=host,
     )
 
 

@@ -3,6 +3,7 @@
 from attrs import evolve, field, frozen
 
 from delayer.core.firing import sweeping
+from delayer.core.flow.block import Block
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, Millis
 from tests.simulation.engine.chance import Chance, Surprise
 from tests.simulation.oracle.invariant import Broken, Invariant
@@ -73,9 +74,17 @@ def perform(stack: Stack, acts: list[Act]) -> int:
         stack.aws.expire()
     stack.aws.looking_after_series = True
     steps += run(stack, kernel.now + QUIET, until_quiet=True)
+    steps += sum(_knock(stack, actors, circuit) for circuit in stack.watch.flow.circuits())
     stack.watch.check_end()
     _raise(stack)
     return steps + (_years_later(stack, actors) if stack.weather.later else 0)
+
+
+def _knock(stack: Stack, actors: Actors, circuit: Block) -> int:
+    """A circuit stays until somebody needs its target."""
+    at = max([stack.kernel.now, *(one.until for one in stack.weather.dead)])
+    stack.kernel.at(at, lambda: actors.knock(circuit))
+    return run(stack, at + MINUTE) + run(stack, stack.kernel.now + HOUR, until_quiet=True)
 
 
 def _years_later(stack: Stack, actors: Actors) -> int:

@@ -12,7 +12,7 @@ from attrs import define, evolve, field, fields, frozen
 
 from delayer.aws.messaging.dead_letter_reader import schedules_in
 from delayer.core.api.request import Invalid
-from delayer.core.firing.executing import Result
+from delayer.core.firing.executing import Result, Retry
 from delayer.core.history.events import Event, of_record
 from delayer.core.recovery.dead_letter import Contents, decode
 from delayer.core.recovery.waiting import PREFIXES
@@ -44,14 +44,18 @@ from delayer.ports.stream_consumer import Died
 from delayer.ports.target import Target as Reaches
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.firing.enqueue import Enqueue, Sent
+from delayer.use_cases.firing.execute import Execute
+from delayer.use_cases.firing.relay import Relay
 from delayer.use_cases.recovery.redrive import Impossible
+from delayer.wiring import use_cases
 from tests.simulation.engine.chance import Chance
-from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, current
+from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, Turn, current
 from tests.simulation.engine.remote import BadDeploy, Harm, Network, Remote, Service
 from tests.simulation.oracle.watch import Watch
 from tests.simulation.oracle.watched import (
     RELAXED,
     UNDECIDED,
+    WatchedBlocks,
     WatchedLedger,
     WatchedQueue,
     WatchedSeries,
@@ -61,6 +65,7 @@ from tests.simulation.oracle.watched import (
 from tests.simulation.story.plan import Weather
 from tests.simulation.system.aws import Aws
 from tests.simulation.system.bodies import body_of
+from tests.simulation.system.environments import Environments
 from tests.simulation.system.target import Target
 from tests.world import SUSPECTS, World
 
@@ -233,6 +238,7 @@ class Stack(World):
 
     def make_adapters(self) -> None:
         self.ledger = WatchedLedger(watch=self.watch)
+        self.blocks = WatchedBlocks(watch=self.watch)
         self.store = WatchedStore(watch=self.watch)
         self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
         self.relaxed = WatchedTable(watch=self.watch, page_size=self.page_size, lane=RELAXED)
@@ -272,6 +278,7 @@ class Stack(World):
             id(self.ledger): ("ledger", Service.DYNAMODB),
             id(self.control): ("control", Service.DYNAMODB),
             id(self.trials): ("trials", Service.DYNAMODB),
+            id(self.blocks): ("blocks", Service.DYNAMODB),
             id(self.registry): ("registry", Service.DYNAMODB),
             id(self.connections): ("connections", Service.DYNAMODB),
             id(self.series): ("series", Service.DYNAMODB),
@@ -333,6 +340,18 @@ class Stack(World):
     def build(self) -> None:
         super().build()
         self.relaxed_stream.max_age = HOUR
+        self.relays = Environments("relay", self._new_relay, self.chance)
+        self.executors = Environments("execute", self._new_executor, self.chance)
+
+    def _new_relay(self) -> Relay:
+        relay = use_cases.relay(self.ports("relay"))
+        relay.gate.view.lock = Turn(self.kernel)
+        return relay
+
+    def _new_executor(self) -> Execute:
+        execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
+        execute.breaker.gate.view.lock = Turn(self.kernel)
+        return execute
 
     def changes(self, records: Sequence[Any]) -> list[RecordChange]:
         """Also of the other table."""
@@ -359,13 +378,18 @@ class Stack(World):
 
         def counted(message: ExecutorMessage) -> Result:
             self.watch.tried(message)
-            return reach(message)
+            try:
+                result = reach(message)
+            except Unavailable as error:  # as a target that does not answer
+                result = Retry(detail=str(error), is_outage=True)
+            self.watch.flow.answered(message, result)
+            return result
 
         return counted
 
     def relay_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         self.check_alive("relay", [body_of(one.body).id for one in batch])
-        return super().relay_batch(batch)
+        return self.relays.run(batch)
 
     def decide_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """What the policy does with a batch."""
@@ -382,7 +406,7 @@ class Stack(World):
 
     def execute_batch(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         self.check_alive("execute", [])
-        return super().execute_batch(batch)
+        return self.executors.run(batch)
 
     def check_alive(self, function: str, schedule_ids: Sequence[str]) -> None:
         """Raises Crash if the function dies of one of them, or of whatever it gets."""
@@ -436,7 +460,9 @@ class Stack(World):
         self._numbers += 1
         skew = self.chance.whole(f"clock of {function}", -self.weather.skew, self.weather.skew)
         deadline = self.kernel.now + TIMEOUTS[function]
-        invocation = Invocation(NAMES.get(function, function), self._numbers, skew, deadline, frozenset(about))
+        invocation = Invocation(
+            NAMES.get(function, function), self._numbers, skew, deadline, frozenset(about), began=self.kernel.now
+        )
 
         def finished(outcome: Any) -> None:
             if isinstance(outcome, BaseException):

@@ -1,6 +1,8 @@
 """The world outside: takes it, refuses it, is slow, or fails, as chance has it."""
 
+import json
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from attrs import define
 
@@ -25,6 +27,10 @@ class Target:
         if self.stack.watch.killers.get(message.schedule.id) == "execute":
             self.stack.die(self.stack.watch.name(message.schedule.id))
         self.stack.watch.reached(message, current().invocation)
+        host = urlsplit(json.loads(message.schedule.definition.action)["url"]).hostname
+        if any(one.host == host and one.since <= kernel.now < one.until for one in self.stack.weather.dead):
+            self.stack.watch.turned_down(message, for_good=False, asked=None)
+            return Retry(detail=f"no answer from {host}", is_outage=True)
         if chance.surprise(f"{label} slow", self.stack.weather.target / 3):
             kernel.wait_until(kernel.now + chance.whole(f"{label} how slow", SECOND, 12 * SECOND))
         if chance.surprise(f"{label} fails", self.stack.weather.target):
@@ -38,7 +44,8 @@ class Target:
                 return Refused("HTTP 404")
             if kind < 0.3:
                 raise OverflowError("a defect of the executor")
-            return Retry(detail="HTTP 503", after_seconds=asked)
+            is_outage = asked is None and chance.part(f"{label} is broken") < 0.7
+            return Retry(detail="HTTP 503" if is_outage else "HTTP 429", after_seconds=asked, is_outage=is_outage)
         return Done("HTTP 200")
 
     def _asks(self, label: str) -> int | None:

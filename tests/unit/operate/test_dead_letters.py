@@ -12,7 +12,8 @@ from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutErro
 
 from delayer.core.schedule.instants import SECOND
 from delayer.use_cases.recovery.commands import respond
-from operate.dead_letters import CONFIG, PATIENCE, main, parser
+from operate.dead_letters import PATIENCE, main, parser
+from operate.function import CONFIG
 from tests.samples import a_dead_letter
 from tests.unit.use_cases.recovery.test_bulk import a_claim_of, bulk_of, letter_of, stored
 from tests.world import World

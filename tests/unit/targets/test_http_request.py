@@ -68,7 +68,7 @@ def test_success(server: Server, code: int) -> None:
 @pytest.mark.parametrize("code", [408, 425, 429, 500, 501, 502, 503, 504, 599])
 def test_failures_that_may_pass(server: Server, code: int) -> None:
     server.reply = status(code)
-    assert target(message(server)) == Retry(detail=f"HTTP {code}")
+    assert target(message(server)) == Retry(detail=f"HTTP {code}", is_outage=code >= 500)
 
 
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 405, 409, 410, 413, 422, 451])
@@ -117,7 +117,7 @@ def test_an_action_may_say_which_other_answers_are_success(server: Server, code:
 @pytest.mark.parametrize("code", [429, 503])
 def test_retry_after_in_seconds(server: Server, code: int, value: str, seconds: int | None) -> None:
     server.reply = status(code, Retry_After=value)
-    assert target(message(server)) == Retry(detail=f"HTTP {code}", after_seconds=seconds)
+    assert target(message(server)) == Retry(detail=f"HTTP {code}", after_seconds=seconds, is_outage=code == 503)
 
 
 def test_retry_after_as_a_date(server: Server) -> None:
@@ -127,7 +127,7 @@ def test_retry_after_as_a_date(server: Server) -> None:
     assert result.after_seconds is not None
     assert 95 <= result.after_seconds <= 100
     server.reply = status(503, Retry_After=formatdate(time.time() - 100, usegmt=True))
-    assert target(message(server)) == Retry(detail="HTTP 503", after_seconds=0)
+    assert target(message(server)) == Retry(detail="HTTP 503", after_seconds=0, is_outage=True)
 
 
 def test_a_refused_connection_may_pass() -> None:
@@ -154,7 +154,7 @@ def test_a_target_that_does_not_answer_in_time_may_do_so_later(server: Server) -
     stopped = threading.Event()
     result, took = timed(server, lambda handler: _wait(stopped))
     stopped.set()
-    assert result == Retry(detail=f"no answer from target.example:{server.server_port} in time")
+    assert result == Retry(detail=f"no answer from target.example:{server.server_port} in time", is_outage=True)
     assert 0.9 < took < 3
 
 
@@ -178,13 +178,13 @@ def test_a_target_that_drips_its_answer_has_no_longer(server: Server, begins: by
 def test_a_broken_answer_may_be_a_whole_one_later(server: Server) -> None:
     server.reply = raw(b"nonsense\r\n\r\n")
     expected = f"no answer from target.example:{server.server_port}: what it sent is not HTTP"
-    assert target(message(server)) == Retry(detail=expected)
+    assert target(message(server)) == Retry(detail=expected, is_outage=True)
 
 
 def test_a_closed_connection_may_last_later(server: Server) -> None:
     server.reply = raw(b"")
     expected = f"no answer from target.example:{server.server_port}: the connection was closed"
-    assert target(message(server)) == Retry(detail=expected)
+    assert target(message(server)) == Retry(detail=expected, is_outage=True)
 
 
 def test_a_large_answer_is_not_read_to_its_end(server: Server) -> None:
@@ -217,7 +217,7 @@ def test_a_name_that_cannot_be_resolved_may_be_later() -> None:
         raise socket.gaierror(-2, "Name or service not known")
 
     result = http_target(allow_private=True, resolve=fails)(message(url="http://no-such-name.invalid/"))
-    assert result == Retry(detail="no answer from no-such-name.invalid: its name cannot be resolved")
+    assert result == Retry(detail="no answer from no-such-name.invalid: its name cannot be resolved", is_outage=True)
 
 
 def test_a_name_without_addresses_may_have_some_later() -> None:
@@ -237,7 +237,7 @@ def test_a_slow_resolver_counts_against_the_time_of_the_attempt() -> None:
     result = http_target(allow_private=True, resolve=slow)(message(url="http://target.example/", timeoutSeconds=1))
     took = time.monotonic() - began
     answered.set()
-    assert result == Retry(detail="no answer from target.example in time")
+    assert result == Retry(detail="no answer from target.example in time", is_outage=True)
     assert 0.9 < took < 2
 
 
@@ -253,11 +253,13 @@ def test_lookups_left_behind_are_limited_and_free_their_places_when_they_end() -
     limited = http_target(allow_private=True, resolve=slow)
     attempt = message(url="http://target.example/", timeoutSeconds=0)
     for _ in range(LOOKUPS + 20):
-        assert limited(attempt) == Retry(detail="no answer from target.example in time")
+        assert limited(attempt) == Retry(detail="no answer from target.example in time", is_outage=True)
     assert len(asked) == LOOKUPS
     answered.set()
     result = limited(message(url="http://target.example/"))
-    assert result == Retry(detail="no answer from target.example: its name cannot be resolved"), "there is room again"
+    assert result == Retry(detail="no answer from target.example: its name cannot be resolved", is_outage=True), (
+        "there is room again"
+    )
 
 
 @pytest.mark.parametrize(
@@ -361,7 +363,10 @@ EARLY = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"
     ("answer", "expected"),
     [
         (EARLY + b"HTTP/1.1 200 OK\r\n\r\n", Done("HTTP 200")),
-        (EARLY * 3 + b"HTTP/1.1 503 x\r\nRetry-After: 7\r\n\r\n", Retry(detail="HTTP 503", after_seconds=7)),
+        (
+            EARLY * 3 + b"HTTP/1.1 503 x\r\nRetry-After: 7\r\n\r\n",
+            Retry(detail="HTTP 503", after_seconds=7, is_outage=True),
+        ),
         (b"HTTP/1.1 100 Continue\r\n\r\n" + EARLY + b"HTTP/1.1 404 x\r\n\r\n", Refused("HTTP 404")),
         (b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 204 x\r\n\r\n", Done("HTTP 204")),
         (b"HTTP/1.1 101 Switching Protocols\r\n\r\n\0\0", Refused("HTTP 101")),
@@ -460,7 +465,7 @@ def test_a_certificate_must_be_trusted_and_that_of_the_name(
 
 def test_a_server_without_tls_is_no_target_of_https(server: Server) -> None:
     result = target(message(url=f"https://target.example:{server.server_port}/"))
-    assert result == Retry(detail=f"no answer from target.example:{server.server_port}: TLS failed")
+    assert result == Retry(detail=f"no answer from target.example:{server.server_port}: TLS failed", is_outage=True)
     assert server.requests == []
 
 
@@ -497,7 +502,7 @@ def test_the_function_sends_what_its_class_says(server: Server, monkeypatch: pyt
 
 def test_the_function_reaches_private_addresses_only_if_the_stack_allows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     result = of_the_function(monkeypatch, "false")(message(url="http://127.0.0.1:9/"))
-    assert result == Refused("not a public address, and the stack allows no other: 127.0.0.1")
+    assert result == Refused("not a public address, and the stack allows no other: 127.0.0.1", reached=False)
 
 
 def test_the_time_that_a_client_asks_for_is_that_of_the_attempt(

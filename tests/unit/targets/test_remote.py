@@ -13,6 +13,7 @@ from delayer.core.actions.registration import Registration
 from delayer.core.firing.executing import Done, Result, Retry
 from delayer.core.schedule.messages import ExecutorMessage, decode
 from delayer.fakes import MemoryFunction
+from delayer.ports.function import NoAnswer
 from delayer.targets.remote import NotRegistered, RemoteTarget
 from tests.samples import an_executor_message
 
@@ -61,6 +62,19 @@ def test_no_answer_is_a_failed_attempt_and_shows_no_text_of_the_function(content
 
 def test_neither_is_an_invocation_that_fails() -> None:
     assert target_of(MemoryFunction())(MESSAGE) == Retry(detail="the function does not exist")
+
+
+@pytest.mark.parametrize("is_outage", [True, False])
+def test_a_function_that_does_not_answer_is_an_outage_and_one_that_was_not_asked_is_none(is_outage: bool) -> None:
+    def silent(_: Mapping[str, Any]) -> object:
+        raise NoAnswer("why", is_outage=is_outage)
+
+    assert target_of(MemoryFunction(silent))(MESSAGE) == Retry(detail="why", is_outage=is_outage)
+
+
+def test_what_the_function_says_of_its_target_is_passed_on() -> None:
+    said = Retry(detail="HTTP 503", is_outage=True)
+    assert result_of(answered(said)) == said
 
 
 @pytest.mark.parametrize("kind", ["sms-send", "sqs-send"])

@@ -20,6 +20,7 @@ from tests.world import World
 IDS = {"clock", "control", "randomness", "pick", "settings.shards", "actions"}
 QUOTA = {"clock", "observer", "settings.limits", "rate_limit", "fail_fast_live_count", "owner_policies", "actions"}
 DEAD_LETTERS = {"clock", "observer", "ledger", "dead_letter_store", "source"}
+FLOW = {"clock", "observer", "blocks", "actions"}
 REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "timed_records", "series", "delayer_queue"} | {
     "read_dead_letter",
     "new_token",
@@ -43,8 +44,7 @@ PARTS: dict[str, set[str]] = {
         "fail_fast_journal",
         "settings.has_journal",
     },
-    "lookup": {"clock", "observer", "control", "records", "ledger", "registry"}
-    | {"fail_fast_journal", "settings.has_journal"},
+    "lookup": {*FLOW, "control", "records", "ledger", "registry"} | {"fail_fast_journal", "settings.has_journal"},
     "list_schedules": {"clock", "control", "records", "ledger", "registry"} | {"journal", "settings.has_journal"},
     "cancel": {"clock", "observer", "control", "records", "waiting_records", "ledger", "registry"},
     "cancel_of_series": {"clock", "observer", "control", "timed_records", "ledger", "registry"},
@@ -74,8 +74,13 @@ PARTS: dict[str, set[str]] = {
     | {"settings.period", "settings.has_canary", "settings.backlog_mark", "dead_letter_store", "stream_consumer"},
     "send_canary": {*IDS, "observer", "schedules", "settings.period"},
     "sweep_buckets": {"clock", "observer", "schedules", "control", "delayer_queue", "settings.backlog_mark"},
-    "relay": {*DEAD_LETTERS, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
-    "execute": {*DEAD_LETTERS, "owner_policies", "own_queue", "parallel", "new_token"},
+    "gate": FLOW,
+    "waits": FLOW,
+    "operate_flow": {*FLOW, "delayer_queue"},
+    "breaker": FLOW,
+    "relay": {*DEAD_LETTERS, *FLOW, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
+    "refill": {"observer", "own_queue", "slots", "background", "settings.suspects"},
+    "execute": {*DEAD_LETTERS, *FLOW, "slots", "owner_policies", "own_queue", "parallel", "new_token"},
     "guard": {*DEAD_LETTERS, "trials", "settings.suspects"},
     "bring_back": {"clock", "parallel", "observer", "dead_letter_store", "stream_consumer"},
     "redrive": REDRIVE,
@@ -106,7 +111,7 @@ PARTS: dict[str, set[str]] = {
     "begin_series": BEGINS,
     "create_series": {*BEGINS, "registry", "settings.has_events"},
     "put_series": {*BEGINS, *STEPS, "ledger", "settings.has_events"},
-    "read_series": {"clock", "series"},
+    "read_series": {*FLOW, "series", "ledger"},
     "list_series": {"clock", "series"},
     "list_occurrences": {"clock", "series", "ledger", "timed_records", "journal", "settings.has_journal"},
     "preview_series": {"clock"},
@@ -138,6 +143,7 @@ MORE: dict[str, list[Any]] = {
     "execute": [ScriptedTarget(World().clock)],
     "guard": [lambda batch: []],
     "callers": [lambda command: ""],
+    "refill": [lambda batch: [], lambda: True],
     "deliver": [lambda event: None],
     "decide": [lambda schedule: At(schedule.created_at)],
     "credentials": [lambda values, left: None],
@@ -245,6 +251,8 @@ TWO = {
 }
 SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota", "Redrive"}  # Redrive: of the commands for one and for many
 SHARED |= {"Retention", "Occurrences", "Begin", "StepSeries"}  # of series
+SHARED |= {"Gate", "Breaker"}  # of the relay, and of the executors
+SHARED |= {"Waits"}  # of lookups
 SHARED |= {"Naming", "StillNamed", "FindLive", "SweepSecrets"}  # of what names a connection
 SHARED |= {"AskPolicies"}  # of a stream, and of the net under it
 SHARED |= {"Forgotten"}  # of a cancel, and of a stop

@@ -8,6 +8,7 @@ import msgspec
 
 from delayer.core.actions.registration import Registration, name_of
 from delayer.core.api.status import Status
+from delayer.core.flow.waiting import Waiting
 from delayer.core.history.events import Event
 from delayer.core.jobs.job import JobRow
 from delayer.core.ledger.lifecycle import State
@@ -105,6 +106,8 @@ def shown(status: Status) -> Shown:
         body |= {name: value for name, value in shown_row(status.row).items() if name != "state"}
     if status.next_attempt_at:
         body["nextAttemptAt"] = format_instant(status.next_attempt_at)
+    if status.waiting:
+        body["waiting"] = shown_waiting(status.waiting)
     if status.original:
         original = status.original.shown()
         schedule = original.schedule
@@ -115,6 +118,13 @@ def shown(status: Status) -> Shown:
     if status.history:
         body["history"] = [shown_event(event) for event in status.history]
     return body
+
+
+def shown_waiting(waiting: Waiting) -> Shown:
+    """What keeps a schedule back although it is due."""
+    until = format_instant(waiting.until) if waiting.until else None
+    since = format_instant(waiting.since)
+    return _known({"for": waiting.kind, "reason": waiting.reason, "since": since, "until": until})
 
 
 def shown_event(event: Event) -> Shown:

@@ -6,8 +6,9 @@ from typing import Protocol
 import msgspec
 
 from delayer.aws.http.problems import problem
-from delayer.aws.http.responses import Response, Shown, response, shown, shown_event
+from delayer.aws.http.responses import Response, Shown, response, shown, shown_event, shown_waiting
 from delayer.core.api.status import Status
+from delayer.core.flow.waiting import Waiting
 from delayer.core.history.events import of_last_row
 from delayer.core.masking.mask import masked
 from delayer.core.schedule import definition as definitions
@@ -39,6 +40,10 @@ class Found(Protocol):
     def tz_version(self) -> str:
         """The release of the tz database."""
 
+    @property
+    def waiting(self) -> Waiting | None:
+        """What keeps back its current occurrence."""
+
 
 def created(series: str, name: str, at: Millis, occurrence: str) -> Response:
     """201, with its first occurrence if that is not too far ahead."""
@@ -62,6 +67,12 @@ def shown_current(schedule_id: str, number: int, at: Millis) -> Shown:
     }
 
 
+def _shown_current_of(found: Found) -> Shown:
+    cursor, waiting = found.cursor, found.waiting
+    shown_one = shown_current(cursor.current, cursor.number, cursor.at)
+    return {**shown_one, **({"waiting": shown_waiting(waiting)} if waiting else {})}
+
+
 def shown_series(found: Found) -> Shown:
     """A series, with its secrets masked."""
     cursor, stored = found.cursor, found.definition
@@ -71,7 +82,7 @@ def shown_series(found: Found) -> Shown:
         "state": cursor.state,
         **({"name": stored.name} if stored.name else {}),
         **({"next": format_instant(found.next_at)} if found.next_at else {}),
-        **({"occurrence": shown_current(cursor.current, cursor.number, cursor.at)} if cursor.current else {}),
+        **({"occurrence": _shown_current_of(found)} if cursor.current else {}),
         **({"beside": cursor.beside} if cursor.beside else {}),
         **({"backfill": _backfill(cursor.backfill)} if cursor.backfill else {}),
         "repeat": msgspec.Raw(stored.repeat.encode()),

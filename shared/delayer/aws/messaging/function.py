@@ -36,13 +36,14 @@ class LambdaFunction:
             answer = self.lambda_.invoke(FunctionName=self.function, Payload=_encoded(question))
             content = answer["Payload"].read(LARGEST_ANSWER + 1)
         except ReadTimeoutError as error:
-            raise NoAnswer("the function did not answer in time") from error
+            raise NoAnswer("the function did not answer in time", is_outage=True) from error
         except AWS_ERRORS as error:
             code = error_code(error)
             reason = REASONS.get(code, f"Lambda did not take the call: {code or type(error).__name__}")
             raise (NotInvoked if code in NOT_INVOKED else NoAnswer)(reason) from error
         if "FunctionError" in answer:
-            raise NoAnswer("the function raised an error, or ended before its answer: its own log says more")
+            reason = "the function raised an error, or ended before its answer: its own log says more"
+            raise NoAnswer(reason, is_outage=True)
         if len(content) > LARGEST_ANSWER:
             raise NoAnswer(f"the answer of the function is larger than {LARGEST_ANSWER:,} bytes")
         try:

@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
-from delayer.aws.messaging.batches import send_all
-from delayer.aws.runtime.clients import AWS_ERRORS
+from delayer.aws.messaging.batches import MESSAGES, send_all
+from delayer.aws.runtime.clients import AWS_ERRORS, log
 from delayer.core.schedule.messages import MAX_BYTES
-from delayer.ports.queue import Outgoing
+from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
+    from mypy_boto3_sqs.type_defs import MessageTypeDef, SendMessageBatchRequestEntryTypeDef
 
 BATCH_BYTES: Final = MAX_BYTES  # SQS takes as much in one SendMessageBatch
 
@@ -35,12 +36,45 @@ class SqsQueue:
             ),
         )
 
-    def visible(self) -> int:
+    def pull(self, at_most: int) -> list[Pulled]:
         try:
-            answer = self.sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=["ApproximateNumberOfMessages"])
+            answer = self.sqs.receive_message(
+                QueueUrl=self.url,
+                MaxNumberOfMessages=min(at_most, MESSAGES),
+                WaitTimeSeconds=1,
+                MessageSystemAttributeNames=["SentTimestamp"],
+            )
+        except AWS_ERRORS as error:
+            raise Unavailable(f"receive messages: {error}") from error
+        return [self._pulled(message) for message in answer.get("Messages", [])]
+
+    def _pulled(self, message: "MessageTypeDef") -> Pulled:
+        received = ReceivedMessage(
+            message_id=message["MessageId"],
+            body=message["Body"],
+            source=self.url.rpartition("/")[2],
+            sent_at=int(message["Attributes"]["SentTimestamp"]),
+        )
+        return Pulled(received=received, receipt=message["ReceiptHandle"])
+
+    def delete(self, pulled: Pulled) -> None:
+        try:
+            self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=pulled.receipt)
+        except AWS_ERRORS as error:
+            log.warning("message not deleted: %s", error)
+
+    def visible(self) -> int:
+        return self._about("ApproximateNumberOfMessages")
+
+    def delayed(self) -> int:
+        return self._about("ApproximateNumberOfMessagesDelayed")
+
+    def _about(self, attribute: "QueueAttributeNameType") -> int:
+        try:
+            answer = self.sqs.get_queue_attributes(QueueUrl=self.url, AttributeNames=[attribute])
+            return int(answer["Attributes"][attribute])
         except AWS_ERRORS as error:
             raise Unavailable(f"queue attributes: {error}") from error
-        return int(answer["Attributes"]["ApproximateNumberOfMessages"])
 
 
 def _entry(at: int, message: Outgoing) -> "SendMessageBatchRequestEntryTypeDef":

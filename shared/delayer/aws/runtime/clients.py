@@ -28,13 +28,13 @@ AWS_ERRORS: Final = (BotoCoreError, ClientError)
 
 log = logging.getLogger("delayer.aws")  # for what an adapter reports by its result instead of raising
 
-# These timeouts are of one attempt; what a whole call may take follows from the invocation (ADR 0073). Ten connections,
-# because that many messages of one batch are handled side by side.
+# These timeouts are of one attempt; what a whole call may take follows from the invocation (ADR 0073). Twenty
+# connections, because that many attempts are made side by side (ADR 0113).
 CONFIG: Final = Config(
     connect_timeout=1,
     read_timeout=2,
     retries={"mode": "standard", "total_max_attempts": 3},  # `max_attempts` would be the retries alone
-    max_pool_connections=10,
+    max_pool_connections=20,
     tcp_keepalive=True,
 )
 # A function that is asked may be cold, and works for a while; asked twice, it would work twice.

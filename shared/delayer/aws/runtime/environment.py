@@ -4,8 +4,9 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from threading import local
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Thread, local
+from typing import Generic
 
 from attrs import field, frozen
 
@@ -49,6 +50,37 @@ class Threads:
         if len(things) == 1 or getattr(self._here, "is_pooled", False):
             return [do(thing) for thing in things]
         return list(self._pool.map(do, things))
+
+
+@frozen
+class Ended(Generic[Outcome]):
+    """Port Running, of a thread."""
+
+    future: "Future[Outcome]"
+
+    def wait(self, seconds: float) -> bool:
+        return not wait([self.future], seconds).not_done
+
+    def result(self) -> Outcome:
+        return self.future.result()
+
+
+@frozen
+class Started:
+    """Port Background: a thread for each."""
+
+    def start(self, do: Callable[[], Outcome]) -> "Ended[Outcome]":
+        future: Future[Outcome] = Future()
+        Thread(target=run_into, args=(do, future), daemon=True).start()
+        return Ended(future)
+
+
+def run_into(do: Callable[[], Outcome], outcome: "Future[Outcome]") -> None:
+    """What it returns or raises is where it is waited for."""
+    try:
+        outcome.set_result(do())
+    except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+        outcome.set_exception(error)
 
 
 def random_token() -> str:

@@ -12,6 +12,8 @@ from typing import Final, TypeVar
 
 from attrs import define, field
 
+from delayer.aws.runtime.environment import run_into
+
 Outcome = TypeVar("Outcome")
 
 NAME: Final = "attempt"  # of its threads
@@ -33,7 +35,7 @@ class TimeLimit:
     def within(self, seconds: float, do: Callable[[], Outcome]) -> Outcome:
         """What it returns, or raises. Raises TookTooLong."""
         outcome: Future[Outcome] = Future()
-        thread = Thread(target=_run, args=(do, outcome), name=NAME, daemon=True)
+        thread = Thread(target=run_into, args=(do, outcome), name=NAME, daemon=True)
         thread.start()
         if wait([outcome], seconds).not_done:
             with self._lock:
@@ -47,10 +49,3 @@ class TimeLimit:
             self._left_behind = [thread for thread in self._left_behind if thread.is_alive()]
             if len(self._left_behind) >= MOST_LEFT_BEHIND:
                 self.leave(1)
-
-
-def _run(do: Callable[[], Outcome], outcome: Future[Outcome]) -> None:
-    try:
-        outcome.set_result(do())
-    except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
-        outcome.set_exception(error)

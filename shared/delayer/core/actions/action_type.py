@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from attrs import frozen
 
-from delayer.core.firing.message_group import HOST
+from delayer.core.flow.party import HOST
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 
 VERSION: Final = 1

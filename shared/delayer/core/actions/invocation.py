@@ -2,6 +2,8 @@
 
 from typing import Any, Final, assert_never
 
+from attrs import evolve
+
 from delayer.core.actions import action_type
 from delayer.core.actions.action_type import ActionType
 from delayer.core.firing.executing import Done, Refused, Result, Retry
@@ -45,26 +47,42 @@ def as_action(content: object) -> ActionType:
 
 
 def answered(result: Result) -> dict[str, Any]:
-    """The answer to ATTEMPT."""
+    """The answer to ATTEMPT. Only what did not come to its target says so: it is rare, and older ones do not."""
+    answer = _written(result)
+    return answer if isinstance(result, Done) or result.reached else {**answer, "reached": False}
+
+
+def _written(result: Result) -> dict[str, Any]:
     match result:
         case Done(detail):
             return {"outcome": "done", "detail": detail}
-        case Retry(detail=detail, after_seconds=after):
-            return {"outcome": "retry", "detail": detail, "afterSeconds": after}
+        case Retry(detail=detail, after_seconds=after, is_outage=is_outage):
+            return {"outcome": "retry", "detail": detail, "afterSeconds": after, "isOutage": is_outage}
         case Refused(detail):
             return {"outcome": "refused", "detail": detail}
     assert_never(result)
 
 
 def as_result(content: object) -> Result:
-    """The inverse. Raises ValueError for what is no answer. A detail is made printable and short, whoever wrote it."""
+    """The inverse. Raises ValueError for what is no answer. A detail is made printable and short, whoever wrote it.
+
+    A function that was built with an older Delayer does not say `isOutage`: then it is none.
+    """
+    result = _read(content)
+    if isinstance(result, Done) or not isinstance(content, dict) or content.get("reached") is not False:
+        return result
+    return evolve(result, reached=False)
+
+
+def _read(content: object) -> Result:
     match content:
         case {"outcome": "done", "detail": str(detail)}:
             return Done(detail)
-        case {"outcome": "retry", "detail": str(detail), "afterSeconds": int(after)} if after >= 0:
-            return Retry(detail=detail, after_seconds=min(int(after), MOST_SECONDS))
-        case {"outcome": "retry", "detail": str(detail), "afterSeconds": None}:
-            return Retry(detail=detail)
+        case {"outcome": "retry", "detail": str(detail), "afterSeconds": int(after), **more} if after >= 0:
+            at_most = min(int(after), MOST_SECONDS)
+            return Retry(detail=detail, after_seconds=at_most, is_outage=more.get("isOutage") is True)
+        case {"outcome": "retry", "detail": str(detail), "afterSeconds": None, **more}:
+            return Retry(detail=detail, is_outage=more.get("isOutage") is True)
         case {"outcome": "refused", "detail": str(detail)}:
             return Refused(detail)
     raise ValueError("what the function returned is no Done, Retry or Refused")

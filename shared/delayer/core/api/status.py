@@ -3,6 +3,7 @@
 from attrs import frozen
 
 from delayer.core.api.cancellation import Expired
+from delayer.core.flow.waiting import Waiting
 from delayer.core.history.events import Event, Original, fold, original_in
 from delayer.core.ledger.lifecycle import ENDS, State
 from delayer.core.ledger.row import LedgerRow
@@ -22,6 +23,7 @@ class Status:
     row: LedgerRow | None = None  # if there is one
     overdue: bool = False  # it waits, and its point in time has passed
     next_attempt_at: Millis = 0  # while it waits for an attempt after one that failed
+    waiting: Waiting | None = None  # what keeps it back although it is due
     history: tuple[Event, ...] = ()  # as far as the journal has come
     decided_as: str = ""  # the schedule with its time, of which all else is said: it was accepted without one
 

@@ -5,8 +5,9 @@ from typing import Final
 
 from attrs import field, frozen
 
-from delayer.core.firing.relaying import MAX_HOLD
+from delayer.core.firing.relaying import MAX_HOLD, kept_back_from
 from delayer.core.firing.retrying import RetryPolicy, retry_seconds
+from delayer.core.flow.block import Block, Kind
 from delayer.core.ledger.detail import detail_of
 from delayer.core.ledger.row import Arrival, LedgerRow, Refuse, RetryLater
 from delayer.core.schedule.instants import SECOND, Millis
@@ -32,6 +33,8 @@ class TooEarly:
 @frozen
 class Hop:
     """It is too early for this attempt: SQS delays no message for longer than 15 minutes, so another one waits on."""
+
+    until: Millis = 0  # when the attempt may be made, if it is put off; 0: when the row says
 
 
 @frozen
@@ -72,19 +75,26 @@ class Done:
 
 @frozen(kw_only=True)
 class Retry:
-    """The target may accept it later. `after_seconds` is the delay that it asked for, if it did."""
+    """The target may accept it later. `after_seconds` is the delay that it asked for, if it did.
+
+    `is_outage`: the target did not answer, or said that it is broken. Several in a row open its circuit (ADR 0111).
+    `reached`: whether the target was asked at all. If not, this says nothing about it.
+    """
 
     detail: str = field(converter=detail_of)
     after_seconds: int | None = None
     answer: str = ""
+    is_outage: bool = False
+    reached: bool = True
 
 
 @frozen
 class Refused:
-    """The target will never accept it."""
+    """The target will never accept it; or it may not be asked, and `reached` is False."""
 
     detail: str = field(converter=detail_of)
     answer: str = field(default="", kw_only=True)
+    reached: bool = field(default=True, kw_only=True)
 
 
 Result = Done | Retry | Refused
@@ -221,6 +231,21 @@ def decide_next(made: Made, result: Retry | Refused, policy: RetryPolicy, age_fr
     if following - schedule.address.due > STALE_AFTER:
         return GiveUp(_too_late(attempt, "29 days from its due time end", delay, result.detail))
     return TryAgain(delay)
+
+
+def decide_too_old(
+    message: ExecutorMessage, row: LedgerRow, block: Block, policy: RetryPolicy, now: Millis
+) -> str | None:
+    """Why it is given up instead of waiting any longer; None if it waits on.
+
+    Its age counts from its first attempt, or from when it had to wait if there was none. A suspension gives up nothing.
+    """
+    born = row.age_from or kept_back_from(message.schedule, block)
+    if block.kind is Kind.SUSPENSION or now - born <= policy.max_age:
+        return None
+    attempts = row.attempt - 1
+    after = f"after {attempts} attempt{'s' if attempts > 1 else ''}" if attempts else "without an attempt"
+    return f"gave up {after}, as maxAgeSeconds ({policy.max_age // SECOND}) ended while it waited: {block.reason}"
 
 
 def _too_late(attempt: int, what_ends: str, delay: int, detail: str) -> str:

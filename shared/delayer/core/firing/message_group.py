@@ -6,10 +6,10 @@ from typing import Final
 
 import msgspec
 
+from delayer.core.flow.party import HOST
 from delayer.core.schedule.schedule import Schedule
 
 _HOST: Final = re.compile(r"https?://(?:[^/?#]*@)?(\[[^\]/?#]*\]|[^/?#:]*)", re.IGNORECASE)
-HOST: Final = "host:"  # before the name of a field: of the URL in it, only the site counts
 AT_MOST: Final = 4  # groups of one owner, however many targets it has; see ADR 0039 for why so few
 
 

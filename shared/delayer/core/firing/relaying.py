@@ -8,11 +8,13 @@ from attrs import frozen
 from delayer.core.firing.enqueueing import delay_seconds
 from delayer.core.firing.misfire import Drop, decide_misfire
 from delayer.core.firing.retrying import policy_of
+from delayer.core.flow.block import Block, Kind
 from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import MAX_BYTES, DelayerMessage, OutcomeMessage, encode
+from delayer.core.schedule.schedule import Schedule
 
 MAX_HOLD: Final[Millis] = 3 * SECOND  # what is earlier goes back into the queue: a hold is paid for (ADR 0016)
 LONGEST_TOKEN: Final = "x" * 64  # longer than any fencing token
@@ -65,6 +67,22 @@ def decide(message: DelayerMessage, now: Millis, action_types: Container[str]) -
     if message.schedule.definition.action_type not in action_types:
         return Wait(f"no executor for the action {message.schedule.definition.action_type!r}")
     return Hold()
+
+
+def is_too_old(message: DelayerMessage, block: Block, now: Millis) -> bool:
+    """Whether its target is given up: its owner's `maxAgeSeconds` counts from when it had to wait, without an attempt.
+
+    An operator who suspends an owner or a target says how long that takes: nothing is given up for it. Raises
+    Malformed.
+    """
+    if block.kind is Kind.SUSPENSION:
+        return False
+    return now - kept_back_from(message.schedule, block) > policy_of(message.schedule.definition).max_age
+
+
+def kept_back_from(schedule: Schedule, block: Block) -> Millis:
+    """Since when it waits for this: what an outage has made late, or was late when it was accepted, is not older."""
+    return max(schedule.address.due, block.since)
 
 
 def bytes_of_largest(message: DelayerMessage) -> int:

@@ -43,14 +43,22 @@ def retried(
     )
 
 
-def hopped(row: LedgerRow, fence: str, now: Millis, after: str) -> LedgerRow:
-    """The row before a message that is too early for its attempt is sent once more: the same attempt, at the same time.
+def hopped(row: LedgerRow, fence: str, now: Millis, after: str, retry_at: Millis = 0) -> LedgerRow:
+    """The row before a message that may not make its attempt yet is sent once more: the same attempt.
 
+    At the same time, unless `retry_at` puts it off: then something keeps back what is for its target (ADR 0110).
     `fence` names the message that waits on, and `after` the one that sends it. All others for this attempt are
     overtaken from now on, so that what was sent twice does not become more and more (ADR 0087).
     """
     kept_until = max(row.expires_at, now + ROW_LIFETIME)
-    return amended(row, fence=fence, retry_of=after, arrival=Arrival.UNKNOWN, expires_at=kept_until)
+    return amended(
+        row,
+        fence=fence,
+        retry_of=after,
+        arrival=Arrival.UNKNOWN,
+        expires_at=kept_until,
+        retry_at=retry_at or row.retry_at,
+    )
 
 
 def contested(row: LedgerRow) -> LedgerRow:

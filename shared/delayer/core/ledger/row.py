@@ -66,7 +66,8 @@ class LedgerRow:
     @property
     def was_attempted(self) -> bool:
         """Whether its first attempt was made, so that its lateness is known."""
-        return self.state in (State.EXECUTED, State.FAILED) or bool(self.retry_of or self.lateness)
+        has_ended = self.state in (State.EXECUTED, State.FAILED)
+        return has_ended or self.attempt > 1 or bool(self.age_from or self.lateness)
 
 
 @frozen(kw_only=True)

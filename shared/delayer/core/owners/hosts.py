@@ -5,10 +5,11 @@ here. So nothing that a target's own reader makes of it can be another host than
 """
 
 import re
-from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final
 
 from attrs import frozen
+
+from delayer.core.flow.address import usual
 
 _NAME: Final = (
     r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*"
@@ -19,9 +20,6 @@ _URL: Final = re.compile(
 )
 _BARE: Final = re.compile(rf"{_HOST}(?::(?P<port>[0-9]{{1,5}}))?")
 _PATTERN: Final = re.compile(rf"(?P<below>\*\.)?{_HOST}(?::(?P<port>[0-9]{{1,5}}|\*))?")
-_NUMBER: Final = re.compile(
-    r"[0-9]+|0[xX][0-9A-Fa-f]*"
-)  # a last label like this makes a resolver take it for an address
 _PORTS: Final = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 ANY: Final = -1
 LONGEST: Final = 253  # characters of a name
@@ -62,14 +60,14 @@ class HostPattern:
 def site_of(text: str) -> Site | None:
     """The host in a URL, or in a text that is nothing but a host and a port; None if there is no telling."""
     found = _URL.fullmatch(text) if "://" in text else _BARE.fullmatch(text)
-    host = _normal(found["host"]) if found else ""
+    host = usual(found["host"]) if found else ""
     if not found or not host:
         return None
-    usual = _PORTS.get(found["scheme"].lower(), 0) if "scheme" in found.groupdict() else 0
-    port = int(found["port"]) if found["port"] else usual
+    default = _PORTS.get(found["scheme"].lower(), 0) if "scheme" in found.groupdict() else 0
+    port = int(found["port"]) if found["port"] else default
     if port > LARGEST_PORT or (found["port"] and not port):
         return None
-    return Site(host=host, port=port, is_default=not found["port"] or port == usual)
+    return Site(host=host, port=port, is_default=not found["port"] or port == default)
 
 
 def pattern_of(text: str) -> HostPattern:
@@ -77,7 +75,7 @@ def pattern_of(text: str) -> HostPattern:
     found = _PATTERN.fullmatch(text)
     if not found:
         raise ValueError(_why_none(text))
-    host = _normal(found["host"])
+    host = usual(found["host"])
     if not host or len(host) > LONGEST:
         raise ValueError("not the name of a host, nor an address in its usual form")
     if found["below"] and ("." not in host or _is_address(host)):
@@ -96,21 +94,6 @@ def _why_none(text: str) -> str:
     if "*" in text:
         return "`*` stands at the beginning only, as in *.example.com, or for the port; alone it matches too much"
     return "not the name of a host"
-
-
-def _normal(host: str) -> str:
-    """Empty for an address that is spelled in another way than the usual one."""
-    if host.startswith("["):
-        try:
-            return f"[{IPv6Address(host[1:-1]).compressed}]"
-        except AddressValueError:
-            return ""
-    if not _NUMBER.fullmatch(host.rpartition(".")[2]):
-        return host.lower()
-    try:
-        return str(IPv4Address(host))
-    except AddressValueError:
-        return ""
 
 
 def _is_address(host: str) -> bool:

@@ -6,7 +6,7 @@ from attrs import Factory, define
 
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.ports.clock import Clock
-from delayer.ports.queue import Outgoing, ReceivedMessage
+from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
 
 
 @define
@@ -48,8 +48,17 @@ class MemoryQueue:
             self.add(message.body, self.clock.now() + message.delay_seconds * SECOND, message.message_group)
         return []
 
+    def pull(self, at_most: int) -> list[Pulled]:
+        return [Pulled(received=one, receipt=one.message_id) for one in self.receive(min(at_most, 10))]
+
+    def delete(self, pulled: Pulled) -> None:
+        self.settle([pulled.received], [])
+
     def visible(self) -> int:
         return sum(message.visible_at <= self.clock.now() for message in self.messages)
+
+    def delayed(self) -> int:
+        return sum(not message.receives and message.visible_at > self.clock.now() for message in self.messages)
 
     def receive(self, at_most: int = 10) -> list[ReceivedMessage]:
         """Some of what is visible; invisible to others for the visibility timeout."""

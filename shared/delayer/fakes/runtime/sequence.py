@@ -1,6 +1,7 @@
 """Order and tokens, without threads and without chance."""
 
 from collections.abc import Callable, Iterable
+from typing import Generic
 
 from attrs import define
 
@@ -12,6 +13,26 @@ class InOrder:
 
     def map(self, do: Callable[[Item], Outcome], items: Iterable[Item]) -> list[Outcome]:
         return [do(item) for item in items]
+
+
+@define
+class Over(Generic[Outcome]):
+    """Port Running: it has ended."""
+
+    outcome: Outcome
+
+    def wait(self, seconds: float) -> bool:  # noqa: ARG002 - as the port
+        return True
+
+    def result(self) -> Outcome:
+        return self.outcome
+
+
+class AtOnce:
+    """Port Background: it is done before the caller goes on."""
+
+    def start(self, do: Callable[[], Outcome]) -> Over[Outcome]:
+        return Over(do())
 
 
 @define

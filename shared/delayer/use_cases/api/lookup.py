@@ -15,6 +15,7 @@ from delayer.ports.registry import ReadsNames
 from delayer.ports.schedule_table import ReadsSchedules
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import IdCheck
+from delayer.use_cases.flow.waits import Waits
 
 
 @frozen(kw_only=True)
@@ -27,6 +28,7 @@ class Lookup:
     registry: ReadsNames
     journal: ReadsHistory | None  # None: it is switched off
     ids: IdCheck
+    waits: Waits
     observer: Observer
 
     def by_id(self, schedule_id: str, owner: str) -> Status | Expired | NotFound:
@@ -40,7 +42,14 @@ class Lookup:
         record = None if row and row.state is not State.SCHEDULED else self.schedules.read(key_of(schedule_id))
         if is_foreign(row, owner) or (record and record.owner != owner):
             return NotFound()
-        return status_of(schedule_id, row, record, self.clock.now(), history)
+        return self._waiting(status_of(schedule_id, row, record, self.clock.now(), history), owner)
+
+    def _waiting(self, status: Status | Expired, owner: str) -> Status | Expired:
+        """With what keeps it back, if it is overdue or waits for an attempt. Of all else nothing is read."""
+        if isinstance(status, Expired) or not (status.overdue or status.next_attempt_at):
+            return status
+        definition = status.original.schedule.definition if status.original else None
+        return evolve(status, waiting=self.waits(owner, definition, status.next_attempt_at))
 
     def _undecided(self, schedule_id: str, owner: str, history: tuple[Event, ...]) -> Status | Expired | NotFound:
         """What was accepted without a time, or the schedule that has its time by now (ADR 0096).

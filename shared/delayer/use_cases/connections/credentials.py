@@ -83,11 +83,11 @@ class Credentials:
         for _ in range(ROUNDS):
             row = self.connections.read(owner, name)
             if row is None:
-                return Refused(f"the connection {name} was deleted")
+                return Refused(f"the connection {name} was deleted", reached=False)
             try:
                 values = self._values(row, not_older)
             except NotItsOwn:
-                return Retry(detail=f"the secret of the connection {name} is not its own: PUT it again")
+                return Retry(detail=f"the secret of the connection {name} is not its own: PUT it again", reached=False)
             if values:
                 return row, values
             if row == before:
@@ -99,7 +99,7 @@ class Credentials:
         """Raises NotAttempted for a secret that was made a moment ago: Secrets Manager is consistent in the end."""
         if row is None or self.clock.now() - row.changed_at < SETTLED:
             raise NotAttempted("the secret of its connection cannot be read yet")
-        return Retry(detail=f"the connection {row.name} has no value any more: PUT it again")
+        return Retry(detail=f"the connection {row.name} has no value any more: PUT it again", reached=False)
 
     def _values(self, row: Connection, not_older: Millis) -> Values | None:
         """None: there is no such secret. Raises NotItsOwn, Unavailable."""

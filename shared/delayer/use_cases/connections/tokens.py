@@ -85,7 +85,7 @@ class Tokens:
 
     def _failed(self, wanted: Wanted, reason: str, until: Millis) -> Retry:
         seconds = -(-(until - self.clock.now()) // SECOND)
-        return Retry(detail=_no_token(wanted.name, reason), after_seconds=max(seconds, 1))
+        return Retry(detail=_no_token(wanted.name, reason), after_seconds=max(seconds, 1), reached=False)
 
     def _in_hand(self, row: TokenRow | None, wanted: Wanted, left: Left) -> Header | None:
         """The token that is to be renewed, for who has little time: somebody else renews it, as long as it is valid."""
@@ -110,7 +110,7 @@ class Tokens:
             if seconds >= ENOUGH or left() > SPENT:
                 self.rows.write(without_token(claim, str(error)), claim)
             self.observer.warn("no token", connection=claim.name, reason=str(error))
-            return Retry(detail=_no_token(claim.name, str(error)))
+            return Retry(detail=_no_token(claim.name, str(error)), reached=False)
         sealed = self.seal.sealed(token.text, _about(claim))
         self.rows.write(with_token(claim, token, sealed), claim)
         self.observer.note("token fetched", connection=claim.name, seconds=token.seconds)

@@ -8,6 +8,8 @@ from attrs import evolve, frozen
 
 from delayer.core.firing import executing, retrying
 from delayer.core.firing.message_group import message_group_of
+from delayer.core.flow.gate import Wait, crowd_wait
+from delayer.core.flow.party import Party
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import contested, ended, hopped, may_end, retried, taken
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater
@@ -21,6 +23,8 @@ from delayer.ports.observer import Observer
 from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
 from delayer.ports.target import NotAttempted, Target
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.flow.breaker import Breaker
+from delayer.use_cases.flow.slots import Crowded, Slots
 from delayer.use_cases.recovery.dead_letter import StoresFailed, TakesDeadLetters, undeliverable
 
 
@@ -40,6 +44,8 @@ class Execute:
     observer: Observer
     parallel: Parallel
     new_fence: Callable[[], str]
+    breaker: Breaker
+    slots: Slots
     check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
     permit: Callable[[ExecutorMessage], executing.Refused | None] = lambda _: None  # by the policy of its owner
     has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
@@ -71,12 +77,24 @@ class Execute:
             case executing.TooEarly():
                 self.observer.warn("far too early: it comes again", message.schedule.id)
                 return False
-        return self._go_on(received, message, self.ledger.read(message.schedule.id))
+        return self._with_room(received, message)
 
-    def _go_on(self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow | None) -> bool:
+    def _with_room(self, received: ReceivedMessage, message: ExecutorMessage) -> bool:
+        """The ledger is read once there is room for the attempt: before that, a stop would be missed."""
+        party = self.breaker.gate.party_of(message.schedule)
+        try:
+            with self.slots.one(party):
+                return self._go_on(received, message, self.ledger.read(message.schedule.id))
+        except Crowded:
+            self.breaker.crowded(party)
+            return self._go_on(received, message, self.ledger.read(message.schedule.id), crowd=party)
+
+    def _go_on(
+        self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow | None, crowd: Party | None = None
+    ) -> bool:
         match executing.decide_attempt(message, row):
-            case executing.Attempt() | executing.Take() if row and (early := self._early(row)):
-                return self.wait_on(received, message, row, early)
+            case executing.Attempt() | executing.Take() if row and (wait := self.waits(message, row, crowd)):
+                return self._wait(received, message, row, wait)
             case executing.Attempt() if row:
                 return self._attempt(message, row)
             case executing.Take() if row:
@@ -96,8 +114,37 @@ class Execute:
             case _:
                 return self._dead_letter(received, "the ledger has no claim for it", message)
 
-    def _early(self, row: LedgerRow) -> executing.Hold | executing.Hop | None:
-        return executing.decide_early(row, self.clock.now())
+    def waits(
+        self, message: ExecutorMessage, row: LedgerRow, crowd: Party | None
+    ) -> executing.Hold | executing.Hop | Wait | None:
+        """Why its target must not be reached now. What was taken is being attempted, and is not put off any more."""
+        if row.arrival is Arrival.TAKEN:
+            return None
+        now = self.clock.now()
+        early = executing.decide_early(row, now)
+        closed = early or self.breaker.gate.closed(message.schedule, message.nonce)
+        if crowd is None or isinstance(closed, executing.Hop | Wait):
+            return closed
+        return crowd_wait(crowd, now - max(row.retry_at, message.schedule.point_in_time), now)
+
+    def _wait(
+        self,
+        received: ReceivedMessage,
+        message: ExecutorMessage,
+        row: LedgerRow,
+        wait: executing.Hold | executing.Hop | Wait,
+    ) -> bool:
+        """What is kept back uses up no attempt, but its age goes on: it fails when it is too old for another one."""
+        if not isinstance(wait, Wait):
+            return self.wait_on(received, message, row, wait)
+        now = self.clock.now()
+        policy = retrying.policy_of(message.schedule.definition)
+        if reason := executing.decide_too_old(message, row, wait.block, policy, now):
+            lateness = row.lateness if row.was_attempted else executing.lateness(message, now)
+            return self.fail(message, evolve(row, lateness=lateness), reason)
+        block = wait.block
+        self.observer.note("kept back", message.schedule.id, block=block.key, delaySeconds=wait.seconds)
+        return self.wait_on(received, message, row, executing.Hop(now + wait.seconds * SECOND))
 
     def wait_on(
         self,
@@ -114,11 +161,11 @@ class Execute:
         if isinstance(early, executing.Hold):
             self.clock.sleep_until(early.until)
             return self._go_on(received, message, self.ledger.read(message.schedule.id))
-        following = hopped(row, self.new_fence(), self.clock.now(), after=message.fence)
+        following = hopped(row, self.new_fence(), self.clock.now(), after=message.fence, retry_at=early.until)
         current = self._write(row, following)
         if current is not None:
             return self._go_on(received, message, current)
-        delay = executing.seconds_until(row.retry_at, self.clock.now())
+        delay = executing.seconds_until(following.retry_at, self.clock.now())
         self.observer.note("too early for its attempt, sent again", message.schedule.id, delaySeconds=delay)
         return self.send(evolve(message, fence=following.fence), delay)
 
@@ -134,6 +181,7 @@ class Execute:
             return False
         if message.attempt == 1:
             self._measure(message.schedule, lateness)
+        self.breaker.made(message, made.result)
         try:
             return self.record(made, row)
         except Exception as error:  # noqa: BLE001 - whatever it is, the attempt was made, and must not be made again

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from attrs import frozen
+from attrs import field, frozen
 
 from delayer.core.firing import relaying
 from delayer.core.firing.message_group import message_group_of
@@ -11,7 +11,7 @@ from delayer.core.firing.misfire import Drop
 from delayer.core.ledger.claim import Claim, Verdict, decide_claim, decide_drop
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater
-from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, decode, encode
 from delayer.ports.clock import Clock
@@ -20,6 +20,8 @@ from delayer.ports.observer import Observer
 from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.compare_and_set import settle_all
+from delayer.use_cases.flow.gate import Gate
+from delayer.use_cases.flow.waiting import Waiting
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, undeliverable
 
 
@@ -29,6 +31,11 @@ class Held:
 
     received: ReceivedMessage
     message: DelayerMessage
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Two messages that are alike have the same."""
+        return self.message.schedule.id, self.message.nonce
 
     @property
     def action_type(self) -> str:
@@ -110,6 +117,8 @@ class Relay(HandOver):
     delayer_queue: SendsMessages
     dead_letters: TakesDeadLetters
     lead: Millis  # how long before its point in time a schedule may be claimed and handed over
+    gate: Gate
+    waiting: Waiting = field(factory=Waiting)
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Handles all; returns the ids of the messages that SQS must deliver again."""
@@ -140,24 +149,44 @@ class Relay(HandOver):
         message = None
         try:
             message = decode(received.body, DelayerMessage)
-            return relaying.decide(message, self.clock.now(), self.executor_queues), message
+            decision = relaying.decide(message, self.clock.now(), self.executor_queues)
+            return (self._kept_back(message) or decision) if decision == relaying.Hold() else decision, message
         except Malformed as error:
             return error, message
         except Exception as error:  # noqa: BLE001 - it is no fault of the message, nor of its neighbours
             return relaying.Wait(repr(error)), message
 
+    def _kept_back(self, message: DelayerMessage) -> relaying.Resend | None:
+        """What must wait although it is due waits unclaimed, so that it can still be cancelled (ADR 0110).
+
+        What a circuit has kept for longer than its `maxAgeSeconds` goes on: its executor gives it up, and says so.
+        """
+        wait = self.gate.closed(message.schedule, message.nonce)
+        if wait is None or relaying.is_too_old(message, wait.block, self.clock.now()):
+            return None
+        block = wait.block
+        self.observer.note("kept back", message.schedule.id, block=block.key, delaySeconds=wait.seconds)
+        return relaying.Resend(wait.seconds)
+
+    def _finish(self, ready: Sequence[Held], outcomes: Sequence[Verdict | Exception]) -> list[str]:
+        """What was cancelled while it waited probes no target: it must not keep others from doing so."""
+        for one, outcome in zip(ready, outcomes, strict=True):
+            if isinstance(outcome, Refuse):
+                self.gate.give_back(one.message.nonce)
+        return super()._finish(ready, outcomes)
+
     def _resend(self, early: Sequence[tuple[Held, int]]) -> list[str]:
-        """The same nonce goes back into the queue: not a new copy, only a longer wait."""
-        if not early:
+        """The same nonce goes back into the queue: not a new copy, only a longer wait. Once, however many there are."""
+        now = self.clock.now()
+        again = {one.name: (one, delay) for one, delay in early if not self.waiting.knows(one.message, now)}
+        if not again:
             return []
-        again = [
-            Outgoing(body=one.received.body, delay_seconds=delay, message_group=message_group_of(one.message.schedule))
-            for one, delay in early
-        ]
-        unsent = self.delayer_queue.send(again)
-        for one, delay in [pair for position, pair in enumerate(early) if position not in unsent]:
-            self.observer.note("too early, sent again", one.message.schedule.id, delaySeconds=delay)
-        return [early[position][0].received.message_id for position in unsent]
+        unsent = self.delayer_queue.send([_delayed(one, delay) for one, delay in again.values()])
+        left = {name for position, name in enumerate(again) if position in unsent}
+        for one, delay in (pair for name, pair in again.items() if name not in left):
+            self.waiting.sent(one.message, now + delay * SECOND)
+            self.observer.note("not yet, sent again", one.message.schedule.id, delaySeconds=delay)
+        return [one.received.message_id for one, _ in early if one.name in left]
 
     def _fire(self, held: Sequence[Held], give_back: Millis) -> list[str]:
         """Group by group, each at its time."""
@@ -184,6 +213,11 @@ class Relay(HandOver):
 def first_attempt(message: DelayerMessage, fence: str) -> ExecutorMessage:
     """A claimed schedule as it is handed over to its executor."""
     return ExecutorMessage(schedule=message.schedule, nonce=message.nonce, fence=fence, attempt=1)
+
+
+def _delayed(held: Held, seconds: int) -> Outgoing:
+    group = message_group_of(held.message.schedule)
+    return Outgoing(body=held.received.body, delay_seconds=seconds, message_group=group)
 
 
 def _handed_over(message: DelayerMessage, fence: str) -> Outgoing:

@@ -31,4 +31,4 @@ class Permit:
         except Unavailable as error:
             raise NotAttempted(f"the owner policy is not known: {error}") from error
         decision = decide(policy, asked_by(schedule.definition, action))
-        return Refused(decision.reason) if isinstance(decision, Forbidden) else None
+        return Refused(decision.reason, reached=False) if isinstance(decision, Forbidden) else None

@@ -13,7 +13,16 @@ from delayer.core.ledger.detail import MAX_DETAIL
 
 @pytest.mark.parametrize(
     "result",
-    [Done("HTTP 200"), Retry(detail="busy"), Retry(detail="busy", after_seconds=0), Refused("no such channel")],
+    [
+        Done("HTTP 200"),
+        Retry(detail="busy"),
+        Retry(detail="busy", after_seconds=0),
+        Retry(detail="HTTP 503", is_outage=True),
+        Retry(detail="HTTP 503", after_seconds=7, is_outage=True),
+        Refused("no such channel"),
+        Refused("not a public address", reached=False),
+        Retry(detail="no token", reached=False),
+    ],
 )
 def test_a_result_arrives_as_it_was(result: Result) -> None:
     assert as_result(json.loads(json.dumps(answered(result)))) == result
@@ -46,6 +55,14 @@ def test_a_detail_is_short_and_printable_whoever_wrote_it() -> None:
     result = as_result({"outcome": "done", "detail": "\x1b[2J" + "é" * 100_000, "more": "ignored"})
     assert result.detail.startswith("?[2J???")
     assert len(result.detail) == MAX_DETAIL
+
+
+@pytest.mark.parametrize("more", [{}, {"isOutage": False}, {"isOutage": "true"}, {"isOutage": None}], ids=str)
+@pytest.mark.parametrize("after", [None, 7])
+def test_it_is_an_outage_only_if_the_function_says_so(more: dict[str, Any], after: int | None) -> None:
+    """One that was built with an older Delayer does not."""
+    content = {"outcome": "retry", "detail": "busy", "afterSeconds": after, **more}
+    assert as_result(content) == Retry(detail="busy", after_seconds=after)
 
 
 def test_nobody_waits_for_ever() -> None:

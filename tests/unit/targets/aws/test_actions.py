@@ -160,7 +160,7 @@ def test_a_bus_is_asked_for_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> 
         ("MalformedDetail", Refused("EventBridge: MalformedDetail")),
         ("InvalidArgument", Refused("EventBridge: InvalidArgument")),
         ("NotAuthorizedForSourceException", Refused("EventBridge: NotAuthorizedForSourceException")),
-        ("secret text", Retry(detail="no answer from EventBridge")),
+        ("secret text", Retry(detail="no answer from EventBridge", is_outage=True)),
     ],
 )
 def test_a_rejected_entry_is_no_throttled_one(code: str, expected: Result) -> None:

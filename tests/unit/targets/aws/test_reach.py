@@ -52,8 +52,8 @@ def test_other_accounts_and_regions_are_refused(kind: str) -> None:
     there = run(action_of(kind, account=OTHER), client)
     far = run(action_of(kind, region="us-east-1"), client)
     assert (there, far) == (
-        Refused(f"{NOUNS[kind]} of another account"),
-        Refused(f"{NOUNS[kind]} of a region that the stack does not allow: us-east-1"),
+        Refused(f"{NOUNS[kind]} of another account", reached=False),
+        Refused(f"{NOUNS[kind]} of a region that the stack does not allow: us-east-1", reached=False),
     )
     assert client.calls == []
 
@@ -104,7 +104,9 @@ def test_what_is_delayers_own_is_refused(kind: str) -> None:
     client = Scripted()
     assert OWN[kind]
     for name in OWN[kind]:
-        assert run(action_of(kind, name=name), client) == Refused(f"{NOUNS[kind]} of Delayer itself"), name
+        assert run(action_of(kind, name=name), client) == Refused(f"{NOUNS[kind]} of Delayer itself", reached=False), (
+            name
+        )
     assert client.calls == []
 
 
@@ -129,7 +131,7 @@ def test_a_role_is_taken_for_its_owner_and_reaches_its_own_account(kind: str, mo
         assert isinstance(reach(kind, message, client_for, TARGET_ROLE_ARNS=ROLE), Done)
     assert {one["role"] for one in asked} == {(ROLE, OWNER, "delayer-delayer")}
     here = run(action_of(kind, roleArn=ROLE), Scripted(), TARGET_ROLE_ARNS=ROLE)
-    assert here == Refused(f"{NOUNS[kind]} of another account than its role's")
+    assert here == Refused(f"{NOUNS[kind]} of another account than its role's", reached=False)
 
 
 @each_kind
@@ -144,8 +146,8 @@ def test_a_role_that_is_refused_is_asked_again_later(kind: str, monkeypatch: pyt
     action, client = action_of(kind, account=OTHER, roleArn=ROLE), Scripted()
     details = [run(action, client, TARGET_ROLE_ARNS=ROLE) for _ in range(2)]
     assert details == [
-        Retry(detail="the role cannot be assumed: no answer from STS"),
-        Retry(detail="the role cannot be assumed: AccessDenied"),
+        Retry(detail="the role cannot be assumed: no answer from STS", reached=False),
+        Retry(detail="the role cannot be assumed: AccessDenied", reached=False),
     ]
     assert client.calls == []
 

@@ -170,7 +170,7 @@ def test_the_connection_wins_over_a_header_by_hand(stand: Stand) -> None:
 
 
 def test_a_deleted_connection_is_the_end(stand: Stand) -> None:
-    assert stand.attempt() == Refused("the connection crm was deleted")
+    assert stand.attempt() == Refused("the connection crm was deleted", reached=False)
     assert stand.sent() == []
 
 
@@ -275,7 +275,8 @@ def test_a_secret_that_is_not_there_yet_is_waited_for_and_one_that_is_gone_is_sa
     with pytest.raises(NotAttempted):
         stand.attempt()
     stand.clock.sleep_until(NOW + MINUTE)
-    assert stand.attempt() == Retry(detail="the connection crm has no value any more: PUT it again")
+    gone = "the connection crm has no value any more: PUT it again"
+    assert stand.attempt() == Retry(detail=gone, reached=False)
 
 
 def test_a_row_that_leads_to_the_secret_of_another_leads_nowhere(stand: Stand) -> None:

@@ -2,15 +2,21 @@
 
 from typing import Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from delayer.core.api.status import next_attempt_at
+from delayer.core.flow.waiting import Waiting
+from delayer.core.ledger.lifecycle import State
 from delayer.core.recurrence.zones import tz_version
 from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.schedule_id import point_in_time_of
 from delayer.core.series.retention import OVER
 from delayer.core.series.rules import next_times, words_of
 from delayer.core.series.series import Cursor, NoSeries, RuleFailed, SeriesDefinition, SeriesState
 from delayer.ports.clock import Clock
+from delayer.ports.ledger import ReadsManyRows
 from delayer.ports.series import ReadsSeries, ReadsSeriesNames
+from delayer.use_cases.flow.waits import Waits
 
 HAS_A_NEXT = frozenset({SeriesState.ACTIVE, SeriesState.WAITING})
 
@@ -28,6 +34,7 @@ class SeriesFound:
     next_at: Millis  # 0: it has no next time, or is paused
     words: str  # its rule in English
     tz_version: str
+    waiting: Waiting | None = None  # what keeps back its current occurrence, if that was asked for
 
 
 @frozen(kw_only=True)
@@ -45,12 +52,32 @@ class ReadSeries:
 
     clock: Clock
     series: SeriesOfRead
+    ledger: ReadsManyRows
+    waits: Waits
 
     def by_id(self, series: str, owner: str) -> SeriesFound | NoSeries:
-        """Raises Unavailable if AWS failed."""
+        """With what its current occurrence waits for. Raises Unavailable if AWS failed."""
+        answer = self._found(series, owner)
+        return answer if isinstance(answer, NoSeries) else evolve(answer, waiting=self._waiting(answer, owner))
+
+    def _found(self, series: str, owner: str) -> SeriesFound | NoSeries:
         cursor = self.series.cursor(owner, series)
         definition = self.series.definition(owner, series) if cursor else None
         return found(cursor, definition, self.clock.now()) if cursor and definition else NoSeries()
+
+    def _waiting(self, answer: SeriesFound, owner: str) -> Waiting | None:
+        """Of an occurrence that is on time nothing is read; of one that nothing keeps back, its row is not."""
+        current, now = answer.cursor.current, self.clock.now()
+        if not current or point_in_time_of(current) >= now:
+            return None
+        definition = answer.definition.definition
+        if self.waits(owner, definition) is None:
+            return None
+        row = self.ledger.read_all([current]).get(current)
+        if row is None or row.state is State.SCHEDULED:
+            return self.waits(owner, definition)
+        due = next_attempt_at(row, now)
+        return self.waits(owner, definition, due) if due else None
 
     def by_name(self, name: str, owner: str) -> SeriesFound | NoSeries:
         """The series that has the name, or had it last. Raises Unavailable if AWS failed."""
@@ -59,7 +86,7 @@ class ReadSeries:
 
     def times(self, series: str, owner: str, count: int) -> Times | NoSeries:
         """The next so many, from now on; none of a series that is over. Raises Unavailable if AWS failed."""
-        answer = self.by_id(series, owner)
+        answer = self._found(series, owner)
         if isinstance(answer, NoSeries):
             return answer
         is_over = answer.cursor.state in OVER

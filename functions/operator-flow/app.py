@@ -1,0 +1,19 @@
+"""Commands of an operator on what waits although it is due; invoked by hand.
+
+{"command": "list"} · {"command": "suspend", "owner": "…", "target": "api.example.com", "reason": "…"}
+{"command": "release" | "close", "owner": "…", "target": "…"}
+"""
+
+from typing import Any
+
+from delayer.wiring import use_cases
+from delayer.wiring.environment import Environment
+
+ports = Environment("operator-flow")
+operate = use_cases.operate_flow(ports)
+
+
+@ports.observer.observed
+def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
+    """One invocation."""
+    return operate(event)

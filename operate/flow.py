@@ -1,0 +1,126 @@
+"""`make flow`: shows what waits although it is due, suspends and releases owners and targets, closes circuits.
+
+The work is done by the function operator-flow of the stack (ADR 0110).
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+import boto3
+from botocore.exceptions import BotoCoreError
+
+from operate.function import CONFIG, Failed, Function, Interrupted, Say, add_stack, printable
+
+FUNCTION: Final = "operator-flow"
+TARGET: Final = (
+    "a host (api.example.com), a host and its port (api.example.com:8443), or a type of action and what names its "
+    "target ('sqs-send https://sqs…'), as `list` shows it"
+)
+ALL: Final = "(all)"
+SUSPENSIONS: Final = ("owner", "target", "since", "by", "reason")
+CIRCUITS: Final = ("owner", "target", "state", "since", "until", "pauses", "reason")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser, with the text that `--help` shows."""
+    made = argparse.ArgumentParser(
+        prog="make flow ARGS=…",
+        description="Shows what waits although it is due, suspends and releases owners and targets, and closes the "
+        "circuits of targets. It uses the credentials and the region that the AWS CLI would use (AWS_PROFILE, "
+        f"AWS_REGION, AWS_ENDPOINT_URL, …), which need the permission lambda:InvokeFunction on <stack>-{FUNCTION}.",
+        epilog="Example: suspend --target api.example.com --reason 'maintenance until noon'. The exit status is 0 if "
+        "the command was carried out, also if there was nothing to change, and 1 if not.",
+    )
+    add_stack(made)
+    commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("list", help="suspensions, circuits, and how much is in the delayer queue")
+    suspend = add_command(commands, "suspend", "let all that is due for an owner, a target, or both wait")
+    suspend.add_argument("--reason", required=True, metavar="TEXT", help="why: the owners of what waits read it")
+    add_command(commands, "release", "take back a suspension; what waits fires within 15 minutes")
+    add_command(commands, "close", "close the circuits of an owner, a target, or both, before they are probed")
+    return made
+
+
+def add_command(commands: Any, name: str, what: str) -> argparse.ArgumentParser:
+    """A command about an owner, a target, or both."""
+    added: argparse.ArgumentParser = commands.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+    added.add_argument("--owner", default="", metavar="NAME", help="schedules of this owner (default: of all)")
+    added.add_argument("--target", default="", metavar="TARGET", help=f"{TARGET} (default: all targets)")
+    added.add_argument("--by", default="", metavar="NAME", help="who you are; `list` shows it to other operators")
+    return added
+
+
+def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = boto3.client) -> int:
+    """The exit status."""
+    made = parser()
+    given = vars(made.parse_args(argv))
+    if given["command"] != "list" and not (given["owner"] or given["target"]):
+        made.error("give --owner, --target, or both")
+    function = f"{given.pop('stack')}-{FUNCTION}"
+    try:
+        result = Function(make("lambda", config=CONFIG), function)(given)
+    except Interrupted as error:
+        print(printable(f"The call failed: {error}. To repeat it does no harm."), file=sys.stderr)
+        return 1
+    except (Failed, BotoCoreError) as error:
+        print(printable(str(error)), file=sys.stderr)
+        return 1
+    for line in lines(given["command"], result):
+        say(printable(line))
+    return 0
+
+
+def lines(command: str, result: dict[str, Any]) -> list[str]:
+    """What a command came to."""
+    match command:
+        case "list":
+            return listed(result)
+        case "suspend":
+            done = "Suspended:" if result["changed"] else "It was suspended before, with this reason:"
+            return [done, *table(SUSPENSIONS, [result["suspension"]])]
+        case "release":
+            return released(result)
+        case _:
+            closed = result["closed"]
+            return ["Closed:", *table(CIRCUITS, closed)] if closed else ["There is no such circuit."]
+
+
+def listed(result: dict[str, Any]) -> list[str]:
+    """All there is. For whom a message waits is not counted anywhere; the logs know (docs/flow.md)."""
+    suspensions, circuits, queue = result["suspensions"], result["circuits"], result["delayerQueue"]
+    return [
+        *(["Suspensions:", *table(SUSPENSIONS, suspensions)] if suspensions else ["Nothing is suspended."]),
+        *(["Circuits:", *table(CIRCUITS, circuits)] if circuits else ["No circuit is open."]),
+        f"In the delayer queue are about {queue['delayed']:,} delayed messages and {queue['ready']:,} that are ready: "
+        "what waits, and what is due within minutes.",
+    ]
+
+
+def released(result: dict[str, Any]) -> list[str]:
+    """With what else keeps back some of the same schedules."""
+    done = result["released"]
+    others = result["stillSuspended"]
+    return [
+        *(["Released:", *table(SUSPENSIONS, done)] if done else ["There is no such suspension."]),
+        *(["Still suspended:", *table(SUSPENSIONS, others)] if others else []),
+    ]
+
+
+def table(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Columns as wide as what is in them."""
+    cells = [[name.upper() for name in names], *[[cell(row, name) for name in names] for row in rows]]
+    widths = [max(len(line[at]) for line in cells) for at in range(len(names))]
+    return [
+        "  " + "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in cells
+    ]
+
+
+def cell(row: dict[str, Any], name: str) -> str:
+    """Without an owner or a target it is about all of them."""
+    return str(row.get(name, ALL if name in ("owner", "target") else ""))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The rows of what waits although it is due, in DynamoDB."""

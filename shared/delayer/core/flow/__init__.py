@@ -1,0 +1,1 @@
+"""Decides what waits although it is due: suspensions, and the circuits of targets that do not answer."""

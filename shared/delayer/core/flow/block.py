@@ -1,0 +1,104 @@
+"""What is stored about a party whose schedules wait although they are due (ADR 0110)."""
+
+from enum import StrEnum
+from typing import Final
+
+from attrs import evolve, frozen
+
+from delayer.core.flow.party import Party
+from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
+
+FIRST_PAUSE: Final[Millis] = 10 * SECOND  # of a circuit; each that follows without a success is twice as long
+LONGEST_PAUSE: Final[Millis] = 5 * MINUTE
+CROWDED_FOR: Final[Millis] = 5 * SECOND  # from when a function had no room for an attempt
+SAID_AGAIN: Final[Millis] = 3 * SECOND  # before that is over, if there is no room still: so it is written rarely
+CROWDED: Final = "its target, or others of its owner, take too long for all that is due"
+PROBE_OVER: Final[Millis] = MINUTE  # the function that makes a probe has ended by then, whatever became of it
+FORGOTTEN_AFTER: Final[Millis] = DAY  # a circuit that nobody has asked for since
+
+
+class Kind(StrEnum):
+    """Why."""
+
+    SUSPENSION = "suspension"  # an operator has said so
+    CIRCUIT = "circuit"  # the target did not answer several times in a row
+    CROWD = "crowd"  # too many attempts at it are under way: it takes longer than others to answer
+
+
+BEFORE_A_CLAIM: Final = frozenset(Kind)
+AFTER_A_CLAIM: Final = frozenset({Kind.SUSPENSION, Kind.CIRCUIT})  # what was claimed finds room, or does not
+
+
+@frozen(kw_only=True)
+class Block:
+    """One row. Every change is a compare-and-set on its revision."""
+
+    kind: Kind
+    party: Party
+    revision: int  # 1 for the first write
+    since: Millis
+    reason: str  # to be read by people
+    until: Millis = 0  # a circuit is open until then; after that one schedule at a time probes it. A crowd is over
+    pauses: int = 0  # of a circuit: how often it was opened without a success in between
+    probe: str = ""  # the nonce of the schedule that probes it
+    probe_until: Millis = 0  # then another one may
+    by: str = ""  # the operator, as far as it is known
+
+    @property
+    def key(self) -> str:
+        """Of its row: there is one of each kind for a party."""
+        return f"{self.kind}#{self.party.key}"
+
+    @property
+    def expires_at(self) -> Millis:
+        """When its row may be forgotten; 0: never."""
+        return 0 if self.kind is Kind.SUSPENSION else max(self.until, self.probe_until) + FORGOTTEN_AFTER
+
+
+def suspended(party: Party, now: Millis, reason: str, by: str) -> Block:
+    """What an operator's command writes."""
+    return Block(kind=Kind.SUSPENSION, party=party, revision=1, since=now, reason=reason, by=by)
+
+
+def opened(party: Party, now: Millis, reason: str) -> Block:
+    """A circuit after several failures in a row."""
+    pause = pause_after(0)
+    return Block(kind=Kind.CIRCUIT, party=party, revision=1, since=now, reason=reason, until=now + pause, pauses=1)
+
+
+def crowded(party: Party, now: Millis, over: Block | None) -> Block | None:
+    """What a function writes that has no room for another attempt; None if it stands there already."""
+    if over is None:
+        return Block(kind=Kind.CROWD, party=party, revision=1, since=now, reason=CROWDED, until=now + CROWDED_FOR)
+    if over.until - now > SAID_AGAIN:
+        return None
+    since = over.since if now < over.until else now
+    return evolve(over, revision=over.revision + 1, since=since, until=now + CROWDED_FOR)
+
+
+def probing(block: Block, nonce: str, now: Millis) -> Block:
+    """The row before the schedule with this nonce may reach the target."""
+    return evolve(block, revision=block.revision + 1, probe=nonce, probe_until=now + PROBE_OVER)
+
+
+def unprobed(block: Block) -> Block:
+    """The row after a schedule that was to probe has turned out to have ended: another one is to."""
+    return evolve(block, revision=block.revision + 1, probe="", probe_until=0)
+
+
+def opened_again(block: Block, now: Millis, reason: str) -> Block:
+    """The row after a probe that failed."""
+    return evolve(
+        block,
+        revision=block.revision + 1,
+        until=now + pause_after(block.pauses),
+        pauses=block.pauses + 1,
+        reason=reason,
+        probe="",
+        probe_until=0,
+    )
+
+
+def pause_after(pauses: int) -> Millis:
+    """How long a circuit stays open, after it was opened so often before."""
+    return min(FIRST_PAUSE << min(pauses, 10), LONGEST_PAUSE)

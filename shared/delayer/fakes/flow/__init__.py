@@ -1,0 +1,1 @@
+"""Fakes of what keeps schedules waiting although they are due."""

@@ -1,0 +1,1 @@
+"""Keeps a slow, dead or suspended target from harming others."""

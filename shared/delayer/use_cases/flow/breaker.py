@@ -1,0 +1,117 @@
+"""Opens and closes the circuits of targets, by what attempts came to (ADR 0111)."""
+
+from collections import OrderedDict
+from threading import Lock
+from typing import Final, Protocol
+
+from attrs import field, frozen
+
+from delayer.core.firing.executing import Done, Result, Retry
+from delayer.core.flow.block import Block, Kind, crowded, opened, opened_again
+from delayer.core.flow.health import Health
+from delayer.core.flow.party import Party
+from delayer.core.schedule.messages import ExecutorMessage
+from delayer.ports.flow import ChangesBlocks, RemovesBlocks
+from delayer.ports.observer import Observer
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.flow.gate import Gate
+
+PARTIES: Final = 1_000  # whose health is kept; that of another one begins anew
+MOST_IN_ALL: Final = 1_000  # blocks: whatever fires reads all of them every two seconds
+MOST: Final = 40  # blocks of one owner: who has more dead targets than this is bounded by its share of slots
+
+
+class BlocksOfBreaker(ChangesBlocks, RemovesBlocks, Protocol):
+    """What it needs of the blocks."""
+
+
+@frozen(kw_only=True)
+class Breaker:
+    """What an executor says after each attempt. As long as no attempt fails it writes nothing and knows nothing."""
+
+    gate: Gate
+    blocks: BlocksOfBreaker
+    observer: Observer
+    _healths: "OrderedDict[Party, Health]" = field(factory=OrderedDict, init=False)
+    _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
+
+    def made(self, message: ExecutorMessage, result: Result) -> None:
+        """An attempt was made. Never raises: what cannot be written now is written after the next one.
+
+        What never came to its target says nothing about it: if it was the probe, another one is to be.
+        """
+        if not isinstance(result, Done) and not result.reached:
+            self.gate.give_back(message.nonce)
+            return
+        is_outage = isinstance(result, Retry) and result.is_outage
+        try:
+            if not is_outage and not self._healths and not self.gate.view():
+                return
+            party = self.gate.party_of(message.schedule)
+            circuit = self._of(Kind.CIRCUIT, party)
+            if circuit and circuit.probe == message.nonce:
+                self._probed(circuit, result)
+            elif not circuit and self._is_dead(party, is_outage=is_outage):
+                self._open(party, result.detail)
+        except Unavailable as error:
+            self.observer.warn("circuit not written", message.schedule.id, error=str(error))
+
+    def crowded(self, party: Party) -> None:
+        """There was no room for an attempt: the relay is to keep back what is not claimed yet. Raises Unavailable."""
+        block = crowded(party, self.gate.clock.now(), self._of(Kind.CROWD, party))
+        if block is None or self._has_too_many(party):
+            return
+        if self.blocks.change(block):
+            self.gate.view.note(block)
+        else:
+            self.gate.view.read_again()
+
+    def _of(self, kind: Kind, party: Party) -> Block | None:
+        known = (block for block in self.gate.view() if block.kind is kind)
+        return next((block for block in known if block.party == party), None)
+
+    def _has_too_many(self, party: Party) -> bool:
+        known = self.gate.view()
+        return len(known) >= MOST_IN_ALL or sum(block.party.owner == party.owner for block in known) >= MOST
+
+    def _is_dead(self, party: Party, *, is_outage: bool) -> bool:
+        """After this attempt. A target that has answered is not."""
+        with self._lock:
+            if not is_outage:
+                self._healths.pop(party, None)
+                return False
+            health = self._healths.get(party, Health()).failed(self.gate.clock.now())
+            self._healths[party] = health
+            self._healths.move_to_end(party)
+            if len(self._healths) > PARTIES:
+                self._healths.popitem(last=False)
+            return health.is_dead
+
+    def _open(self, party: Party, reason: str) -> None:
+        """Unless another environment was faster."""
+        if self._has_too_many(party):
+            return
+        block = opened(party, self.gate.clock.now(), reason)
+        if self.blocks.change(block):
+            self._changed(block, "circuit opened")
+        else:
+            self.gate.view.read_again()
+        with self._lock:
+            self._healths.pop(party, None)
+
+    def _probed(self, circuit: Block, result: Result) -> None:
+        """Any answer but an outage closes it: the target is there."""
+        if isinstance(result, Retry) and result.is_outage:
+            block = opened_again(circuit, self.gate.clock.now(), result.detail)
+            if self.blocks.change(block):
+                self._changed(block, "circuit opened again")
+        elif self.blocks.remove(circuit):
+            self.gate.view.forget(circuit)
+            self.observer.note("circuit closed", target=circuit.party.target, pauses=circuit.pauses)
+        else:
+            self.gate.view.read_again()
+
+    def _changed(self, block: Block, what: str) -> None:
+        self.gate.view.note(block)
+        self.observer.count("CircuitOpened")
+        self.observer.warn(what, target=block.party.target, until=block.until, reason=block.reason)

@@ -1,0 +1,199 @@
+"""What the function operator-flow does: shows what waits although it is due, suspends, releases, closes (ADR 0110)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from delayer.core.actions.action_type import ActionType
+from delayer.core.flow.block import Block, Kind, suspended
+from delayer.core.flow.party import EVERY, Party
+from delayer.core.flow.target import NoTarget, target_written
+from delayer.core.schedule.instants import Millis, format_instant
+from delayer.ports.clock import Clock
+from delayer.ports.flow import Blocks
+from delayer.ports.observer import Observer
+from delayer.ports.queue import CountsMessages
+from delayer.ports.unavailable import Unavailable
+
+USAGE: Final = (
+    'give {"command": "list"} '
+    'or {"command": "suspend", "owner": "", "target": "", "reason": "<its owners read it>", "by": "<who you are>"} '
+    'or {"command": "release" | "close", "owner": "", "target": "", "by": "<who you are>"}'
+)
+FIELDS: Final[Mapping[str, frozenset[str]]] = {
+    "list": frozenset(),
+    "suspend": frozenset({"owner", "target", "reason", "by"}),
+    "release": frozenset({"owner", "target", "by"}),
+    "close": frozenset({"owner", "target", "by"}),
+}
+LONGEST: Final[Mapping[str, int]] = {"owner": 2_048, "target": 2_048, "reason": 200, "by": 200}
+MOST: Final = 500  # suspensions: whatever fires reads them all
+ROUNDS: Final = 5  # rows change under a command only if probes or other commands are at work
+
+
+class WrongCommand(ValueError):
+    """It cannot be carried out; the text says why, and what is allowed."""
+
+
+@frozen(kw_only=True)
+class OperateFlow:
+    """Commands on the blocks. Each change is a compare-and-set, and a repeat does no harm."""
+
+    clock: Clock
+    blocks: Blocks
+    actions: Mapping[str, ActionType]  # by type
+    delayer_queue: CountsMessages
+    observer: Observer
+
+    def __call__(self, event: Any) -> dict[str, Any]:
+        """{"ok": true, "result": …}, or {"ok": false, "error": a sentence}. Never raises for a wrong command."""
+        try:
+            return {"ok": True, "result": self._carry_out(admitted(event))}
+        except (WrongCommand, NoTarget, Unavailable) as error:
+            return {"ok": False, "error": str(error)}
+
+    def _carry_out(self, given: Mapping[str, str]) -> dict[str, Any]:
+        if given["command"] == "list":
+            return self.list()
+        party = Party(owner=given["owner"], target=self._target(given["target"]))
+        if party == Party(owner=EVERY, target=EVERY):
+            raise WrongCommand("give an owner, a target, or both: nothing suspends or releases all at once")
+        match given["command"]:
+            case "suspend":
+                return self.suspend(party, given["reason"], given["by"])
+            case "release":
+                return self.release(party, given["by"])
+            case _:
+                return self.close(party, given["by"])
+
+    def list(self) -> dict[str, Any]:
+        """What waits, and how much is in the delayer queue: for whom it waits there, nobody counts (ADR 0110)."""
+        blocks, now = self._sorted(), self.clock.now()
+        return {
+            "suspensions": [shown(block, now) for block in blocks if block.kind is Kind.SUSPENSION],
+            "circuits": [shown(block, now) for block in blocks if block.kind is Kind.CIRCUIT],
+            "delayerQueue": {"ready": self.delayer_queue.visible(), "delayed": self.delayer_queue.delayed()},
+        }
+
+    def suspend(self, party: Party, reason: str, by: str) -> dict[str, Any]:
+        """Another reason takes the place of the one before; the time stays. Raises WrongCommand, Unavailable."""
+        if not reason:
+            raise WrongCommand("reason: say why; the owners of what waits read it")
+
+        def once() -> dict[str, Any] | None:
+            there = [block for block in self.blocks.blocks() if block.kind is Kind.SUSPENSION]
+            current = next((block for block in there if block.party == party), None)
+            if current and current.reason == reason:
+                return {"changed": False, "suspension": shown(current, self.clock.now())}
+            if current is None and len(there) >= MOST:
+                raise WrongCommand(f"there are {len(there)} suspensions: release some, or suspend the target for all")
+            block = (
+                evolve(current, revision=current.revision + 1, reason=reason, by=by)
+                if current
+                else suspended(party, self.clock.now(), reason, by)
+            )
+            if not self.blocks.change(block):
+                return None
+            self._note("suspended", block, by)
+            return {"changed": True, "suspension": shown(block, self.clock.now())}
+
+        return _settled(once)
+
+    def release(self, party: Party, by: str) -> dict[str, Any]:
+        """Exactly this suspension. What else keeps back some of the same is shown. Raises WrongCommand, Unavailable."""
+
+        def once() -> dict[str, Any] | None:
+            there = [block for block in self._sorted() if block.kind is Kind.SUSPENSION]
+            released = [block for block in there if block.party == party]
+            if not all(self._removed("released", block, by) for block in released):
+                return None
+            others = [block for block in there if block not in released and _overlap(block.party, party)]
+            now = self.clock.now()
+            return {
+                "released": [shown(block, now) for block in released],
+                "stillSuspended": [shown(block, now) for block in others],
+            }
+
+        return _settled(once)
+
+    def close(self, party: Party, by: str) -> dict[str, Any]:
+        """All circuits that this is about: of one owner, of one target, or of both. Raises as release does."""
+        closed: list[Block] = []
+
+        def once() -> dict[str, Any] | None:
+            there = [block for block in self._sorted() if block.kind is Kind.CIRCUIT and party.covers(block.party)]
+            closed.extend(block for block in there if self._removed("circuit closed by command", block, by))
+            if not {block.key for block in there} <= {block.key for block in closed}:
+                return None
+            return {"closed": [shown(block, self.clock.now()) for block in closed]}
+
+        return _settled(once)
+
+    def _target(self, text: str) -> str:
+        """What `list` shows is understood as it is, also if its type is not registered any more."""
+        if any(block.party.target == text for block in self.blocks.blocks()):
+            return text
+        return target_written(text, {kind: self.actions[kind].fair_by for kind in self.actions})
+
+    def _sorted(self) -> Sequence[Block]:
+        return sorted(self.blocks.blocks(), key=lambda block: (block.party.owner, block.party.target))
+
+    def _removed(self, what: str, block: Block, by: str) -> bool:
+        is_gone = self.blocks.remove(block)
+        if is_gone:
+            self._note(what, block, by)
+        return is_gone
+
+    def _note(self, what: str, block: Block, by: str) -> None:
+        self.observer.note(what, target=block.party.target, block=block.key, by=by)
+
+
+def admitted(event: Any) -> dict[str, str]:
+    """The command and its texts; a text that is not given is empty. Raises WrongCommand."""
+    given: dict[str, Any] = event if isinstance(event, dict) else {}
+    command = given.get("command")
+    if not isinstance(command, str) or command not in FIELDS:
+        raise WrongCommand(USAGE)
+    if unknown := sorted(set(given) - FIELDS[command] - {"command"}):
+        raise WrongCommand(f"{', '.join(unknown)}: unknown to {command}; {USAGE}")
+    return {"command": command} | {name: _text(given, name) for name in sorted(FIELDS[command])}
+
+
+def _text(given: Mapping[str, Any], name: str) -> str:
+    text = given.get(name, "")
+    if not (isinstance(text, str) and text.isprintable() and len(text) <= LONGEST[name]):
+        raise WrongCommand(f"{name}: give at most {LONGEST[name]} printable characters")
+    return text.strip()
+
+
+def _settled(once: Callable[[], dict[str, Any] | None]) -> dict[str, Any]:
+    """What came of it, when nobody was faster."""
+    for _ in range(ROUNDS):
+        if (result := once()) is not None:
+            return result
+    raise WrongCommand("others change the same rows all the time: repeat the command")
+
+
+def _overlap(one: Party, other: Party) -> bool:
+    """Whether some schedules are of both."""
+    owners, targets = {one.owner, other.owner} - {EVERY}, {one.target, other.target} - {EVERY}
+    return len(owners) < 2 and len(targets) < 2
+
+
+def shown(block: Block, now: Millis) -> dict[str, Any]:
+    """A suspension or a circuit. Without `owner` it is about all owners, without `target` about all targets."""
+    party = {"owner": block.party.owner, "target": block.party.target}
+    texts = {**party, "reason": block.reason, "by": block.by}
+    body: dict[str, Any] = {name: text for name, text in texts.items() if text}
+    body["since"] = format_instant(block.since)
+    if block.kind is Kind.CIRCUIT:
+        body |= {"state": state_of(block, now), "until": format_instant(block.until), "pauses": block.pauses}
+    return body | {"block": block.key}
+
+
+def state_of(block: Block, now: Millis) -> str:
+    """Of a circuit."""
+    if now < block.until:
+        return "open"
+    return "probing" if block.probe and now < block.probe_until else "to be probed"

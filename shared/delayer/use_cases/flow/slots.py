@@ -1,0 +1,64 @@
+"""The attempts that are under way in one execution environment."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Final
+
+from attrs import field, frozen
+
+from delayer.core.flow.party import Party
+from delayer.core.flow.shares import SLOTS, has_room
+from delayer.core.schedule.instants import SECOND, Millis
+from delayer.ports.clock import Clock
+
+PATIENCE: Final[Millis] = SECOND  # for a slot: targets that answer give theirs back by then
+STEP: Final[Millis] = 20
+
+
+class Crowded(Exception):
+    """Too many attempts at this target, or of this owner, are under way already."""
+
+
+@frozen(kw_only=True)
+class Slots:
+    """They cost nothing: each environment sees to its own."""
+
+    clock: Clock
+    _begun: "dict[object, tuple[Party, Millis]]" = field(factory=dict, init=False)
+    _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
+
+    @contextmanager
+    def one(self, party: Party) -> Iterator[None]:
+        """A slot for one attempt. Raises Crowded."""
+        attempt = object()
+        give_up = self.clock.now() + PATIENCE
+        while not self._take(attempt, party):
+            if self.clock.now() >= give_up:
+                raise Crowded
+            self.clock.sleep_until(self.clock.now() + STEP)
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._begun[attempt]
+
+    def _take(self, attempt: object, party: Party) -> bool:
+        with self._lock:
+            running = Counter(one for one, _ in self._begun.values())
+            of_owner = sum(number for one, number in running.items() if one.owner == party.owner)
+            if not has_room(running[party], of_owner, len(self._begun)):
+                return False
+            self._begun[attempt] = (party, self.clock.now())
+            return True
+
+    def free(self) -> int:
+        """How many are free."""
+        return SLOTS - len(self._begun)
+
+    def longest(self) -> Millis:
+        """How long the oldest attempt has been under way; 0 if there is none."""
+        with self._lock:
+            oldest = min((begun for _, begun in self._begun.values()), default=None)
+        return 0 if oldest is None else self.clock.now() - oldest

@@ -1,0 +1,119 @@
+"""Blocks: each is written once, and then changed by compare-and-set."""
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from delayer.aws.flow.blocks import DynamoBlocks, from_item, to_item
+from delayer.core.flow.block import Block, opened, opened_again, probing, suspended
+from delayer.core.flow.party import Party
+from delayer.core.schedule.instants import DAY, SECOND
+from delayer.fakes import MemoryBlocks
+from delayer.ports.flow import Blocks
+from delayer.ports.unavailable import Unavailable
+from tests.clients import ERRORS, Failing
+from tests.contract.conftest import create_table
+from tests.samples import NOW, OWNER
+
+ADAPTER = DynamoBlocks
+PARTY = Party(owner=OWNER, target="http-request target.example")
+OPENED = opened(PARTY, NOW, "HTTP 503")
+SUSPENDED = suspended(Party(owner=OWNER, target=""), NOW, "it floods", "operator")
+
+
+def adapter(dynamodb: Any) -> DynamoBlocks:
+    return DynamoBlocks(dynamodb=dynamodb, table=create_table(dynamodb, "list", "entry"))
+
+
+@pytest.fixture
+def blocks(dynamodb_or_fake: Any) -> Blocks:
+    return MemoryBlocks() if dynamodb_or_fake is None else adapter(dynamodb_or_fake)
+
+
+def test_what_is_written_is_read(blocks: Blocks) -> None:
+    assert blocks.blocks() == ()
+    assert blocks.change(OPENED)
+    assert blocks.change(SUSPENDED)
+    assert set(blocks.blocks()) == {OPENED, SUSPENDED}
+
+
+def test_of_two_changes_of_a_revision_one_is_made(blocks: Blocks) -> None:
+    blocks.change(OPENED)
+    assert blocks.change(probing(OPENED, "n1", NOW))
+    assert not blocks.change(probing(OPENED, "n2", NOW))
+    assert not blocks.change(evolve(OPENED, reason="another")), "there is one already"
+    assert blocks.blocks() == (probing(OPENED, "n1", NOW),)
+
+
+def test_a_repeat_after_a_lost_answer_is_the_same_change(blocks: Blocks) -> None:
+    assert blocks.change(OPENED)
+    assert blocks.change(OPENED)
+    assert blocks.change(probing(OPENED, "n1", NOW))
+    assert blocks.change(probing(OPENED, "n1", NOW))
+
+
+def test_nothing_is_changed_that_is_gone(blocks: Blocks) -> None:
+    """It was closed meanwhile: a change of the row from before must not bring it back."""
+    assert not blocks.change(probing(OPENED, "n1", NOW))
+    assert blocks.blocks() == ()
+
+
+def test_only_the_revision_that_was_seen_is_removed(blocks: Blocks) -> None:
+    blocks.change(OPENED)
+    blocks.change(probing(OPENED, "n1", NOW))
+    assert not blocks.remove(OPENED)
+    assert blocks.remove(probing(OPENED, "n1", NOW))
+    assert blocks.remove(probing(OPENED, "n1", NOW)), "again, as after a lost answer"
+    assert blocks.blocks() == ()
+
+
+def test_a_circuit_that_was_opened_anew_is_another(blocks: Blocks) -> None:
+    """Its revisions are the same numbers: who knows the one before neither changes nor removes it."""
+    blocks.change(OPENED)
+    before = probing(OPENED, "n1", NOW)
+    blocks.change(before)
+    blocks.remove(before)
+    anew = opened(PARTY, NOW + SECOND, "HTTP 503")
+    after = probing(anew, "n2", NOW + SECOND)
+    blocks.change(anew)
+    blocks.change(after)
+    assert not blocks.change(opened_again(before, NOW, "HTTP 500"))
+    assert not blocks.remove(before)
+    assert blocks.blocks() == (after,)
+
+
+def test_all_pages_are_read(dynamodb: Any) -> None:
+    """A page of DynamoDB has one MiB."""
+    blocks = adapter(dynamodb)
+    many = [suspended(Party(owner=f"{at}" + "x" * 1000, target="t"), NOW, "y" * 5000, "") for at in range(250)]
+    for block in many:
+        blocks.change(block)
+    assert set(blocks.blocks()) == set(many)
+
+
+BLOCKS = [OPENED, probing(OPENED, "n1", NOW), opened_again(probing(OPENED, "n1", NOW), NOW, "HTTP 500"), SUSPENDED]
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=["opened", "probing", "opened again", "suspended"])
+def test_a_row_is_read_as_it_was_written(block: Block) -> None:
+    assert from_item(to_item(block)) == block
+
+
+def test_a_circuit_expires_and_a_suspension_does_not() -> None:
+    assert to_item(OPENED)["expiresAt"] == {"N": str((OPENED.until + DAY) // SECOND)}
+    assert "expiresAt" not in to_item(SUSPENDED)
+
+
+@pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"kind": {"S": "?"}}, {"revision": {"S": "x"}}])
+def test_a_row_that_cannot_be_read_says_nothing(change: dict[str, Any]) -> None:
+    with pytest.raises(Unavailable):
+        from_item({**to_item(OPENED), **change})
+
+
+@pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
+def test_aws_fails(error: Exception) -> None:
+    blocks = DynamoBlocks(dynamodb=Failing(error), table="t")
+    for call in (blocks.blocks, lambda: blocks.change(OPENED), lambda: blocks.remove(OPENED)):
+        with pytest.raises(Unavailable):
+            call()

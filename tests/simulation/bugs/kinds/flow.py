@@ -1,0 +1,130 @@
+"""Bugs of what keeps back a schedule although it is due."""
+
+from typing import Any
+
+from attrs import evolve
+
+from delayer.core.firing import executing
+from delayer.core.flow.block import Kind
+from delayer.core.flow.gate import Probe, decide_gate
+from delayer.core.ledger.outcome import hopped
+from delayer.core.ledger.row import LedgerRow
+from delayer.use_cases.firing import execute, relay
+from delayer.use_cases.flow import gate
+from delayer.use_cases.flow.breaker import Breaker
+from delayer.use_cases.flow.view import BlocksInView
+from delayer.use_cases.flow.waiting import Waiting
+from tests.simulation.bugs.bug import Bug, never
+from tests.simulation.oracle.invariant import Invariant
+
+_decide_too_old = executing.decide_too_old
+_waits = execute.Execute.waits
+
+
+def _only_its_delay(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
+    return executing.decide_early(row, self.clock.now())
+
+
+def _once(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
+    return None if row.retry_of and row.attempt == 1 else _waits(self, message, row, crowd)
+
+
+def _with_its_old_token(row: LedgerRow, fence: str, now: Any, after: str, retry_at: Any = 0) -> LedgerRow:
+    return evolve(hopped(row, fence, now, after, retry_at), fence=after if retry_at else fence)
+
+
+def _as_an_attempt(row: LedgerRow, fence: str, now: Any, after: str, retry_at: Any = 0) -> LedgerRow:
+    return evolve(hopped(row, fence, now, after, retry_at), attempt=row.attempt + bool(retry_at))
+
+
+def _all_probe(*asked: Any) -> Any:
+    decision = decide_gate(*asked)
+    return None if isinstance(decision, Probe) else decision
+
+
+def _closed_by_any_probe(self: Any, circuit: Any, result: Any) -> None:
+    if self.blocks.remove(circuit):
+        self.gate.view.forget(circuit)
+
+
+def _also_for_a_suspension(message: Any, row: LedgerRow, block: Any, policy: Any, now: Any) -> Any:
+    return _decide_too_old(message, row, evolve(block, kind=Kind.CIRCUIT), policy, now)
+
+
+def _at_once(message: Any, row: LedgerRow, block: Any, policy: Any, now: Any) -> Any:
+    return _also_for_a_suspension(message, row, block, evolve(policy, max_age=0), now)
+
+
+def _read_once(self: Any, age: Any) -> bool:
+    return self._read_at is not None
+
+
+BUGS = (
+    Bug(
+        name="gate-not-asked-again",
+        what="only the relay asks whether a target is suspended, or its circuit open",
+        breaks=Invariant.KEPT_BACK,
+        swaps=((execute.Execute, "_waits", _only_its_delay),),
+    ),
+    Bug(
+        name="claimed-and-kept-back",
+        what="the relay does not ask; its executor keeps back what is claimed already, so that nobody can cancel it",
+        breaks=Invariant.KEPT_BACK,
+        swaps=((relay.Relay, "_kept_back", never),),
+    ),
+    Bug(
+        name="put-off-with-its-old-token",
+        what="a message that is kept back is sent once more with the same token",
+        breaks=Invariant.ONCE,
+        swaps=((execute, "hopped", _with_its_old_token),),
+    ),
+    Bug(
+        name="wait-is-an-attempt",
+        what="to be kept back counts as an attempt",
+        breaks=Invariant.RETRIES,
+        swaps=((execute, "hopped", _as_an_attempt),),
+    ),
+    Bug(
+        name="all-probe",
+        what="when the pause of a circuit is over, whatever is due reaches the target",
+        breaks=Invariant.KEPT_BACK,
+        swaps=((gate, "decide_gate", _all_probe),),
+    ),
+    Bug(
+        name="any-probe-closes",
+        what="a circuit is closed by a probe that fails",
+        breaks=Invariant.KEPT_BACK,
+        swaps=((Breaker, "_probed", _closed_by_any_probe),),
+    ),
+    Bug(
+        name="kept-back-once",
+        what="what was kept back once is attempted when it comes again, suspended or not",
+        breaks=Invariant.KEPT_BACK,
+        swaps=((execute.Execute, "_waits", _once),),
+    ),
+    Bug(
+        name="age-of-a-suspension",
+        what="what a suspension keeps back fails when its `maxAgeSeconds` are over",
+        breaks=Invariant.ONE_END,
+        swaps=((executing, "decide_too_old", _also_for_a_suspension),),
+    ),
+    Bug(
+        name="given-up-at-once",
+        what="what is kept back after its claim is given up",
+        breaks=Invariant.ONE_END,
+        swaps=((executing, "decide_too_old", _at_once),),
+    ),
+    Bug(
+        name="blocks-read-once",
+        what="an environment reads once what is suspended, and goes by that for as long as it lives",
+        breaks=Invariant.KEPT_BACK,
+        swaps=((BlocksInView, "_is_younger_than", _read_once),),
+    ),
+    Bug(
+        name="more-and-more-wait",
+        what="each of two messages that wait unclaimed is sent again, so that they become four, and eight",
+        breaks=Invariant.COST,
+        whose="Delayer, until the simulation found it",
+        swaps=((Waiting, "knows", never),),
+    ),
+)

@@ -1,0 +1,242 @@
+"""What is kept back although it is due, and why: suspensions and circuits, as an all-seeing eye has them."""
+
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from attrs import define, field, frozen
+from greenlet import getcurrent
+
+from delayer.core.firing.executing import Retry
+from delayer.core.flow.block import Block, Kind
+from delayer.core.flow.party import Party
+from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger.row import Arrival, LedgerRow
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis
+from delayer.core.schedule.messages import ExecutorMessage
+from delayer.core.schedule.schedule import Schedule
+from tests.simulation.engine.kernel import Invocation, Thread, current
+from tests.simulation.oracle.invariant import Invariant
+from tests.simulation.system.bodies import body_of
+
+if TYPE_CHECKING:
+    from tests.simulation.oracle.watch import Watch
+
+VIEW: Millis = 2 * SECOND + 50  # how old what an environment knows may be
+OLD_VIEW: Millis = 30 * SECOND + 50  # while reads fail
+AT_WORK: Millis = 85 * SECOND  # an executor that has taken an attempt before may still reach the target
+LONGEST_WAIT: Millis = 900 * SECOND  # until a message asks again
+LONGEST_PAUSE: Millis = 5 * MINUTE
+PROBED: Millis = MINUTE  # a probe that has not come back by then is over
+IN_A_ROW = 5  # failures that open a circuit
+LATELY = 15  # results of an environment in which they must be: others of its batch may have come in between
+MANY = 60  # messages that are alike, in the worst of outages
+SOME: Millis = 20 * SECOND  # between a look at the clock and the effect of what was decided
+
+
+@frozen
+class Answer:
+    """What came of an attempt."""
+
+    at: Millis
+    nonce: str
+    is_outage: bool
+    environment: Any
+
+
+@define(eq=False)
+class FlowWatch:
+    """Every row of `flow` as it was at each moment, and what the targets said."""
+
+    watch: "Watch"
+    by_command: bool = False  # an operator is at it
+    answers: dict[Party, list[Answer]] = field(factory=lambda: defaultdict(list))
+    most_alike: int = 0
+    put_off_as: set[str] = field(factory=set)  # tokens of messages that wait on: they are no new hand-over
+    _history: dict[str, list[tuple[Millis, Block | None]]] = field(factory=lambda: defaultdict(list))
+    _taken_at: dict[str, Millis] = field(factory=dict)  # by fencing token
+
+    # ------------------------------------------------------------ what happens
+
+    def changed(self, before: Block | None, after: Block) -> None:
+        """A row was written."""
+        self._note(after.key, after, f"{before and before.revision} → {after.revision}, until {after.until}")
+        if after.kind is Kind.CIRCUIT:
+            self._check_circuit(before, after)
+
+    def removed(self, before: Block) -> None:
+        """A row is gone."""
+        self._note(before.key, None, "gone")
+        answers = [one for one in self.answers[before.party] if one.nonce == before.probe and not one.is_outage]
+        was_answered = any(one.at >= before.probe_until - PROBED - self._skew for one in answers)
+        if not self.by_command and not (before.kind is Kind.CIRCUIT and before.probe and was_answered):
+            self._fail(f"the {before.kind} of {before.party.target} is gone, and its probe was not answered")
+
+    def answered(self, message: ExecutorMessage, result: Any) -> None:
+        """An attempt came to this, as its executor sees it."""
+        is_outage = isinstance(result, Retry) and result.is_outage
+        answer = Answer(self._now, message.nonce, is_outage, current().invocation.environment)
+        self.answers[party_of(message.schedule)].append(answer)
+
+    def reached(self, message: ExecutorMessage, invocation: Invocation, row: LedgerRow | None) -> None:
+        """Whoever reaches a target has asked, in this invocation, or before it took the attempt."""
+        since = self._asked_since(invocation)
+        if row is not None and row.arrival is Arrival.TAKEN:
+            since = min(since, self._taken_at.get(row.fence, since) - AT_WORK - OLD_VIEW)
+        if why := self._must_wait(party_of(message.schedule), message.nonce, since):
+            self._fail(f"{self.watch.name(message.schedule.id)} reaches its target, though {why}")
+
+    def wrote(self, old: LedgerRow | None, new: LedgerRow) -> None:
+        """The ledger has changed: perhaps an attempt was put off."""
+        if new.arrival is Arrival.TAKEN:
+            self._taken_at.setdefault(new.fence, self._now)
+        is_same = old and (old.state, old.attempt, old.claimed_at) == (State.CLAIMED, new.attempt, new.claimed_at)
+        if old and is_same and new.state is State.CLAIMED and new.retry_of and new.retry_at != old.retry_at:
+            self._put_off(old, new)
+
+    def claimed(self, row: LedgerRow, schedule: Schedule) -> None:
+        """What waits, waits unclaimed: else it could not be cancelled. What a circuit kept for too long goes on."""
+        thread = getcurrent()
+        if not isinstance(thread, Thread) or thread.invocation.function != "delayer-relay":
+            return
+        why = self._must_wait(
+            party_of(schedule),
+            row.nonce,
+            self._asked_since(thread.invocation),
+            is_too_old=self._now + SOME > schedule.point_in_time + age_of(schedule),
+        )
+        if why:
+            self._fail(f"{self.watch.name(row.schedule_id)} is claimed, though {why}")
+
+    def sent_again(self, body: str, alike: int) -> None:
+        """One more message of this body is in the delayer queue: faults make two of one, but not ever more."""
+        self.most_alike = max(self.most_alike, alike)
+        if alike > MANY:
+            name = self.watch.name(body_of(body).id)
+            self.watch.fail(Invariant.COST, f"{name} waits in {alike} messages that are alike")
+
+    # ------------------------------------------------------------ what others ask
+
+    def may_be_given_up(self, row: LedgerRow, schedule: Schedule, first: Millis | None) -> bool:
+        """Whether a circuit has kept it back until its age was over. `first` is when its first attempt was made."""
+        born = schedule.point_in_time if first is None else first
+        is_old = self._now + SOME > born + age_of(schedule)
+        circuits = self._lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW)
+        return is_old and any(block.kind is Kind.CIRCUIT for block in circuits)
+
+    def was_kept_back(self, schedule: Schedule) -> bool:
+        """Whether there was anything that could have kept it back since it was due."""
+        return bool(self._lately(party_of(schedule), schedule.point_in_time - MINUTE))
+
+    def circuits(self) -> list[Block]:
+        """Those that are there."""
+        return [block for block in self.watch.stack.blocks.rows.values() if block.kind is Kind.CIRCUIT]
+
+    def check_end(self) -> None:
+        """All targets answer by now, and each has been reached since."""
+        for block in self.circuits():
+            self._fail(f"the circuit of {block.party.target} is still there, though its target answers")
+
+    # ------------------------------------------------------------ checks
+
+    def _check_circuit(self, before: Block | None, after: Block) -> None:
+        target = after.party.target
+        if after.until > self._now + LONGEST_PAUSE + self._skew:
+            self._fail(f"the circuit of {target} pauses for too long")
+        if before is None:
+            self._check_opened(after)
+        elif after.probe and after.probe != before.probe:
+            if before.until > self._now + self._skew:
+                self._fail(f"the circuit of {target} is probed before its pause is over")
+            if before.probe and before.probe_until > self._now + self._skew:
+                self._fail(f"two schedules probe {target} at the same time")
+        elif before.probe and not after.probe:
+            outages = [one for one in self.answers[after.party] if one.nonce == before.probe and one.is_outage]
+            if not any(one.at >= before.probe_until - PROBED - self._skew for one in outages):
+                self._fail(f"the circuit of {target} is opened again, and its probe has not failed")
+
+    def _check_opened(self, after: Block) -> None:
+        """By an environment that has seen enough failures in a row."""
+        thread = getcurrent()
+        if not isinstance(thread, Thread):
+            return  # a straggler
+        mine = [one for one in self.answers[after.party] if one.environment is thread.invocation.environment]
+        in_a_row = most = 0
+        for one in mine[-LATELY:]:
+            in_a_row = in_a_row + 1 if one.is_outage else 0
+            most = max(most, in_a_row)
+        if most < IN_A_ROW:
+            self._fail(f"the circuit of {after.party.target} opens after {most} failures in a row")
+
+    def _put_off(self, old: LedgerRow, new: LedgerRow) -> None:
+        name, schedule = self.watch.name(new.schedule_id), self.watch.accepted.get(new.schedule_id)
+        if schedule and not self._lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW - 5 * MINUTE):
+            self._fail(f"{name} is put off, though nothing keeps it back")
+        self.put_off_as.add(new.fence)
+        if old.arrival is Arrival.TAKEN:
+            self._fail(f"{name} is put off, though its attempt is under way")
+        if new.retry_at > self._now + LONGEST_WAIT + self._skew + SECOND:
+            self._fail(f"{name} is put off by more than a message can wait")
+        if new.retry_at + self._skew < old.retry_at:
+            self._fail(f"{name} is put off to before its time")
+
+    def _must_wait(self, party: Party, nonce: str, since: Millis, *, is_too_old: bool = False) -> str:
+        """Why, if it was so at each moment since then."""
+        for key in self._history:
+            states = self._states(key, since)
+            there = [block for block in states if block is not None and covers(block.party, party)]
+            if len(there) < len(states):
+                continue
+            if there[0].kind is Kind.SUSPENSION:
+                return f"{'its owner' if not there[0].party.target else 'its target'} is suspended"
+            is_probe = any(one.probe == nonce and one.probe_until + self._skew >= since for one in there)
+            if not is_probe and not is_too_old:
+                return "the circuit of its target is open, and it is not the probe"
+        return ""
+
+    def _lately(self, party: Party, since: Millis) -> list[Block]:
+        """Whatever could have kept it back at any moment since then."""
+        blocks = [block for key in self._history for block in self._states(key, since) if block is not None]
+        return [block for block in blocks if covers(block.party, party)]
+
+    def _states(self, key: str, since: Millis) -> list[Block | None]:
+        """Of a row, from then until now."""
+        before = [block for at, block in self._history[key] if at < since]
+        return [*(before[-1:] or [None]), *(block for at, block in self._history[key] if at >= since)]
+
+    def _asked_since(self, invocation: Invocation) -> Millis:
+        return invocation.began - (OLD_VIEW if invocation.is_blind else VIEW)
+
+    def _note(self, key: str, block: Block | None, what: str) -> None:
+        self._history[key].append((self._now, block))
+        self.watch.stack.log("flow", f"{key[:16]}: {what}")
+
+    def _fail(self, what: str) -> None:
+        self.watch.fail(Invariant.KEPT_BACK, what)
+
+    @property
+    def _now(self) -> Millis:
+        return self.watch.stack.kernel.now
+
+    @property
+    def _skew(self) -> Millis:
+        """Between two clocks."""
+        return 2 * self.watch.stack.weather.skew
+
+
+def party_of(schedule: Schedule) -> Party:
+    """Read once more and by hand."""
+    url = json.loads(schedule.definition.action)["url"]
+    return Party(owner=schedule.owner, target=f"http-request {urlsplit(url).hostname}")
+
+
+def age_of(schedule: Schedule) -> Millis:
+    """The `maxAgeSeconds` of its owner."""
+    seconds: int = json.loads(schedule.definition.retry).get("maxAgeSeconds", 86_400)
+    return seconds * SECOND
+
+
+def covers(block: Party, party: Party) -> bool:
+    """Whether what is said about the one is said about the other: an empty name is every name."""
+    return block.owner in ("", party.owner) and block.target in ("", party.target)

@@ -1,0 +1,36 @@
+"""Execution environments of one function: each remembers what it has seen, and runs one batch at a time."""
+
+from collections.abc import Callable, Sequence
+
+from attrs import define, field
+
+from delayer.core.schedule.instants import Millis
+from delayer.ports.queue import ReceivedMessage
+from tests.simulation.engine.chance import Chance
+from tests.simulation.engine.kernel import current
+
+Use = Callable[[Sequence[ReceivedMessage]], list[str]]
+RECYCLED = 0.1  # of the batches come to a new one, though another is idle
+
+
+@define(eq=False)
+class Environments:
+    """What Lambda keeps between two batches. One that dies is not used again."""
+
+    function: str
+    make: Callable[[], Use]
+    chance: Chance
+    _idle: list[tuple[Use, Millis]] = field(factory=list, init=False)  # with the error of its clock
+
+    def run(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        """In one of those that are idle, or in a new one."""
+        invocation = current().invocation
+        if self._idle and self.chance.part(f"{self.function} environment") >= RECYCLED:
+            position = self.chance.whole(f"{self.function} environment, which", 0, len(self._idle) - 1)
+            use, invocation.skew = self._idle.pop(position)
+        else:
+            use = self.make()
+        invocation.environment = use
+        answer = use(batch)
+        self._idle.append((use, invocation.skew))
+        return answer

@@ -1,0 +1,105 @@
+"""Whether a schedule that is due may reach its target now."""
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delayer.core.flow.block import (
+    FIRST_PAUSE,
+    LONGEST_PAUSE,
+    PROBE_OVER,
+    opened,
+    opened_again,
+    pause_after,
+    probing,
+    suspended,
+)
+from delayer.core.flow.gate import SHORTEST_WAIT, Probe, Wait, decide_gate
+from delayer.core.flow.health import FORGOTTEN, IN_A_ROW, Health
+from delayer.core.flow.party import EVERY, Party
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
+from tests.samples import NOW
+
+PARTY = Party(owner="o", target="http-request t.example")
+OPEN = opened(PARTY, NOW, "HTTP 503")
+OF_OWNER = suspended(Party(owner="o", target=EVERY), NOW, "it floods", "")
+
+
+def test_nothing_is_in_the_way_of_another() -> None:
+    other = Party(owner="o", target="http-request u.example")
+    assert decide_gate([OPEN], other, "n", NOW, NOW) is None
+    assert decide_gate([OF_OWNER], Party(owner="p", target=PARTY.target), "n", NOW, NOW) is None
+    assert decide_gate([], PARTY, "n", NOW, NOW) is None
+
+
+def test_an_open_circuit_is_waited_for() -> None:
+    assert decide_gate([OPEN], PARTY, "n", NOW, NOW) == Wait(block=OPEN, seconds=10)
+    assert decide_gate([OPEN], PARTY, "n", NOW, OPEN.until - 1) == Wait(block=OPEN, seconds=SHORTEST_WAIT)
+
+
+def test_after_its_pause_one_probes_and_the_others_wait() -> None:
+    assert decide_gate([OPEN], PARTY, "n1", NOW, OPEN.until) == Probe(OPEN)
+    probed = probing(OPEN, "n1", OPEN.until)
+    assert decide_gate([probed], PARTY, "n1", NOW, OPEN.until) is None
+    assert decide_gate([probed], PARTY, "n2", NOW, OPEN.until) == Wait(block=probed, seconds=5)
+
+
+def test_a_probe_that_never_came_back_is_followed_by_another() -> None:
+    probed = probing(OPEN, "n1", OPEN.until)
+    assert decide_gate([probed], PARTY, "n2", NOW, OPEN.until + PROBE_OVER - 1) == Wait(block=probed, seconds=5)
+    assert decide_gate([probed], PARTY, "n2", NOW, OPEN.until + PROBE_OVER) == Probe(probed)
+
+
+def test_a_suspension_counts_more_than_a_probe() -> None:
+    probed = probing(OPEN, "n1", OPEN.until)
+    decision = decide_gate([probed, OF_OWNER], PARTY, "n1", NOW, OPEN.until)
+    assert isinstance(decision, Wait)
+    assert decision.block == OF_OWNER
+
+
+@pytest.mark.parametrize(("waited", "seconds"), [(0, 5), (MINUTE, 30), (10 * MINUTE, 300), (HOUR, 900), (DAY, 900)])
+def test_what_is_suspended_asks_more_and_more_rarely(waited: int, seconds: int) -> None:
+    """So it is on its way again after half as long as it has waited, 15 minutes at most."""
+    assert decide_gate([OF_OWNER], PARTY, "n", NOW, NOW + waited) == Wait(block=OF_OWNER, seconds=seconds)
+
+
+def test_what_fell_due_during_a_suspension_counts_from_then() -> None:
+    due = NOW + DAY
+    assert decide_gate([OF_OWNER], PARTY, "n", due, due) == Wait(block=OF_OWNER, seconds=5)
+
+
+def test_each_pause_is_twice_as_long_up_to_five_minutes() -> None:
+    assert [pause_after(number) for number in range(7)] == [
+        FIRST_PAUSE,
+        20 * SECOND,
+        40 * SECOND,
+        80 * SECOND,
+        160 * SECOND,
+        LONGEST_PAUSE,
+        LONGEST_PAUSE,
+    ]
+    again = opened_again(probing(OPEN, "n1", OPEN.until), OPEN.until, "HTTP 500")
+    assert (again.until, again.pauses, again.probe) == (OPEN.until + 20 * SECOND, 2, "")
+    assert (again.since, again.reason) == (NOW, "HTTP 500")
+
+
+@given(st.integers(0, 2 * DAY), st.sampled_from([OPEN, probing(OPEN, "x", OPEN.until), OF_OWNER]))
+def test_a_wait_is_what_sqs_can_delay(later: int, block: object) -> None:
+    decision = decide_gate([block], PARTY, "n", NOW, NOW + later)  # type: ignore[list-item]
+    if isinstance(decision, Wait):
+        assert SHORTEST_WAIT <= decision.seconds <= 900
+
+
+def test_five_failures_in_a_row_within_a_minute_of_each_other() -> None:
+    health = Health()
+    for at in range(IN_A_ROW):
+        assert not health.is_dead
+        health = health.failed(NOW + at * (FORGOTTEN - 1))
+    assert health.is_dead
+
+
+def test_what_failed_long_ago_counts_no_more() -> None:
+    health = evolve(Health(), failures=IN_A_ROW - 1, last=NOW)
+    assert not health.failed(NOW + FORGOTTEN).is_dead
+    assert health.failed(NOW + FORGOTTEN - 1).is_dead

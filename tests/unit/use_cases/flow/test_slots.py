@@ -1,0 +1,284 @@
+"""A target that does not answer has half of the attempts that a function makes at a time, and the others go on."""
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from threading import Event
+
+import pytest
+from attrs import define
+
+from delayer.aws.runtime.environment import Started, SystemClock
+from delayer.core.flow.block import CROWDED, Kind, crowded
+from delayer.core.flow.party import Party
+from delayer.core.flow.shares import SLOTS
+from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.instants import SECOND
+from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue
+from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.firing.refill import Refill
+from delayer.use_cases.flow.slots import PATIENCE, Crowded, Slots
+from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id
+from tests.unit.use_cases.firing.test_execute import delivered as to_executor
+from tests.unit.use_cases.firing.test_relay import delivered as to_relay
+from tests.world import World
+
+PARTY = Party(owner=OWNER, target="http-request target")
+
+
+def full(slots: Slots, party: Party = PARTY, number: int = SLOTS // 2) -> ExitStack:
+    """Attempts that do not end."""
+    running = ExitStack()
+    for _ in range(number):
+        running.enter_context(slots.one(party))
+    return running
+
+
+def test_a_slot_is_given_back() -> None:
+    slots = Slots(clock=ManualClock(NOW))
+    for _ in range(100):
+        with slots.one(PARTY):
+            assert slots.free() == SLOTS - 1
+    assert slots.free() == SLOTS
+
+
+def test_a_slot_is_given_back_after_an_error() -> None:
+    slots = Slots(clock=ManualClock(NOW))
+    with pytest.raises(ZeroDivisionError), slots.one(PARTY):
+        raise ZeroDivisionError
+    assert slots.free() == SLOTS
+
+
+def test_one_more_waits_a_second_and_finds_no_room() -> None:
+    clock = ManualClock(NOW)
+    slots = Slots(clock=clock)
+    with full(slots), pytest.raises(Crowded), slots.one(PARTY):
+        pytest.fail("there is no room")
+    assert clock.now() == NOW + PATIENCE
+
+
+def test_others_have_room() -> None:
+    slots = Slots(clock=ManualClock(NOW))
+    with full(slots), slots.one(Party(owner="another", target=PARTY.target)):
+        assert slots.longest() == 0
+
+
+def test_how_long_the_oldest_is_under_way() -> None:
+    clock = ManualClock(NOW)
+    slots = Slots(clock=clock)
+    with slots.one(PARTY):
+        clock.move(700)
+        with slots.one(PARTY):
+            clock.move(50)
+            assert slots.longest() == 750
+    assert slots.longest() == 0
+
+
+# ------------------------------------------------------------ the executor and the relay
+
+
+def crowded_world() -> tuple[World, ExitStack]:
+    world = World()
+    world.ledger.store(a_claim())
+    return world, full(world.execute.slots)
+
+
+def test_what_finds_no_room_waits_without_an_attempt_and_the_relay_knows() -> None:
+    world, running = crowded_world()
+    with running:
+        assert world.execute(to_executor(an_executor_message())) == []
+    assert world.target.reached == []
+    row = world.ledger.read(an_id())
+    assert row
+    assert (row.state, row.attempt) == (State.CLAIMED, 1)
+    assert row.retry_at == world.clock.now() + 5 * SECOND
+    [block] = world.blocks.blocks()
+    assert (block.kind, block.party, block.reason) == (Kind.CROWD, PARTY, CROWDED)
+
+
+def test_what_is_not_claimed_yet_waits_unclaimed_then() -> None:
+    world, running = crowded_world()
+    with running:
+        world.execute(to_executor(an_executor_message()))
+    assert world.relay(to_relay(a_delayer_message(nonce="n2", randomness=bytes(8)))) == []
+    assert len(world.delayer_queue.messages) == 1
+    world.clock.move(5 * SECOND)
+    assert world.relay(to_relay(a_delayer_message(nonce="n2", randomness=bytes(8)))) == []
+    assert len(world.delayer_queue.messages) == 1, "the crowd is over"
+
+
+def test_what_was_claimed_takes_the_next_slot_that_is_free() -> None:
+    """A crowd keeps back only what is not claimed."""
+    world, running = crowded_world()
+    with running:
+        world.execute(to_executor(an_executor_message()))
+    world.clock.move(5 * SECOND)
+    [again] = world.http_queue.receive()
+    assert world.execute([again]) == []
+    assert len(world.target.reached) == 1
+
+
+def test_a_stop_that_comes_while_it_waits_for_room_is_heeded() -> None:
+    """The ledger is read once there is room."""
+    world = World()
+    world.ledger.store(a_claim())
+    slots = world.execute.slots
+    seen: list[int] = []
+
+    @define
+    class StopMeanwhile:
+        clock: ManualClock
+
+        def now(self) -> int:
+            return self.clock.now()
+
+        def sleep_until(self, instant: int) -> None:
+            seen.append(instant)
+            self.clock.sleep_until(instant)
+            world.stop(an_id(), OWNER)
+
+    object.__setattr__(slots, "clock", StopMeanwhile(world.clock))
+    with full(slots):
+        world.execute(to_executor(an_executor_message()))
+    row = world.ledger.read(an_id())
+    assert row
+    assert seen
+    assert world.target.reached == []
+
+
+def test_a_crowd_is_written_rarely() -> None:
+    block = crowded(PARTY, NOW, None)
+    assert block
+    assert crowded(PARTY, NOW + 1_999, block) is None
+    again = crowded(PARTY, NOW + 2_000, block)
+    assert again
+    assert (again.until, again.since, again.revision) == (NOW + 7_000, NOW, 2)
+    later = crowded(PARTY, NOW + 60_000, again)
+    assert later
+    assert later.since == NOW + 60_000, "another crowd"
+
+
+# ------------------------------------------------------------ what a function does meanwhile
+
+QUICK = {"type": "http-request", "url": "http://quick/"}
+
+
+@define
+class Hanging:
+    """Handles all at once but for the message `slow`, which ends when the test says so."""
+
+    slots: Slots
+    release: Event
+    handled: list[str]
+
+    def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
+        failed = []
+        for received in batch:
+            self.handled.append(received.body)
+            with self.slots.one(Party(owner="o", target=received.body)):
+                if received.body == "slow":
+                    self.release.wait(10)
+            if received.body == "unsettled":
+                failed.append(received.message_id)
+        return failed
+
+
+class ReleasesWhenEmpty(MemoryQueue):
+    """Ends what hangs once all was received."""
+
+    release: Event
+
+    def pull(self, at_most: int) -> list[Pulled]:
+        pulled = super().pull(at_most)
+        if not pulled:
+            self.release.set()
+        return pulled
+
+
+def refill_of(
+    *bodies: str, has_time: Callable[[], bool] = lambda: True
+) -> tuple[Refill, Hanging, ReleasesWhenEmpty, MemoryObserver]:
+    clock, release, observer = SystemClock(), Event(), MemoryObserver()
+    queue = ReleasesWhenEmpty(clock=clock)
+    queue.release = release
+    queue.send([Outgoing(body=body) for body in bodies])
+    slots = Slots(clock=clock)
+    handle = Hanging(slots, release, [])
+    refill = Refill(
+        handle=handle,
+        queue=queue,
+        suspects="suspects",
+        slots=slots,
+        background=Started(),
+        has_time=has_time,
+        observer=observer,
+    )
+    return refill, handle, queue, observer
+
+
+def batch_of(*bodies: str, source: str = "queue") -> list[ReceivedMessage]:
+    return [ReceivedMessage(message_id=f"m{at}", body=body, source=source) for at, body in enumerate(bodies)]
+
+
+def test_while_one_hangs_others_are_received_and_deleted() -> None:
+    refill, handle, queue, _ = refill_of(*(f"quick {number}" for number in range(30)))
+    assert refill(batch_of("slow")) == []
+    assert sorted(handle.handled) == sorted(["slow", *(f"quick {number}" for number in range(30))])
+    assert queue.messages == []
+
+
+def test_what_is_not_settled_stays_in_the_queue() -> None:
+    refill, _, queue, _ = refill_of("unsettled", "quick")
+    assert refill(batch_of("slow", "unsettled")) == ["m1"]
+    assert [message.body for message in queue.messages] == ["unsettled"]
+
+
+def test_as_long_as_nothing_hangs_nothing_is_received() -> None:
+    refill, handle, queue, _ = refill_of("quick")
+    assert refill(batch_of("a", "b")) == []
+    assert handle.handled == ["a", "b"]
+    assert len(queue.messages) == 1
+
+
+def test_a_suspect_is_handled_alone() -> None:
+    refill, handle, _, _ = refill_of("quick")
+    handle.release.set()
+    assert refill(batch_of("slow", source="suspects")) == []
+    assert handle.handled == ["slow"]
+
+
+def test_nothing_is_received_that_could_not_be_brought_to_its_end() -> None:
+    asked = []
+
+    def has_time() -> bool:
+        asked.append(1)
+        handle.release.set()
+        return False
+
+    refill, handle, queue, _ = refill_of("quick", has_time=has_time)
+    assert refill(batch_of("slow")) == []
+    assert asked
+    assert handle.handled == ["slow"]
+    assert len(queue.messages) == 1
+
+
+def test_if_nothing_can_be_received_the_batch_is_handled_all_the_same() -> None:
+    refill, handle, queue, observer = refill_of()
+
+    def unavailable(at_most: int) -> list[Pulled]:
+        handle.release.set()
+        raise Unavailable("SQS is down")
+
+    queue.pull = unavailable  # type: ignore[method-assign]
+    assert refill(batch_of("slow")) == []
+    assert any("nothing received" in str(line) for line in observer.lines)
+
+
+def test_the_target_of_a_schedule_is_its_own() -> None:
+    """A target that hangs does not keep another one of the same owner from its slots."""
+    world, running = crowded_world()
+    quick = an_executor_message(action=json.dumps(QUICK))
+    with running:
+        assert world.execute(to_executor(quick)) == []
+    assert len(world.target.reached) == 1
