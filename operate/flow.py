@@ -40,6 +40,10 @@ def parser() -> argparse.ArgumentParser:
     suspend.add_argument("--reason", required=True, metavar="TEXT", help="why: the owners of what waits read it")
     add_command(commands, "release", "take back a suspension; what waits fires within 15 minutes")
     add_command(commands, "close", "close the circuits of an owner, a target, or both, before they are probed")
+    what = "remove a row that this version of Delayer cannot read"
+    discard = commands.add_parser("discard", help=what, description=f"{what[0].upper()}{what[1:]}.")
+    discard.add_argument("block", metavar="BLOCK", help="as `list` shows it")
+    discard.add_argument("--by", default="", metavar="NAME", help="who you are; the log keeps it")
     return made
 
 
@@ -56,7 +60,7 @@ def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = boto3.
     """The exit status."""
     made = parser()
     given = vars(made.parse_args(argv))
-    if given["command"] != "list" and not (given["owner"] or given["target"]):
+    if given["command"] in ("suspend", "release", "close") and not (given["owner"] or given["target"]):
         made.error("give --owner, --target, or both")
     function = f"{given.pop('stack')}-{FUNCTION}"
     try:
@@ -82,6 +86,8 @@ def lines(command: str, result: dict[str, Any]) -> list[str]:
             return [done, *table(SUSPENSIONS, [result["suspension"]])]
         case "release":
             return released(result)
+        case "discard":
+            return [f"Discarded: {key}" for key in result["discarded"]] or ["There is no such row."]
         case _:
             closed = result["closed"]
             return ["Closed:", *table(CIRCUITS, closed)] if closed else ["There is no such circuit."]
@@ -90,9 +96,11 @@ def lines(command: str, result: dict[str, Any]) -> list[str]:
 def listed(result: dict[str, Any]) -> list[str]:
     """All there is. For whom a message waits is not counted anywhere; the logs know (docs/flow.md)."""
     suspensions, circuits, queue = result["suspensions"], result["circuits"], result["delayerQueue"]
+    unreadable = result["unreadable"]
     return [
         *(["Suspensions:", *table(SUSPENSIONS, suspensions)] if suspensions else ["Nothing is suspended."]),
         *(["Circuits:", *table(CIRCUITS, circuits)] if circuits else ["No circuit is open."]),
+        *(["Rows that this version cannot read:", *(f"  {key}" for key in unreadable)] if unreadable else []),
         f"In the delayer queue are about {queue['delayed']:,} delayed messages and {queue['ready']:,} that are ready: "
         "what waits, and what is due within minutes.",
     ]

@@ -70,9 +70,9 @@ def many_schedules(number: int, due: Millis = NOW, shard: int = 3) -> list[Sched
     return [a_schedule(due + at, shard=shard, randomness=at.to_bytes(RANDOM_BYTES, "big")) for at in range(number)]
 
 
-def a_delayer_message(due: Millis = NOW, nonce: str = "n1", **changes: Any) -> DelayerMessage:
+def a_delayer_message(due: Millis = NOW, nonce: str = "n1", hops: int = 0, **changes: Any) -> DelayerMessage:
     """`changes` are of its schedule."""
-    return DelayerMessage(schedule=a_schedule(due, **changes), nonce=nonce)
+    return DelayerMessage(schedule=a_schedule(due, **changes), nonce=nonce, hops=hops)
 
 
 def an_executor_message(

@@ -2,14 +2,28 @@
 
 from typing import Protocol
 
+from attrs import frozen
+
 from delayer.core.flow.block import Block
+
+
+@frozen(kw_only=True)
+class Rows:
+    """What the list has."""
+
+    blocks: tuple[Block, ...] = ()
+    unreadable: tuple[str, ...] = ()  # the keys of rows that this code cannot read
 
 
 class ReadsBlocks(Protocol):
     """Part of Blocks."""
 
-    def blocks(self) -> tuple[Block, ...]:
-        """All there are, strongly consistent, in any order. Raises Unavailable."""
+    def rows(self, *, latest: bool) -> Rows:
+        """All there are, in any order; `latest`: also what was written a moment ago. Raises Unavailable.
+
+        Of a suspension that is written in a way that this code cannot read, all that it keeps back waits, as long as
+        its party can be read. Any other row that cannot be read keeps back nothing.
+        """
         ...
 
 
@@ -33,5 +47,13 @@ class RemovesBlocks(Protocol):
         ...
 
 
-class Blocks(ReadsBlocks, ChangesBlocks, RemovesBlocks, Protocol):
+class DiscardsRows(Protocol):
+    """Part of Blocks."""
+
+    def discard(self, key: str) -> bool:
+        """Removes a row that cannot be read. Whether there was one, and it is gone. Raises Unavailable."""
+        ...
+
+
+class Blocks(ReadsBlocks, ChangesBlocks, RemovesBlocks, DiscardsRows, Protocol):
     """All of it."""

@@ -6,11 +6,11 @@ import pytest
 from attrs import evolve
 
 from delayer.aws.flow.blocks import DynamoBlocks, from_item, to_item
-from delayer.core.flow.block import Block, opened, opened_again, probing, suspended
+from delayer.core.flow.block import Block, Kind, opened, opened_again, probing, suspended
 from delayer.core.flow.party import Party
 from delayer.core.schedule.instants import DAY, SECOND
 from delayer.fakes import MemoryBlocks
-from delayer.ports.flow import Blocks
+from delayer.ports.flow import Blocks, Rows
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, Failing
 from tests.contract.conftest import create_table
@@ -32,10 +32,10 @@ def blocks(dynamodb_or_fake: Any) -> Blocks:
 
 
 def test_what_is_written_is_read(blocks: Blocks) -> None:
-    assert blocks.blocks() == ()
+    assert blocks.rows(latest=True).blocks == ()
     assert blocks.change(OPENED)
     assert blocks.change(SUSPENDED)
-    assert set(blocks.blocks()) == {OPENED, SUSPENDED}
+    assert set(blocks.rows(latest=True).blocks) == {OPENED, SUSPENDED}
 
 
 def test_of_two_changes_of_a_revision_one_is_made(blocks: Blocks) -> None:
@@ -43,7 +43,7 @@ def test_of_two_changes_of_a_revision_one_is_made(blocks: Blocks) -> None:
     assert blocks.change(probing(OPENED, "n1", NOW))
     assert not blocks.change(probing(OPENED, "n2", NOW))
     assert not blocks.change(evolve(OPENED, reason="another")), "there is one already"
-    assert blocks.blocks() == (probing(OPENED, "n1", NOW),)
+    assert blocks.rows(latest=True).blocks == (probing(OPENED, "n1", NOW),)
 
 
 def test_a_repeat_after_a_lost_answer_is_the_same_change(blocks: Blocks) -> None:
@@ -56,7 +56,7 @@ def test_a_repeat_after_a_lost_answer_is_the_same_change(blocks: Blocks) -> None
 def test_nothing_is_changed_that_is_gone(blocks: Blocks) -> None:
     """It was closed meanwhile: a change of the row from before must not bring it back."""
     assert not blocks.change(probing(OPENED, "n1", NOW))
-    assert blocks.blocks() == ()
+    assert blocks.rows(latest=True).blocks == ()
 
 
 def test_only_the_revision_that_was_seen_is_removed(blocks: Blocks) -> None:
@@ -65,7 +65,7 @@ def test_only_the_revision_that_was_seen_is_removed(blocks: Blocks) -> None:
     assert not blocks.remove(OPENED)
     assert blocks.remove(probing(OPENED, "n1", NOW))
     assert blocks.remove(probing(OPENED, "n1", NOW)), "again, as after a lost answer"
-    assert blocks.blocks() == ()
+    assert blocks.rows(latest=True).blocks == ()
 
 
 def test_a_circuit_that_was_opened_anew_is_another(blocks: Blocks) -> None:
@@ -80,7 +80,7 @@ def test_a_circuit_that_was_opened_anew_is_another(blocks: Blocks) -> None:
     blocks.change(after)
     assert not blocks.change(opened_again(before, NOW, "HTTP 500"))
     assert not blocks.remove(before)
-    assert blocks.blocks() == (after,)
+    assert blocks.rows(latest=True).blocks == (after,)
 
 
 def test_all_pages_are_read(dynamodb: Any) -> None:
@@ -89,7 +89,7 @@ def test_all_pages_are_read(dynamodb: Any) -> None:
     many = [suspended(Party(owner=f"{at}" + "x" * 1000, target="t"), NOW, "y" * 5000, "") for at in range(250)]
     for block in many:
         blocks.change(block)
-    assert set(blocks.blocks()) == set(many)
+    assert set(blocks.rows(latest=True).blocks) == set(many)
 
 
 BLOCKS = [OPENED, probing(OPENED, "n1", NOW), opened_again(probing(OPENED, "n1", NOW), NOW, "HTTP 500"), SUSPENDED]
@@ -105,15 +105,52 @@ def test_a_circuit_expires_and_a_suspension_does_not() -> None:
     assert "expiresAt" not in to_item(SUSPENDED)
 
 
-@pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"kind": {"S": "?"}}, {"revision": {"S": "x"}}])
-def test_a_row_that_cannot_be_read_says_nothing(change: dict[str, Any]) -> None:
-    with pytest.raises(Unavailable):
-        from_item({**to_item(OPENED), **change})
+UNREADABLE = [{"v": {"N": "2"}}, {"kind": {"S": "?"}}, {"revision": {"S": "x"}}, {"since": {"M": {}}}]
+
+
+@pytest.mark.parametrize("change", UNREADABLE)
+def test_a_row_that_cannot_be_read_keeps_nobody_else_back(change: dict[str, Any], dynamodb: Any) -> None:
+    blocks = adapter(dynamodb)
+    blocks.change(SUSPENDED)
+    put(blocks, {**to_item(OPENED), **change})
+    assert blocks.rows(latest=True) == Rows(blocks=(SUSPENDED,), unreadable=(OPENED.key,))
+
+
+@pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"revision": {"S": "x"}}, {"since": {"M": {}}}])
+def test_a_suspension_counts_as_long_as_its_party_can_be_read(change: dict[str, Any], dynamodb: Any) -> None:
+    blocks = adapter(dynamodb)
+    put(blocks, {**to_item(SUSPENDED), **change})
+    rows = blocks.rows(latest=False)
+    assert [(block.kind, block.party) for block in rows.blocks] == [(Kind.SUSPENSION, SUSPENDED.party)]
+    assert rows.unreadable == (SUSPENDED.key,)
+
+
+def test_a_suspension_of_nobody_known_suspends_nobody(dynamodb: Any) -> None:
+    blocks = adapter(dynamodb)
+    put(blocks, {**{name: value for name, value in to_item(SUSPENDED).items() if name != "owner"}, "v": {"N": "2"}})
+    assert blocks.rows(latest=True) == Rows(unreadable=(SUSPENDED.key,))
+
+
+@pytest.mark.parametrize("change", UNREADABLE)
+def test_only_what_cannot_be_read_is_discarded(change: dict[str, Any], dynamodb: Any) -> None:
+    blocks = adapter(dynamodb)
+    blocks.change(SUSPENDED)
+    put(blocks, {**to_item(OPENED), **change})
+    assert not blocks.discard(SUSPENDED.key)
+    assert not blocks.discard("circuit#0")
+    assert blocks.discard(OPENED.key)
+    assert not blocks.discard(OPENED.key)
+    assert blocks.rows(latest=True) == Rows(blocks=(SUSPENDED,))
+
+
+def put(blocks: DynamoBlocks, item: dict[str, Any]) -> None:
+    blocks.dynamodb.put_item(TableName=blocks.table, Item=item)
 
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_aws_fails(error: Exception) -> None:
     blocks = DynamoBlocks(dynamodb=Failing(error), table="t")
-    for call in (blocks.blocks, lambda: blocks.change(OPENED), lambda: blocks.remove(OPENED)):
+    reads = (lambda: blocks.rows(latest=True), lambda: blocks.discard("circuit#0"))
+    for call in (*reads, lambda: blocks.change(OPENED), lambda: blocks.remove(OPENED)):
         with pytest.raises(Unavailable):
             call()

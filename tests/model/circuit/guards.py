@@ -32,7 +32,7 @@ class Unconditional(MemoryBlocks):
     """Whoever writes last is right."""
 
     def change(self, block: Block) -> bool:
-        self.rows[block.key] = block
+        self.stored[block.key] = block
         return True
 
 
@@ -40,11 +40,11 @@ class ByRevisionAlone(MemoryBlocks):
     """A row that was removed and written anew looks like the old one."""
 
     def change(self, block: Block) -> bool:
-        current = self.rows.get(block.key)
+        current = self.stored.get(block.key)
         return super().change(block if current is None else evolve(block, since=current.since))
 
     def remove(self, block: Block) -> bool:
-        current = self.rows.get(block.key)
+        current = self.stored.get(block.key)
         return super().remove(block if current is None else evolve(block, since=current.since))
 
 

@@ -163,7 +163,7 @@ def _write(world: World, rules: Rules, block: Block) -> tuple[World, bool]:
         return evolve(world, broken="the row is written, though nothing has failed"), is_written
     if is_written and world.row and world.row.since != block.since:
         return evolve(world, broken="the row of another circuit is overwritten"), is_written
-    return evolve(world, row=blocks.rows.get(block.key)), is_written
+    return evolve(world, row=blocks.stored.get(block.key)), is_written
 
 
 def _remove(world: World, rules: Rules, block: Block) -> tuple[World, bool]:
@@ -171,4 +171,4 @@ def _remove(world: World, rules: Rules, block: Block) -> tuple[World, bool]:
     is_gone = blocks.remove(block)
     if is_gone and world.row and world.row.since != block.since:
         return evolve(world, broken="the row of another circuit is removed"), is_gone
-    return evolve(world, row=blocks.rows.get(block.key)), is_gone
+    return evolve(world, row=blocks.stored.get(block.key)), is_gone

@@ -33,7 +33,8 @@ class Invocation:
     dead: bool = False
     began: Millis = 0
     environment: Any = None  # in which it runs, if that remembers anything
-    is_blind: bool = False  # it could not read what keeps back schedules
+    is_blind: bool = False  # once in it, what keeps back schedules could not be read, or before it and not since
+    ends_blind: bool = False  # the last read of that has failed
 
     def __str__(self) -> str:
         return f"{self.function}#{self.number}"

@@ -42,7 +42,7 @@ class Service(StrEnum):
 READS: Final = frozenset(
     {"read", "page", "shards", "progress", "heartbeat_seen", "visible", "list", "get", "named", "history", "passed"}
     | {"cursor", "definition", "filed", "listed", "cursors", "definitions", "live", "place", "round", "requested"}
-    | {"read_all", "id_keys", "blocks"}
+    | {"read_all", "id_keys", "rows"}
 )
 REPORTING: Final = ("send", "delete")  # they answer with what they did not do
 STRAGGLE: Final[Millis] = 5 * MINUTE  # no request takes effect later than this after it was made
@@ -144,7 +144,8 @@ class Network:
         it was made.
         """
         invocation.disturbed = True
-        invocation.is_blind |= what.startswith("blocks.blocks")
+        if what.startswith("blocks.rows"):
+            invocation.is_blind = invocation.ends_blind = True
         unsent = method == "send" and invocation.function.startswith("executor")
         is_flow = what.startswith("blocks.")  # what keeps back an attempt is no reason for another one
         if method not in READS and not is_flow and (not undone or unsent):

@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from tests.simulation.oracle.watch import Watch
 
 VIEW: Millis = 2 * SECOND + 50  # how old what an environment knows may be
-OLD_VIEW: Millis = 30 * SECOND + 50  # while reads fail
+OLD_VIEW: Millis = 30 * SECOND + 50  # of circuits, while reads fail: then they count no more
 AT_WORK: Millis = 85 * SECOND  # an executor that has taken an attempt before may still reach the target
 LONGEST_WAIT: Millis = 900 * SECOND  # until a message asks again
 LONGEST_PAUSE: Millis = 5 * MINUTE
@@ -56,6 +57,7 @@ class FlowWatch:
     put_off_as: set[str] = field(factory=set)  # tokens of messages that wait on: they are no new hand-over
     _history: dict[str, list[tuple[Millis, Block | None]]] = field(factory=lambda: defaultdict(list))
     _taken_at: dict[str, Millis] = field(factory=dict)  # by fencing token
+    _read_at: dict[int, Millis] = field(factory=dict)  # by execution environment
 
     # ------------------------------------------------------------ what happens
 
@@ -64,6 +66,11 @@ class FlowWatch:
         self._note(after.key, after, f"{before and before.revision} → {after.revision}, until {after.until}")
         if after.kind is Kind.CIRCUIT:
             self._check_circuit(before, after)
+
+    def was_read(self) -> None:
+        """All rows, by an environment."""
+        if isinstance(thread := getcurrent(), Thread):
+            self._read_at[id(thread.invocation.environment)] = self._now
 
     def removed(self, before: Block) -> None:
         """A row is gone."""
@@ -84,7 +91,8 @@ class FlowWatch:
         since = self._asked_since(invocation)
         if row is not None and row.arrival is Arrival.TAKEN:
             since = min(since, self._taken_at.get(row.fence, since) - AT_WORK - OLD_VIEW)
-        if why := self._must_wait(party_of(message.schedule), message.nonce, since):
+        kinds = self._known_by(invocation)
+        if why := self._must_wait(party_of(message.schedule), message.nonce, since, kinds):
             self._fail(f"{self.watch.name(message.schedule.id)} reaches its target, though {why}")
 
     def wrote(self, old: LedgerRow | None, new: LedgerRow) -> None:
@@ -104,13 +112,15 @@ class FlowWatch:
             party_of(schedule),
             row.nonce,
             self._asked_since(thread.invocation),
+            self._known_by(thread.invocation),
             is_too_old=self._now + SOME > schedule.point_in_time + age_of(schedule),
         )
         if why:
             self._fail(f"{self.watch.name(row.schedule_id)} is claimed, though {why}")
 
-    def sent_again(self, body: str, alike: int) -> None:
-        """One more message of this body is in the delayer queue: faults make two of one, but not ever more."""
+    def sent_again(self, body: str, bodies: Sequence[str]) -> None:
+        """One more message is in the delayer queue: faults make two of one, but not ever more."""
+        alike = sum(name_of(one) == name_of(body) for one in bodies)
         self.most_alike = max(self.most_alike, alike)
         if alike > MANY:
             name = self.watch.name(body_of(body).id)
@@ -131,7 +141,7 @@ class FlowWatch:
 
     def circuits(self) -> list[Block]:
         """Those that are there."""
-        return [block for block in self.watch.stack.blocks.rows.values() if block.kind is Kind.CIRCUIT]
+        return [block for block in self.watch.stack.blocks.stored.values() if block.kind is Kind.CIRCUIT]
 
     def check_end(self) -> None:
         """All targets answer by now, and each has been reached since."""
@@ -181,11 +191,13 @@ class FlowWatch:
         if new.retry_at + self._skew < old.retry_at:
             self._fail(f"{name} is put off to before its time")
 
-    def _must_wait(self, party: Party, nonce: str, since: Millis, *, is_too_old: bool = False) -> str:
+    def _must_wait(
+        self, party: Party, nonce: str, since: Millis, kinds: frozenset[Kind], *, is_too_old: bool = False
+    ) -> str:
         """Why, if it was so at each moment since then."""
         for key in self._history:
             states = self._states(key, since)
-            there = [block for block in states if block is not None and covers(block.party, party)]
+            there = [block for block in states if block and block.kind in kinds and covers(block.party, party)]
             if len(there) < len(states):
                 continue
             if there[0].kind is Kind.SUSPENSION:
@@ -206,7 +218,14 @@ class FlowWatch:
         return [*(before[-1:] or [None]), *(block for at, block in self._history[key] if at >= since)]
 
     def _asked_since(self, invocation: Invocation) -> Millis:
-        return invocation.began - (OLD_VIEW if invocation.is_blind else VIEW)
+        lately = invocation.began - VIEW
+        return min(lately, self._read_at.get(id(invocation.environment), lately)) if invocation.is_blind else lately
+
+    def _known_by(self, invocation: Invocation) -> frozenset[Kind]:
+        """Whoever cannot read for half a minute goes by suspensions alone."""
+        read_at = self._read_at.get(id(invocation.environment), self._now)
+        is_old = invocation.is_blind and self._now - read_at + self._skew > OLD_VIEW - SECOND
+        return frozenset({Kind.SUSPENSION}) if is_old else frozenset(Kind)
 
     def _note(self, key: str, block: Block | None, what: str) -> None:
         self._history[key].append((self._now, block))
@@ -223,6 +242,12 @@ class FlowWatch:
     def _skew(self) -> Millis:
         """Between two clocks."""
         return 2 * self.watch.stack.weather.skew
+
+
+def name_of(body: str) -> tuple[str, str]:
+    """Of a message in the delayer queue: those with the same are alike."""
+    fields = json.loads(body)
+    return fields["id"], fields["nonce"]
 
 
 def party_of(schedule: Schedule) -> Party:

@@ -22,6 +22,7 @@ from delayer.fakes import (
     MemorySeries,
 )
 from delayer.fakes.messaging.queue import Message
+from delayer.ports.flow import Rows
 from delayer.ports.ledger import WriteResult
 from delayer.ports.schedule_table import Page
 from delayer.ports.series import SeriesTransaction
@@ -75,15 +76,19 @@ class WatchedBlocks(MemoryBlocks):
 
     watch: "Watch" = field(kw_only=True)
 
+    def rows(self, *, latest: bool) -> Rows:
+        self.watch.flow.was_read()
+        return super().rows(latest=latest)
+
     def change(self, block: Block) -> bool:
-        before = self.rows.get(block.key)
+        before = self.stored.get(block.key)
         is_written = super().change(block)
-        if self.rows.get(block.key) is not before:
+        if self.stored.get(block.key) is not before:
             self.watch.flow.changed(before, block)
         return is_written
 
     def remove(self, block: Block) -> bool:
-        before = self.rows.get(block.key)
+        before = self.stored.get(block.key)
         is_gone = super().remove(block)
         if before and is_gone:
             self.watch.flow.removed(before)
@@ -141,7 +146,7 @@ class WatchedQueue(MemoryQueue):
         if self.name == "http":
             self.watch.sent_to_executor(body)
         if self.name == "delayer":
-            self.watch.flow.sent_again(body, sum(message.body == body for message in self.messages))
+            self.watch.flow.sent_again(body, [message.body for message in self.messages])
         self.watch.stack.aws.wake_queue(self, visible_at)
 
     def take(self, message: Message) -> None:

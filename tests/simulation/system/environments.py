@@ -20,17 +20,18 @@ class Environments:
     function: str
     make: Callable[[], Use]
     chance: Chance
-    _idle: list[tuple[Use, Millis]] = field(factory=list, init=False)  # with the error of its clock
+    _idle: list[tuple[Use, Millis, bool]] = field(factory=list, init=False)  # with the error of its clock, and if blind
 
     def run(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """In one of those that are idle, or in a new one."""
         invocation = current().invocation
         if self._idle and self.chance.part(f"{self.function} environment") >= RECYCLED:
             position = self.chance.whole(f"{self.function} environment, which", 0, len(self._idle) - 1)
-            use, invocation.skew = self._idle.pop(position)
+            use, invocation.skew, invocation.is_blind = self._idle.pop(position)
+            invocation.ends_blind = invocation.is_blind
         else:
             use = self.make()
         invocation.environment = use
         answer = use(batch)
-        self._idle.append((use, invocation.skew))
+        self._idle.append((use, invocation.skew, invocation.ends_blind))
         return answer

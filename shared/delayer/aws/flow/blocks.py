@@ -8,8 +8,9 @@ from delayer.aws.dynamodb.items.attributes import Item, StoredItem, check_versio
 from delayer.aws.dynamodb.items.requests import CONDITION_FAILED, item_in_the_way
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.flow.block import Block, Kind
-from delayer.core.flow.party import Party
+from delayer.core.flow.party import EVERY, Party
 from delayer.core.schedule.instants import SECOND
+from delayer.ports.flow import Rows
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 VERSION: Final = 1
 LIST: Final = "flow"
+EVERYTHING: Final = Party(owner=EVERY, target=EVERY)  # nothing suspends all
+UNREADABLE: Final = 0  # the revision of a suspension of which only the party can be read
+OF_ANOTHER_VERSION: Final = "suspended; why, this version of Delayer cannot read"
 SAME: Final = "revision = :revision AND since = :since"
 
 
@@ -27,8 +31,15 @@ class DynamoBlocks:
     dynamodb: "DynamoDBClient"
     table: str
 
-    def blocks(self) -> tuple[Block, ...]:
-        found: list[Block] = []
+    def rows(self, *, latest: bool) -> Rows:
+        found = [(item["entry"]["S"], from_item(item)) for item in self._items(latest=latest)]
+        return Rows(
+            blocks=tuple(block for _, block in found if block),
+            unreadable=tuple(key for key, block in found if not block or block.revision == UNREADABLE),
+        )
+
+    def _items(self, *, latest: bool) -> list[StoredItem]:
+        found: list[StoredItem] = []
         page: dict[str, Any] = {}
         try:
             while True:
@@ -37,12 +48,12 @@ class DynamoBlocks:
                     KeyConditionExpression="#list = :list",
                     ExpressionAttributeNames={"#list": "list"},
                     ExpressionAttributeValues={":list": {"S": LIST}},
-                    ConsistentRead=True,
+                    ConsistentRead=latest,
                     **page,
                 )
-                found += map(from_item, answer["Items"])
+                found += answer["Items"]
                 if "LastEvaluatedKey" not in answer:
-                    return tuple(found)
+                    return found
                 page = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
         except AWS_ERRORS as error:
             raise Unavailable(f"read blocks: {error}") from error
@@ -75,6 +86,32 @@ class DynamoBlocks:
                 raise Unavailable(f"remove block: {error}") from error
             return False
         return True
+
+    def discard(self, key: str) -> bool:
+        """The row that is removed is the one that was looked at: its revision, readable or not, is the same."""
+        item = next((item for item in self._items(latest=True) if item["entry"]["S"] == key), None)
+        if item is None or _is_readable(from_item(item)):
+            return False
+        try:
+            self.dynamodb.delete_item(TableName=self.table, Key=entry_key(LIST, key), **_as_it_was(item))
+        except AWS_ERRORS as error:
+            if error_code(error) != CONDITION_FAILED:
+                raise Unavailable(f"discard a row: {error}") from error
+            return False
+        return True
+
+
+def _is_readable(block: Block | None) -> bool:
+    return block is not None and block.revision != UNREADABLE
+
+
+def _as_it_was(item: StoredItem) -> dict[str, Any]:
+    if "revision" not in item:
+        return {"ConditionExpression": "attribute_not_exists(revision)"}
+    return {
+        "ConditionExpression": "revision = :revision",
+        "ExpressionAttributeValues": {":revision": item["revision"]},
+    }
 
 
 def _over(block: Block, revision: int) -> dict[str, Any]:
@@ -111,13 +148,13 @@ def to_item(block: Block) -> Item:
     return {**entry_key(LIST, block.key), **numbered, **{name: {"S": value} for name, value in texts.items() if value}}
 
 
-def from_item(item: StoredItem) -> Block:
-    """The inverse of to_item. A row that this code cannot read says nothing: Unavailable."""
+def from_item(item: StoredItem) -> Block | None:
+    """The inverse of to_item. Of a suspension, what can be read of it; None for any other row that cannot be read."""
     try:
         check_version(item, VERSION)
         return Block(
             kind=Kind(item["kind"]["S"]),
-            party=Party(owner=text(item, "owner"), target=text(item, "target")),
+            party=_party(item),
             revision=int(item["revision"]["N"]),
             since=int(item["since"]["N"]),
             reason=text(item, "reason"),
@@ -127,5 +164,20 @@ def from_item(item: StoredItem) -> Block:
             probe_until=number(item, "probeUntil"),
             by=text(item, "by"),
         )
-    except (KeyError, ValueError, TypeError) as error:
-        raise Unavailable(f"a block that cannot be read: {error!r}") from error
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return _suspension(item)
+
+
+def _suspension(item: StoredItem) -> Block | None:
+    """Whoever has suspended it is relied upon, also by code that is older than the row."""
+    try:
+        is_suspension, party = item["kind"]["S"] == Kind.SUSPENSION, _party(item)
+    except (KeyError, TypeError, AttributeError):
+        return None
+    if not is_suspension or party == EVERYTHING:
+        return None
+    return Block(kind=Kind.SUSPENSION, party=party, revision=UNREADABLE, since=0, reason=OF_ANOTHER_VERSION)
+
+
+def _party(item: StoredItem) -> Party:
+    return Party(owner=text(item, "owner"), target=text(item, "target"))

@@ -238,14 +238,19 @@ def decide_too_old(
 ) -> str | None:
     """Why it is given up instead of waiting any longer; None if it waits on.
 
-    Its age counts from its first attempt, or from when it had to wait if there was none. A suspension gives up nothing.
+    Its age counts from its first attempt, or from when it had to wait if there was none. A suspension gives up nothing
+    before all that is late becomes a dead letter.
     """
     born = row.age_from or kept_back_from(message.schedule, block)
-    if block.kind is Kind.SUSPENSION or now - born <= policy.max_age:
+    if now - message.schedule.address.due > STALE_AFTER:
+        ended = "29 days from its due time"
+    elif block.kind is not Kind.SUSPENSION and now - born > policy.max_age:
+        ended = f"maxAgeSeconds ({policy.max_age // SECOND})"
+    else:
         return None
     attempts = row.attempt - 1
     after = f"after {attempts} attempt{'s' if attempts > 1 else ''}" if attempts else "without an attempt"
-    return f"gave up {after}, as maxAgeSeconds ({policy.max_age // SECOND}) ended while it waited: {block.reason}"
+    return f"gave up {after}, as {ended} ended while it waited: {block.reason}"
 
 
 def _too_late(attempt: int, what_ends: str, delay: int, detail: str) -> str:

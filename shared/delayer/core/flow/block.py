@@ -15,6 +15,7 @@ SAID_AGAIN: Final[Millis] = 3 * SECOND  # before that is over, if there is no ro
 CROWDED: Final = "its target, or others of its owner, take too long for all that is due"
 PROBE_OVER: Final[Millis] = MINUTE  # the function that makes a probe has ended by then, whatever became of it
 FORGOTTEN_AFTER: Final[Millis] = DAY  # a circuit that nobody has asked for since
+CROWD_FORGOTTEN_AFTER: Final[Millis] = MINUTE
 
 
 class Kind(StrEnum):
@@ -52,7 +53,17 @@ class Block:
     @property
     def expires_at(self) -> Millis:
         """When its row may be forgotten; 0: never."""
-        return 0 if self.kind is Kind.SUSPENSION else max(self.until, self.probe_until) + FORGOTTEN_AFTER
+        match self.kind:
+            case Kind.SUSPENSION:
+                return 0
+            case Kind.CIRCUIT:
+                return max(self.until, self.probe_until) + FORGOTTEN_AFTER
+            case Kind.CROWD:
+                return self.until + CROWD_FORGOTTEN_AFTER
+
+    def is_over(self, now: Millis) -> bool:
+        """Whether it keeps back nobody any more, though its row is still there."""
+        return now >= self.until if self.kind is Kind.CROWD else 0 < self.expires_at <= now
 
 
 def suspended(party: Party, now: Millis, reason: str, by: str) -> Block:

@@ -1,5 +1,6 @@
 """Whether a schedule that is due may reach its target now (ADR 0110)."""
 
+import zlib
 from collections.abc import Iterable
 from typing import Final
 
@@ -7,11 +8,13 @@ from attrs import frozen
 
 from delayer.core.flow.block import CROWDED, Block, Kind
 from delayer.core.flow.party import Party
-from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 
 SHORTEST_WAIT: Final = 5  # seconds
-PROBED: Final[Millis] = 5 * SECOND  # while a probe is under way, the others ask again after this
+LONGEST_OF_CROWD: Final[Millis] = MINUTE  # so that what has waited for long is not overtaken by all that came later
+LONGEST_SPREAD: Final[Millis] = MINUTE  # of what waits for one circuit
+SHARE_OF_WAIT: Final = 4  # what waits asks again after a part of the time that it has waited
 
 
 @frozen(kw_only=True)
@@ -32,34 +35,48 @@ class Probe:
 def decide_gate(blocks: Iterable[Block], party: Party, nonce: str, due: Millis, now: Millis) -> Wait | Probe | None:
     """None: nothing is in its way. `due` is when it would have reached its target: it asks more and more rarely."""
     about = sorted((block for block in blocks if block.party.covers(party)), key=lambda block: _ORDER.index(block.kind))
+    waited = max(now - due, 0)
     for block in about:
         match block.kind:
             case Kind.SUSPENSION:
-                return Wait(block=block, seconds=within_a_delay(max(now - max(due, block.since), 0) // 2))
+                longest = max(now - max(due, block.since), 0) // 2
+                return Wait(block=block, seconds=within_a_delay(longest - _by_chance(block, nonce, longest // 4)))
             # When its probe is over, another one may: so it asks as all others do.
             case Kind.CIRCUIT if block.probe != nonce or now >= block.probe_until:
-                return _of_circuit(block, now)
-            case Kind.CROWD if now < block.until:
-                # What has waited longer comes back later: so a crowd is spread over as long as it has grown.
-                return Wait(block=block, seconds=within_a_delay(max(block.until - now, (now - due) // 2)))
+                return _of_circuit(block, nonce, waited, now)
+            case Kind.CROWD if not block.is_over(now):
+                return Wait(block=block, seconds=_of_crowd(block, nonce, max(block.until - now, waited // 2)))
     return None
 
 
 _ORDER: Final = (Kind.SUSPENSION, Kind.CIRCUIT, Kind.CROWD)
 
 
-def _of_circuit(block: Block, now: Millis) -> Wait | Probe:
+def _of_circuit(block: Block, nonce: str, waited: Millis, now: Millis) -> Wait | Probe:
+    """Not all of those that wait ask at the same moment, nor again and again while one of them probes."""
+    spread = min(max(waited // SHARE_OF_WAIT, SHORTEST_WAIT * SECOND), LONGEST_SPREAD)
     if now < block.until:
-        return Wait(block=block, seconds=within_a_delay(block.until - now))
+        return Wait(block=block, seconds=within_a_delay(block.until - now + _by_chance(block, nonce, spread)))
     if block.probe and now < block.probe_until:
-        return Wait(block=block, seconds=within_a_delay(PROBED))
+        return Wait(block=block, seconds=within_a_delay(spread // 2 + _by_chance(block, nonce, spread)))
     return Probe(block)
 
 
-def crowd_wait(party: Party, waited: Millis, now: Millis) -> Wait:
-    """Of what was claimed already, and found no room."""
-    block = Block(kind=Kind.CROWD, party=party, revision=0, since=now, reason=CROWDED, until=now)
-    return Wait(block=block, seconds=within_a_delay(waited // 2))
+def crowd_wait(party: Party, nonce: str, since: Millis, now: Millis) -> Wait:
+    """Of what was claimed already, and has found no room. `since` is from when on it could have been attempted."""
+    block = Block(kind=Kind.CROWD, party=party, revision=0, since=since, reason=CROWDED, until=now)
+    return Wait(block=block, seconds=_of_crowd(block, nonce, max(now - since, 0) // 2))
+
+
+def _of_crowd(block: Block, nonce: str, wait: Millis) -> int:
+    """A crowd is spread over as long as it has grown, up to a minute."""
+    longest = min(wait, LONGEST_OF_CROWD)
+    return within_a_delay(longest - _by_chance(block, nonce, longest // 2))
+
+
+def _by_chance(block: Block, nonce: str, below: Millis) -> Millis:
+    """From 0 up to `below`: another one for each schedule and each change of the row, and always the same for both."""
+    return below * zlib.crc32(f"{nonce} {block.since} {block.revision}".encode()) >> 32
 
 
 def within_a_delay(wait: Millis) -> int:

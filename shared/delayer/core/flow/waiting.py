@@ -6,10 +6,11 @@ from typing import Final
 from attrs import frozen
 
 from delayer.core.flow.block import Block, Kind
+from delayer.core.flow.gate import LONGEST_SPREAD
 from delayer.core.flow.party import Party
-from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.instants import Millis
 
-ASKED_SOON: Final[Millis] = 10 * SECOND  # after the end of a pause, what it has kept back has asked again
+ASKED_SOON: Final[Millis] = 2 * LONGEST_SPREAD  # after the end of a pause, what it has kept back has asked again
 
 
 @frozen(kw_only=True)
@@ -30,7 +31,7 @@ def waiting_for(blocks: Iterable[Block], party: Party, next_attempt_at: Millis, 
     """
     about = sorted((block for block in blocks if block.party.covers(party)), key=_suspensions_first)
     for block in about:
-        if block.kind is Kind.CROWD and now >= block.until:
+        if block.is_over(now):
             continue
         if block.kind is not Kind.SUSPENSION and next_attempt_at > max(block.until, now) + ASKED_SOON:
             continue

@@ -27,6 +27,7 @@ class DelayerMessage:
 
     schedule: Schedule
     nonce: str  # new for each send by the stream-enqueuer; kept when the relay sends it again (ADR 0018)
+    hops: int = 0  # how often the relay has sent it again
 
 
 @frozen(kw_only=True)
@@ -93,7 +94,6 @@ SCHEDULE: Final[_FieldDecoders] = {  # what of it is not part of its definition
     "created_at": _NUMBER,
 }
 TRAITS: Final = "traits"
-ANSWER: Final = "answer"  # of an outcome, if any is kept
 HEADS: Final[Mapping[type, _FieldDecoders]] = {  # what a message has besides its schedule
     DelayerMessage: {"nonce": _TEXT},
     ExecutorMessage: {"nonce": _TEXT, "fence": _TEXT, "attempt": _NUMBER},
@@ -107,6 +107,10 @@ HEADS: Final[Mapping[type, _FieldDecoders]] = {  # what a message has besides it
         "lateness": _NUMBER,
     },
 }
+MAY_HAVE: Final[Mapping[type, _FieldDecoders]] = {  # what is left out if it is empty or 0
+    DelayerMessage: {"hops": _NUMBER},
+    OutcomeMessage: {"answer": _TEXT},
+}
 
 
 def encode(message: Encodable) -> str:
@@ -116,10 +120,23 @@ def encode(message: Encodable) -> str:
         case DelayerMessage() | ExecutorMessage() | OutcomeMessage():
             content |= _schedule_fields(message.schedule)
             content |= {definition.wire_name(name): getattr(message, name) for name in HEADS[type(message)]}
-            content |= {ANSWER: answer} if (answer := getattr(message, ANSWER, "")) else {}
+            content |= _optional(message)
         case _:
             content |= msgspec.to_builtins(message)
     return msgspec.json.encode(content).decode()
+
+
+def encode_again(body: str, message: DelayerMessage) -> str:
+    """The body as it came, also what this code does not know of it, with what may change while it waits."""
+    content: dict[str, Any] = dict(_OBJECT.decode(body))
+    for name in MAY_HAVE[DelayerMessage]:
+        content.pop(definition.wire_name(name), None)
+    return msgspec.json.encode(content | _optional(message)).decode()
+
+
+def _optional(message: Encodable) -> dict[str, Any]:
+    values = {definition.wire_name(name): getattr(message, name) for name in MAY_HAVE.get(type(message), ())}
+    return {name: value for name, value in values.items() if value}
 
 
 def _schedule_fields(schedule: Schedule) -> dict[str, Any]:
@@ -143,8 +160,10 @@ def decode(body: str, kind: type[Message]) -> Message:
             traits=traits_from_text(values[TRAITS]) if TRAITS in values else NO_TRAITS,
         )
         _ = address_of(schedule.id)
-        more = {ANSWER: _TEXT.decode(values[ANSWER])} if kind is OutcomeMessage and ANSWER in values else {}
-        return kind(schedule=schedule, **_read(values, HEADS[kind]), **more)  # type: ignore[call-arg, arg-type] # by HEADS
+        optional = {
+            name: decoder for name, decoder in MAY_HAVE.get(kind, {}).items() if definition.wire_name(name) in values
+        }
+        return kind(schedule=schedule, **_read(values, {**HEADS[kind], **optional}))  # type: ignore[call-arg] # by HEADS
     except (Malformed, UnknownVersion):
         raise
     except KeyError as error:

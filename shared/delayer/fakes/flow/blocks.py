@@ -3,28 +3,35 @@
 from attrs import Factory, define
 
 from delayer.core.flow.block import Block
+from delayer.ports.flow import Rows
 
 
 @define
 class MemoryBlocks:
     """Port Blocks."""
 
-    rows: dict[str, Block] = Factory(dict)
+    stored: dict[str, Block] = Factory(dict)
+    unreadable: set[str] = Factory(set)
 
-    def blocks(self) -> tuple[Block, ...]:
-        return tuple(self.rows.values())
+    def rows(self, *, latest: bool) -> Rows:  # noqa: ARG002 - a fake is never behind
+        return Rows(blocks=tuple(self.stored.values()), unreadable=tuple(sorted(self.unreadable)))
+
+    def discard(self, key: str) -> bool:
+        is_there = key in self.unreadable
+        self.unreadable.discard(key)
+        return is_there
 
     def change(self, block: Block) -> bool:
-        current = self.rows.get(block.key)
+        current = self.stored.get(block.key)
         over = (current.since, current.revision) if current else (block.since, 0)
         if over == (block.since, block.revision - 1):
-            self.rows[block.key] = block
+            self.stored[block.key] = block
             return True
         return current == block
 
     def remove(self, block: Block) -> bool:
-        current = self.rows.get(block.key)
+        current = self.stored.get(block.key)
         if current and (current.since, current.revision) != (block.since, block.revision):
             return False
-        self.rows.pop(block.key, None)
+        self.stored.pop(block.key, None)
         return True

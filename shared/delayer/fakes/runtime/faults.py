@@ -58,8 +58,8 @@ class Faulty:
             return method
         label = f"{type(self._port).__name__}.{name}"
 
-        def call(*arguments: Any) -> Any:
-            return self._plan.around(label, lambda: method(*arguments), lambda: failed(name, arguments))
+        def call(*arguments: Any, **named: Any) -> Any:
+            return self._plan.around(label, lambda: method(*arguments, **named), lambda: failed(name, arguments))
 
         def change_by_change(changes: Sequence[LedgerChange]) -> list[WriteResult]:
             return [result for change in changes for result in call([change])]

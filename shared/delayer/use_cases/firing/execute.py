@@ -125,7 +125,7 @@ class Execute:
         closed = early or self.breaker.gate.closed(message.schedule, message.nonce)
         if crowd is None or isinstance(closed, executing.Hop | Wait):
             return closed
-        return crowd_wait(crowd, now - max(row.retry_at, message.schedule.point_in_time), now)
+        return crowd_wait(crowd, message.nonce, max(row.at, message.schedule.point_in_time), now)
 
     def _wait(
         self,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from delayer.core.firing import relaying
 from delayer.core.firing.message_group import message_group_of
@@ -11,9 +11,9 @@ from delayer.core.firing.misfire import Drop
 from delayer.core.ledger.claim import Claim, Verdict, decide_claim, decide_drop
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater
-from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, decode, encode
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, decode, encode, encode_again
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import WritesLedger
 from delayer.ports.observer import Observer
@@ -177,14 +177,14 @@ class Relay(HandOver):
 
     def _resend(self, early: Sequence[tuple[Held, int]]) -> list[str]:
         """The same nonce goes back into the queue: not a new copy, only a longer wait. Once, however many there are."""
-        now = self.clock.now()
-        again = {one.name: (one, delay) for one, delay in early if not self.waiting.knows(one.message, now)}
+        needed = [pair for pair in early if not self.waiting.has_successor(pair[0].message)]
+        again = {one.name: (one, delay) for one, delay in sorted(needed, key=lambda pair: pair[0].message.hops)}
         if not again:
             return []
         unsent = self.delayer_queue.send([_delayed(one, delay) for one, delay in again.values()])
         left = {name for position, name in enumerate(again) if position in unsent}
         for one, delay in (pair for name, pair in again.items() if name not in left):
-            self.waiting.sent(one.message, now + delay * SECOND)
+            self.waiting.sent(one.message)
             self.observer.note("not yet, sent again", one.message.schedule.id, delaySeconds=delay)
         return [one.received.message_id for one, _ in early if one.name in left]
 
@@ -216,8 +216,9 @@ def first_attempt(message: DelayerMessage, fence: str) -> ExecutorMessage:
 
 
 def _delayed(held: Held, seconds: int) -> Outgoing:
-    group = message_group_of(held.message.schedule)
-    return Outgoing(body=held.received.body, delay_seconds=seconds, message_group=group)
+    message = evolve(held.message, hops=held.message.hops + 1)
+    group = message_group_of(message.schedule)
+    return Outgoing(body=encode_again(held.received.body, message), delay_seconds=seconds, message_group=group)
 
 
 def _handed_over(message: DelayerMessage, fence: str) -> Outgoing:

@@ -17,8 +17,8 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.gate import Gate
 
 PARTIES: Final = 1_000  # whose health is kept; that of another one begins anew
-MOST_IN_ALL: Final = 1_000  # blocks: whatever fires reads all of them every two seconds
-MOST: Final = 40  # blocks of one owner: who has more dead targets than this is bounded by its share of slots
+MOST_IN_ALL: Final = 200  # circuits, and as many crowds: whatever fires reads all of them every few seconds
+MOST: Final = 40  # of each, of one owner: who has more dead targets than this is bounded by its share of slots
 
 
 class BlocksOfBreaker(ChangesBlocks, RemovesBlocks, Protocol):
@@ -48,7 +48,7 @@ class Breaker:
             if not is_outage and not self._healths and not self.gate.view():
                 return
             party = self.gate.party_of(message.schedule)
-            circuit = self._of(Kind.CIRCUIT, party)
+            circuit = self.gate.view.row(Kind.CIRCUIT, party)
             if circuit and circuit.probe == message.nonce:
                 self._probed(circuit, result)
             elif not circuit and self._is_dead(party, is_outage=is_outage):
@@ -58,21 +58,20 @@ class Breaker:
 
     def crowded(self, party: Party) -> None:
         """There was no room for an attempt: the relay is to keep back what is not claimed yet. Raises Unavailable."""
-        block = crowded(party, self.gate.clock.now(), self._of(Kind.CROWD, party))
-        if block is None or self._has_too_many(party):
+        now, over = self.gate.clock.now(), self.gate.view.row(Kind.CROWD, party)
+        block = crowded(party, now, over)
+        is_renewal = over is not None and not over.is_over(now)
+        if block is None or not (is_renewal or self._has_room(Kind.CROWD, party)):
             return
         if self.blocks.change(block):
             self.gate.view.note(block)
         else:
             self.gate.view.read_again()
 
-    def _of(self, kind: Kind, party: Party) -> Block | None:
-        known = (block for block in self.gate.view() if block.kind is kind)
-        return next((block for block in known if block.party == party), None)
-
-    def _has_too_many(self, party: Party) -> bool:
-        known = self.gate.view()
-        return len(known) >= MOST_IN_ALL or sum(block.party.owner == party.owner for block in known) >= MOST
+    def _has_room(self, kind: Kind, party: Party) -> bool:
+        """For another row. What is over counts no more, and what is of another kind counts by itself."""
+        known = [block for block in self.gate.view() if block.kind is kind]
+        return len(known) < MOST_IN_ALL and sum(block.party.owner == party.owner for block in known) < MOST
 
     def _is_dead(self, party: Party, *, is_outage: bool) -> bool:
         """After this attempt. A target that has answered is not."""
@@ -89,7 +88,7 @@ class Breaker:
 
     def _open(self, party: Party, reason: str) -> None:
         """Unless another environment was faster."""
-        if self._has_too_many(party):
+        if not self._has_room(Kind.CIRCUIT, party):
             return
         block = opened(party, self.gate.clock.now(), reason)
         if self.blocks.change(block):

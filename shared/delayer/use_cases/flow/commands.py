@@ -1,6 +1,6 @@
 """What the function operator-flow does: shows what waits although it is due, suspends, releases, closes (ADR 0110)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from attrs import evolve, frozen
@@ -19,16 +19,18 @@ from delayer.ports.unavailable import Unavailable
 USAGE: Final = (
     'give {"command": "list"} '
     'or {"command": "suspend", "owner": "", "target": "", "reason": "<its owners read it>", "by": "<who you are>"} '
-    'or {"command": "release" | "close", "owner": "", "target": "", "by": "<who you are>"}'
+    'or {"command": "release" | "close", "owner": "", "target": "", "by": "<who you are>"} '
+    'or {"command": "discard", "block": "<as list shows it>", "by": "<who you are>"}'
 )
 FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "list": frozenset(),
     "suspend": frozenset({"owner", "target", "reason", "by"}),
     "release": frozenset({"owner", "target", "by"}),
     "close": frozenset({"owner", "target", "by"}),
+    "discard": frozenset({"block", "by"}),
 }
-LONGEST: Final[Mapping[str, int]] = {"owner": 2_048, "target": 2_048, "reason": 200, "by": 200}
-MOST: Final = 500  # suspensions: whatever fires reads them all
+LONGEST: Final[Mapping[str, int]] = {"owner": 2_048, "target": 2_048, "reason": 200, "by": 200, "block": 200}
+MOST: Final = 200  # suspensions: whatever fires reads them all
 ROUNDS: Final = 5  # rows change under a command only if probes or other commands are at work
 
 
@@ -56,6 +58,8 @@ class OperateFlow:
     def _carry_out(self, given: Mapping[str, str]) -> dict[str, Any]:
         if given["command"] == "list":
             return self.list()
+        if given["command"] == "discard":
+            return self.discard(given["block"], given["by"])
         party = Party(owner=given["owner"], target=self._target(given["target"]))
         if party == Party(owner=EVERY, target=EVERY):
             raise WrongCommand("give an owner, a target, or both: nothing suspends or releases all at once")
@@ -69,10 +73,12 @@ class OperateFlow:
 
     def list(self) -> dict[str, Any]:
         """What waits, and how much is in the delayer queue: for whom it waits there, nobody counts (ADR 0110)."""
-        blocks, now = self._sorted(), self.clock.now()
+        rows, now = self.blocks.rows(latest=True), self.clock.now()
+        blocks = _sorted(rows.blocks)
         return {
             "suspensions": [shown(block, now) for block in blocks if block.kind is Kind.SUSPENSION],
             "circuits": [shown(block, now) for block in blocks if block.kind is Kind.CIRCUIT],
+            "unreadable": sorted(rows.unreadable),
             "delayerQueue": {"ready": self.delayer_queue.visible(), "delayed": self.delayer_queue.delayed()},
         }
 
@@ -82,7 +88,7 @@ class OperateFlow:
             raise WrongCommand("reason: say why; the owners of what waits read it")
 
         def once() -> dict[str, Any] | None:
-            there = [block for block in self.blocks.blocks() if block.kind is Kind.SUSPENSION]
+            there = self._of(Kind.SUSPENSION)
             current = next((block for block in there if block.party == party), None)
             if current and current.reason == reason:
                 return {"changed": False, "suspension": shown(current, self.clock.now())}
@@ -104,7 +110,7 @@ class OperateFlow:
         """Exactly this suspension. What else keeps back some of the same is shown. Raises WrongCommand, Unavailable."""
 
         def once() -> dict[str, Any] | None:
-            there = [block for block in self._sorted() if block.kind is Kind.SUSPENSION]
+            there = self._of(Kind.SUSPENSION)
             released = [block for block in there if block.party == party]
             if not all(self._removed("released", block, by) for block in released):
                 return None
@@ -122,7 +128,7 @@ class OperateFlow:
         closed: list[Block] = []
 
         def once() -> dict[str, Any] | None:
-            there = [block for block in self._sorted() if block.kind is Kind.CIRCUIT and party.covers(block.party)]
+            there = [block for block in self._of(Kind.CIRCUIT) if party.covers(block.party)]
             closed.extend(block for block in there if self._removed("circuit closed by command", block, by))
             if not {block.key for block in there} <= {block.key for block in closed}:
                 return None
@@ -130,14 +136,24 @@ class OperateFlow:
 
         return _settled(once)
 
+    def discard(self, key: str, by: str) -> dict[str, Any]:
+        """A row that cannot be read, and no other. Raises WrongCommand, Unavailable."""
+        rows = self.blocks.rows(latest=True)
+        if key not in rows.unreadable and any(block.key == key for block in rows.blocks):
+            raise WrongCommand(f"{key} can be read: release it, or close it")
+        is_gone = self.blocks.discard(key)
+        if is_gone:
+            self.observer.note("discarded", block=key, by=by)
+        return {"discarded": [key] * is_gone}
+
     def _target(self, text: str) -> str:
         """What `list` shows is understood as it is, also if its type is not registered any more."""
-        if any(block.party.target == text for block in self.blocks.blocks()):
+        if any(block.party.target == text for block in self.blocks.rows(latest=True).blocks):
             return text
         return target_written(text, {kind: self.actions[kind].fair_by for kind in self.actions})
 
-    def _sorted(self) -> Sequence[Block]:
-        return sorted(self.blocks.blocks(), key=lambda block: (block.party.owner, block.party.target))
+    def _of(self, kind: Kind) -> Sequence[Block]:
+        return _sorted(block for block in self.blocks.rows(latest=True).blocks if block.kind is kind)
 
     def _removed(self, what: str, block: Block, by: str) -> bool:
         is_gone = self.blocks.remove(block)
@@ -165,6 +181,10 @@ def _text(given: Mapping[str, Any], name: str) -> str:
     if not (isinstance(text, str) and text.isprintable() and len(text) <= LONGEST[name]):
         raise WrongCommand(f"{name}: give at most {LONGEST[name]} printable characters")
     return text.strip()
+
+
+def _sorted(blocks: Iterable[Block]) -> Sequence[Block]:
+    return sorted(blocks, key=lambda block: (block.party.owner, block.party.target))
 
 
 def _settled(once: Callable[[], dict[str, Any] | None]) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Final
 
 from attrs import define, field
 
-from delayer.core.flow.block import Block
+from delayer.core.flow.block import Block, Kind
+from delayer.core.flow.party import Party
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.ports.clock import Clock
 from delayer.ports.flow import ReadsBlocks
@@ -14,12 +15,18 @@ from delayer.ports.observer import Observer
 from delayer.ports.unavailable import Unavailable
 
 FRESH_FOR: Final[Millis] = 2 * SECOND
-USABLE_FOR: Final[Millis] = 30 * SECOND  # if reads fail; then what is due waits, as without an answer of the ledger
+ROWS: Final = 100  # for each hundred more, what was read is used for two seconds longer: all read all of them
+ALL_COUNT_FOR: Final[Millis] = 30 * SECOND  # while reads fail; after that, only suspensions do
+PAUSE: Final[Millis] = SECOND  # after a read that failed
 
 
 @define(kw_only=True)
 class BlocksInView:
-    """What it knows is two seconds old at most, or thirty while reads fail. The messages of a batch share it."""
+    """What it knows is two seconds old, or older while reads fail. The messages of a batch share it.
+
+    While reads fail, suspensions count as they were known. What circuits and crowds were known says less and less, and
+    after half a minute nothing: whatever keeps Delayer from reading must not keep it from working.
+    """
 
     clock: Clock
     store: ReadsBlocks
@@ -27,40 +34,65 @@ class BlocksInView:
     lock: AbstractContextManager[object] = field(factory=Lock, repr=False, eq=False)
     _known: dict[str, Block] = field(factory=dict, init=False)
     _read_at: Millis | None = field(default=None, init=False)
+    _failed_at: Millis | None = field(default=None, init=False)
+    _has_changed: bool = field(default=False, init=False)  # it is to be read before it is used again
+    _was_written: bool = field(default=False, init=False)  # the next read must see what was written
 
     def __call__(self) -> tuple[Block, ...]:
-        """All blocks. Raises Unavailable if they were not read for so long that nobody knows what is suspended."""
+        """What keeps back something now. Raises Unavailable if it was never read: nobody knows what is suspended."""
+        now = self.clock.now()
+        return tuple(block for block in self._blocks() if not block.is_over(now))
+
+    def row(self, kind: Kind, party: Party) -> Block | None:
+        """Of exactly this party, also if it is over. Raises as the call does."""
+        return next((block for block in self._blocks() if block.kind is kind and block.party == party), None)
+
+    def _blocks(self) -> tuple[Block, ...]:
         with self.lock:
-            if not self._is_younger_than(FRESH_FOR):
+            if self._has_changed or not self._is_fresh():
                 self._read_anew()
-            return tuple(self._known.values())
+            known = tuple(self._known.values())
+            if self._is_younger(self._read_at, ALL_COUNT_FOR):
+                return known
+            return tuple(block for block in known if block.kind is Kind.SUSPENSION)
 
     def note(self, block: Block) -> None:
         """What was written by this environment counts at once."""
         with self.lock:
             self._known[block.key] = block
+            self._was_written = True
 
     def forget(self, block: Block) -> None:
         """A block that is gone."""
         with self.lock:
             self._known.pop(block.key, None)
+            self._was_written = True
 
     def read_again(self) -> None:
         """The next time: something has changed."""
         with self.lock:
-            if self._read_at is not None:
-                self._read_at -= FRESH_FOR
+            self._has_changed = self._was_written = True
 
-    def _is_younger_than(self, age: Millis) -> bool:
-        return self._read_at is not None and 0 <= self.clock.now() - self._read_at < age
+    def _is_fresh(self) -> bool:
+        return self._is_younger(self._read_at, FRESH_FOR * (1 + len(self._known) // ROWS))
+
+    def _is_younger(self, instant: Millis | None, age: Millis) -> bool:
+        return instant is not None and 0 <= self.clock.now() - instant < age
 
     def _read_anew(self) -> None:
         began = self.clock.now()
+        if self._read_at is not None and self._is_younger(self._failed_at, PAUSE):
+            return
         try:
-            self._known = {block.key: block for block in self.store.blocks()}
+            rows = self.store.rows(latest=self._was_written)
         except Unavailable as error:
-            if not self._is_younger_than(USABLE_FOR):
+            self._failed_at = began
+            if self._read_at is None:
                 raise
             self.observer.warn("blocks not read", error=str(error))
-        else:
-            self._read_at = began
+            return
+        for key in rows.unreadable:
+            self.observer.warn("a block that cannot be read", block=key)
+        self._known = {block.key: block for block in rows.blocks}
+        self._read_at = began
+        self._has_changed = self._was_written = False

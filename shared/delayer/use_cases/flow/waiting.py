@@ -4,34 +4,34 @@ from typing import Final
 
 from attrs import define, field
 
-from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.messages import DelayerMessage
 
-MARGIN: Final[Millis] = 2 * SECOND  # by which a clock may have been put back in between
+AT_MOST: Final = 10_000  # messages that are remembered
 
 
 @define(kw_only=True)
 class Waiting:
-    """The messages that SQS is known to delay, and until when.
+    """How often the messages were sent again whose successors SQS has taken.
 
     Each time that a message is sent again it may become two: SQS repeats a delivery, or does not answer a send. None of
-    them is claimed, so all would go on, and become more and more as long as their target is suspended. But while one is
-    known to be delayed, another one that comes is not needed (ADR 0112).
+    them is claimed, so all would go on, and become more and more as long as their target is suspended. But a message
+    counts how often it was sent again, and one that counts more than another makes it needless. So the one that counts
+    most is never left out, whatever any clock says (ADR 0112).
     """
 
-    at_most: int = 10_000
-    _until: dict[tuple[str, str], Millis] = field(factory=dict, init=False)
+    at_most: int = AT_MOST
+    _hops: dict[tuple[str, str], int] = field(factory=dict, init=False)
 
-    def knows(self, message: DelayerMessage, now: Millis) -> bool:
-        """Whether there is another one, which cannot be this one: it has not come out of its delay yet."""
-        return now < self._until.get(_name(message), 0) - MARGIN
+    def has_successor(self, message: DelayerMessage) -> bool:
+        """Whether SQS has taken one that was sent again more often."""
+        return message.hops <= self._hops.get(_name(message), -1)
 
-    def sent(self, message: DelayerMessage, until: Millis) -> None:
-        """Remembers it, and forgets the oldest if there are too many."""
-        self._until.pop(_name(message), None)
-        self._until[_name(message)] = until
-        if len(self._until) > self.at_most:
-            del self._until[next(iter(self._until))]
+    def sent(self, message: DelayerMessage) -> None:
+        """A successor of this message is in the queue. The oldest is forgotten if there are too many."""
+        before = self._hops.pop(_name(message), -1)
+        self._hops[_name(message)] = max(before, message.hops)
+        if len(self._hops) > self.at_most:
+            del self._hops[next(iter(self._hops))]
 
 
 def _name(message: DelayerMessage) -> tuple[str, str]:

@@ -55,7 +55,7 @@ def _at_once(message: Any, row: LedgerRow, block: Any, policy: Any, now: Any) ->
     return _also_for_a_suspension(message, row, block, evolve(policy, max_age=0), now)
 
 
-def _read_once(self: Any, age: Any) -> bool:
+def _read_once(self: Any) -> bool:
     return self._read_at is not None
 
 
@@ -64,7 +64,7 @@ BUGS = (
         name="gate-not-asked-again",
         what="only the relay asks whether a target is suspended, or its circuit open",
         breaks=Invariant.KEPT_BACK,
-        swaps=((execute.Execute, "_waits", _only_its_delay),),
+        swaps=((execute.Execute, "waits", _only_its_delay),),
     ),
     Bug(
         name="claimed-and-kept-back",
@@ -100,7 +100,7 @@ BUGS = (
         name="kept-back-once",
         what="what was kept back once is attempted when it comes again, suspended or not",
         breaks=Invariant.KEPT_BACK,
-        swaps=((execute.Execute, "_waits", _once),),
+        swaps=((execute.Execute, "waits", _once),),
     ),
     Bug(
         name="age-of-a-suspension",
@@ -118,13 +118,13 @@ BUGS = (
         name="blocks-read-once",
         what="an environment reads once what is suspended, and goes by that for as long as it lives",
         breaks=Invariant.KEPT_BACK,
-        swaps=((BlocksInView, "_is_younger_than", _read_once),),
+        swaps=((BlocksInView, "_is_fresh", _read_once),),
     ),
     Bug(
         name="more-and-more-wait",
         what="each of two messages that wait unclaimed is sent again, so that they become four, and eight",
         breaks=Invariant.COST,
         whose="Delayer, until the simulation found it",
-        swaps=((Waiting, "knows", never),),
+        swaps=((Waiting, "has_successor", never),),
     ),
 )

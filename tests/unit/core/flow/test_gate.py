@@ -1,5 +1,7 @@
 """Whether a schedule that is due may reach its target now."""
 
+from collections import Counter
+
 import pytest
 from attrs import evolve
 from hypothesis import given
@@ -9,16 +11,18 @@ from delayer.core.flow.block import (
     FIRST_PAUSE,
     LONGEST_PAUSE,
     PROBE_OVER,
+    Block,
+    crowded,
     opened,
     opened_again,
     pause_after,
     probing,
     suspended,
 )
-from delayer.core.flow.gate import SHORTEST_WAIT, Probe, Wait, decide_gate
+from delayer.core.flow.gate import SHORTEST_WAIT, Probe, Wait, crowd_wait, decide_gate
 from delayer.core.flow.health import FORGOTTEN, IN_A_ROW, Health
 from delayer.core.flow.party import EVERY, Party
-from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND
+from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from tests.samples import NOW
 
 PARTY = Party(owner="o", target="http-request t.example")
@@ -34,20 +38,31 @@ def test_nothing_is_in_the_way_of_another() -> None:
 
 
 def test_an_open_circuit_is_waited_for() -> None:
-    assert decide_gate([OPEN], PARTY, "n", NOW, NOW) == Wait(block=OPEN, seconds=10)
-    assert decide_gate([OPEN], PARTY, "n", NOW, OPEN.until - 1) == Wait(block=OPEN, seconds=SHORTEST_WAIT)
+    """And not by all at the same moment when its pause is over."""
+    waits = Counter(spread([OPEN], NOW, at=NOW))
+    assert set(waits) == {11, 12, 13, 14, 15}
+    assert min(waits.values()) > 150
+
+
+def test_what_waits_for_a_circuit_for_long_is_spread_over_a_minute() -> None:
+    block = evolve(OPEN, until=NOW + HOUR)
+    waits = spread([block], NOW, at=NOW + HOUR - 1)
+    assert (min(waits), max(waits)) == (SHORTEST_WAIT, 60)
+    assert max(Counter(waits).values()) < 120
 
 
 def test_after_its_pause_one_probes_and_the_others_wait() -> None:
     assert decide_gate([OPEN], PARTY, "n1", NOW, OPEN.until) == Probe(OPEN)
     probed = probing(OPEN, "n1", OPEN.until)
     assert decide_gate([probed], PARTY, "n1", NOW, OPEN.until) is None
-    assert decide_gate([probed], PARTY, "n2", NOW, OPEN.until) == Wait(block=probed, seconds=5)
+    assert set(spread([probed], NOW, at=OPEN.until)) == {5, 6, 7, 8}
+    late = evolve(probed, probe_until=NOW + 2 * HOUR)
+    assert 30 <= min(spread([late], NOW, at=NOW + HOUR)) < 35 < 85 < max(spread([late], NOW, at=NOW + HOUR)) <= 90
 
 
 def test_a_probe_that_never_came_back_is_followed_by_another() -> None:
     probed = probing(OPEN, "n1", OPEN.until)
-    assert decide_gate([probed], PARTY, "n2", NOW, OPEN.until + PROBE_OVER - 1) == Wait(block=probed, seconds=5)
+    assert isinstance(decide_gate([probed], PARTY, "n2", NOW, OPEN.until + PROBE_OVER - 1), Wait)
     assert decide_gate([probed], PARTY, "n2", NOW, OPEN.until + PROBE_OVER) == Probe(probed)
 
 
@@ -60,8 +75,27 @@ def test_a_suspension_counts_more_than_a_probe() -> None:
 
 @pytest.mark.parametrize(("waited", "seconds"), [(0, 5), (MINUTE, 30), (10 * MINUTE, 300), (HOUR, 900), (DAY, 900)])
 def test_what_is_suspended_asks_more_and_more_rarely(waited: int, seconds: int) -> None:
-    """So it is on its way again after half as long as it has waited, 15 minutes at most."""
-    assert decide_gate([OF_OWNER], PARTY, "n", NOW, NOW + waited) == Wait(block=OF_OWNER, seconds=seconds)
+    """So it is on its way again after half as long as it has waited, 15 minutes at most, and not all at once."""
+    waits = spread([OF_OWNER], NOW, at=NOW + waited)
+    assert max(waits) == seconds
+    assert min(waits) >= max(SHORTEST_WAIT, seconds * 3 // 4 - 1)
+
+
+def test_a_crowd_is_spread_and_forgets_nobody() -> None:
+    """What has waited for an hour asks at least once in a minute: else all that come later would be before it."""
+    block = crowded(PARTY, NOW + HOUR, None)
+    assert block
+    waits = spread([block], NOW, at=NOW + HOUR)
+    assert (min(waits), max(waits)) == (31, 60)
+    assert spread([block], NOW, at=block.until) == []
+    assert crowd_wait(PARTY, "n", NOW, NOW + 10 * SECOND).seconds == SHORTEST_WAIT
+    assert 30 <= crowd_wait(PARTY, "n", NOW, NOW + HOUR).seconds <= 60
+
+
+def spread(blocks: list[Block], due: Millis, at: Millis) -> list[int]:
+    """The waits of a thousand that are due then, in seconds."""
+    decisions = [decide_gate(blocks, PARTY, f"n{number}", due, at) for number in range(1_000)]
+    return [decision.seconds for decision in decisions if isinstance(decision, Wait)]
 
 
 def test_what_fell_due_during_a_suspension_counts_from_then() -> None:

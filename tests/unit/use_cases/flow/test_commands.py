@@ -10,6 +10,7 @@ from delayer.core.flow.block import Block, opened, probing, suspended
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.schedule.instants import MINUTE, SECOND, format_instant
 from delayer.fakes import MemoryBlocks
+from delayer.ports.flow import Rows
 from delayer.ports.queue import Outgoing
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.commands import MOST, ROUNDS
@@ -61,7 +62,7 @@ def refused(world: World, **event: Any) -> str:
 def world_with(*blocks: Block) -> World:
     world = World()
     for block in blocks:
-        world.blocks.rows[block.key] = block
+        world.blocks.stored[block.key] = block
     return world
 
 
@@ -92,14 +93,14 @@ def test_a_suspension_is_written_once() -> None:
     world.clock.move(MINUTE)
     again = done(world, **SUSPEND)
     assert again == {"changed": False, "suspension": first["suspension"]}
-    [block] = world.blocks.blocks()
+    [block] = world.blocks.rows(latest=True).blocks
     assert block == suspended(BOTH, START, "maintenance", "eve")
 
 
 def test_another_reason_takes_the_place_of_the_first() -> None:
     world = world_with(suspended(BOTH, START - MINUTE, "maintenance", "eve"))
     assert done(world, **SUSPEND | {"reason": "it takes longer", "by": "bob"})["changed"] is True
-    [block] = world.blocks.blocks()
+    [block] = world.blocks.rows(latest=True).blocks
     assert (block.reason, block.by, block.since, block.revision) == ("it takes longer", "bob", START - MINUTE, 2)
 
 
@@ -115,9 +116,9 @@ def test_another_reason_takes_the_place_of_the_first() -> None:
 def test_what_can_be_suspended(given: dict[str, str], party: Party) -> None:
     world = World()
     done(world, command="suspend", reason="r", **given)
-    assert [block.party for block in world.blocks.blocks()] == [party]
+    assert [block.party for block in world.blocks.rows(latest=True).blocks] == [party]
     assert len(done(world, command="release", **given)["released"]) == 1
-    assert world.blocks.blocks() == ()
+    assert world.blocks.rows(latest=True).blocks == ()
 
 
 def test_a_release_is_of_exactly_this_one_and_shows_what_is_left() -> None:
@@ -127,7 +128,7 @@ def test_a_release_is_of_exactly_this_one_and_shows_what_is_left() -> None:
     result = done(world, command="release", owner="ann", target="api.example.com")
     assert [one["reason"] for one in result["released"]] == ["maintenance"]
     assert [one["owner"] for one in result["stillSuspended"]] == ["ann"]
-    assert len(world.blocks.blocks()) == 3
+    assert len(world.blocks.rows(latest=True).blocks) == 3
     assert done(world, command="release", owner="ann", target="api.example.com")["released"] == []
 
 
@@ -144,7 +145,7 @@ def test_a_release_is_of_exactly_this_one_and_shows_what_is_left() -> None:
 def test_circuits_are_closed_of_an_owner_of_a_target_or_of_both(given: dict[str, str], left: set[str]) -> None:
     world = world_with(opened(BOTH, START, "HTTP 503"), opened(evolve(BOTH, owner="bob"), START, "HTTP 503"))
     closed = done(world, command="close", **given)["closed"]
-    assert {block.party.owner for block in world.blocks.blocks()} == left
+    assert {block.party.owner for block in world.blocks.rows(latest=True).blocks} == left
     assert {one["owner"] for one in closed} == {"ann", "bob"} - left
 
 
@@ -176,7 +177,7 @@ def test_a_target_is_understood_as_it_is_listed_though_its_type_is_no_more() -> 
 def test_a_wrong_command_is_answered_with_what_is_right(event: dict[str, Any], says: str) -> None:
     world = World()
     assert says in refused(world, **event)
-    assert world.blocks.blocks() == ()
+    assert world.blocks.rows(latest=True).blocks == ()
 
 
 @pytest.mark.parametrize("event", [None, [], "list"], ids=str)
@@ -188,29 +189,29 @@ def raced(rival: Callable[[Raced], object], times: int, *blocks: Block) -> World
     world = World()
     world.blocks = Raced(rival=rival, times=times)
     for block in blocks:
-        world.blocks.rows[block.key] = block
+        world.blocks.stored[block.key] = block
     return world
 
 
 def changed_reason(blocks: Raced) -> None:
-    [block] = blocks.blocks()
-    blocks.rows[block.key] = evolve(block, revision=block.revision + 1, reason="by another")
+    [block] = blocks.rows(latest=True).blocks
+    blocks.stored[block.key] = evolve(block, revision=block.revision + 1, reason="by another")
 
 
 def test_a_command_that_meets_another_reads_again() -> None:
     world = raced(changed_reason, 1, suspended(BOTH, START, "first", ""))
     assert done(world, **SUSPEND)["suspension"]["reason"] == "maintenance"
-    [block] = world.blocks.blocks()
+    [block] = world.blocks.rows(latest=True).blocks
     assert block.revision == 3
     world = raced(changed_reason, ROUNDS - 1, suspended(BOTH, START, "first", ""))
     assert len(done(world, command="release", owner="ann", target="api.example.com")["released"]) == 1
-    assert world.blocks.blocks() == ()
+    assert world.blocks.rows(latest=True).blocks == ()
 
 
 def test_of_two_that_suspend_at_once_both_are_said_that_it_is_so() -> None:
     def faster(blocks: Raced) -> None:
         block = suspended(BOTH, START, "maintenance", "another")
-        blocks.rows[block.key] = block
+        blocks.stored[block.key] = block
 
     assert done(raced(faster, 1), **SUSPEND)["suspension"]["by"] == "another"
 
@@ -219,12 +220,12 @@ def test_a_circuit_that_is_probed_meanwhile_is_closed() -> None:
     """Its probe writes the row; an operator's word counts."""
 
     def probe(blocks: Raced) -> None:
-        [block] = blocks.blocks()
-        blocks.rows[block.key] = probing(block, "n1", START)
+        [block] = blocks.rows(latest=True).blocks
+        blocks.stored[block.key] = probing(block, "n1", START)
 
     world = raced(probe, 1, opened(BOTH, START, "HTTP 503"))
     assert [one["owner"] for one in done(world, command="close", owner="ann")["closed"]] == ["ann"]
-    assert world.blocks.blocks() == ()
+    assert world.blocks.rows(latest=True).blocks == ()
 
 
 def test_who_meets_others_all_the_time_is_said_to_repeat_it() -> None:
@@ -242,7 +243,7 @@ def test_there_is_an_end_to_suspensions() -> None:
 
 def test_without_an_answer_of_aws_it_says_so() -> None:
     class Down(MemoryBlocks):
-        def blocks(self) -> tuple[Block, ...]:
+        def rows(self, *, latest: bool) -> Rows:
             raise Unavailable("down")
 
     world = World()

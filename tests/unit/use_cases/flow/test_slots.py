@@ -93,7 +93,7 @@ def test_what_finds_no_room_waits_without_an_attempt_and_the_relay_knows() -> No
     assert row
     assert (row.state, row.attempt) == (State.CLAIMED, 1)
     assert row.retry_at == world.clock.now() + 5 * SECOND
-    [block] = world.blocks.blocks()
+    [block] = world.blocks.rows(latest=True).blocks
     assert (block.kind, block.party, block.reason) == (Kind.CROWD, PARTY, CROWDED)
 
 

@@ -35,7 +35,7 @@ OF_ANOTHER = opened(Party(owner="another", target=TARGET), START + MINUTE, "HTTP
 def counting(world: World, *blocks: Any) -> Counting:
     world.blocks = found = Counting()
     for block in blocks:
-        found.rows[block.key] = block
+        found.stored[block.key] = block
     return found
 
 
