@@ -71,6 +71,7 @@ class FlowWatch:
         """All rows, by an environment."""
         if isinstance(thread := getcurrent(), Thread):
             self._read_at[id(thread.invocation.environment)] = self._now
+            thread.invocation.ends_blind = False
 
     def removed(self, before: Block) -> None:
         """A row is gone."""
@@ -246,8 +247,11 @@ class FlowWatch:
 
 def name_of(body: str) -> tuple[str, str]:
     """Of a message in the delayer queue: those with the same are alike."""
-    fields = json.loads(body)
-    return fields["id"], fields["nonce"]
+    try:
+        fields = json.loads(body)
+        return fields["id"], fields["nonce"]
+    except (ValueError, KeyError, TypeError):
+        return body, ""
 
 
 def party_of(schedule: Schedule) -> Party:
