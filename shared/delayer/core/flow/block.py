@@ -62,8 +62,8 @@ class Block:
                 return self.until + CROWD_FORGOTTEN_AFTER
 
     def is_over(self, now: Millis) -> bool:
-        """Whether it keeps back nobody any more, though its row is still there."""
-        return now >= self.until if self.kind is Kind.CROWD else 0 < self.expires_at <= now
+        """Whether it keeps back nobody any more, though its row is still there. A circuit waits to be probed."""
+        return self.kind is Kind.CROWD and now >= self.until
 
 
 def suspended(party: Party, now: Millis, reason: str, by: str) -> Block:
