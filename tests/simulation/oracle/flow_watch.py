@@ -163,9 +163,16 @@ class FlowWatch:
             if before.probe and before.probe_until > self._now + self._skew:
                 self._fail(f"two schedules probe {target} at the same time")
         elif before.probe and not after.probe:
-            outages = [one for one in self.answers[after.party] if one.nonce == before.probe and one.is_outage]
-            if not any(one.at >= before.probe_until - PROBED - self._skew for one in outages):
-                self._fail(f"the circuit of {target} is opened again, and its probe has not failed")
+            self._check_probed(before, after)
+
+    def _check_probed(self, before: Block, after: Block) -> None:
+        """Its probe has failed; or it was given back with its pause as it was, since it has reached no target."""
+        began = before.probe_until - PROBED - self._skew
+        answers = [one for one in self.answers[after.party] if one.nonce == before.probe and one.at >= began]
+        if after.until == before.until and answers:
+            self._fail(f"the probe of {after.party.target} is given back, and it has reached its target")
+        elif after.until != before.until and not any(one.is_outage for one in answers):
+            self._fail(f"the circuit of {after.party.target} is opened again, and its probe has not failed")
 
     def _check_opened(self, after: Block) -> None:
         """By an environment that has seen enough failures in a row."""
