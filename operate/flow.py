@@ -96,11 +96,11 @@ def lines(command: str, result: dict[str, Any]) -> list[str]:
 def listed(result: dict[str, Any]) -> list[str]:
     """All there is. For whom a message waits is not counted anywhere; the logs know (docs/flow.md)."""
     suspensions, circuits, queue = result["suspensions"], result["circuits"], result["delayerQueue"]
-    unreadable = result["unreadable"]
+    malformed = result["malformed"]
     return [
         *(["Suspensions:", *table(SUSPENSIONS, suspensions)] if suspensions else ["Nothing is suspended."]),
         *(["Circuits:", *table(CIRCUITS, circuits)] if circuits else ["No circuit is open."]),
-        *(["Rows that this version cannot read:", *(f"  {key}" for key in unreadable)] if unreadable else []),
+        *(["Rows that this version cannot read:", *(f"  {key}" for key in malformed)] if malformed else []),
         f"In the delayer queue are about {queue['delayed']:,} delayed messages and {queue['ready']:,} that are ready: "
         "what waits, and what is due within minutes.",
     ]

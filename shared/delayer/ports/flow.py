@@ -12,7 +12,7 @@ class Rows:
     """What the list has."""
 
     blocks: tuple[Block, ...] = ()
-    unreadable: tuple[str, ...] = ()  # the keys of rows that this code cannot read
+    malformed: tuple[str, ...] = ()  # the keys of rows that this code cannot read
 
 
 class ReadsBlocks(Protocol):

@@ -105,15 +105,15 @@ def test_a_circuit_expires_and_a_suspension_does_not() -> None:
     assert "expiresAt" not in to_item(SUSPENDED)
 
 
-UNREADABLE = [{"v": {"N": "2"}}, {"kind": {"S": "?"}}, {"revision": {"S": "x"}}, {"since": {"M": {}}}]
+MALFORMED = [{"v": {"N": "2"}}, {"kind": {"S": "?"}}, {"revision": {"S": "x"}}, {"since": {"M": {}}}]
 
 
-@pytest.mark.parametrize("change", UNREADABLE)
+@pytest.mark.parametrize("change", MALFORMED)
 def test_a_row_that_cannot_be_read_keeps_nobody_else_back(change: dict[str, Any], dynamodb: Any) -> None:
     blocks = adapter(dynamodb)
     blocks.change(SUSPENDED)
     put(blocks, {**to_item(OPENED), **change})
-    assert blocks.rows(latest=True) == Rows(blocks=(SUSPENDED,), unreadable=(OPENED.key,))
+    assert blocks.rows(latest=True) == Rows(blocks=(SUSPENDED,), malformed=(OPENED.key,))
 
 
 @pytest.mark.parametrize("change", [{"v": {"N": "2"}}, {"revision": {"S": "x"}}, {"since": {"M": {}}}])
@@ -122,16 +122,16 @@ def test_a_suspension_counts_as_long_as_its_party_can_be_read(change: dict[str, 
     put(blocks, {**to_item(SUSPENDED), **change})
     rows = blocks.rows(latest=False)
     assert [(block.kind, block.party) for block in rows.blocks] == [(Kind.SUSPENSION, SUSPENDED.party)]
-    assert rows.unreadable == (SUSPENDED.key,)
+    assert rows.malformed == (SUSPENDED.key,)
 
 
 def test_a_suspension_of_nobody_known_suspends_nobody(dynamodb: Any) -> None:
     blocks = adapter(dynamodb)
     put(blocks, {**{name: value for name, value in to_item(SUSPENDED).items() if name != "owner"}, "v": {"N": "2"}})
-    assert blocks.rows(latest=True) == Rows(unreadable=(SUSPENDED.key,))
+    assert blocks.rows(latest=True) == Rows(malformed=(SUSPENDED.key,))
 
 
-@pytest.mark.parametrize("change", UNREADABLE)
+@pytest.mark.parametrize("change", MALFORMED)
 def test_only_what_cannot_be_read_is_discarded(change: dict[str, Any], dynamodb: Any) -> None:
     blocks = adapter(dynamodb)
     blocks.change(SUSPENDED)

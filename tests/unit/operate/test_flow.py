@@ -152,3 +152,13 @@ def test_the_help_says_how_a_target_is_written(capsys: pytest.CaptureFixture[str
     said = " ".join(capsys.readouterr().out.split())
     assert "a host and its port (api.example.com:8443)" in said
     assert "--reason" in said
+
+
+def test_a_row_that_cannot_be_read_is_shown_and_discarded(run: Terminal) -> None:
+    run.function.world.blocks.malformed.add("limit#1")
+    assert run("list") == 0
+    assert run.lines[2:4] == ["Rows that this version cannot read:", "  limit#1"]
+    assert run("discard limit#1 --by ann") == 0
+    assert run.lines == ["Discarded: limit#1"]
+    assert run("discard limit#1") == 0
+    assert run.lines == ["There is no such row."]

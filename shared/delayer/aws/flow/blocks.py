@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 VERSION: Final = 1
 LIST: Final = "flow"
 EVERYTHING: Final = Party(owner=EVERY, target=EVERY)  # nothing suspends all
-UNREADABLE: Final = 0  # the revision of a suspension of which only the party can be read
+MALFORMED: Final = 0  # the revision of a suspension of which only the party can be read
 OF_ANOTHER_VERSION: Final = "suspended; why, this version of Delayer cannot read"
 SAME: Final = "revision = :revision AND since = :since"
 
@@ -35,7 +35,7 @@ class DynamoBlocks:
         found = [(item["entry"]["S"], from_item(item)) for item in self._items(latest=latest)]
         return Rows(
             blocks=tuple(block for _, block in found if block),
-            unreadable=tuple(key for key, block in found if not block or block.revision == UNREADABLE),
+            malformed=tuple(key for key, block in found if not block or block.revision == MALFORMED),
         )
 
     def _items(self, *, latest: bool) -> list[StoredItem]:
@@ -90,7 +90,7 @@ class DynamoBlocks:
     def discard(self, key: str) -> bool:
         """The row that is removed is the one that was looked at: its revision, readable or not, is the same."""
         item = next((item for item in self._items(latest=True) if item["entry"]["S"] == key), None)
-        if item is None or _is_readable(from_item(item)):
+        if item is None or _is_whole(from_item(item)):
             return False
         try:
             self.dynamodb.delete_item(TableName=self.table, Key=entry_key(LIST, key), **_as_it_was(item))
@@ -101,8 +101,8 @@ class DynamoBlocks:
         return True
 
 
-def _is_readable(block: Block | None) -> bool:
-    return block is not None and block.revision != UNREADABLE
+def _is_whole(block: Block | None) -> bool:
+    return block is not None and block.revision != MALFORMED
 
 
 def _as_it_was(item: StoredItem) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _suspension(item: StoredItem) -> Block | None:
         return None
     if not is_suspension or party == EVERYTHING:
         return None
-    return Block(kind=Kind.SUSPENSION, party=party, revision=UNREADABLE, since=0, reason=OF_ANOTHER_VERSION)
+    return Block(kind=Kind.SUSPENSION, party=party, revision=MALFORMED, since=0, reason=OF_ANOTHER_VERSION)
 
 
 def _party(item: StoredItem) -> Party:

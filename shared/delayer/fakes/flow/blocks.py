@@ -11,14 +11,14 @@ class MemoryBlocks:
     """Port Blocks."""
 
     stored: dict[str, Block] = Factory(dict)
-    unreadable: set[str] = Factory(set)
+    malformed: set[str] = Factory(set)
 
     def rows(self, *, latest: bool) -> Rows:  # noqa: ARG002 - a fake is never behind
-        return Rows(blocks=tuple(self.stored.values()), unreadable=tuple(sorted(self.unreadable)))
+        return Rows(blocks=tuple(self.stored.values()), malformed=tuple(sorted(self.malformed)))
 
     def discard(self, key: str) -> bool:
-        is_there = key in self.unreadable
-        self.unreadable.discard(key)
+        is_there = key in self.malformed
+        self.malformed.discard(key)
         return is_there
 
     def change(self, block: Block) -> bool:

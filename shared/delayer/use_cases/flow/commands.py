@@ -78,7 +78,7 @@ class OperateFlow:
         return {
             "suspensions": [shown(block, now) for block in blocks if block.kind is Kind.SUSPENSION],
             "circuits": [shown(block, now) for block in blocks if block.kind is Kind.CIRCUIT],
-            "unreadable": sorted(rows.unreadable),
+            "malformed": sorted(rows.malformed),
             "delayerQueue": {"ready": self.delayer_queue.visible(), "delayed": self.delayer_queue.delayed()},
         }
 
@@ -139,7 +139,7 @@ class OperateFlow:
     def discard(self, key: str, by: str) -> dict[str, Any]:
         """A row that cannot be read, and no other. Raises WrongCommand, Unavailable."""
         rows = self.blocks.rows(latest=True)
-        if key not in rows.unreadable and any(block.key == key for block in rows.blocks):
+        if key not in rows.malformed and any(block.key == key for block in rows.blocks):
             raise WrongCommand(f"{key} can be read: release it, or close it")
         is_gone = self.blocks.discard(key)
         if is_gone:

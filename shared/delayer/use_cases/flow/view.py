@@ -91,7 +91,7 @@ class BlocksInView:
                 raise
             self.observer.warn("blocks not read", error=str(error))
             return
-        for key in rows.unreadable:
+        for key in rows.malformed:
             self.observer.warn("a block that cannot be read", block=key)
         self._known = {block.key: block for block in rows.blocks}
         self._read_at = began

@@ -250,3 +250,18 @@ def test_without_an_answer_of_aws_it_says_so() -> None:
     world.blocks = Down()
     assert refused(world, **SUSPEND) == "down"
     assert refused(world, command="list") == "down"
+
+
+def test_a_row_that_cannot_be_read_is_listed_and_discarded() -> None:
+    world = world_with(suspended(BOTH, START, "it floods", ""))
+    world.blocks.malformed.add("limit#1")
+    assert done(world, command="list")["malformed"] == ["limit#1"]
+    assert done(world, command="discard", block="limit#1", by="ann") == {"discarded": ["limit#1"]}
+    assert done(world, command="discard", block="limit#1") == {"discarded": []}
+    assert done(world, command="list")["malformed"] == []
+
+
+def test_what_can_be_read_is_not_discarded() -> None:
+    world = world_with(block := suspended(BOTH, START, "it floods", ""))
+    assert refused(world, command="discard", block=block.key) == f"{block.key} can be read: release it, or close it"
+    assert world.blocks.rows(latest=True).blocks == (block,)

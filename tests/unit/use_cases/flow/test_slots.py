@@ -6,18 +6,19 @@ from contextlib import ExitStack
 from threading import Event
 
 import pytest
-from attrs import define
+from attrs import define, evolve
 
 from delayer.aws.runtime.environment import Started, SystemClock
 from delayer.core.flow.block import CROWDED, Kind, crowded
 from delayer.core.flow.party import Party
 from delayer.core.flow.shares import SLOTS
 from delayer.core.ledger.lifecycle import State
-from delayer.core.schedule.instants import SECOND
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue
 from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.firing.refill import Refill
+from delayer.use_cases.flow.breaker import MOST
 from delayer.use_cases.flow.slots import PATIENCE, Crowded, Slots
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
@@ -282,3 +283,53 @@ def test_the_target_of_a_schedule_is_its_own() -> None:
     with running:
         assert world.execute(to_executor(quick)) == []
     assert len(world.target.reached) == 1
+
+
+def test_what_finds_no_room_for_long_asks_at_least_once_in_a_minute() -> None:
+    world, running = crowded_world()
+    world.clock.move(HOUR)
+    with running:
+        world.execute(to_executor(an_executor_message()))
+    [again] = world.http_queue.messages
+    assert 30 * SECOND <= again.visible_at - world.clock.now() <= MINUTE
+
+
+def test_what_never_finds_room_fails_at_its_age() -> None:
+    world = World()
+    message = an_executor_message(retry='{"maxAgeSeconds":60}')
+    world.ledger.store(a_claim())
+    world.clock.move(30 * SECOND)
+    with full(world.execute.slots):
+        world.execute(to_executor(message))
+    row = world.ledger.read(an_id())
+    assert row
+    assert row.state is State.CLAIMED
+    world.clock.move(31 * SECOND)
+    with full(world.execute.slots):
+        world.execute(to_executor(evolve(message, fence=row.fence)))
+    row = world.ledger.read(an_id())
+    assert row
+    assert row.state is State.FAILED
+    assert "maxAgeSeconds (60) ended while it waited" in row.detail
+
+
+def test_a_crowd_that_is_over_takes_no_place_and_one_that_is_not_is_renewed() -> None:
+    world, running = crowded_world()
+    many = [
+        crowded(Party(owner=OWNER, target=f"http-request {number}.example"), world.clock.now(), None)
+        for number in range(MOST)
+    ]
+    for block in many:
+        assert block
+        world.blocks.change(block)
+    with running:
+        world.execute(to_executor(an_executor_message()))
+        assert len(world.blocks.rows(latest=True).blocks) == MOST, "there are as many as there may be"
+        world.clock.move(5 * SECOND)
+        [again] = world.http_queue.receive()
+        world.execute([again])
+        assert len(world.blocks.rows(latest=True).blocks) == MOST + 1, "the others are over"
+        world.clock.move(4 * SECOND)
+        world.execute.breaker.crowded(PARTY)
+    renewed = next(block for block in world.blocks.rows(latest=True).blocks if block.party == PARTY)
+    assert renewed.until == world.clock.now() + 5 * SECOND
