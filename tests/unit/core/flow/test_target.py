@@ -56,7 +56,7 @@ def test_what_is_written_becomes_what_rows_have(text: str, target: str) -> None:
         ("canary near", "all schedules of the type canary have one target: give 'canary' alone"),
         (
             "sms-send x",
-            "there is no action type 'sms-send'; the types are canary, http-request, lambda-invoke, slack-post, sqs-send",
+            "there is no action type 'sms-send'; the types are canary, http-request, lambda-invoke, ",
         ),
         ("api.example.com/hook", "is no host; give one like api.example.com or api.example.com:8443"),
         ("*.example.com", "is no host"),
