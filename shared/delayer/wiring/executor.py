@@ -22,9 +22,10 @@ from delayer.wiring.use_cases import execute, guard, refill
 # to three calls of AWS, 12 seconds each (ADR 0020).
 ATTEMPT: Final = LONGEST_ATTEMPT + GRACE + 36
 
-# Seconds before there is no time left for another attempt. What is received then may still have to wait: until it is
-# due, for a slot, and for the ledger.
-STOPS: Final = (6.0, 18.0)
+# Seconds before there is no time left for another attempt: what is received may have to wait until it is due, for a
+# slot, and for the ledger. If all stopped earlier, or at once, each would wait for its last attempts, and nobody would
+# receive.
+STOPS: Final = (2.0, 14.0)
 
 
 @define
