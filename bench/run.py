@@ -148,7 +148,7 @@ def steady_name(options: Options) -> str:
 
 def isolation_name(options: Options, kind: str) -> str:
     """The name of the row."""
-    return f"{options.rate // 2}/s, beside a target that {kind}"
+    return f"{options.rate // 2}/s, beside one that {kind}"
 
 
 def series_name(options: Options) -> str:
