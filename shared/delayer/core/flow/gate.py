@@ -12,6 +12,7 @@ from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 
 SHORTEST_WAIT: Final = 5  # seconds
+PROBED: Final[Millis] = 10 * SECOND  # a probe takes so long if it is not answered; to ask before is a hop for nothing
 LONGEST_OF_CROWD: Final[Millis] = MINUTE  # so that what has waited for long is not overtaken by all that came later
 LONGEST_SPREAD: Final[Millis] = MINUTE  # of what waits for one circuit
 SHARE_OF_WAIT: Final = 4  # what waits asks again after a part of the time that it has waited
@@ -58,7 +59,7 @@ def _of_circuit(block: Block, nonce: str, waited: Millis, now: Millis) -> Wait |
     if now < block.until:
         return Wait(block=block, seconds=within_a_delay(block.until - now + _by_chance(block, nonce, spread)))
     if block.probe and now < block.probe_until:
-        return Wait(block=block, seconds=within_a_delay(spread // 2 + _by_chance(block, nonce, spread)))
+        return Wait(block=block, seconds=within_a_delay(max(spread // 2, PROBED) + _by_chance(block, nonce, spread)))
     return Probe(block)
 
 

@@ -55,7 +55,7 @@ def test_after_its_pause_one_probes_and_the_others_wait() -> None:
     assert decide_gate([OPEN], PARTY, "n1", NOW, OPEN.until) == Probe(OPEN)
     probed = probing(OPEN, "n1", OPEN.until)
     assert decide_gate([probed], PARTY, "n1", NOW, OPEN.until) is None
-    assert set(spread([probed], NOW, at=OPEN.until)) == {5, 6, 7, 8}
+    assert set(spread([probed], NOW, at=OPEN.until)) == {10, 11, 12, 13, 14, 15}
     late = evolve(probed, probe_until=NOW + 2 * HOUR)
     assert 30 <= min(spread([late], NOW, at=NOW + HOUR)) < 35 < 85 < max(spread([late], NOW, at=NOW + HOUR)) <= 90
 
