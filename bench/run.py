@@ -18,7 +18,7 @@ from local.command.progress import step
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 
-BAD_TARGETS = ("hangs", "refuses", "drips")
+WELL = "is well"
 BURST_AFTER = 5 * SECOND  # after the start of the minute, so that its sweep has ended long before
 BURST_DISTANCE = 20 * SECOND
 LIVE_SECONDS = 20
@@ -102,13 +102,11 @@ def measure_series(load: LoadGenerator, options: Options, report: Report) -> Non
 def measure_isolation(load: LoadGenerator, options: Options, report: Report) -> None:
     """Half of what is due goes to a target that is well, and then to one that harms whoever waits for it."""
     half = partial(due_times.evenly, rate=options.rate // 2, seconds=options.seconds)
-    with Receiver() as well:
-        due = load.run_beside("/beside-well", half, well.url)
-    report.lateness.append(summarise(isolation_name(options, "is well"), due, load.arrivals("/beside-well")))
-    for kind in BAD_TARGETS:
-        with BadTarget(kind) as bad:
-            due = load.run_beside(f"/beside-{kind}", half, bad.url)
-        report.lateness.append(summarise(isolation_name(options, kind), due, load.arrivals(f"/beside-{kind}")))
+    for kind in (WELL, *options.beside):
+        with Receiver() if kind == WELL else BadTarget(kind) as other:
+            path = f"/beside-one-that-{kind}".replace(" ", "-")
+            due = load.run_beside(path, half, other.url, f"/that-{kind}".replace(" ", "-"))
+        report.lateness.append(summarise(isolation_name(options, kind), due, load.arrivals(path)))
 
 
 def measure_burst(load: LoadGenerator, options: Options, report: Report) -> None:
@@ -150,7 +148,7 @@ def steady_name(options: Options) -> str:
 
 def isolation_name(options: Options, kind: str) -> str:
     """The name of the row."""
-    return f"{options.rate // 2}/s, beside a target that {kind}"
+    return f"{options.rate // 2}/s, beside one that {kind}"
 
 
 def series_name(options: Options) -> str:
@@ -175,6 +173,8 @@ def verdicts_of(report: Report, options: Options) -> list[targets.Verdict]:
     verdicts += [targets.of_api(report.api)] if report.api else []
     for name in (steady_name(options), live_name(options)):
         verdicts += targets.of_steady(rows[name]) if name in rows else []
+    names = [isolation_name(options, kind) for kind in (WELL, *options.beside)]
+    verdicts += [targets.of_isolation(rows[names[0]], rows[name]) for name in names[1:] if name in rows]
     verdicts += [targets.of_burst(rows[name]) for name in burst_names(options) if name in rows]
     if report.per_schedule:
         verdicts += targets.of_requests(report.per_schedule)

@@ -16,6 +16,7 @@ DELAYER_PERIOD = "60"
 # The journal takes processor time, which on one machine adds to the lateness. On AWS the two share no processor.
 # The canary would be counted among the requests of the schedules.
 PARAMETERS = {"Lifecycle": "off", "Canary": "off"}
+BESIDE = ("hangs", "refuses", "drips")  # what the other target does
 WITH_ISOLATION = {"ExecutorConcurrency": "10"}  # so few that one target could take them all
 WITH_SERIES = {"Lifecycle": "events"}  # a series is stepped by events
 
@@ -33,6 +34,7 @@ class Options:
     import_runs: int = 5  # fresh interpreters for each function
     series: int = 5000  # each of one minute
     minutes: int = 3  # for which they are due
+    beside: tuple[str, ...] = BESIDE
     parts: tuple[str, ...] = USUAL
     parameters: Mapping[str, str] = field(factory=dict)  # template parameters
     json: Path | None = None  # file for all figures
@@ -52,6 +54,7 @@ def parse(argv: Sequence[str] | None = None) -> Options:
         import_runs=3 if quick else 5,
         series=given.series or (500 if quick else 5000),
         minutes=given.minutes or (2 if quick else 3),
+        beside=tuple(given.beside or BESIDE),
         parts=parts,
         parameters={
             **PARAMETERS,
@@ -88,6 +91,12 @@ def parser() -> argparse.ArgumentParser:
         help="measure only this part; repeatable. series, beside as many plain schedules, is measured only if it is "
         "named, and then Lifecycle=events is the default; so is isolation, beside targets that hang, refuse and drip, "
         "and then ExecutorConcurrency=10 is the default",
+    )
+    parser.add_argument(
+        "--beside",
+        action="append",
+        choices=BESIDE,
+        help="of isolation: measure beside a target that does only this; repeatable",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
     parser.add_argument(

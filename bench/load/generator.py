@@ -79,11 +79,11 @@ class LoadGenerator:
         self.wait_for_arrivals(path, due_of(series), f"Firing {path}")
         return series, self.stack.meter()
 
-    def run_beside(self, path: str, times: DueTimes, other: str) -> dict[str, int]:
+    def run_beside(self, path: str, times: DueTimes, other: str, other_path: str) -> dict[str, int]:
         """Run schedules for the receiver beside as many for another target, at the same instants; id -> due."""
         expected = 2 * len(times(0)) / self.posts_per_second[-1] + MARGIN_SECONDS
         start = due_times.first_minute_to_sweep(now() + round(expected * SECOND), self.period_ms)
-        self.post(path, times(start), f"POSTing for {other}", base=other)
+        self.post(other_path, times(start), f"POSTing for {other_path}", base=other)
         due = self.post(path, times(start), f"POSTing for {path}")
         for minute in minutes_of(itertools.chain(due.values())):
             self.sweep(minute)

@@ -88,12 +88,12 @@ def failures_of(report: Report) -> list[str]:
 
 
 def grid(title: str, *columns: str) -> Table:
-    """An empty table: the first column is text, the others are numbers, aligned to the right."""
+    """An empty table: the first column is text, and is broken if need be; the others are numbers, to the right."""
     table = Table(
         title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
     )
     for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left", no_wrap=True)
+        table.add_column(column, justify="right" if number else "left", no_wrap=number > 0)
     return table
 
 

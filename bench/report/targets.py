@@ -11,6 +11,7 @@ from bench.measure.requests import PerSchedule
 
 STEADY_P50_MS = 30
 STEADY_P99_MS = 250
+ISOLATION = 2  # times the 99th percentile beside a target that is well
 BURST_SECONDS = 10
 WRITES = 4
 SQS_REQUESTS = 0.7
@@ -29,6 +30,11 @@ class Verdict:
 def of_steady(row: Lateness) -> list[Verdict]:
     """Half of all schedules are at most a few hundredths of a second late, nearly all at most a quarter of a second."""
     return [at_most(row, "p50", row.p50, STEADY_P50_MS), at_most(row, "p99", row.p99, STEADY_P99_MS)]
+
+
+def of_isolation(normal: Lateness, row: Lateness) -> Verdict:
+    """A target that is bad harms another one by no more than this, from its first request on (ADR 0113)."""
+    return at_most(row, "p99", row.p99, ISOLATION * normal.p99)
 
 
 def at_most(row: Lateness, name: str, measured_ms: int, target_ms: int) -> Verdict:

@@ -221,6 +221,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("SqsQueue", "send"): {("sqs:SendMessage", "url")},
     ("SqsQueue", "pull"): {("sqs:ReceiveMessage", "url")},
     ("SqsQueue", "delete"): {("sqs:DeleteMessage", "url")},
+    ("SqsQueue", "give_back"): {("sqs:ChangeMessageVisibility", "url")},
     ("SqsQueue", "visible"): {("sqs:GetQueueAttributes", "url")},
     ("SqsQueue", "delayed"): {("sqs:GetQueueAttributes", "url")},
 }

@@ -9,7 +9,7 @@ from local.emulator.patches.cloudformation import resolve_names_in_loops, resolv
 from local.emulator.patches.delays import DelayedWakes
 from local.emulator.patches.intervals import shorten_waits
 from local.emulator.patches.invocations import observe_invocations, pass_source_address
-from local.emulator.patches.mappings import accept_concurrency_from_parameters, observe_mappings
+from local.emulator.patches.mappings import accept_concurrency_from_parameters, observe_mappings, take_turns
 from local.emulator.patches.permissions import authorize_batches, name_event_buses, trust_loopback
 from local.emulator.patches.streams import StreamPoller, name_who_expires
 from local.emulator.processes.forking import fork_functions
@@ -37,6 +37,7 @@ def install(observer: Observer) -> None:
     StreamPoller(lambda_service, dynamodb).install()
     name_who_expires(dynamodb)
     DelayedWakes(lambda_service, sqs).install()
+    take_turns(sqs)
     observe_mappings(lambda_service, sqs, observer)
     accept_concurrency_from_parameters(lambda_service)
     authorize_batches(importlib.import_module("ministack.core.iam_actions"))

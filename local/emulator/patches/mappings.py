@@ -1,10 +1,22 @@
-"""Event source mappings of SQS: their requests are reported, and their concurrency may be a template parameter."""
+"""Event source mappings of SQS: they share queues with others, are reported, and have a concurrency of choice."""
 
 import functools
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from local.emulator.observer import Observer
+
+MESSAGES = ("_collect_msgs", "_expire_retained", "_dlq_sweep")  # what a receive does with the messages of a queue
+HANDLERS = (
+    "SendMessage",
+    "SendMessageBatch",
+    "DeleteMessage",
+    "DeleteMessageBatch",
+    "ChangeMessageVisibility",
+    "ChangeMessageVisibilityBatch",
+    "PurgeQueue",
+)
 
 
 def observe_mappings(lambda_service: Any, sqs: Any, observer: Observer) -> None:
@@ -25,6 +37,28 @@ def observe_mappings(lambda_service: Any, sqs: Any, observer: Observer) -> None:
 
     lambda_service._run_sqs_batch = run_and_report
     sqs._delete_messages_for_esm = delete_and_report
+
+
+def take_turns(sqs: Any) -> None:
+    """Let one thread at a time change the messages of queues.
+
+    Requests take no lock, and mappings work in threads of their own: one message would be received by both, and a
+    message that is sent while a mapping deletes others would be lost.
+    """
+    sqs._queues_lock = turn = threading.RLock()
+
+    def in_turn(do: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(do)
+        def alone(*arguments: Any) -> Any:
+            with turn:
+                return do(*arguments)
+
+        return alone
+
+    for name in MESSAGES:
+        setattr(sqs, name, in_turn(getattr(sqs, name)))
+    sqs._HANDLERS.update({name: in_turn(sqs._HANDLERS[name]) for name in HANDLERS})
+    sqs._act_send_message = sqs._HANDLERS["SendMessage"]  # what topics and rules call
 
 
 def accept_concurrency_from_parameters(lambda_service: Any) -> None:

@@ -50,11 +50,15 @@ class PullsMessages(Protocol):
     """Part of Queue."""
 
     def pull(self, at_most: int) -> list[Pulled]:
-        """Up to ten that are visible, after a second at most. Raises Unavailable."""
+        """Up to ten that are visible, at once: none if SQS finds none right now. Raises Unavailable."""
         ...
 
     def delete(self, pulled: Pulled) -> None:
         """It was handled. If that fails, it comes again, and its ledger row says that it was."""
+        ...
+
+    def give_back(self, pulled: Pulled) -> None:
+        """It was not handled: others may receive it at once. If that fails, they may after its visibility timeout."""
         ...
 
 

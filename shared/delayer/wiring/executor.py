@@ -22,7 +22,10 @@ from delayer.wiring.use_cases import execute, guard, refill
 # to three calls of AWS, 12 seconds each (ADR 0020).
 ATTEMPT: Final = LONGEST_ATTEMPT + GRACE + 36
 
-SPREAD: Final = 12.0  # seconds
+# Seconds before there is no time left for another attempt: what is received may have to wait until it is due, for a
+# slot, and for the ledger. If all stopped earlier, or at once, each would wait for its last attempts, and nobody would
+# receive.
+STOPS: Final = (2.0, 14.0)
 
 
 @define
@@ -36,7 +39,7 @@ class Spread:
 
     def begin(self) -> None:
         """An invocation begins."""
-        self.seconds = random.uniform(0, SPREAD)
+        self.seconds = random.uniform(*STOPS)
 
 
 def handler_of(

@@ -1,6 +1,7 @@
 """A standard queue, as its senders see it."""
 
 import json
+import time
 from itertools import count
 from typing import Any
 
@@ -13,7 +14,7 @@ from delayer.aws.messaging.queue import BATCH_BYTES, SqsQueue
 from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.messages import MAX_BYTES
 from delayer.fakes import ManualClock, MemoryQueue
-from delayer.ports.queue import Outgoing, Queue
+from delayer.ports.queue import Outgoing, Pulled, Queue, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from tests.clients import ERRORS, AnyClient, Failing, Wrapped
 from tests.contract.conftest import Aws
@@ -134,6 +135,62 @@ def test_a_delay_that_sqs_refuses_cannot_be_said(delay: int) -> None:
     """The embedded AWS takes 901, AWS refuses it."""
     with pytest.raises(ValueError, match="delay"):
         Outgoing(body="x", delay_seconds=delay)
+
+
+# ------------------------------------------------------------ what a function receives by itself
+
+
+@pytest.mark.parametrize(("at_most", "pulled"), [(1, 1), (4, 4), (10, 10), (20, 10)])
+def test_at_most_so_many_are_pulled(queue: Queue, at_most: int, pulled: int) -> None:
+    queue.send([Outgoing(body=str(at)) for at in range(12)])
+    assert len(queue.pull(at_most)) == pulled
+    assert queue.visible() == 12 - pulled
+
+
+def test_what_is_pulled_is_as_it_was_sent(queue: Queue) -> None:
+    queue.send([Outgoing(body="x")])
+    [pulled] = queue.pull(1)
+    assert pulled.received.body == "x"
+    assert pulled.received.message_id
+    assert pulled.received.sent_at > 0
+
+
+def test_of_an_empty_queue_nothing_is_pulled_at_once(queue: Queue) -> None:
+    """Who pulls is about to end: a poll that waits for a second would keep it."""
+    began = time.monotonic()
+    assert queue.pull(10) == []
+    assert time.monotonic() - began < 0.9
+
+
+def test_what_was_deleted_is_gone(queue: Queue) -> None:
+    queue.send([Outgoing(body="x"), Outgoing(body="y")])
+    kept, done = queue.pull(2)
+    queue.delete(done)
+    queue.give_back(kept)
+    assert received(queue) == [kept.received.body]
+
+
+def test_what_is_given_back_may_be_received_at_once(queue: Queue) -> None:
+    queue.send([Outgoing(body="x")])
+    [pulled] = queue.pull(1)
+    assert queue.pull(1) == []
+    queue.give_back(pulled)
+    [again] = queue.pull(1)
+    assert again.received == pulled.received
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_nothing_can_be_pulled_without_an_answer(error: str) -> None:
+    with pytest.raises(Unavailable):
+        SqsQueue(sqs=Failing(ERRORS[error]), url="u").pull(10)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_what_cannot_be_deleted_or_given_back_comes_again_and_nothing_is_raised(error: str) -> None:
+    queue = SqsQueue(sqs=Failing(ERRORS[error]), url="u")
+    pulled = Pulled(received=ReceivedMessage(message_id="m", body="x"), receipt="r")
+    queue.delete(pulled)
+    queue.give_back(pulled)
 
 
 # ------------------------------------------------------------ the fake's other side

@@ -41,7 +41,7 @@ class SqsQueue:
             answer = self.sqs.receive_message(
                 QueueUrl=self.url,
                 MaxNumberOfMessages=min(at_most, MESSAGES),
-                WaitTimeSeconds=1,
+                WaitTimeSeconds=0,  # whoever calls is to end as soon as it can
                 MessageSystemAttributeNames=["SentTimestamp"],
             )
         except AWS_ERRORS as error:
@@ -62,6 +62,12 @@ class SqsQueue:
             self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=pulled.receipt)
         except AWS_ERRORS as error:
             log.warning("message not deleted: %s", error)
+
+    def give_back(self, pulled: Pulled) -> None:
+        try:
+            self.sqs.change_message_visibility(QueueUrl=self.url, ReceiptHandle=pulled.receipt, VisibilityTimeout=0)
+        except AWS_ERRORS as error:
+            log.warning("message not given back: %s", error)
 
     def visible(self) -> int:
         return self._about("ApproximateNumberOfMessages")

@@ -1,8 +1,10 @@
-"""One spelling for each host (ADR 0107, ADR 0110)."""
+"""One spelling for each host, and for each queue and function (ADR 0107, ADR 0110)."""
 
 import re
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final
+
+from delayer.core.owners.resources import resource_of
 
 _NUMBER: Final = re.compile(
     r"[0-9]+|0[xX][0-9A-Fa-f]*"
@@ -10,6 +12,7 @@ _NUMBER: Final = re.compile(
 _PART: Final = re.compile(r"0[xX](?P<hex>[0-9A-Fa-f]+)|0(?P<octal>[0-7]+)|(?P<decimal>0|[1-9][0-9]*)")
 _PARTS: Final = 4  # of an address
 _LONGEST: Final = 20  # digits of one
+_QUALIFIED: Final = ("functions", "stateMachines")  # what has versions and aliases
 
 
 def usual(host: str) -> str:
@@ -57,3 +60,21 @@ def _number(part: str) -> int:
     if not found:
         return -1
     return int(found[found.lastgroup or 0], {"hex": 16, "octal": 8}.get(found.lastgroup or "", 10))
+
+
+def usual_resource(text: str) -> str:
+    """Of a queue its URL, whichever of its URLs it is or its ARN; of a version or an alias what it is one of.
+
+    AWS limits a function with all its versions and aliases together, and whoever suspends it means all of them. What
+    is none of these stays as it is.
+    """
+    if queue := resource_of("queues", text):
+        domain = "amazonaws.com.cn" if queue.region.startswith("cn-") else "amazonaws.com"
+        return f"https://sqs.{queue.region}.{domain}/{queue.account}/{queue.name}" if queue.region else _local(text)
+    found = next((one for rule in _QUALIFIED if (one := resource_of(rule, text))), None)
+    return text.removesuffix(f":{found.qualifier}") if found and found.qualifier else text
+
+
+def _local(queue: str) -> str:
+    """A queue on one machine, which has no region."""
+    return queue.replace("//127.0.0.1", "//localhost", 1)

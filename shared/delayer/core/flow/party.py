@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from attrs import frozen
 
-from delayer.core.flow.address import the_same
+from delayer.core.flow.address import the_same, usual_resource
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.schedule import Schedule
 
@@ -55,6 +55,8 @@ def target_named(kind: str, resource: str) -> str:
 def target_in(action: str, fair_by: str) -> str:
     """What names the target in an action in JSON; of a URL the host, and its port if that is not the usual one.
 
+    A queue, a function and a state machine are one target, however they are spelled.
+
     Empty if nothing names it: then all schedules of this type have one target.
     """
     if not fair_by:
@@ -63,7 +65,9 @@ def target_in(action: str, fair_by: str) -> str:
         value = msgspec.json.decode(action, type=dict[str, object]).get(fair_by.removeprefix(HOST), "")
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return ""
-    return (host_in(str(value)) if fair_by.startswith(HOST) else str(value))[:LONGEST_SHOWN]
+    if not isinstance(value, str):
+        return ""
+    return (host_in(value) if fair_by.startswith(HOST) else usual_resource(value))[:LONGEST_SHOWN]
 
 
 def host_in(url: str) -> str:
@@ -74,10 +78,15 @@ def host_in(url: str) -> str:
     found = _AUTHORITY.match(url)
     if not found:
         return ""
-    scheme, host, port = found[1].lower(), found[2].lower().rstrip("."), found[3] or ""
+    scheme, host, port = found[1].lower(), found[2].lower().rstrip("."), _port(found[3])
     try:
         host = host if host.isascii() else host.encode("idna").decode()
     except ValueError:
         return ""
     host = the_same(host)
     return host if port in ("", _DEFAULT_PORTS[scheme]) else f"{host}:{port}"
+
+
+def _port(digits: str | None) -> str:
+    """`0443` is `443`."""
+    return (digits.lstrip("0") or "0") if digits else ""

@@ -4,12 +4,14 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from delayer.core.flow.address import usual_resource
 from delayer.core.flow.party import EVERY, HOST, LONGEST_SHOWN, host_in, target_named
 
 OF_A_HOST: Final = "http-request"  # what is meant by a host alone
 
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_-]+(\.[a-z0-9_-]+)*)(:[0-9]{1,5})?")
-_USUAL_PORTS: Final = re.compile(r":(80|443)\Z")
+_USUAL_PORTS: Final = re.compile(r":0*(80|443)\Z")
+_SITE: Final = re.compile(r"[a-z]+://[^/?#@]*/?", re.IGNORECASE)  # a URL that has nothing but a host
 _WRITTEN: Final = re.compile(r"(\[[^\]]*\]|[^/?#@:\s]+)(:[0-9]{1,5})?")
 
 
@@ -28,7 +30,7 @@ def target_written(text: str, fair_by: Mapping[str, str]) -> str:
         raise NoTarget(f"there is no action type {kind!r}; the types are {_listed(fair_by)}")
     if not fair_by[kind]:
         raise NoTarget(f"all schedules of the type {kind} have one target: give {kind!r} alone")
-    named = _host(resource.strip()) if fair_by[kind].startswith(HOST) else resource.strip()
+    named = (_host if fair_by[kind].startswith(HOST) else _resource)(resource.strip())
     return target_named(kind, named[:LONGEST_SHOWN])
 
 
@@ -47,6 +49,16 @@ def _host(text: str) -> str:
     found = host_in(text if is_url else f"https://{text}")
     if not _HOST.fullmatch(found) or not (is_url or _WRITTEN.fullmatch(text)):
         raise NoTarget(f"{text!r} is no host; give one like api.example.com or api.example.com:8443")
+    if is_url and not _SITE.fullmatch(text):
+        raise NoTarget(f"a target is a host with all its paths: to say so, give {found} instead of {text!r}")
+    return found
+
+
+def _resource(text: str) -> str:
+    """A queue, a topic, a function. Raises NoTarget for a part of one."""
+    found = usual_resource(text)
+    if text.startswith(f"{found}:"):
+        raise NoTarget(f"a target is a function with all its versions and aliases: give {found} instead of {text!r}")
     return found
 
 

@@ -19,11 +19,12 @@ _KIND: Final = {
     "eventBuses": "event-bus/",
 }  # before the name
 _QUEUE_URL: Final = re.compile(
-    r"(?:https://sqs(?:-fips)?\.(?P<region>[a-z0-9-]+)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)"
+    r"(?:https://(?:sqs(?:-fips)?\.(?P<region>[a-z0-9-]+)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)"
+    r"|(?P<before>[a-z0-9-]+)\.queue\.amazonaws\.com(?:\.cn)?)"  # as it was spelled in the first years of SQS
     r"|http://(?:localhost|127\.0\.0\.1)(?::[0-9]{1,5})?)/(?P<account>[0-9]{12})/(?P<name>[A-Za-z0-9_.-]{1,80})"
 )
 _ARN: Final = re.compile(
-    r"arn:(?P<partition>[a-z-]+):(?P<service>[a-z]+):(?P<region>[a-z0-9-]+):(?P<account>[0-9]{12}):(?P<rest>[A-Za-z0-9_./:-]+)"
+    r"arn:(?P<partition>[a-z-]+):(?P<service>[a-z]+):(?P<region>[a-z0-9-]+):(?P<account>[0-9]{12}):(?P<rest>[A-Za-z0-9_./:$-]+)"
 )
 _PART: Final = re.compile(r"[A-Za-z0-9_.*-]+")
 _LETTER: Final = re.compile(r"[A-Za-z0-9]")
@@ -80,7 +81,7 @@ def is_like(pattern: str, text: str) -> bool:
 def resource_of(rule: str, text: str) -> Resource | None:
     """The resource that a text names, by its ARN or a queue by its URL; None if there is no telling."""
     if found := _QUEUE_URL.fullmatch(text) if rule == "queues" else None:
-        return Resource(name=found["name"], account=found["account"], region=found["region"] or "")
+        return Resource(name=found["name"], account=found["account"], region=found["region"] or found["before"] or "")
     arn = _ARN.fullmatch(text)
     kind = _KIND.get(rule, "")
     if not arn or arn["service"] != _SERVICE[rule] or not arn["rest"].startswith(kind):

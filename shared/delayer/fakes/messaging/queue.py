@@ -54,6 +54,9 @@ class MemoryQueue:
     def delete(self, pulled: Pulled) -> None:
         self.settle([pulled.received], [])
 
+    def give_back(self, pulled: Pulled) -> None:
+        self.reveal([pulled.received.message_id])
+
     def visible(self) -> int:
         return sum(message.visible_at <= self.clock.now() for message in self.messages)
 
@@ -86,7 +89,7 @@ class MemoryQueue:
         self.messages[-1].sent_at = message.sent_at
 
     def reveal(self, message_ids: Sequence[str]) -> None:
-        """Delivery at least once: makes messages visible again, although they were received."""
+        """Makes messages visible again, although they were received."""
         for message in self.messages:
             if message.message_id in message_ids:
                 message.visible_at = self.clock.now()

@@ -141,6 +141,7 @@ class Execute:
         policy = retrying.policy_of(message.schedule.definition)
         if reason := executing.decide_too_old(message, row, wait.block, policy, now):
             lateness = row.lateness if row.was_attempted else executing.lateness(message, now)
+            self.breaker.gate.give_back(message.nonce)
             return self.fail(message, evolve(row, lateness=lateness), reason)
         block = wait.block
         self.observer.note("kept back", message.schedule.id, block=block.key, delaySeconds=wait.seconds)
@@ -298,6 +299,7 @@ class Execute:
         current = self.end(message, evolve(row, answer=""), State.DROPPED, f"stopped by its owner{last}")
         if current is not None:
             return self._overtaken(message, current)
+        self.breaker.gate.give_back(message.nonce)
         self.observer.count("Dropped")
         self.observer.note("stopped", message.schedule.id, attempt=row.attempt)
         return True

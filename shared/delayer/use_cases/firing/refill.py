@@ -2,10 +2,11 @@
 
 Lambda gives a function its next messages when all of a batch are done. One target that does not answer would hold up
 the nine others of its batch, and soon every function that there may be. So the function receives by itself what its
-free slots can take, until its batch is done.
+free slots can take, until nothing of it is under way any more.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final
 
@@ -18,9 +19,20 @@ from delayer.ports.queue import Pulled, PullsMessages, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.slots import Slots
 
-TAKES_LONG: Final[Millis] = 200  # an attempt that is under way for longer keeps others waiting
+# An attempt that is under way for longer keeps others waiting. Each receive is paid for, and targets that are well
+# answer sooner. But with a second, as many schedules are late as come in the second in which all functions wait.
+TAKES_LONG: Final[Millis] = 500
 LOOK: Final = 0.05  # seconds
+SHORTEST_PAUSE: Final = 0.1  # seconds between two receives that found less than they might have brought
+LONGEST_PAUSE: Final = 1.0
 BATCH: Final = 10  # messages at a time, as Lambda gives them
+
+
+def pause_after(pause: float, received: int, asked: int) -> float:
+    """Seconds before the next receive: the less there is, the longer, as SQS is paid for each."""
+    if received == asked:
+        return LOOK  # there is more
+    return min(max(pause * (0.5 if received else 2), SHORTEST_PAUSE), LONGEST_PAUSE)
 
 
 @frozen(kw_only=True)
@@ -40,28 +52,44 @@ class Refill:
         if any(received.source == self.suspects for received in batch):
             return self.handle(batch)
         first = self.background.start(lambda: self.handle(batch))
-        more: list[Running[list[str]]] = []
-        while not first.wait(LOOK):
-            if self.slots.longest() >= TAKES_LONG:
-                more += self._receive(self.slots.free() - sum(not one.wait(0) for one in more))
-        for one in more:
-            while not one.wait(LOOK * 20):
-                pass
+        self._until_all_is_done(first)
         return first.result()
 
-    def _receive(self, room: int) -> list[Running[list[str]]]:
-        if room < 1 or not self.has_time():
-            return []
+    def _until_all_is_done(self, first: Running[object]) -> None:
+        """Lambda freezes a function that has answered, whatever it is doing: so it waits for all that it received."""
+        under_way = [first]
+        pause = LOOK
+        while under_way:
+            under_way[0].wait(pause)
+            under_way = [one for one in under_way if not one.wait(0)]
+            room = min(self.slots.free(), BATCH)
+            if under_way and room > 0 and self.slots.longest() >= TAKES_LONG and self.has_time():
+                pulled = self._pull(room)
+                pause = pause_after(pause, len(pulled), room)
+                under_way += pulled
+            else:
+                pause = LOOK
+
+    def _pull(self, room: int) -> list[Running[object]]:
         try:
-            pulled = self.queue.pull(min(room, BATCH))
+            pulled = self.queue.pull(room)
         except Unavailable as error:
             self.observer.warn("nothing received beside the batch", error=str(error))
             return []
-        return [self.background.start(partial(self._handle, one)) for one in pulled]
+        return [self.background.start(partial(self._handle, one, self.slots.expect())) for one in pulled]
 
-    def _handle(self, one: Pulled) -> list[str]:
+    def _handle(self, one: Pulled, expected: AbstractContextManager[None]) -> None:
         """Each by itself: a target that keeps one waiting does not keep the others."""
-        failed = self.handle([one.received])
+        with expected:
+            failed = self._handled(one.received)
         if not failed:
             self.queue.delete(one)
-        return failed
+        elif not self.has_time():  # if that is why, another function can begin it; else it comes again in a while
+            self.queue.give_back(one)
+
+    def _handled(self, received: ReceivedMessage) -> list[str]:
+        try:
+            return self.handle([received])
+        except Exception as error:  # noqa: BLE001 - nobody else would hear of it
+            self.observer.warn("not handled beside the batch: it comes again", error=repr(error))
+            return [received.message_id]

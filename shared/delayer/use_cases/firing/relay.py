@@ -169,9 +169,9 @@ class Relay(HandOver):
         return relaying.Resend(wait.seconds)
 
     def _finish(self, ready: Sequence[Held], outcomes: Sequence[Verdict | Exception]) -> list[str]:
-        """What was cancelled while it waited probes no target: it must not keep others from doing so."""
+        """What has ended while it waited probes no target: it must not keep others from doing so."""
         for one, outcome in zip(ready, outcomes, strict=True):
-            if isinstance(outcome, Refuse):
+            if _has_ended(outcome):
                 self.gate.give_back(one.message.nonce)
         return super()._finish(ready, outcomes)
 
@@ -213,6 +213,11 @@ class Relay(HandOver):
 def first_attempt(message: DelayerMessage, fence: str) -> ExecutorMessage:
     """A claimed schedule as it is handed over to its executor."""
     return ExecutorMessage(schedule=message.schedule, nonce=message.nonce, fence=fence, attempt=1)
+
+
+def _has_ended(outcome: Verdict | Exception) -> bool:
+    """Whether it was cancelled, or is dropped by its own rule."""
+    return isinstance(outcome, Refuse) or (isinstance(outcome, LedgerChange) and outcome.row.state is State.DROPPED)
 
 
 def _delayed(held: Held, seconds: int) -> Outgoing:

@@ -166,7 +166,7 @@ class OperateFlow:
 
 
 def admitted(event: Any) -> dict[str, str]:
-    """The command and its texts; a text that is not given is empty. Raises WrongCommand."""
+    """The command and its texts; a text that is not given, or is null, is empty. Raises WrongCommand."""
     given: dict[str, Any] = event if isinstance(event, dict) else {}
     command = given.get("command")
     if not isinstance(command, str) or command not in FIELDS:
@@ -177,7 +177,7 @@ def admitted(event: Any) -> dict[str, str]:
 
 
 def _text(given: Mapping[str, Any], name: str) -> str:
-    text = given.get(name, "")
+    text = "" if given.get(name) is None else given[name]
     if not (isinstance(text, str) and text.isprintable() and len(text) <= LONGEST[name]):
         raise WrongCommand(f"{name}: give at most {LONGEST[name]} printable characters")
     return text.strip()

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Lock
+from contextlib import AbstractContextManager, contextmanager
+from threading import Lock, local
 from typing import Final
 
 from attrs import field, frozen
@@ -27,6 +27,8 @@ class Slots:
 
     clock: Clock
     _begun: "dict[object, tuple[Party, Millis]]" = field(factory=dict, init=False)
+    _expected: set[object] = field(factory=set, init=False)  # attempts that are on their way to a slot
+    _here: local = field(factory=local, init=False, repr=False, eq=False)  # the one of this thread, if it has one
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
 
     @contextmanager
@@ -51,11 +53,30 @@ class Slots:
             if not has_room(running[party], of_owner, len(self._begun)):
                 return False
             self._begun[attempt] = (party, self.clock.now())
+            self._expected.discard(getattr(self._here, "expected", None))
             return True
 
+    def expect(self) -> AbstractContextManager[None]:
+        """From now on a slot is wanted by whoever enters this, until it has one, or leaves without."""
+        expected = object()
+        with self._lock:
+            self._expected.add(expected)
+        return self._until_it_has_one(expected)
+
+    @contextmanager
+    def _until_it_has_one(self, expected: object) -> Iterator[None]:
+        self._here.expected = expected
+        try:
+            yield
+        finally:
+            self._here.expected = None
+            with self._lock:
+                self._expected.discard(expected)
+
     def free(self) -> int:
-        """How many are free."""
-        return SLOTS - len(self._begun)
+        """How many are free, and not wanted by what was received already."""
+        with self._lock:
+            return SLOTS - len(self._begun) - len(self._expected)
 
     def longest(self) -> Millis:
         """How long the oldest attempt has been under way; 0 if there is none."""

@@ -40,3 +40,10 @@ def test_series_need_events_and_are_measured_only_if_they_are_named() -> None:
     assert (options.parts, options.series, options.minutes) == (("series",), 7, 3)
     assert options.parameters["Lifecycle"] == "events"
     assert parse(["--only", "series", "--parameter", "Lifecycle=journal"]).parameters["Lifecycle"] == "journal"
+
+
+def test_isolation_is_measured_with_few_executors_beside_each_bad_target() -> None:
+    assert "isolation" not in parse([]).parts
+    options = parse(["--only", "isolation"])
+    assert (options.beside, options.parameters["ExecutorConcurrency"]) == (("hangs", "refuses", "drips"), "10")
+    assert parse(["--only", "isolation", "--beside", "hangs"]).beside == ("hangs",)

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from bench.command.options import Options, parse
 from bench.load.throughput import Throughput
+from bench.measure.lateness import Lateness
 from bench.measure.requests import PerCall
 from bench.report import markdown
 from bench.report.figures import Report, write_json
@@ -45,6 +46,23 @@ def test_the_calls_are_a_markdown_table_without_broken_lines() -> None:
         "0",
         "1.00",
     ]
+
+
+def test_a_long_name_takes_no_room_from_the_numbers() -> None:
+    row = Lateness(
+        name="500/s, beside one that is better than well",
+        schedules=30_000,
+        p50=1_234,
+        p99=23_456,
+        worst=34_567,
+        early=0,
+        lost=0,
+        doubled=0,
+        last_seconds=123.45,
+    )
+    text = shown(Report(lateness=[row]), parse([]))
+    assert all(number in text for number in ("30000", "1234", "23456", "34567", "123.45 s"))
+    assert "\u2026" not in text
 
 
 def test_sqs_requests_are_named_by_their_function() -> None:

@@ -5,7 +5,7 @@ from attrs import evolve
 from bench.measure.imports import ImportTime
 from bench.measure.lateness import Lateness
 from bench.measure.requests import PerSchedule
-from bench.report.targets import of_api, of_burst, of_correctness, of_imports, of_requests, of_steady
+from bench.report.targets import of_api, of_burst, of_correctness, of_imports, of_isolation, of_requests, of_steady
 from tests.unit.bench import rows
 
 ROW = Lateness(name="run", schedules=10, p50=30, p99=250, worst=300, early=0, lost=0, doubled=0, last_seconds=10.0)
@@ -22,6 +22,11 @@ def test_what_is_beyond_is_not_reached() -> None:
     beyond = evolve(ROW, p50=31, p99=251, last_seconds=10.1)
     sums = evolve(SUMS, writes=4.01, sqs=0.71)
     assert not any(verdict.reached for verdict in [*of_steady(beyond), of_burst(beyond), *of_requests(sums)])
+
+
+def test_beside_a_bad_target_twice_the_usual_is_within() -> None:
+    assert of_isolation(ROW, evolve(ROW, p99=500)).reached
+    assert not of_isolation(ROW, evolve(ROW, p99=501)).reached
 
 
 def test_a_burst_with_a_lost_schedule_does_not_reach_its_target() -> None:

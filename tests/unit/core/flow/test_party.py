@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delayer.core.flow.address import usual_resource
 from delayer.core.flow.party import EVERY, Party, host_in, party_of, target_in
 from tests.samples import OWNER, a_schedule
 
+FUNCTION = "arn:aws:lambda:eu-west-1:123456789012:function:report"
+MACHINE = "arn:aws:states:eu-west-1:123456789012:stateMachine:report"
 PARTIES = st.builds(Party, owner=st.text(max_size=8), target=st.text(max_size=8))
 
 
@@ -20,6 +23,9 @@ PARTIES = st.builds(Party, owner=st.text(max_size=8), target=st.text(max_size=8)
         ("https://api.example.com:443/", "api.example.com"),
         ("http://api.example.com:80", "api.example.com"),
         ("http://api.example.com:443", "api.example.com:443"),
+        ("https://api.example.com:0443/", "api.example.com"),
+        ("http://api.example.com:0008080/", "api.example.com:8080"),
+        ("http://api.example.com:0/", "api.example.com:0"),
         ("http://api.example.com:8080/a", "api.example.com:8080"),
         ("http://user:secret@api.example.com/", "api.example.com"),
         ("http://[::1]:9000/a", "[::1]:9000"),
@@ -53,6 +59,44 @@ def test_what_is_no_address_stays_as_it_is(host: str) -> None:
     assert host_in(f"http://{host}/") == host
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://sqs.eu-west-1.amazonaws.com/123456789012/jobs",
+        "https://sqs-fips.eu-west-1.amazonaws.com/123456789012/jobs",
+        "https://sqs.eu-west-1.api.aws/123456789012/jobs",
+        "https://sqs-fips.eu-west-1.api.aws/123456789012/jobs",
+        "https://eu-west-1.queue.amazonaws.com/123456789012/jobs",
+        "arn:aws:sqs:eu-west-1:123456789012:jobs",
+    ],
+)
+def test_a_queue_is_one_target_by_whichever_url(url: str) -> None:
+    action = json.dumps({"type": "sqs-send", "queueUrl": url})
+    assert target_in(action, "queueUrl") == "https://sqs.eu-west-1.amazonaws.com/123456789012/jobs"
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        (f"{FUNCTION}:live", FUNCTION),
+        (f"{FUNCTION}:7", FUNCTION),
+        (f"{FUNCTION}:$LATEST", FUNCTION),
+        (FUNCTION, FUNCTION),
+        (f"{MACHINE}:live", MACHINE),
+        (MACHINE, MACHINE),
+        ("arn:aws:sqs:cn-north-1:123456789012:q", "https://sqs.cn-north-1.amazonaws.com.cn/123456789012/q"),
+        ("http://127.0.0.1:4566/123456789012/q", "http://localhost:4566/123456789012/q"),
+        ("http://localhost:4566/123456789012/q", "http://localhost:4566/123456789012/q"),
+        ("arn:aws:sns:eu-west-1:123456789012:news", "arn:aws:sns:eu-west-1:123456789012:news"),
+        ("https://hooks.example.com/a", "https://hooks.example.com/a"),
+        ("", ""),
+    ],
+)
+def test_a_version_or_an_alias_is_no_target_of_its_own(text: str, target: str) -> None:
+    """AWS limits all of a function together, and an operator who suspends it means all of it."""
+    assert target_in(json.dumps({"named": text}), "named") == target == usual_resource(target)
+
+
 def test_the_names_below_a_domain_are_targets_of_their_own() -> None:
     """A circuit is about one host; what bounds an owner over all its hosts is its share of slots."""
     assert host_in("https://a.example.com") != host_in("https://b.example.com")
@@ -65,9 +109,9 @@ def test_the_party_of_a_schedule() -> None:
     assert party_of(schedule, "") == Party(owner=OWNER, target="http-request")
 
 
-@pytest.mark.parametrize("action", ["", "[]", "{", '{"url": 3}', '{"other": "x"}'])
+@pytest.mark.parametrize("action", ["", "[]", "{", '{"url": 3}', '{"url": null}', '{"other": "x"}'])
 def test_an_action_that_names_no_target(action: str) -> None:
-    assert target_in(action, "host:url") == ""
+    assert target_in(action, "host:url") == target_in(action, "url") == ""
 
 
 @given(PARTIES, PARTIES)

@@ -11,6 +11,9 @@ from delayer.core.flow.target import NoTarget, target_written
 from tests.samples import a_schedule
 
 FAIR_BY = {"http-request": "host:url", "sqs-send": "queueUrl", "slack-post": "host:webhookUrl", "canary": ""}
+FAIR_BY["lambda-invoke"] = "functionArn"
+QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/jobs"
+FUNCTION = "arn:aws:lambda:eu-west-1:123456789012:function:report"
 
 
 @pytest.mark.parametrize(
@@ -23,7 +26,10 @@ FAIR_BY = {"http-request": "host:url", "sqs-send": "queueUrl", "slack-post": "ho
         ("api.example.com:8443", "http-request api.example.com:8443"),
         ("api.example.com:443", "http-request api.example.com"),
         ("api.example.com:80", "http-request api.example.com"),
-        ("https://api.example.com/hook?x=1", "http-request api.example.com"),
+        ("api.example.com:0443", "http-request api.example.com"),
+        ("api.example.com:08443", "http-request api.example.com:8443"),
+        ("https://api.example.com", "http-request api.example.com"),
+        ("https://api.example.com:0443/", "http-request api.example.com"),
         ("http://api.example.com:443/", "http-request api.example.com:443"),
         ("localhost:9000", "http-request localhost:9000"),
         ("10.0.0.1", "http-request 10.0.0.1"),
@@ -33,6 +39,9 @@ FAIR_BY = {"http-request": "host:url", "sqs-send": "queueUrl", "slack-post": "ho
         ("http-request http://api.example.com:8080/", "http-request api.example.com:8080"),
         ("slack-post hooks.slack.com", "slack-post hooks.slack.com"),
         ("sqs-send https://sqs.eu-west-1.amazonaws.com/1/a b", "sqs-send https://sqs.eu-west-1.amazonaws.com/1/a b"),
+        (f"sqs-send {QUEUE}", f"sqs-send {QUEUE}"),
+        ("sqs-send arn:aws:sqs:eu-west-1:123456789012:jobs", f"sqs-send {QUEUE}"),
+        (f"lambda-invoke {FUNCTION}", f"lambda-invoke {FUNCTION}"),
         ("canary", "canary"),
     ],
 )
@@ -45,7 +54,10 @@ def test_what_is_written_becomes_what_rows_have(text: str, target: str) -> None:
     [
         ("sqs-send", "sqs-send has many targets: give the one that is meant, as 'sqs-send QUEUEURL'"),
         ("canary near", "all schedules of the type canary have one target: give 'canary' alone"),
-        ("sms-send x", "there is no action type 'sms-send'; the types are canary, http-request, slack-post, sqs-send"),
+        (
+            "sms-send x",
+            "there is no action type 'sms-send'; the types are canary, http-request, lambda-invoke, ",
+        ),
         ("api.example.com/hook", "is no host; give one like api.example.com or api.example.com:8443"),
         ("*.example.com", "is no host"),
         ("http-request user@example.com", "is no host"),
@@ -53,6 +65,19 @@ def test_what_is_written_becomes_what_rows_have(text: str, target: str) -> None:
         ("ftp://example.com", "is no host"),
         ("example.com:port", "is no host"),
         ("..", "is no host"),
+        (
+            "https://api.example.com/hook?x=1",
+            "a target is a host with all its paths: to say so, give api.example.com instead of "
+            "'https://api.example.com/hook?x=1'",
+        ),
+        ("http-request http://api.example.com:81/a", "give api.example.com:81 instead of"),
+        ("https://api.example.com?x", "give api.example.com instead of"),
+        ("https://me@api.example.com/", "give api.example.com instead of"),
+        (
+            f"lambda-invoke {FUNCTION}:live",
+            f"a target is a function with all its versions and aliases: give {FUNCTION} instead of '{FUNCTION}:live'",
+        ),
+        (f"lambda-invoke {FUNCTION}:$LATEST", f"give {FUNCTION} instead of"),
     ],
 )
 def test_what_names_no_target_is_refused_with_what_does(text: str, says: str) -> None:
@@ -64,10 +89,11 @@ def test_what_names_no_target_is_refused_with_what_does(text: str, says: str) ->
 @pytest.mark.parametrize(
     ("fields", "kind"),
     [
-        ({"url": "https://API.example.com/x"}, "http-request"),
-        ({"url": "http://api.example.com:81/x"}, "http-request"),
+        ({"url": "https://API.example.com/"}, "http-request"),
+        ({"url": "http://api.example.com:81"}, "http-request"),
+        ({"functionArn": FUNCTION}, "lambda-invoke"),
         ({"queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/" + "q" * LONGEST_SHOWN}, "sqs-send"),
-        ({"webhookUrl": "https://hooks.slack.com/services/T"}, "slack-post"),
+        ({"webhookUrl": "https://hooks.slack.com"}, "slack-post"),
         ({}, "canary"),
     ],
 )
@@ -86,4 +112,4 @@ def test_whatever_is_written_it_is_a_target_or_refused(text: str) -> None:
     except NoTarget:
         return
     assert target == EVERY or target.split(" ")[0] in FAIR_BY
-    assert target_written(target, FAIR_BY) == target or ":443" in target or ":80" in target
+    assert target_written(target, FAIR_BY) == target or target.endswith((":443", ":80"))

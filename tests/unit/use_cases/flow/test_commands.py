@@ -108,12 +108,13 @@ def test_another_reason_takes_the_place_of_the_first() -> None:
     ("given", "party"),
     [
         ({"owner": "ann"}, Party(owner="ann", target=EVERY)),
-        ({"target": "https://api.example.com/hook"}, Party(owner=EVERY, target=TARGET)),
+        ({"owner": None, "target": "api.example.com"}, Party(owner=EVERY, target=TARGET)),
+        ({"target": "https://api.example.com/"}, Party(owner=EVERY, target=TARGET)),
         ({"owner": "ann", "target": "sqs-send https://sqs/q"}, Party(owner="ann", target="sqs-send https://sqs/q")),
     ],
     ids=str,
 )
-def test_what_can_be_suspended(given: dict[str, str], party: Party) -> None:
+def test_what_can_be_suspended(given: dict[str, str | None], party: Party) -> None:
     world = World()
     done(world, command="suspend", reason="r", **given)
     assert [block.party for block in world.blocks.rows(latest=True).blocks] == [party]

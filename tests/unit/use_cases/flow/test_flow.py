@@ -1,6 +1,7 @@
 """What is due waits while its owner or its target is suspended, or the circuit of its target is open."""
 
 import json
+from contextlib import ExitStack
 
 import pytest
 from attrs import define, evolve
@@ -9,6 +10,7 @@ from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.flow.block import Block, Kind, opened, probing, suspended
 from delayer.core.flow.health import IN_A_ROW
 from delayer.core.flow.party import EVERY, Party
+from delayer.core.flow.shares import SLOTS
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.messages import DelayerMessage, decode
@@ -24,6 +26,7 @@ from tests.world import World
 
 OUTAGE = Retry(detail="HTTP 503", is_outage=True)
 PARTY = Party(owner=OWNER, target="http-request target")
+PROBED = probing(opened(PARTY, NOW - 20 * SECOND, "HTTP 503"), "n1", NOW)
 OF_OWNER = suspended(Party(owner=OWNER, target=EVERY), NOW, "it floods", "")
 
 
@@ -44,7 +47,7 @@ class Counting(MemoryBlocks):
 def world_with(*blocks: Block, answers: tuple[Result, ...] = ()) -> World:
     world = World()
     for block in blocks:
-        assert world.blocks.change(block)
+        world.blocks.stored[block.key] = block
     world.target.answers = list(answers)
     return world
 
@@ -133,6 +136,33 @@ def test_what_was_cancelled_while_it_waited_uses_up_no_probe() -> None:
     assert world.relay(to_relay(live)) == []
     assert circuit(world).probe == "n2"
     assert world.http_queue.sent == 1
+
+
+def test_what_is_dropped_by_its_own_rule_uses_up_no_probe() -> None:
+    world = world_with(PROBED)
+    dropped = a_delayer_message(NOW - HOUR - SECOND, on_late='{"after":"PT1H","do":"drop"}', nonce="n1")
+    assert world.relay(to_relay(dropped)) == []
+    assert world.observer.counts["Dropped"] == 1
+    assert circuit(world).probe == ""
+
+
+def test_what_is_stopped_uses_up_no_probe() -> None:
+    world = world_with(PROBED)
+    world.ledger.store(a_claim(stopped_at=NOW))
+    assert world.execute(to_executor(an_executor_message())) == []
+    assert world.observer.counts["Dropped"] == 1
+    assert circuit(world).probe == ""
+
+
+def test_what_finds_no_room_and_is_too_old_uses_up_no_probe() -> None:
+    world = world_with(PROBED)
+    world.ledger.store(a_claim(age_from=NOW - 2 * DAY))
+    with ExitStack() as running:
+        for _ in range(SLOTS // 2):
+            running.enter_context(world.execute.slots.one(PARTY))
+        assert world.execute(to_executor(an_executor_message())) == []
+    assert world.observer.counts["Failed"] == 1
+    assert {block.probe for block in world.blocks.stored.values() if block.kind is Kind.CIRCUIT} == {""}
 
 
 def test_what_a_circuit_keeps_for_too_long_is_handed_over_to_be_given_up() -> None:

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 from attrs import define, evolve
 
-from delayer.aws.runtime.environment import Started, SystemClock
+from delayer.aws.runtime.environment import Started
 from delayer.core.flow.block import CROWDED, Kind, crowded
 from delayer.core.flow.party import Party
 from delayer.core.flow.shares import SLOTS
@@ -17,7 +17,7 @@ from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue
 from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.firing.refill import Refill
+from delayer.use_cases.firing.refill import LONGEST_PAUSE, LOOK, TAKES_LONG, Refill, pause_after
 from delayer.use_cases.flow.breaker import MOST
 from delayer.use_cases.flow.slots import PATIENCE, Crowded, Slots
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id
@@ -74,6 +74,32 @@ def test_how_long_the_oldest_is_under_way() -> None:
             clock.move(50)
             assert slots.longest() == 750
     assert slots.longest() == 0
+
+
+def test_a_slot_that_is_wanted_is_not_free_and_counts_once() -> None:
+    slots = Slots(clock=ManualClock(NOW))
+    expected = slots.expect()
+    assert slots.free() == SLOTS - 1, "it was received, and has no slot yet"
+    with expected:
+        assert slots.free() == SLOTS - 1
+        with slots.one(PARTY):
+            assert slots.free() == SLOTS - 1, "now it has one"
+        assert slots.free() == SLOTS
+    assert slots.free() == SLOTS
+
+
+def test_who_leaves_without_a_slot_wants_none_any_more() -> None:
+    slots = Slots(clock=ManualClock(NOW))
+    with pytest.raises(ZeroDivisionError), slots.expect():
+        raise ZeroDivisionError
+    assert slots.free() == SLOTS
+
+
+def test_the_slot_of_another_is_not_taken_for_the_one_that_is_wanted() -> None:
+    slots = Slots(clock=ManualClock(NOW))
+    slots.expect()
+    with slots.one(PARTY):
+        assert slots.free() == SLOTS - 2
 
 
 # ------------------------------------------------------------ the executor and the relay
@@ -167,18 +193,23 @@ QUICK = {"type": "http-request", "url": "http://quick/"}
 
 @define
 class Hanging:
-    """Handles all at once but for the message `slow`, which ends when the test says so."""
+    """Handles all at once but for messages `slow …`, which end when the test says so."""
 
+    clock: ManualClock
     slots: Slots
     release: Event
     handled: list[str]
+    release_at: str = ""  # when this message comes
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         failed = []
         for received in batch:
             self.handled.append(received.body)
-            with self.slots.one(Party(owner="o", target=received.body)):
-                if received.body == "slow":
+            if received.body == self.release_at:
+                self.release.set()
+            with self.slots.one(Party(owner=received.body, target=received.body)):
+                if received.body.startswith("slow"):
+                    self.clock.move(TAKES_LONG)
                     self.release.wait(10)
             if received.body == "unsettled":
                 failed.append(received.message_id)
@@ -200,12 +231,12 @@ class ReleasesWhenEmpty(MemoryQueue):
 def refill_of(
     *bodies: str, has_time: Callable[[], bool] = lambda: True
 ) -> tuple[Refill, Hanging, ReleasesWhenEmpty, MemoryObserver]:
-    clock, release, observer = SystemClock(), Event(), MemoryObserver()
+    clock, release, observer = ManualClock(NOW), Event(), MemoryObserver()
     queue = ReleasesWhenEmpty(clock=clock)
     queue.release = release
     queue.send([Outgoing(body=body) for body in bodies])
     slots = Slots(clock=clock)
-    handle = Hanging(slots, release, [])
+    handle = Hanging(clock, slots, release, [])
     refill = Refill(
         handle=handle,
         queue=queue,
@@ -227,6 +258,82 @@ def test_while_one_hangs_others_are_received_and_deleted() -> None:
     assert refill(batch_of("slow")) == []
     assert sorted(handle.handled) == sorted(["slow", *(f"quick {number}" for number in range(30))])
     assert queue.messages == []
+
+
+def test_as_many_are_received_as_there_are_slots() -> None:
+    """Each hangs: those that have a slot count once, so that all slots are used, and no more is received."""
+    refill, handle, queue, _ = refill_of(*(f"slow {number}" for number in range(SLOTS + 5)))
+    ended = Event()
+    Thread(target=lambda: ended.set() if refill(batch_of("slow")) == [] else None, daemon=True).start()
+    while len(handle.handled) < SLOTS:
+        assert not ended.wait(0.01)
+    assert not ended.wait(0.3)
+    assert len(handle.handled) == SLOTS
+    assert queue.visible() == 6
+    handle.release.set()
+    assert ended.wait(10)
+
+
+def test_what_it_received_is_brought_to_its_end() -> None:
+    """Its batch is done, and it waits for the rest, and goes on receiving while that takes long."""
+    refill, handle, queue, _ = refill_of("slow too", "quick")
+    batch = Event()
+
+    def handled(received: Sequence[ReceivedMessage]) -> list[str]:
+        if received[0].body == "the batch":
+            with handle.slots.one(PARTY):
+                handle.clock.move(TAKES_LONG)
+                batch.wait(10)
+            return []
+        if received[0].body == "slow too":
+            batch.set()
+        return handle(received)
+
+    assert evolve(refill, handle=handled)(batch_of("the batch")) == []
+    assert sorted(handle.handled) == ["quick", "slow too"]
+    assert queue.messages == []
+
+
+def test_what_there_was_no_time_for_is_given_back_at_once() -> None:
+    """Another function may begin it. What was not settled for another reason comes again after a while."""
+    left = [True]
+    refill, handle, queue, _ = refill_of("unsettled", has_time=lambda: left.pop() if left else False)
+    handle.release_at = "unsettled"
+    assert refill(batch_of("slow")) == []
+    assert queue.visible() == 1
+
+
+def test_whatever_is_raised_beside_the_batch_is_said() -> None:
+    refill, handle, queue, observer = refill_of("broken")
+
+    def handled(received: Sequence[ReceivedMessage]) -> list[str]:
+        if received[0].body == "broken":
+            raise ZeroDivisionError
+        return handle(received)
+
+    assert evolve(refill, handle=handled)(batch_of("slow")) == []
+    assert len(queue.messages) == 1
+    assert any("not handled" in str(line) for line in observer.lines)
+
+
+@pytest.mark.parametrize(
+    ("pause", "received", "asked", "then"),
+    [
+        pytest.param(LOOK, 10, 10, LOOK, id="there is more"),
+        pytest.param(LONGEST_PAUSE, 10, 10, LOOK, id="there is more again"),
+        pytest.param(LOOK, 0, 10, 0.1, id="nothing"),
+        pytest.param(0.1, 0, 10, 0.2, id="nothing twice"),
+        pytest.param(0.8, 0, 10, 1, id="nothing for long"),
+        pytest.param(1, 0, 10, 1, id="nothing at all"),
+        pytest.param(0.4, 3, 10, 0.2, id="a few"),
+        pytest.param(0.1, 1, 10, 0.1, id="a few again"),
+    ],
+)
+def test_the_less_there_is_the_more_rarely_it_is_asked_for(
+    pause: float, received: int, asked: int, then: float
+) -> None:
+    """SQS is paid for each receive."""
+    assert pause_after(pause, received, asked) == then
 
 
 def test_what_is_not_settled_stays_in_the_queue() -> None:
