@@ -16,6 +16,7 @@ from delayer.ports.function import Function
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
 from delayer.ports.ledger import Ledger
+from delayer.ports.lines import Lines
 from delayer.ports.live_count import LiveCount
 from delayer.ports.observer import Observer
 from delayer.ports.owner_claim import KeepsOwnerClaim
@@ -163,6 +164,10 @@ class Bundle(Protocol):
     @property
     def trials(self) -> Trials:
         """The control rows of suspects."""
+
+    @property
+    def lines(self) -> Lines:
+        """The turns that are booked on limits."""
 
     @property
     def blocks(self) -> Blocks:

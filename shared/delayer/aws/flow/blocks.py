@@ -134,6 +134,7 @@ def to_item(block: Block) -> Item:
         "until": block.until,
         "pauses": block.pauses,
         "probeUntil": block.probe_until,
+        **({"every": block.every} if block.every else {}),
         **({"expiresAt": block.expires_at // SECOND} if block.expires_at else {}),
     }
     texts = {
@@ -163,6 +164,7 @@ def from_item(item: StoredItem) -> Block | None:
             probe=text(item, "probe"),
             probe_until=number(item, "probeUntil"),
             by=text(item, "by"),
+            every=number(item, "every"),
         )
     except (KeyError, ValueError, TypeError, AttributeError):
         return _suspension(item)
