@@ -39,6 +39,7 @@ from delayer.fakes import (
     MemoryJobs,
     MemoryJournal,
     MemoryLedger,
+    MemoryLines,
     MemoryLiveCount,
     MemoryObserver,
     MemoryOwnerClaim,
@@ -94,6 +95,7 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
     "signing_rows": "signing_rows",
     "trials": "trials",
     "blocks": "blocks",
+    "lines": "lines",
     "registry": "registry",
     "series": "series",
     "series_upkeep": "series_upkeep",
@@ -258,6 +260,7 @@ class World:
     signing_rows: MemorySigningRows = field(init=False, factory=MemorySigningRows)
     trials: MemoryTrials = field(init=False, factory=MemoryTrials)
     blocks: MemoryBlocks = field(init=False, factory=MemoryBlocks)
+    lines: MemoryLines = field(init=False, factory=MemoryLines)
     ledger: MemoryLedger = field(init=False, factory=MemoryLedger)
     store: MemoryDeadLetterStore = field(init=False, factory=MemoryDeadLetterStore)
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)

@@ -5,6 +5,7 @@ tests as the AWS adapters, so that they cannot drift, and are shipped: use them 
 from delayer.fakes.connections.connections import MemoryConnections, MemoryTokens
 from delayer.fakes.connections.secrets import MemorySeal, MemorySecrets
 from delayer.fakes.flow.blocks import MemoryBlocks
+from delayer.fakes.flow.lines import MemoryLines
 from delayer.fakes.lanes.records import MemoryRecords, MemoryWaitingTable
 from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
@@ -41,6 +42,7 @@ __all__ = [
     "MemoryJobs",
     "MemoryJournal",
     "MemoryLedger",
+    "MemoryLines",
     "MemoryLiveCount",
     "MemoryObserver",
     "MemoryOwnerClaim",

@@ -165,6 +165,10 @@ class Bundle(Protocol):
         """The control rows of suspects."""
 
     @property
+    def lines(self) -> Lines:
+        """The turns that are booked on limits."""
+
+    @property
     def blocks(self) -> Blocks:
         """What waits although it is due: suspensions and circuits."""
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
     from delayer.aws.dynamodb.trials import DynamoTrials
     from delayer.aws.flow.blocks import DynamoBlocks
+    from delayer.aws.flow.lines import DynamoLines
     from delayer.aws.lanes.records import DynamoRecords
     from delayer.aws.lanes.waiting_table import DynamoWaitingTable
     from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
@@ -277,6 +278,12 @@ class Environment:
         from delayer.aws.flow.blocks import DynamoBlocks
 
         return DynamoBlocks(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+
+    @cached_property
+    def lines(self) -> "DynamoLines":
+        from delayer.aws.flow.lines import DynamoLines
+
+        return DynamoLines(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
 
     @cached_property
     def rate_limit(self) -> "DynamoRateLimit":

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.deliver import Deliver
     from delayer.use_cases.history.write_journal import WriteJournal
+    from delayer.use_cases.limits.limits import Limits
     from delayer.use_cases.owners.as_posted import AsPosted
     from delayer.use_cases.owners.callers import Callers
     from delayer.use_cases.owners.commands import OwnerPolicyCommands
@@ -390,6 +391,14 @@ def waits(ports: "Bundle") -> "Waits":
     return Waits(clock=ports.clock, view=view, actions=ports.actions, observer=ports.observer)
 
 
+def limits(ports: "Bundle", of: "Gate") -> "Limits":
+    """Of the rate of attempts, which are known as the gate knows its rows."""
+    from delayer.use_cases.limits.booking import Booking
+    from delayer.use_cases.limits.limits import Limits
+
+    return Limits(clock=ports.clock, gate=of, booking=Booking(lines=ports.lines))
+
+
 def operate_flow(ports: "Bundle") -> "OperateFlow":
     """The operator's commands on what waits."""
     from delayer.use_cases.flow.commands import OperateFlow
@@ -407,6 +416,7 @@ def relay(ports: "Bundle") -> "Relay":
     """The delayer queue."""
     from delayer.use_cases.firing.relay import Relay
 
+    asked = gate(ports)
     return Relay(
         clock=ports.clock,
         ledger=ports.ledger,
@@ -417,7 +427,8 @@ def relay(ports: "Bundle") -> "Relay":
         new_nonce=ports.new_token,
         lease=ports.settings.lease,
         lead=ports.settings.lead,
-        gate=gate(ports),
+        gate=asked,
+        limits=limits(ports, asked),
     )
 
 
@@ -457,6 +468,7 @@ def execute(
     from delayer.use_cases.owners.permit import Permit
 
     known = ports.actions if actions is None else actions
+    circuits = breaker(ports, known)
     return Execute(
         clock=ports.clock,
         ledger=ports.ledger,
@@ -466,8 +478,9 @@ def execute(
         observer=ports.observer,
         parallel=ports.parallel,
         new_fence=ports.new_token,
-        breaker=breaker(ports, known),
+        breaker=circuits,
         slots=ports.slots,
+        limits=limits(ports, circuits.gate),
         check=check,
         has_time=has_time,
         permit=Permit(policies=ports.owner_policies, action_of=known.get),

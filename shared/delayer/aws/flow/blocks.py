@@ -134,6 +134,8 @@ def to_item(block: Block) -> Item:
         "until": block.until,
         "pauses": block.pauses,
         "probeUntil": block.probe_until,
+        **({"every": block.every} if block.every else {}),
+        **({"concurrency": block.concurrency} if block.concurrency else {}),
         **({"expiresAt": block.expires_at // SECOND} if block.expires_at else {}),
     }
     texts = {
@@ -163,6 +165,8 @@ def from_item(item: StoredItem) -> Block | None:
             probe=text(item, "probe"),
             probe_until=number(item, "probeUntil"),
             by=text(item, "by"),
+            every=number(item, "every"),
+            concurrency=number(item, "concurrency"),
         )
     except (KeyError, ValueError, TypeError, AttributeError):
         return _suspension(item)

@@ -10,6 +10,7 @@ from delayer.core.firing.retrying import RetryPolicy, retry_seconds
 from delayer.core.flow.block import Block, Kind
 from delayer.core.ledger.detail import detail_of
 from delayer.core.ledger.row import Arrival, LedgerRow, Refuse, RetryLater
+from delayer.core.limits.turn import seconds_before, turn_of
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS, STALE_AFTER
@@ -251,6 +252,22 @@ def decide_too_old(
     attempts = row.attempt - 1
     after = f"after {attempts} attempt{'s' if attempts > 1 else ''}" if attempts else "without an attempt"
     return f"gave up {after}, as {ended} ended while it waited: {block.reason}"
+
+
+def given_up_at(message: ExecutorMessage, row: LedgerRow, block: Block, policy: RetryPolicy) -> Millis:
+    """When it is too old for another attempt."""
+    return (row.age_from or kept_back_from(message.schedule, block)) + policy.max_age + 1
+
+
+def hop_seconds(message: ExecutorMessage, retry_at: Millis, now: Millis) -> int:
+    """How long SQS delays a message that waits on. One that has a turn comes before it: later, the turn is missed."""
+    has_turn = message.slots and turn_of(message.slots, 0) == retry_at
+    return seconds_before(retry_at, now) if has_turn else seconds_until(retry_at, now)
+
+
+def not_before(retry_at: Millis, now: Millis) -> Millis:
+    """What the message for an attempt says if SQS cannot delay it for long enough: then it books no turn yet."""
+    return retry_at if retry_at - now > MAX_DELAY_SECONDS * SECOND else 0
 
 
 def _too_late(attempt: int, what_ends: str, delay: int, detail: str) -> str:

@@ -10,6 +10,7 @@ from delayer.core.firing.misfire import Drop, decide_misfire
 from delayer.core.firing.retrying import policy_of
 from delayer.core.flow.block import Block, Kind
 from delayer.core.ledger.detail import MAX_DETAIL
+from delayer.core.limits.turn import turn_of
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import STALE_AFTER
@@ -118,6 +119,11 @@ def next_group(held: Sequence[DelayerMessage], lead: Millis) -> Group:
     It begins as soon as the last of them may be handed over: to wait any longer would take nobody along. Nothing is
     handed over more than `lead` before its point in time; the executor waits for the rest of the time.
     """
-    last_call = min(message.schedule.point_in_time for message in held) - min(LAST_CALL, lead)
-    together = tuple(message for message in held if message.schedule.point_in_time - lead <= last_call)
-    return Group(at=max(message.schedule.point_in_time for message in together) - lead, messages=together)
+    last_call = min(ready_at(message) for message in held) - min(LAST_CALL, lead)
+    together = tuple(message for message in held if ready_at(message) - lead <= last_call)
+    return Group(at=max(ready_at(message) for message in together) - lead, messages=together)
+
+
+def ready_at(message: DelayerMessage) -> Millis:
+    """When it may reach its target: at its point in time, or at its turn if its attempts are limited."""
+    return turn_of(message.slots, message.schedule.point_in_time)

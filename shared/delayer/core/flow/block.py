@@ -23,10 +23,11 @@ class Kind(StrEnum):
 
     SUSPENSION = "suspension"  # an operator has said so
     CIRCUIT = "circuit"  # the target did not answer several times in a row
+    LIMIT = "limit"  # an operator has said how many attempts there may be (ADR 0114)
     CROWD = "crowd"  # too many attempts at it are under way: it takes longer than others to answer
 
 
-BEFORE_A_CLAIM: Final = frozenset(Kind)
+BEFORE_A_CLAIM: Final = frozenset(Kind) - {Kind.LIMIT}  # a limit keeps back nothing by itself: it has a line
 AFTER_A_CLAIM: Final = frozenset({Kind.SUSPENSION, Kind.CIRCUIT})  # what was claimed finds room, or does not
 
 
@@ -44,6 +45,8 @@ class Block:
     probe: str = ""  # the nonce of the schedule that probes it
     probe_until: Millis = 0  # then another one may
     by: str = ""  # the operator, as far as it is known
+    every: int = 0  # of a limit: microseconds from one attempt to the next; 0: as they come
+    concurrency: int = 0  # of a limit: attempts at a time; 0: as many as there are
 
     @property
     def key(self) -> str:
@@ -54,7 +57,7 @@ class Block:
     def expires_at(self) -> Millis:
         """When its row may be forgotten; 0: never."""
         match self.kind:
-            case Kind.SUSPENSION:
+            case Kind.SUSPENSION | Kind.LIMIT:
                 return 0
             case Kind.CIRCUIT:
                 return max(self.until, self.probe_until) + FORGOTTEN_AFTER

@@ -21,6 +21,14 @@ MAX_BYTES: Final = 1_048_576  # that SQS takes as one message; ours have no attr
 OUTCOME_VERSION: Final = 2  # of OutcomeMessage: code that does not know it must not take it for an ExecutorMessage
 
 
+@frozen
+class Slot:
+    """A turn in the line of a limit: one attempt may begin then (ADR 0114)."""
+
+    line: str
+    at: Millis
+
+
 @frozen(kw_only=True)
 class DelayerMessage:
     """A schedule in the delayer queue."""
@@ -28,6 +36,7 @@ class DelayerMessage:
     schedule: Schedule
     nonce: str  # new for each send by the stream-enqueuer; kept when the relay sends it again (ADR 0018)
     hops: int = 0  # how often the relay has sent it again
+    slots: tuple[Slot, ...] = ()  # that are booked for it, if its attempts are limited
 
 
 @frozen(kw_only=True)
@@ -38,6 +47,8 @@ class ExecutorMessage:
     nonce: str  # of the claim under which it was handed over
     fence: str  # fencing token: if the ledger row has another one, the message was overtaken (ADR 0020)
     attempt: int  # 1 for the hand-over
+    slots: tuple[Slot, ...] = ()  # that are booked for this attempt, if it is limited
+    not_before: Millis = 0  # when the attempt is due, if that is longer than SQS can delay its message
 
 
 @frozen(kw_only=True)
@@ -85,6 +96,7 @@ Encodable = DelayerMessage | ExecutorMessage | OutcomeMessage | SweepMessage | G
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _TEXT: Final = msgspec.json.Decoder(str)
 _NUMBER: Final = msgspec.json.Decoder(int)
+_SLOTS: Final = msgspec.json.Decoder(tuple[Slot, ...])
 _FieldDecoders = Mapping[str, msgspec.json.Decoder[Any]]
 
 SCHEDULE: Final[_FieldDecoders] = {  # what of it is not part of its definition
@@ -108,7 +120,8 @@ HEADS: Final[Mapping[type, _FieldDecoders]] = {  # what a message has besides it
     },
 }
 MAY_HAVE: Final[Mapping[type, _FieldDecoders]] = {  # what is left out if it is empty or 0
-    DelayerMessage: {"hops": _NUMBER},
+    DelayerMessage: {"hops": _NUMBER, "slots": _SLOTS},
+    ExecutorMessage: {"slots": _SLOTS, "not_before": _NUMBER},
     OutcomeMessage: {"answer": _TEXT},
 }
 

@@ -2,20 +2,22 @@
 
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
 from delayer.core.firing import executing, retrying
 from delayer.core.firing.message_group import message_group_of
+from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.flow.gate import Wait, crowd_wait
 from delayer.core.flow.party import Party
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import contested, ended, hopped, may_end, retried, taken
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater
-from delayer.core.schedule.instants import SECOND
-from delayer.core.schedule.malformed import Malformed
-from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, decode_for_executor, encode
+from delayer.core.limits.turn import PREPARE, Come
+from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.malformed import Malformed, UnknownVersion
+from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, Slot, decode_for_executor, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.ledger import Conflict, ReadsAndWritesLedger
@@ -25,7 +27,10 @@ from delayer.ports.target import NotAttempted, Target
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.breaker import Breaker
 from delayer.use_cases.flow.slots import Crowded, Slots
+from delayer.use_cases.limits.limits import Limits, Missed, due_of
 from delayer.use_cases.recovery.dead_letter import StoresFailed, TakesDeadLetters, undeliverable
+
+ROUNDS: Final = 5  # turns of a limit that one message may miss; then it comes again
 
 
 class DeadLettersOfExecute(TakesDeadLetters, StoresFailed, Protocol):
@@ -46,16 +51,31 @@ class Execute:
     new_fence: Callable[[], str]
     breaker: Breaker
     slots: Slots
+    limits: Limits
     check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
     permit: Callable[[ExecutorMessage], executing.Refused | None] = lambda _: None  # by the policy of its owner
     has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Handles all, side by side; returns the ids of the messages that SQS must deliver again."""
-        settled = self.parallel.map(self._settle, batch)
+        turns = self._turns(batch)
+        settled = self.parallel.map(lambda one: self._settle(one, turns.get(one.message_id, ())), batch)
         return [received.message_id for received, done in zip(batch, settled, strict=True) if not done]
 
-    def _settle(self, received: ReceivedMessage) -> bool:
+    def _turns(self, batch: Sequence[ReceivedMessage]) -> dict[str, tuple[Slot, ...]]:
+        """The turns that are booked for what is limited: one write for the batch. What finds none tries by itself."""
+        try:
+            if not self.limits.any():
+                return {}
+            now = self.clock.now()
+            messages = {one.message_id: found for one in batch if (found := _limited(one, now))}
+            booked = self.limits.line_up(messages, now + PREPARE // 2)
+        except Exception as error:  # noqa: BLE001 - each message says by itself what is wrong
+            self.observer.warn("no turns booked for the batch", error=repr(error))
+            return {}
+        return {key: slots for key, slots in booked.items() if isinstance(slots, tuple)}
+
+    def _settle(self, received: ReceivedMessage, slots: tuple[Slot, ...] = ()) -> bool:
         """Whether the message may be deleted. What is no fault of the message keeps it: it comes again."""
         message = None
         try:
@@ -63,7 +83,7 @@ class Execute:
             if isinstance(message, OutcomeMessage):
                 return self._write_down(executing.made_of(message))
             self.check(message)
-            return self._when_due(received, message)
+            return self._when_due(received, evolve(message, slots=slots) if slots else message)
         except Malformed as error:
             return self._dead_letter(received, error.reason, message)
         except Exception as error:  # noqa: BLE001 - whatever is wrong with one message, its neighbours are handled
@@ -82,18 +102,29 @@ class Execute:
     def _with_room(self, received: ReceivedMessage, message: ExecutorMessage) -> bool:
         """The ledger is read once there is room for the attempt: before that, a stop would be missed."""
         party = self.breaker.gate.party_of(message.schedule)
-        try:
-            with self.slots.one(party):
-                return self._go_on(received, message, self.ledger.read(message.schedule.id))
-        except Crowded:
-            self.breaker.crowded(party)
-            return self._go_on(received, message, self.ledger.read(message.schedule.id), crowd=party)
+        for _ in range(ROUNDS):
+            message, come = self.limits.turn(message)
+            if come:
+                return self._go_on(received, message, self.ledger.read(message.schedule.id), full=come)
+            try:
+                with self.slots.one(party):
+                    return self._go_on(received, message, self.ledger.read(message.schedule.id))
+            except Missed:
+                self.observer.note("its turn was missed", message.schedule.id)
+            except Crowded:
+                self.breaker.crowded(party)
+                return self._go_on(received, message, self.ledger.read(message.schedule.id), full=party)
+        return False
 
     def _go_on(
-        self, received: ReceivedMessage, message: ExecutorMessage, row: LedgerRow | None, crowd: Party | None = None
+        self,
+        received: ReceivedMessage,
+        message: ExecutorMessage,
+        row: LedgerRow | None,
+        full: Party | Come | None = None,
     ) -> bool:
         match executing.decide_attempt(message, row):
-            case executing.Attempt() | executing.Take() if row and (wait := self.waits(message, row, crowd)):
+            case executing.Attempt() | executing.Take() if row and (wait := self.waits(message, row, full)):
                 return self._wait(received, message, row, wait)
             case executing.Attempt() if row:
                 return self._attempt(message, row)
@@ -115,37 +146,44 @@ class Execute:
                 return self._dead_letter(received, "the ledger has no claim for it", message)
 
     def waits(
-        self, message: ExecutorMessage, row: LedgerRow, crowd: Party | None
-    ) -> executing.Hold | executing.Hop | Wait | None:
-        """Why its target must not be reached now. What was taken is being attempted, and is not put off any more."""
+        self, message: ExecutorMessage, row: LedgerRow, full: Party | Come | None
+    ) -> executing.Hold | executing.Hop | Wait | Come | None:
+        """Why its target must not be reached now. What was taken is being attempted, and is put off by a limit only."""
+        if isinstance(full, Come):
+            return executing.decide_early(row, self.clock.now()) or full
         if row.arrival is Arrival.TAKEN:
             return None
         now = self.clock.now()
         early = executing.decide_early(row, now)
         closed = early or self.breaker.gate.closed(message.schedule, message.nonce)
-        if crowd is None or isinstance(closed, executing.Hop | Wait):
+        if full is None or isinstance(closed, executing.Hop | Wait):
             return closed
-        return crowd_wait(crowd, message.nonce, max(row.at, message.schedule.point_in_time), now)
+        return crowd_wait(full, message.nonce, max(row.at, message.schedule.point_in_time), now)
 
     def _wait(
         self,
         received: ReceivedMessage,
         message: ExecutorMessage,
         row: LedgerRow,
-        wait: executing.Hold | executing.Hop | Wait,
+        wait: executing.Hold | executing.Hop | Wait | Come,
     ) -> bool:
         """What is kept back uses up no attempt, but its age goes on: it fails when it is too old for another one."""
-        if not isinstance(wait, Wait):
+        if not isinstance(wait, Wait | Come):
             return self.wait_on(received, message, row, wait)
         now = self.clock.now()
         policy = retrying.policy_of(message.schedule.definition)
-        if reason := executing.decide_too_old(message, row, wait.block, policy, now):
+        block = wait.limit if isinstance(wait, Come) else wait.block
+        if reason := executing.decide_too_old(message, row, block, policy, now):
             lateness = row.lateness if row.was_attempted else executing.lateness(message, now)
             self.breaker.gate.give_back(message.nonce)
             return self.fail(message, evolve(row, lateness=lateness), reason)
-        block = wait.block
-        self.observer.note("kept back", message.schedule.id, block=block.key, delaySeconds=wait.seconds)
-        return self.wait_on(received, message, row, executing.Hop(now + wait.seconds * SECOND))
+        until = (
+            min(wait.at, executing.given_up_at(message, row, block, policy))
+            if isinstance(wait, Come)
+            else now + wait.seconds * SECOND
+        )
+        self.observer.note("kept back", message.schedule.id, block=block.key, delaySeconds=(until - now) // SECOND)
+        return self.wait_on(received, message, row, executing.Hop(until))
 
     def wait_on(
         self,
@@ -166,15 +204,19 @@ class Execute:
         current = self._write(row, following)
         if current is not None:
             return self._go_on(received, message, current)
-        delay = executing.seconds_until(following.retry_at, self.clock.now())
+        now = self.clock.now()
+        delay = executing.hop_seconds(message, following.retry_at, now)
         self.observer.note("too early for its attempt, sent again", message.schedule.id, delaySeconds=delay)
-        return self.send(evolve(message, fence=following.fence), delay)
+        due = executing.not_before(following.retry_at, now)
+        return self.send(evolve(message, fence=following.fence, not_before=due), delay)
 
     def _attempt(self, message: ExecutorMessage, row: LedgerRow) -> bool:
         try:
             if not self.has_time():
                 raise NotAttempted("no time left for an attempt")
             refused = self.permit(message)
+            if refused is None:
+                self.limits.begin(message)
             lateness = executing.lateness(message, self.clock.now())
             made = executing.Made(message=message, result=refused or self.reach(message), lateness=lateness)
         except NotAttempted as error:
@@ -281,7 +323,9 @@ class Execute:
             "attempt failed", message.schedule.id, attempt=message.attempt, retrySeconds=delay, detail=detail
         )
         first_part = executing.seconds_until(following.retry_at, now)
-        return self.send(evolve(message, attempt=following.attempt, fence=following.fence), first_part)
+        due = executing.not_before(following.retry_at, now)
+        again = evolve(message, attempt=following.attempt, fence=following.fence, slots=(), not_before=due)
+        return self.send(again, first_part)
 
     def _overtaken(self, message: ExecutorMessage, current: LedgerRow) -> bool:
         """Another copy of this message was faster, whatever became of this attempt. The current row decides."""
@@ -314,8 +358,10 @@ class Execute:
             current = self._write(row, contested(row))
             if current is not None:
                 return self._overtaken(message, current)
-        delay = executing.seconds_until(row.retry_at, self.clock.now())
-        return self.send(evolve(message, attempt=row.attempt, fence=self.new_fence()), delay)
+        now = self.clock.now()
+        due = executing.not_before(row.retry_at, now)
+        again = evolve(message, attempt=row.attempt, fence=self.new_fence(), slots=(), not_before=due)
+        return self.send(again, executing.seconds_until(row.retry_at, now))
 
     def send(self, message: ExecutorMessage, delay: int) -> bool:
         """The message for an attempt. Whether it is known to be in the queue."""
@@ -367,3 +413,15 @@ class Execute:
             self.observer.warn("not dead-lettered", message.schedule.id if message else "", error=repr(error))
             return False
         return True
+
+
+def _limited(received: ReceivedMessage, now: Millis) -> ExecutorMessage | None:
+    """What may be attempted by this batch; None for all else. Whatever is wrong with it is said when it is handled."""
+    try:
+        message = decode_for_executor(received.body)
+        if isinstance(message, OutcomeMessage) or due_of(message) - now > MAX_HOLD:
+            return None
+        _ = retrying.policy_of(message.schedule.definition)
+    except (Malformed, UnknownVersion):
+        return None
+    return message

@@ -11,6 +11,7 @@ from delayer.core.firing.misfire import Drop
 from delayer.core.ledger.claim import Claim, Verdict, decide_claim, decide_drop
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater
+from delayer.core.limits.turn import Come, seconds_before
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, decode, encode, encode_again
@@ -22,6 +23,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.compare_and_set import settle_all
 from delayer.use_cases.flow.gate import Gate
 from delayer.use_cases.flow.waiting import Waiting
+from delayer.use_cases.limits.limits import Limits
 from delayer.use_cases.recovery.dead_letter import TakesDeadLetters, undeliverable
 
 
@@ -118,6 +120,7 @@ class Relay(HandOver):
     dead_letters: TakesDeadLetters
     lead: Millis  # how long before its point in time a schedule may be claimed and handed over
     gate: Gate
+    limits: Limits
     waiting: Waiting = field(factory=Waiting)
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
@@ -142,7 +145,8 @@ class Relay(HandOver):
                     late.append((Held(received=received, message=message), reason))
                 case _, DelayerMessage() as message:
                     held.append(Held(received=received, message=message))
-        return failed + self._resend(early) + self.drop(late) + self._fire(held, give_back)
+        ready, in_line, unbooked = self._lined_up(held)
+        return failed + unbooked + self._resend(early + in_line) + self.drop(late) + self._fire(ready, give_back)
 
     def read(self, received: ReceivedMessage) -> tuple[relaying.Decision | Malformed, DelayerMessage | None]:
         """What is to be done with a message, and what could be read of it. What our own code fails at waits."""
@@ -167,6 +171,43 @@ class Relay(HandOver):
         block = wait.block
         self.observer.note("kept back", message.schedule.id, block=block.key, delaySeconds=wait.seconds)
         return relaying.Resend(wait.seconds)
+
+    def _lined_up(self, held: Sequence[Held]) -> tuple[list[Held], list[tuple[Held, int]], list[str]]:
+        """What goes on, and what comes again for its turn, with how long it waits; and what could book none.
+
+        What is limited books its turn here, unclaimed, with one write for the batch (ADR 0114).
+        """
+        now = self.clock.now()
+        needless = [one for one in held if one.message.slots == () and self.waiting.has_successor(one.message)]
+        asking = [one for one in held if one not in needless or not self.limits.about(one.message.schedule)]
+        turns = self.limits.line_up({one.received.message_id: one.message for one in asking}, now + self.lead)
+        ready: list[Held] = []
+        in_line = [(one, 0) for one in held if one not in asking]
+        unbooked: list[str] = []
+        for one in asking:
+            match turns.get(one.received.message_id, ()):
+                case Unavailable() as error:
+                    self.observer.warn("waits", one.message.schedule.id, reason=str(error))
+                    unbooked.append(one.received.message_id)
+                case Come() as come if relaying.is_too_old(one.message, come.limit, now):
+                    ready.append(one)
+                case Come() as come:
+                    in_line.append(self._comes_again(one, come.at, now))
+                case tuple() as slots:
+                    booked = evolve(one, message=evolve(one.message, slots=slots))
+                    at = relaying.ready_at(booked.message)
+                    if at - now > relaying.MAX_HOLD:
+                        in_line.append(self._comes_again(booked, at, now))
+                    else:
+                        ready.append(booked)
+        return ready, in_line, unbooked
+
+    def _comes_again(self, one: Held, at: Millis, now: Millis) -> tuple[Held, int]:
+        """Unclaimed. If it was to probe, another one may."""
+        self.gate.give_back(one.message.nonce)
+        seconds = seconds_before(at, now)
+        self.observer.note("in line", one.message.schedule.id, at=at, delaySeconds=seconds)
+        return one, seconds
 
     def _finish(self, ready: Sequence[Held], outcomes: Sequence[Verdict | Exception]) -> list[str]:
         """What has ended while it waited probes no target: it must not keep others from doing so."""
@@ -212,7 +253,7 @@ class Relay(HandOver):
 
 def first_attempt(message: DelayerMessage, fence: str) -> ExecutorMessage:
     """A claimed schedule as it is handed over to its executor."""
-    return ExecutorMessage(schedule=message.schedule, nonce=message.nonce, fence=fence, attempt=1)
+    return ExecutorMessage(schedule=message.schedule, nonce=message.nonce, fence=fence, attempt=1, slots=message.slots)
 
 
 def _has_ended(outcome: Verdict | Exception) -> bool:

@@ -54,7 +54,7 @@ class BlocksInView:
             known = tuple(self._known.values())
             if self._is_younger(self._read_at, ALL_COUNT_FOR):
                 return known
-            return tuple(block for block in known if block.kind is Kind.SUSPENSION)
+            return tuple(block for block in known if block.kind in (Kind.SUSPENSION, Kind.LIMIT))
 
     def note(self, block: Block) -> None:
         """What was written by this environment counts at once."""

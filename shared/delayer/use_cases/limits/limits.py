@@ -1,0 +1,163 @@
+"""The limits of rate, as the relay and the executors keep them (ADR 0114)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
+
+from attrs import evolve, frozen
+
+from delayer.core.firing.relaying import MAX_HOLD, kept_back_from
+from delayer.core.firing.retrying import policy_of
+from delayer.core.flow.block import Block
+from delayer.core.flow.gate import Wait, decide_gate
+from delayer.core.limits.limit import limits_about, parties_of
+from delayer.core.limits.line import Want, line_of
+from delayer.core.limits.turn import PREPARE, Book, Come, Near, decide_turn, held, is_in_time, lead_of, turn_of
+from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.margins import MAX_DELAY_SECONDS, STALE_AFTER
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, Slot
+from delayer.core.schedule.schedule import Schedule
+from delayer.ports.clock import Clock
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.flow.gate import Gate
+from delayer.use_cases.limits.booking import Booking
+
+ROUNDS: Final = 8  # looks at one attempt; then it comes again at the turn that it has
+
+Message = TypeVar("Message", DelayerMessage, ExecutorMessage)
+
+
+class Missed(Exception):
+    """Its turn has passed before its attempt could begin."""
+
+
+@frozen(kw_only=True)
+class Limits:
+    """Without limits it costs nothing: they are read with the suspensions and circuits."""
+
+    clock: Clock
+    gate: Gate
+    booking: Booking
+
+    def any(self) -> bool:
+        """Whether there are limits of rate at all. Raises Unavailable."""
+        return any(block.every for block in self.gate.view())
+
+    def about(self, schedule: Schedule) -> tuple[Block, ...]:
+        """The limits of rate that count its attempts, the slowest first. Raises Unavailable."""
+        limits = [block for block in self.gate.view() if block.every]
+        return limits_about(limits, parties_of(self.gate.party_of(schedule), schedule)) if limits else ()
+
+    def _open(self, message: DelayerMessage | ExecutorMessage) -> tuple[Block, ...]:
+        """Its limits, if nothing else keeps it back: what could not use a turn books none."""
+        limits = self.about(message.schedule)
+        if not limits:
+            return ()
+        now, schedule = self.clock.now(), message.schedule
+        blocks = [block for block in self.gate.view() if block.kind in self.gate.heeds]
+        closed = decide_gate(blocks, self.gate.party_of(schedule), message.nonce, schedule.point_in_time, now)
+        return () if isinstance(closed, Wait) else limits
+
+    def line_up(
+        self, messages: Mapping[str, Message], ready: Millis
+    ) -> dict[str, tuple[Slot, ...] | Come | Unavailable]:
+        """The turns of each message that is limited, by its key: one write for each limit. Others are not in it.
+
+        `ready` is when an attempt may be made at the earliest. Come: the line is longer than it can wait.
+        """
+        about = {key: self._open(message) for key, message in messages.items()}
+        found: dict[str, tuple[Slot, ...] | Come | Unavailable] = {}
+        asked: dict[str, list[tuple[Want, str]]] = {}
+        by_line: dict[str, Block] = {}
+        for key, limits in about.items():
+            if limits and (slots := held(messages[key].slots, limits, ready)):
+                found[key] = slots
+            elif limits:
+                lead = lead_of(limits, self.booking.ends)
+                by_line[line_of(lead)] = lead
+                asked.setdefault(line_of(lead), []).append((self._want(messages[key], lead, ready), key))
+        for line, wants in asked.items():
+            found |= self._booked(by_line[line], sorted(wants, key=lambda one: one[0].earliest))
+        return found
+
+    def _booked(
+        self, limit: Block, wants: Sequence[tuple[Want, str]]
+    ) -> Mapping[str, tuple[Slot, ...] | Come | Unavailable]:
+        try:
+            turns = self.booking.book(limit, [want for want, _ in wants])
+        except Unavailable as error:
+            return {key: error for _, key in wants}
+        return {
+            key: self._too_long(limit, want.latest) if turn is None else (Slot(line_of(limit), turn),)
+            for (want, key), turn in zip(wants, turns, strict=True)
+        }
+
+    def _want(self, message: DelayerMessage | ExecutorMessage, limit: Block, earliest: Millis) -> Want:
+        return Want(earliest=max(due_of(message), earliest), latest=self.latest(message, limit))
+
+    def latest(self, message: DelayerMessage | ExecutorMessage, limit: Block) -> Millis:
+        """After that it is given up. Of a retry only its row knows: it has that much left at most. Raises Malformed."""
+        is_retry = isinstance(message, ExecutorMessage) and message.attempt > 1
+        born = self.clock.now() if is_retry else kept_back_from(message.schedule, limit)
+        longest = message.schedule.address.due + STALE_AFTER
+        return min(born + policy_of(message.schedule.definition).max_age, longest)
+
+    def _too_long(self, limit: Block, latest: Millis) -> Come:
+        """It waits without a turn, until it is given up: unless the limit is raised before."""
+        now = self.clock.now()
+        at = min(max(latest + SECOND, now + 5 * SECOND), now + MAX_DELAY_SECONDS * SECOND)
+        return Come(at=at, limit=limit, has_turn=False)
+
+    def turn(self, message: ExecutorMessage) -> tuple[ExecutorMessage, Come | None]:
+        """Waits until it is its turn, books what it lacks. Come: that is too far away to wait for it here.
+
+        What is not due for long has no turn: its row says when it is. Raises Unavailable.
+        """
+        for _ in range(ROUNDS):
+            now, due = self.clock.now(), due_of(message)
+            limits = self._open(message)
+            message = evolve(message, slots=held(message.slots, limits, now))
+            if not limits or (not message.slots and due - now > MAX_HOLD):
+                return message, None
+            match decide_turn(message.slots, limits, self.booking.ends, due, now):
+                case Near():
+                    return message, None
+                case Come() as come if come.at - now > MAX_HOLD:
+                    return message, come
+                case Come(at=at):
+                    self.clock.sleep_until(at - PREPARE)
+                case Book() as book:
+                    message, too_long = self._book_alone(message, book)
+                    if too_long:
+                        return message, too_long
+        return message, Come(at=max(turn_of(message.slots, due), now + SECOND), limit=limits[0], has_turn=True)
+
+    def _book_alone(self, message: ExecutorMessage, book: Book) -> tuple[ExecutorMessage, Come | None]:
+        for limit in book.limits:
+            [got] = self._booked(limit, [(self._want(message, limit, book.earliest), "")]).values()
+            if isinstance(got, Unavailable):
+                raise got
+            if isinstance(got, Come):
+                return message, got
+            message = evolve(message, slots=(*_without(message.slots, limit), *got))
+        return message, None
+
+    def begin(self, message: ExecutorMessage) -> None:
+        """The last look before an attempt, which waits for the rest of the time. Raises Missed, Unavailable."""
+        limits = self.about(message.schedule)
+        if not limits:
+            return
+        until = turn_of(message.slots, 0)
+        if 0 < until - self.clock.now() <= PREPARE:
+            self.clock.sleep_until(until)
+        if not is_in_time(message.slots, limits, self.clock.now()):
+            raise Missed
+
+
+def due_of(message: DelayerMessage | ExecutorMessage) -> Millis:
+    """When its attempt is due without any limit, as far as the message says it."""
+    later = message.not_before if isinstance(message, ExecutorMessage) else 0
+    return max(message.schedule.point_in_time, later)
+
+
+def _without(slots: Sequence[Slot], limit: Block) -> tuple[Slot, ...]:
+    return tuple(slot for slot in slots if slot.line != line_of(limit))
