@@ -16,6 +16,7 @@ from delayer.ports.function import Function
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
 from delayer.ports.ledger import Ledger
+from delayer.ports.lines import Lines
 from delayer.ports.live_count import LiveCount
 from delayer.ports.observer import Observer
 from delayer.ports.owner_claim import KeepsOwnerClaim
