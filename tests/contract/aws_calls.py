@@ -21,6 +21,7 @@ from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
 from delayer.aws.flow.blocks import DynamoBlocks
+from delayer.aws.flow.lines import DynamoLines
 from delayer.aws.lanes.records import DynamoRecords
 from delayer.aws.lanes.waiting_table import DynamoWaitingTable
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
@@ -43,6 +44,7 @@ from delayer.ports.function import Function
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
 from delayer.ports.ledger import Ledger
+from delayer.ports.lines import Lines
 from delayer.ports.live_count import LiveCount
 from delayer.ports.owner_claim import KeepsOwnerClaim
 from delayer.ports.owner_policies import OwnerPolicies
@@ -64,6 +66,7 @@ PORTS: Final[dict[type, type]] = {
     AesGcm: Seal,
     DynamoActions: Actions,
     DynamoBlocks: Blocks,
+    DynamoLines: Lines,
     DynamoConnections: Connections,
     DynamoControl: Control,
     DynamoJobs: Jobs,
@@ -151,6 +154,9 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoLiveCount", "started"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "ended"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "live"): {(QUERY, "table")},
+    ("DynamoLines", "begin_line"): {(UPDATE, "table")},
+    ("DynamoLines", "extend_line"): {(UPDATE, "table")},
+    ("DynamoLines", "line_ends"): {(QUERY, "table")},
     ("DynamoBlocks", "rows"): {(QUERY, "table")},
     ("DynamoBlocks", "discard"): {(QUERY, "table"), (DELETE, "table")},
     ("DynamoBlocks", "change"): {(PUT, "table")},
@@ -255,6 +261,9 @@ ROWS: Final[dict[str, set[str]]] = {
     "discard": {"flow"},
     "change": {"flow"},
     "remove": {"flow"},
+    "begin_line": {"flow-slots"},
+    "extend_line": {"flow-slots"},
+    "line_ends": {"flow-slots"},
     "owner_claim": {"owner-claim"},
     "write_owner_claim": {"owner-claim"},
     "owner_policy": {"owner-policy", "owner-policy#*"},

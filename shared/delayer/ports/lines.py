@@ -25,11 +25,13 @@ class Elsewhere:
 class BooksTurns(Protocol):
     """Part of Lines."""
 
-    def begin(self, line: str, first: Micros, end: Micros, expires_at: Millis) -> Booked | Elsewhere:
+    def begin_line(self, line: str, first: Micros, end: Micros, expires_at: Millis) -> Booked | Elsewhere:
         """Books from `first` to `end`, if nobody has booked a turn after `first`. Raises Unavailable."""
         ...
 
-    def extend(self, line: str, known: Micros, by: Micros, slack: Micros, expires_at: Millis) -> Booked | Elsewhere:
+    def extend_line(
+        self, line: str, known: Micros, by: Micros, slack: Micros, expires_at: Millis
+    ) -> Booked | Elsewhere:
         """Books as much behind the last one, if that is not before `known`, nor later than `slack` after it.
 
         Raises Unavailable. After a lost answer, what is booked again was booked twice, and nobody uses it.
@@ -40,7 +42,7 @@ class BooksTurns(Protocol):
 class ReadsLines(Protocol):
     """Part of Lines."""
 
-    def ends(self) -> dict[str, Micros]:
+    def line_ends(self) -> dict[str, Micros]:
         """The next free turn of each line, about. Raises Unavailable."""
         ...
 

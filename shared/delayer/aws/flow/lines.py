@@ -26,7 +26,7 @@ class DynamoLines:
     dynamodb: "DynamoDBClient"
     table: str
 
-    def begin(self, line: str, first: Micros, end: Micros, expires_at: Millis) -> Booked | Elsewhere:
+    def begin_line(self, line: str, first: Micros, end: Micros, expires_at: Millis) -> Booked | Elsewhere:
         refused = self._update(
             line,
             "SET #next = :end, expiresAt = :expires, v = :v",
@@ -35,7 +35,9 @@ class DynamoLines:
         )
         return refused if isinstance(refused, Elsewhere) else Booked(first)
 
-    def extend(self, line: str, known: Micros, by: Micros, slack: Micros, expires_at: Millis) -> Booked | Elsewhere:
+    def extend_line(
+        self, line: str, known: Micros, by: Micros, slack: Micros, expires_at: Millis
+    ) -> Booked | Elsewhere:
         after = self._update(
             line,
             "ADD #next :by SET expiresAt = :expires",
@@ -44,7 +46,7 @@ class DynamoLines:
         )
         return after if isinstance(after, Elsewhere) else Booked(after - by)
 
-    def ends(self) -> dict[str, Micros]:
+    def line_ends(self) -> dict[str, Micros]:
         found: dict[str, Micros] = {}
         page: dict[str, Any] = {}
         try:

@@ -18,7 +18,7 @@ MOST_AT_A_TIME: Final = 1_000
 MOST: Final = 200  # limits: whatever fires reads them all
 
 _UNITS: Final = {"s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}  # microseconds
-_NAMES: Final = {"s": "second", "m": "minute", "h": "hour"}
+_NAMES: Final = {"s": "a second", "m": "a minute", "h": "an hour"}
 _RATE: Final = re.compile(r"([1-9][0-9]{0,6})/([smh])")
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,3}")
 
@@ -77,7 +77,7 @@ def reason_of(party: Party, every: int, concurrency: int) -> str:
     """What its owners read."""
     number, _, unit = rate_shown(every).partition("/")
     limits = [
-        *([f"{number} a {_NAMES[unit]}"] if every else []),
+        *([f"{number} {_NAMES[unit]}"] if every else []),
         *([f"{concurrency} at a time"] if concurrency else []),
     ]
     return f"at most {' and '.join(limits)} reach {_shown(party)}"

@@ -14,7 +14,7 @@ class MemoryLines:
     rows: dict[str, Micros] = Factory(dict)
     writes: int = 0
 
-    def begin(self, line: str, first: Micros, end: Micros, expires_at: Millis) -> Booked | Elsewhere:  # noqa: ARG002
+    def begin_line(self, line: str, first: Micros, end: Micros, expires_at: Millis) -> Booked | Elsewhere:  # noqa: ARG002
         self.writes += 1
         current = self.rows.get(line, 0)
         if current > first:
@@ -22,7 +22,7 @@ class MemoryLines:
         self.rows[line] = end
         return Booked(first)
 
-    def extend(
+    def extend_line(
         self,
         line: str,
         known: Micros,
@@ -37,5 +37,5 @@ class MemoryLines:
         self.rows[line] = current + by
         return Booked(current)
 
-    def ends(self) -> dict[str, Micros]:
+    def line_ends(self) -> dict[str, Micros]:
         return dict(self.rows)

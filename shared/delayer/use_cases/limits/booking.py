@@ -46,9 +46,9 @@ class Booking:
     def _write(self, line: str, planned: Plan, *, is_new: bool) -> Booked | Elsewhere:
         first, by = planned.first or 0, planned.end - (planned.first or 0)
         if is_new:
-            return self.lines.begin(line, first, planned.end, planned.end // MICROS + FORGOTTEN_AFTER)
+            return self.lines.begin_line(line, first, planned.end, planned.end // MICROS + FORGOTTEN_AFTER)
         expires_at = (planned.end + planned.slack) // MICROS + FORGOTTEN_AFTER
-        return self.lines.extend(line, first, by, planned.slack, expires_at)
+        return self.lines.extend_line(line, first, by, planned.slack, expires_at)
 
     def _note(self, line: str, end: Micros) -> None:
         self.ends[line] = max(end, self.ends.pop(line, 0))

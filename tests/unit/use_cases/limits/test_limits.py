@@ -1,0 +1,380 @@
+"""A target that is limited is reached in its turns alone: by the relay, by the executor, and by both together."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from attrs import evolve
+
+from delayer.core.firing.executing import Done, Result, Retry
+from delayer.core.flow.block import Block, opened, suspended
+from delayer.core.flow.party import EVERY, Party
+from delayer.core.ledger.lifecycle import State
+from delayer.core.limits.limit import limited
+from delayer.core.limits.line import line_of
+from delayer.core.limits.turn import TOLERANCE
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, Slot, decode, encode
+from delayer.fakes import MemoryLines, MemoryQueue
+from delayer.ports.lines import Booked, Elsewhere
+from delayer.ports.queue import ReceivedMessage
+from delayer.ports.unavailable import Unavailable
+from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, claimed
+from tests.unit.use_cases.firing.test_execute import delivered as to_executor
+from tests.unit.use_cases.firing.test_relay import delivered as to_relay
+from tests.world import LEAD, World
+
+PARTY = Party(owner=OWNER, target="http-request target")
+TEN = limited(PARTY, NOW - MINUTE, 100_000, 0, "")  # a second
+HOURLY = limited(PARTY, NOW - MINUTE, 3_600_000_000, 0, "")
+OF_ALL = limited(Party(owner=EVERY, target=PARTY.target), NOW - MINUTE, 1_000_000, 0, "")
+PATIENT = json.dumps({"maxAgeSeconds": 60})
+
+
+def world_with(*blocks: Block, answers: tuple[Result, ...] = ()) -> World:
+    world = World()
+    for block in blocks:
+        assert world.blocks.change(block)
+    world.target.answers = list(answers)
+    return world
+
+
+def messages(number: int, due: Millis = NOW, **changes: Any) -> list[DelayerMessage]:
+    return [a_delayer_message(due, nonce=f"n{at}", randomness=bytes([at]) * 8, **changes) for at in range(number)]
+
+
+def ahead(world: World, limit: Block, by: Millis) -> None:
+    """Others have booked the line so far."""
+    world.lines.rows[line_of(limit)] = (world.clock.now() + by) * 1_000
+
+
+def waiting(world: World) -> list[DelayerMessage]:
+    return [decode(one.body, DelayerMessage) for one in world.delayer_queue.messages]
+
+
+def reached(world: World) -> list[Millis]:
+    return [at - NOW for at, _ in world.target.reached]
+
+
+def relays(world: World) -> None:
+    """Until its queue has nothing that is visible."""
+    while batch := world.delayer_queue.receive():
+        done(world.delayer_queue, batch, world.relay(batch))
+
+
+def executes(world: World) -> None:
+    """The same."""
+    while batch := world.http_queue.receive():
+        done(world.http_queue, batch, world.execute(batch))
+
+
+def done(queue: MemoryQueue, batch: Sequence[ReceivedMessage], failed: Sequence[str]) -> None:
+    assert failed == []
+    queue.settle(batch, failed)
+
+
+# ------------------------------------------------------------ the relay
+
+
+def test_without_limits_no_line_is_touched() -> None:
+    world = world_with(limited(Party(owner="another", target=EVERY), NOW, 1_000, 0, ""))
+    assert world.relay(to_relay(*messages(3))) == []
+    executes(world)
+    assert world.lines.writes == 0
+    assert len(world.target.reached) == 3
+
+
+def test_a_batch_is_one_write_and_each_has_its_turn() -> None:
+    world = world_with(TEN)
+    assert world.relay(to_relay(*messages(10))) == []
+    assert world.lines.writes == 1
+    handed = [decode(one.body, ExecutorMessage) for one in world.http_queue.messages]
+    assert [one.slots for one in handed] == [(Slot(line_of(TEN), NOW + LEAD + 100 * at),) for at in range(10)]
+
+
+def test_what_has_its_turn_later_waits_unclaimed_with_its_turn() -> None:
+    """So it can still be cancelled. Its message comes before its turn, and its turn is its own."""
+    world = world_with(TEN)
+    ahead(world, TEN, MINUTE)
+    assert world.relay(to_relay(*messages(2))) == []
+    assert world.ledger.rows == {}
+    assert [one.slots[0].at for one in waiting(world)] == [NOW + MINUTE, NOW + MINUTE + 100]
+    writes = world.lines.writes
+    world.clock.move(59 * SECOND)
+    relays(world)
+    assert world.lines.writes == writes, "it has its turn"
+    assert world.clock.now() >= NOW + MINUTE - LEAD
+    executes(world)
+    assert reached(world) == [MINUTE, MINUTE + 100]
+
+
+def test_beyond_fifteen_minutes_it_hops_and_keeps_its_turn() -> None:
+    world = world_with(HOURLY)
+    ahead(world, HOURLY, 40 * MINUTE)
+    world.relay(to_relay(*messages(1)))
+    for _ in range(2):
+        world.clock.move(15 * MINUTE)
+        relays(world)
+        assert world.ledger.rows == {}
+    world.clock.move(10 * MINUTE - SECOND)
+    relays(world)
+    assert len(world.ledger.rows) == 1
+    assert world.lines.writes == 2, "one that was refused, one that booked"
+
+
+def test_a_turn_makes_nothing_earlier() -> None:
+    world = world_with(TEN)
+    assert world.relay(to_relay(*messages(2, NOW + 2 * SECOND))) == []
+    executes(world)
+    assert reached(world) == [2 * SECOND, 2 * SECOND + 100]
+
+
+def test_a_turn_of_a_limit_that_is_gone_is_void() -> None:
+    world = world_with(HOURLY)
+    ahead(world, HOURLY, 40 * MINUTE)
+    world.relay(to_relay(*messages(1)))
+    world.blocks.remove(HOURLY)
+    world.clock.move(15 * MINUTE)
+    relays(world)
+    executes(world)
+    assert reached(world) == [15 * MINUTE]
+
+
+def test_a_turn_of_a_limit_that_was_raised_is_booked_anew() -> None:
+    world = world_with(HOURLY)
+    ahead(world, HOURLY, 40 * MINUTE)
+    world.relay(to_relay(*messages(1)))
+    world.blocks.change(limited(PARTY, NOW, 100_000, 0, "", over=HOURLY))
+    world.clock.move(15 * MINUTE)
+    relays(world)
+    executes(world)
+    assert reached(world) == [15 * MINUTE + LEAD]
+
+
+def test_what_could_not_wait_for_its_turn_books_none_and_fails_at_its_age() -> None:
+    world = world_with(TEN)
+    ahead(world, TEN, 2 * MINUTE)
+    before = dict(world.lines.rows)
+    assert world.relay(to_relay(*messages(1, retry=PATIENT))) == []
+    assert world.ledger.rows == {}, "it can be cancelled until then"
+    for _ in range(4):
+        world.clock.move(20 * SECOND)
+        relays(world)
+        executes(world)
+    [row] = world.ledger.rows.values()
+    assert row.state is State.FAILED
+    assert row.detail == (
+        "gave up without an attempt, as maxAgeSeconds (60) ended while it waited: at most 10 a second reach target"
+    )
+    assert world.lines.rows == before
+    assert reached(world) == []
+
+
+def test_what_is_suspended_books_no_turn() -> None:
+    world = world_with(TEN, suspended(PARTY, NOW, "", ""))
+    world.relay(to_relay(*messages(2)))
+    assert world.lines.writes == 0
+
+
+def test_what_is_suspended_after_its_claim_books_no_turn() -> None:
+    world = world_with(TEN, suspended(PARTY, NOW, "", ""))
+    world.ledger.store(a_claim())
+    assert world.execute(to_executor(an_executor_message())) == []
+    assert world.lines.writes == 0
+    assert reached(world) == []
+
+
+def test_who_was_to_probe_and_has_its_turn_later_lets_another_one_probe() -> None:
+    world = world_with(TEN, opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
+    ahead(world, TEN, MINUTE)
+    world.relay(to_relay(*messages(1)))
+    [circuit] = [block for block in world.blocks.rows(latest=True).blocks if block.pauses]
+    assert circuit.probe == ""
+
+
+class Down(MemoryLines):
+    """Does not answer."""
+
+    def begin_line(self, line: str, first: int, end: int, expires_at: int) -> Booked | Elsewhere:
+        raise Unavailable("down")
+
+
+def test_if_no_turn_can_be_booked_nothing_passes() -> None:
+    world = world_with(TEN)
+    world.lines = Down()
+    world.build()
+    assert world.relay(to_relay(*messages(2))) == ["m0", "m1"]
+    assert world.ledger.rows == {}
+    world.ledger.store(a_claim())
+    assert world.execute(to_executor(an_executor_message())) == ["m0"]
+    assert reached(world) == []
+
+
+def test_a_message_without_turns_is_written_as_before() -> None:
+    """What does not know them reads what is not limited."""
+    assert "slots" not in encode(a_delayer_message())
+    assert "slots" not in encode(an_executor_message())
+    assert "notBefore" not in encode(an_executor_message())
+
+
+def test_a_second_message_of_the_same_schedule_books_no_turn() -> None:
+    world = world_with(TEN)
+    ahead(world, TEN, MINUTE)
+    due = to_relay(*messages(1))
+    world.relay(due)
+    rows = dict(world.lines.rows)
+    assert world.relay(due) == []
+    assert world.lines.rows == rows
+    assert len(waiting(world)) == 1
+
+
+# ------------------------------------------------------------ the executor
+
+
+def claims(world: World, number: int, **changes: Any) -> list[ExecutorMessage]:
+    made = [
+        evolve(an_executor_message(), schedule=one.schedule, nonce=one.nonce) for one in messages(number, **changes)
+    ]
+    for one in made:
+        world.ledger.store(claimed(one.schedule, one.nonce))
+    return made
+
+
+def test_what_comes_without_a_turn_books_one_for_the_batch() -> None:
+    """As from the relaxed lane, which claims without asking."""
+    world = world_with(TEN)
+    assert world.execute(to_executor(*claims(world, 3))) == []
+    assert world.lines.writes == 1
+    assert reached(world) == [50, 150, 250]
+
+
+def test_a_turn_that_was_missed_is_booked_anew() -> None:
+    world = world_with(TEN)
+    [message] = claims(world, 1)
+    late = evolve(message, slots=(Slot(line_of(TEN), NOW - TOLERANCE - 1),))
+    ahead(world, TEN, 2 * SECOND)
+    assert world.execute(to_executor(late)) == []
+    assert reached(world) == [2 * SECOND]
+
+
+def test_a_turn_far_away_is_waited_for_without_an_attempt() -> None:
+    world = world_with(TEN)
+    ahead(world, TEN, 20 * SECOND)
+    assert world.execute(to_executor(*claims(world, 1))) == []
+    [row] = world.ledger.rows.values()
+    assert (row.state, row.attempt, row.retry_at) == (State.CLAIMED, 1, NOW + 20 * SECOND)
+    [again] = world.http_queue.messages
+    assert again.visible_at <= NOW + 19 * SECOND
+    world.clock.move(19 * SECOND)
+    writes = world.lines.writes
+    executes(world)
+    assert reached(world) == [20 * SECOND]
+    assert world.lines.writes == writes
+
+
+def test_a_retry_books_its_turn_when_it_is_due() -> None:
+    world = world_with(TEN, answers=(Retry(detail="HTTP 429"),))
+    world.execute(to_executor(*claims(world, 1, retry=json.dumps({"maxAttempts": 2, "backoff": {"first": 10}}))))
+    assert world.lines.writes == 1
+    [again] = world.http_queue.messages
+    assert decode(again.body, ExecutorMessage).slots == ()
+    world.clock.move(again.visible_at - world.clock.now())
+    ahead(world, TEN, SECOND)
+    due = world.clock.now()
+    executes(world)
+    assert world.target.reached[1][0] == due + SECOND
+    assert [type(answer) for answer in world.target.answers] == []
+
+
+def test_a_retry_that_is_not_due_for_long_books_no_turn_at_its_hops() -> None:
+    policy = json.dumps({"maxAttempts": 2, "backoff": {"first": 3_600, "factor": 1, "max": 3_600}})
+    world = world_with(TEN, answers=(Retry(detail="HTTP 429"),))
+    world.execute(to_executor(*claims(world, 1, retry=policy)))
+    for _ in range(3):
+        world.clock.move(15 * MINUTE)
+        executes(world)
+    assert world.lines.writes == 1
+    for _ in range(3):
+        world.clock.move(6 * MINUTE)
+        executes(world)
+    assert len(world.target.reached) == 2
+    assert world.lines.writes == 2
+
+
+def test_what_has_become_too_old_in_the_line_fails() -> None:
+    world = world_with(TEN)
+    ahead(world, TEN, 2 * MINUTE)
+    world.execute(to_executor(*claims(world, 1, retry=PATIENT)))
+    for _ in range(3):
+        world.clock.move(25 * SECOND)
+        executes(world)
+    [row] = world.ledger.rows.values()
+    assert row.state is State.FAILED
+    assert "maxAgeSeconds (60) ended while it waited: at most 10 a second reach target" in row.detail
+
+
+def test_a_limit_that_is_set_meanwhile_counts_at_the_last_look() -> None:
+    world = world_with()
+    [message] = claims(world, 1)
+
+    def set_meanwhile(_: ExecutorMessage) -> None:
+        if not world.lines.writes:
+            world.blocks.change(TEN)
+            world.clock.move(3 * SECOND)
+
+    object.__setattr__(world.execute, "permit", set_meanwhile)
+    assert world.execute(to_executor(message)) == []
+    assert world.lines.writes == 1
+    assert len(world.target.reached) == 1
+
+
+# ------------------------------------------------------------ several limits
+
+
+def test_of_two_limits_each_is_kept() -> None:
+    world = world_with(TEN, OF_ALL)
+    for message in messages(3):
+        assert world.relay(to_relay(message)) == []
+        executes(world)
+    assert reached(world) == [LEAD, SECOND + LEAD, 2 * SECOND + LEAD]
+    assert set(world.lines.rows) == {line_of(TEN), line_of(OF_ALL)}
+
+
+def test_a_long_line_pushes_no_other_one_ahead() -> None:
+    """Else one owner's backlog would keep all others from a target that has room for them."""
+    world = world_with(HOURLY, limited(Party(owner=EVERY, target=PARTY.target), NOW, 100_000, 0, ""))
+    ahead(world, HOURLY, 40 * MINUTE)
+    world.relay(to_relay(*messages(5)))
+    assert set(world.lines.rows) == {line_of(HOURLY)}
+
+
+def test_if_the_other_line_is_longer_then_both_are_booked_at_its_turn() -> None:
+    world = world_with(TEN, OF_ALL)
+    [message] = claims(world, 1)
+    ahead(world, TEN, 2 * SECOND)
+    assert world.execute(to_executor(message)) == []
+    assert reached(world) == [2 * SECOND]
+    assert world.lines.rows[line_of(OF_ALL)] <= (NOW + 3_100) * 1_000
+
+
+# ------------------------------------------------------------ all of it
+
+
+def test_a_minute_of_a_limited_target_with_failures() -> None:
+    """60 at once, of which each tenth fails once."""
+    fails = tuple(Retry(detail="HTTP 429") if at % 10 == 3 else Done("ok") for at in range(60))
+    world = world_with(TEN, answers=fails)
+    policy = json.dumps({"maxAttempts": 3, "backoff": {"first": 5, "factor": 1, "max": 5}})
+    due = messages(60, retry=policy)
+    for first in range(0, 60, 10):
+        assert world.relay(to_relay(*due[first : first + 10])) == []
+    for _ in range(120):
+        relays(world)
+        executes(world)
+        world.clock.move(100)
+    made = sorted(at for at, _ in world.target.reached)
+    assert len(made) == 66
+    assert {row.state for row in world.ledger.rows.values()} == {State.EXECUTED}
+    for first in made:
+        assert sum(first <= at < first + SECOND for at in made) <= 12
+        assert sum(first <= at < first + 10 * SECOND for at in made) <= 105
