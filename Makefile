@@ -117,7 +117,7 @@ dead-letters: $(INSTALLED) ## redrive or discard dead letters, one or many (ARGS
 owner-policy: $(INSTALLED) ## say what owners may do (ARGS="set --owner NAME --json '{…}'"; ARGS=--help)
 	@$(BIN)/python -m operate.owner_policy $(ARGS)
 
-flow: $(INSTALLED) ## what waits though it is due: list, suspend, release, close (ARGS="suspend --owner NAME --reason '…'"; ARGS=--help)
+flow: $(INSTALLED) ## what waits though it is due: list, suspend, release, limit, close (ARGS="suspend --owner NAME --reason '…'"; ARGS=--help)
 	@$(BIN)/python -m operate.flow $(ARGS)
 
 lock: $(INSTALLED) ## resolve the requirements again

@@ -1,4 +1,4 @@
-"""`make flow`: shows what waits although it is due, suspends and releases owners and targets, closes circuits.
+"""`make flow`: shows what waits although it is due, suspends owners and targets, limits them, closes circuits.
 
 The work is done by the function operator-flow of the stack (ADR 0110).
 """
@@ -20,6 +20,7 @@ TARGET: Final = (
 )
 ALL: Final = "(all)"
 SUSPENSIONS: Final = ("owner", "target", "since", "by", "reason")
+LIMITS: Final = ("owner", "target", "rate", "booked", "since", "by")
 CIRCUITS: Final = ("owner", "target", "state", "since", "until", "pauses", "reason")
 
 
@@ -27,9 +28,10 @@ def parser() -> argparse.ArgumentParser:
     """The parser, with the text that `--help` shows."""
     made = argparse.ArgumentParser(
         prog="make flow ARGS=…",
-        description="Shows what waits although it is due, suspends and releases owners and targets, and closes the "
-        "circuits of targets. It uses the credentials and the region that the AWS CLI would use (AWS_PROFILE, "
-        f"AWS_REGION, AWS_ENDPOINT_URL, …), which need the permission lambda:InvokeFunction on <stack>-{FUNCTION}.",
+        description="Shows what waits although it is due, suspends and releases owners and targets, limits how often "
+        "they are reached, and closes the circuits of targets. It uses the credentials and the region that the AWS CLI "
+        f"would use (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, …), which need the permission lambda:InvokeFunction on "
+        f"<stack>-{FUNCTION}.",
         epilog="Example: suspend --target api.example.com --reason 'maintenance until noon'. The exit status is 0 if "
         "the command was carried out, also if there was nothing to change, and 1 if not.",
     )
@@ -40,6 +42,17 @@ def parser() -> argparse.ArgumentParser:
     suspend.add_argument("--reason", required=True, metavar="TEXT", help="why: the owners of what waits read it")
     add_command(commands, "release", "take back a suspension; what waits fires within 15 minutes")
     add_command(commands, "close", "close the circuits of an owner, a target, or both, before they are probed")
+    limit = add_command(
+        commands, "limit", "limit how often a target, the targets of an owner, or a connection is reached"
+    )
+    limit.add_argument(
+        "--connection", default="", metavar="NAME", help="instead of a target: a connection of the owner"
+    )
+    limit.add_argument("--rate", required=True, metavar="RATE", help="attempts: 10/s, 30/m or 100/h; 1/h to 1000/s")
+    unlimit = add_command(commands, "unlimit", "remove a limit; what waits for it fires within 15 minutes")
+    unlimit.add_argument(
+        "--connection", default="", metavar="NAME", help="instead of a target: a connection of the owner"
+    )
     what = "remove a row that this version of Delayer cannot read"
     discard = commands.add_parser("discard", help=what, description=f"{what[0].upper()}{what[1:]}.")
     discard.add_argument("block", metavar="BLOCK", help="as `list` shows it")
@@ -60,8 +73,10 @@ def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = boto3.
     """The exit status."""
     made = parser()
     given = vars(made.parse_args(argv))
-    if given["command"] in ("suspend", "release", "close") and not (given["owner"] or given["target"]):
+    if given["command"] not in ("list", "discard") and not (given["owner"] or given["target"]):
         made.error("give --owner, --target, or both")
+    if given.get("connection") and given["target"]:
+        made.error("give --target or --connection, not both")
     function = f"{given.pop('stack')}-{FUNCTION}"
     try:
         result = Function(make("lambda", config=CONFIG), function)(given)
@@ -86,6 +101,12 @@ def lines(command: str, result: dict[str, Any]) -> list[str]:
             return [done, *table(SUSPENSIONS, [result["suspension"]])]
         case "release":
             return released(result)
+        case "limit":
+            done = "Limited:" if result["changed"] else "It was limited so before:"
+            return [done, *table(LIMITS, [limit_row(result["limit"])])]
+        case "unlimit":
+            removed = [limit_row(one) for one in result["removed"]]
+            return ["Removed:", *table(LIMITS, removed)] if removed else ["There is no such limit."]
         case "discard":
             return [f"Discarded: {key}" for key in result["discarded"]] or ["There is no such row."]
         case _:
@@ -100,10 +121,16 @@ def listed(result: dict[str, Any]) -> list[str]:
     return [
         *(["Suspensions:", *table(SUSPENSIONS, suspensions)] if suspensions else ["Nothing is suspended."]),
         *(["Circuits:", *table(CIRCUITS, circuits)] if circuits else ["No circuit is open."]),
+        *(["Limits:", *table(LIMITS, [limit_row(one) for one in result["limits"]])] if result["limits"] else []),
         *(["Rows that this version cannot read:", *(f"  {key}" for key in malformed)] if malformed else []),
         f"In the delayer queue are about {queue['delayed']:,} delayed messages and {queue['ready']:,} that are ready: "
         "what waits, and what is due within minutes.",
     ]
+
+
+def limit_row(limit: dict[str, Any]) -> dict[str, Any]:
+    """How far ahead its line is booked: so long waits who comes now."""
+    return {**limit, "booked": f"{limit['bookedSeconds']:,} s"}
 
 
 def released(result: dict[str, Any]) -> list[str]:

@@ -402,6 +402,7 @@ def limits(ports: "Bundle", of: "Gate") -> "Limits":
 def operate_flow(ports: "Bundle") -> "OperateFlow":
     """The operator's commands on what waits."""
     from delayer.use_cases.flow.commands import OperateFlow
+    from delayer.use_cases.limits.commands import OperateLimits
 
     return OperateFlow(
         clock=ports.clock,
@@ -409,6 +410,7 @@ def operate_flow(ports: "Bundle") -> "OperateFlow":
         actions=ports.actions,
         delayer_queue=ports.delayer_queue,
         observer=ports.observer,
+        limits=OperateLimits(clock=ports.clock, blocks=ports.blocks, lines=ports.lines, observer=ports.observer),
     )
 
 

@@ -29,7 +29,7 @@ def waiting_for(blocks: Iterable[Block], party: Party, next_attempt_at: Millis, 
     An attempt that is planned for later than the end of a pause waits for its own time, and not for the circuit. A
     crowd that is over keeps back nobody, though its row is still there.
     """
-    about = sorted((block for block in blocks if block.party.covers(party)), key=_suspensions_first)
+    about = sorted((block for block in blocks if block.party.covers(party)), key=_in_order)
     for block in about:
         if block.is_over(now):
             continue
@@ -40,5 +40,6 @@ def waiting_for(blocks: Iterable[Block], party: Party, next_attempt_at: Millis, 
     return None
 
 
-def _suspensions_first(block: Block) -> tuple[bool, Millis]:
-    return block.kind is not Kind.SUSPENSION, block.since
+def _in_order(block: Block) -> tuple[bool, bool, Millis]:
+    """What lasts longest is said first, and a limit last: it keeps back only what has come too fast."""
+    return block.kind is not Kind.SUSPENSION, block.kind is Kind.LIMIT, block.since

@@ -9,6 +9,7 @@ from attrs import evolve
 from delayer.core.connections.connection import named_in
 from delayer.core.flow.block import Block, Kind
 from delayer.core.flow.party import EVERY, Party
+from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 
@@ -95,6 +96,13 @@ def parties_of(party: Party, schedule: Schedule) -> tuple[Party, ...]:
     """Those of its target and of its connection."""
     name = named_in(schedule.definition)
     return (party, Party(owner=party.owner, target=f"{CONNECTION} {name}")) if name else (party,)
+
+
+def of_connection(block: Block, party: Party, definition: Definition | None) -> Block:
+    """A limit of the connection that a definition names, as one of this party; any other block as it is."""
+    kind, _, name = block.party.target.partition(" ")
+    is_its = kind == CONNECTION and block.kind is Kind.LIMIT and definition is not None
+    return evolve(block, party=party) if is_its and definition and named_in(definition) == name else block
 
 
 def limits_about(blocks: Iterable[Block], parties: Iterable[Party]) -> tuple[Block, ...]:

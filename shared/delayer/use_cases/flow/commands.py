@@ -9,17 +9,21 @@ from delayer.core.actions.action_type import ActionType
 from delayer.core.flow.block import Block, Kind, suspended
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.flow.target import NoTarget, target_written
+from delayer.core.limits.limit import CONNECTION, NoLimit
 from delayer.core.schedule.instants import Millis, format_instant
 from delayer.ports.clock import Clock
 from delayer.ports.flow import Blocks
 from delayer.ports.observer import Observer
 from delayer.ports.queue import CountsMessages
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.limits.commands import OperateLimits, party_of_connection
 
 USAGE: Final = (
     'give {"command": "list"} '
     'or {"command": "suspend", "owner": "", "target": "", "reason": "<its owners read it>", "by": "<who you are>"} '
     'or {"command": "release" | "close", "owner": "", "target": "", "by": "<who you are>"} '
+    'or {"command": "limit", "owner": "", "target": "" or "connection": "", "rate": "10/s", "by": "<who you are>"} '
+    'or {"command": "unlimit", "owner": "", "target": "" or "connection": "", "by": "<who you are>"} '
     'or {"command": "discard", "block": "<as list shows it>", "by": "<who you are>"}'
 )
 FIELDS: Final[Mapping[str, frozenset[str]]] = {
@@ -27,9 +31,19 @@ FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "suspend": frozenset({"owner", "target", "reason", "by"}),
     "release": frozenset({"owner", "target", "by"}),
     "close": frozenset({"owner", "target", "by"}),
+    "limit": frozenset({"owner", "target", "connection", "rate", "by"}),
+    "unlimit": frozenset({"owner", "target", "connection", "by"}),
     "discard": frozenset({"block", "by"}),
 }
-LONGEST: Final[Mapping[str, int]] = {"owner": 2_048, "target": 2_048, "reason": 200, "by": 200, "block": 200}
+LONGEST: Final[Mapping[str, int]] = {
+    "owner": 2_048,
+    "target": 2_048,
+    "connection": 200,
+    "rate": 20,
+    "reason": 200,
+    "by": 200,
+    "block": 200,
+}
 MOST: Final = 200  # suspensions: whatever fires reads them all
 ROUNDS: Final = 5  # rows change under a command only if probes or other commands are at work
 
@@ -47,12 +61,13 @@ class OperateFlow:
     actions: Mapping[str, ActionType]  # by type
     delayer_queue: CountsMessages
     observer: Observer
+    limits: OperateLimits
 
     def __call__(self, event: Any) -> dict[str, Any]:
         """{"ok": true, "result": …}, or {"ok": false, "error": a sentence}. Never raises for a wrong command."""
         try:
             return {"ok": True, "result": self._carry_out(admitted(event))}
-        except (WrongCommand, NoTarget, Unavailable) as error:
+        except (WrongCommand, NoTarget, NoLimit, Unavailable) as error:
             return {"ok": False, "error": str(error)}
 
     def _carry_out(self, given: Mapping[str, str]) -> dict[str, Any]:
@@ -60,16 +75,25 @@ class OperateFlow:
             return self.list()
         if given["command"] == "discard":
             return self.discard(given["block"], given["by"])
-        party = Party(owner=given["owner"], target=self._target(given["target"]))
+        party = self._party(given)
         if party == Party(owner=EVERY, target=EVERY):
-            raise WrongCommand("give an owner, a target, or both: nothing suspends or releases all at once")
+            raise WrongCommand("give an owner, a target, or both: nothing suspends, releases or limits all at once")
         match given["command"]:
             case "suspend":
                 return self.suspend(party, given["reason"], given["by"])
             case "release":
                 return self.release(party, given["by"])
+            case "limit":
+                return self.limits.limit(party, given["rate"], given["by"])
+            case "unlimit":
+                return self.limits.unlimit(party, given["by"])
             case _:
                 return self.close(party, given["by"])
+
+    def _party(self, given: Mapping[str, str]) -> Party:
+        if connection := given.get("connection"):
+            return party_of_connection(given["owner"], given["target"], connection)
+        return Party(owner=given["owner"], target=self._target(given["target"]))
 
     def list(self) -> dict[str, Any]:
         """What waits, and how much is in the delayer queue: for whom it waits there, nobody counts (ADR 0110)."""
@@ -78,6 +102,7 @@ class OperateFlow:
         return {
             "suspensions": [shown(block, now) for block in blocks if block.kind is Kind.SUSPENSION],
             "circuits": [shown(block, now) for block in blocks if block.kind is Kind.CIRCUIT],
+            "limits": self.limits.list(blocks),
             "malformed": sorted(rows.malformed),
             "delayerQueue": {"ready": self.delayer_queue.visible(), "delayed": self.delayer_queue.delayed()},
         }
@@ -148,7 +173,8 @@ class OperateFlow:
 
     def _target(self, text: str) -> str:
         """What `list` shows is understood as it is, also if its type is not registered any more."""
-        if any(block.party.target == text for block in self.blocks.rows(latest=True).blocks):
+        known = (block.party.target for block in self.blocks.rows(latest=True).blocks)
+        if text in known and not text.startswith(f"{CONNECTION} "):
             return text
         return target_written(text, {kind: self.actions[kind].fair_by for kind in self.actions})
 

@@ -8,6 +8,7 @@ from delayer.core.actions.action_type import ActionType
 from delayer.core.flow.block import Block
 from delayer.core.flow.party import EVERY, Party, party_in
 from delayer.core.flow.waiting import Waiting, waiting_for
+from delayer.core.limits.limit import of_connection
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
@@ -35,7 +36,9 @@ class Waits:
             blocks = [block for block in self.view() if block.party.owner in (EVERY, owner)]
             if not blocks:
                 return None
-            return waiting_for(blocks, self._party(owner, definition, blocks), next_attempt_at, self.clock.now())
+            party = self._party(owner, definition, blocks)
+            blocks = [of_connection(block, party, definition) for block in blocks]
+            return waiting_for(blocks, party, next_attempt_at, self.clock.now())
         except Unavailable as error:
             self.observer.warn("blocks not read", error=str(error))
             return None
