@@ -25,7 +25,8 @@ ROOMS: dict[str, set[str]] = {
     "core/recurrence": {"core/schedule"},
     "core/ledger": {"core/schedule"},
     "core/flow": {"core/schedule"},
-    "core/firing": {"core/schedule", "core/flow", "core/ledger"},
+    "core/limits": {"core/schedule", "core/flow"},
+    "core/firing": {"core/schedule", "core/flow", "core/limits", "core/ledger"},
     "core/recovery": {"core/schedule", "core/ledger"},
     "core/jobs": {"core/schedule"},
     "core/masking": {"core/schedule"},
@@ -50,15 +51,17 @@ ROOMS: dict[str, set[str]] = {
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
     "core/connections": {"core/schedule", "core/ledger", "core/masking", "core/api"},
     "ports": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
-    | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing", "core/connections"},
+    | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing", "core/connections"}
+    | {"core/limits"},
     "use_cases": {"core/schedule", "core/ledger", "ports"},
     "use_cases/signing": {"core/schedule", "core/actions", "core/signing", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"core/series", "core/signing"}
     | {"use_cases", "use_cases/signing"},
-    "use_cases/flow": {"core/schedule", "core/flow", "core/firing", "core/actions", "ports"},
+    "use_cases/flow": {"core/schedule", "core/flow", "core/limits", "core/firing", "core/actions", "ports"},
+    "use_cases/limits": {"core/schedule", "core/flow", "core/limits", "core/firing", "ports", "use_cases/flow"},
     "use_cases/firing": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "ports"}
-    | {"use_cases", "use_cases/flow", "use_cases/recovery"},
+    | {"core/limits", "use_cases", "use_cases/flow", "use_cases/limits", "use_cases/recovery"},
     "use_cases/actions": {"core/schedule", "core/actions", "ports"},
     "use_cases/owners": {
         "core/schedule",
@@ -124,7 +127,7 @@ ROOMS: dict[str, set[str]] = {
         "fakes/connections",
     },
     "fakes/series": {"core/schedule", "core/series/upkeep", "fakes/tables", "ports"},
-    "fakes/flow": {"core/flow"},
+    "fakes/flow": {"core/schedule", "core/flow", "core/limits", "ports"},
     "fakes/owners": {"core/owners", "ports"},
     "fakes/lanes": {"core/schedule", "ports", "fakes/tables"},
     "fakes/signing": {"core/signing"},
@@ -157,7 +160,7 @@ ROOMS: dict[str, set[str]] = {
     "aws/signing": {"core/signing", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/lanes": {"core/schedule", "ports", "aws/runtime", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/owners": {"core/owners", "ports", "aws/runtime", "aws/dynamodb/items"},
-    "aws/flow": {"core/schedule", "core/flow", "ports", "aws/runtime", "aws/dynamodb/items"},
+    "aws/flow": {"core/schedule", "core/flow", "core/limits", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/deployment": {"core/schedule", "core/ledger", "core/actions", "ports", "aws/runtime", "aws/dynamodb/items"},
     "aws/events": {"core/schedule", "core/history", "ports", "aws/dynamodb", "aws/dynamodb/items"},
     "aws/messaging": {"core/schedule", "core/recovery", "ports", "aws/runtime", "aws/events"},
@@ -183,6 +186,7 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/recovery",
         "use_cases/firing",
         "use_cases/flow",
+        "use_cases/limits",
         "use_cases/history",
         "use_cases/api",
         "use_cases/signing",

@@ -391,7 +391,7 @@ def waits(ports: "Bundle") -> "Waits":
     return Waits(clock=ports.clock, view=view, actions=ports.actions, observer=ports.observer)
 
 
-def limits(ports: "Bundle", of: "Gate") -> "Limits":
+def _limits(ports: "Bundle", of: "Gate") -> "Limits":
     """Of the rate of attempts, which are known as the gate knows its rows."""
     from delayer.use_cases.limits.booking import Booking
     from delayer.use_cases.limits.limits import Limits
@@ -402,7 +402,7 @@ def limits(ports: "Bundle", of: "Gate") -> "Limits":
 def operate_flow(ports: "Bundle") -> "OperateFlow":
     """The operator's commands on what waits."""
     from delayer.use_cases.flow.commands import OperateFlow
-    from delayer.use_cases.limits.commands import OperateLimits
+    from delayer.use_cases.flow.limit_commands import OperateLimits
 
     return OperateFlow(
         clock=ports.clock,
@@ -430,7 +430,7 @@ def relay(ports: "Bundle") -> "Relay":
         lease=ports.settings.lease,
         lead=ports.settings.lead,
         gate=asked,
-        limits=limits(ports, asked),
+        limits=_limits(ports, asked),
     )
 
 
@@ -482,7 +482,7 @@ def execute(
         new_fence=ports.new_token,
         breaker=circuits,
         slots=ports.slots,
-        limits=limits(ports, circuits.gate),
+        limits=_limits(ports, circuits.gate),
         check=check,
         has_time=has_time,
         permit=Permit(policies=ports.owner_policies, action_of=known.get),

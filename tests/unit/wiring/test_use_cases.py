@@ -76,11 +76,20 @@ PARTS: dict[str, set[str]] = {
     "sweep_buckets": {"clock", "observer", "schedules", "control", "delayer_queue", "settings.backlog_mark"},
     "gate": FLOW,
     "waits": FLOW,
-    "operate_flow": {*FLOW, "delayer_queue"},
+    "operate_flow": {*FLOW, "lines", "delayer_queue"},
     "breaker": FLOW,
-    "relay": {*DEAD_LETTERS, *FLOW, "delayer_queue", "executor_queues", "new_token", "settings.lease", "settings.lead"},
+    "relay": {
+        *DEAD_LETTERS,
+        *FLOW,
+        "lines",
+        "delayer_queue",
+        "executor_queues",
+        "new_token",
+        "settings.lease",
+        "settings.lead",
+    },
     "refill": {"observer", "own_queue", "slots", "background", "settings.suspects"},
-    "execute": {*DEAD_LETTERS, *FLOW, "slots", "owner_policies", "own_queue", "parallel", "new_token"},
+    "execute": {*DEAD_LETTERS, *FLOW, "lines", "slots", "owner_policies", "own_queue", "parallel", "new_token"},
     "guard": {*DEAD_LETTERS, "trials", "settings.suspects"},
     "bring_back": {"clock", "parallel", "observer", "dead_letter_store", "stream_consumer"},
     "redrive": REDRIVE,
@@ -251,7 +260,7 @@ TWO = {
 }
 SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota", "Redrive"}  # Redrive: of the commands for one and for many
 SHARED |= {"Retention", "Occurrences", "Begin", "StepSeries"}  # of series
-SHARED |= {"Gate", "Breaker"}  # of the relay, and of the executors
+SHARED |= {"Gate", "Breaker", "Limits"}  # of the relay, and of the executors
 SHARED |= {"Waits"}  # of lookups
 SHARED |= {"Naming", "StillNamed", "FindLive", "SweepSecrets"}  # of what names a connection
 SHARED |= {"AskPolicies"}  # of a stream, and of the net under it

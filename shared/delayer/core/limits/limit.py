@@ -6,14 +6,14 @@ from typing import Final
 
 from attrs import evolve
 
-from delayer.core.connections.connection import named_in
 from delayer.core.flow.block import Block, Kind
-from delayer.core.flow.party import EVERY, Party
+from delayer.core.flow.party import EVERY, Party, target_in
+from delayer.core.flow.target import OF_A_HOST
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 
-CONNECTION: Final = "connection"  # before its name, in the place of a target
+CONNECTION: Final = "connection"  # before its name, in the place of a target; and the field that names it
 FASTEST: Final = 1_000  # a second
 MOST_AT_A_TIME: Final = 1_000
 MOST: Final = 200  # limits: whatever fires reads them all
@@ -92,9 +92,14 @@ def _shown(party: Party) -> str:
     return f"the targets of {party.target}" if kind == CONNECTION else resource or kind
 
 
+def connection_in(definition: Definition) -> str:
+    """The connection that its action names; empty if it names none."""
+    return target_in(definition.action, CONNECTION) if definition.action_type == OF_A_HOST else ""
+
+
 def parties_of(party: Party, schedule: Schedule) -> tuple[Party, ...]:
     """Those of its target and of its connection."""
-    name = named_in(schedule.definition)
+    name = connection_in(schedule.definition)
     return (party, Party(owner=party.owner, target=f"{CONNECTION} {name}")) if name else (party,)
 
 
@@ -102,7 +107,7 @@ def of_connection(block: Block, party: Party, definition: Definition | None) -> 
     """A limit of the connection that a definition names, as one of this party; any other block as it is."""
     kind, _, name = block.party.target.partition(" ")
     is_its = kind == CONNECTION and block.kind is Kind.LIMIT and definition is not None
-    return evolve(block, party=party) if is_its and definition and named_in(definition) == name else block
+    return evolve(block, party=party) if is_its and definition and connection_in(definition) == name else block
 
 
 def limits_about(blocks: Iterable[Block], parties: Iterable[Party]) -> tuple[Block, ...]:

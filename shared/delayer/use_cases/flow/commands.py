@@ -16,7 +16,7 @@ from delayer.ports.flow import Blocks
 from delayer.ports.observer import Observer
 from delayer.ports.queue import CountsMessages
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.limits.commands import OperateLimits, party_of_connection
+from delayer.use_cases.flow.limit_commands import OperateLimits, party_of_connection
 
 USAGE: Final = (
     'give {"command": "list"} '
