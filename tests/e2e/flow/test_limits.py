@@ -1,0 +1,53 @@
+"""A target that is limited to ten attempts a second gets no more, retries counted, and everything in the end."""
+
+import time
+
+from delayer.core.schedule.instants import SECOND
+from tests.e2e.client import Client, now
+from tests.e2e.flow.test_waiting import KNOWN, flow, posted
+
+MANY = 60
+FAIL_ONCE = range(3, MANY, 10)
+OWNER = "limited"
+
+
+def test_no_second_has_more_than_the_limit_and_nothing_is_lost(client: Client) -> None:
+    host = client.receiver.url.removeprefix("http://")
+    said = flow(client, "limit", "--owner", OWNER, "--target", host, "--rate", "10/s", "--by", "eve")
+    assert "10/s" in said
+    due = now() + 2 * KNOWN
+    retry = {"maxAttempts": 3, "backoff": {"first": 2, "factor": 1, "max": 2}}
+    for number in FAIL_ONCE:
+        client.receiver.fail_first(f"/limited/{number}", 1, status=429)
+    ids = [posted(client, OWNER, f"{client.receiver.url}/limited/{at}", due, retry=retry) for at in range(MANY)]
+    for schedule_id in ids:
+        client.ledger_state(schedule_id, "executed", seconds=40)
+    made = sorted(one.at_ms for at in range(MANY) for one in client.receiver.of(f"/limited/{at}"))
+    assert len(made) == MANY + len(FAIL_ONCE), "each once, and again what has failed"
+    assert made[0] >= due
+    for first in made:
+        assert sum(first <= at < first + SECOND for at in made) <= 12
+        assert sum(first <= at < first + 10 * SECOND for at in made) <= 105
+    assert made[-1] - made[0] >= (len(made) - 2) * SECOND // 10, "ten a second"
+    assert made[-1] - made[0] <= 25 * SECOND, "and not much fewer"
+    assert "10/s" in flow(client, "list")
+    assert "Removed:" in flow(client, "unlimit", "--owner", OWNER, "--target", host)
+    assert "There is no such limit." in flow(client, "unlimit", "--owner", OWNER, "--target", host)
+
+
+def test_what_waits_for_its_turn_says_so_and_can_be_cancelled(client: Client) -> None:
+    host = client.receiver.url.removeprefix("http://")
+    flow(client, "limit", "--owner", "hourly", "--target", host, "--rate", "1/m")
+    due = now() + 2 * KNOWN
+    ids = [posted(client, "hourly", f"{client.receiver.url}/hourly/{at}", due) for at in range(3)]
+    owner = {"Delayer-Owner": "hourly"}
+    time.sleep((due + 5 * SECOND - now()) / SECOND)  # the first has its turn at once, the next one in a minute
+    states = {one: client.call("GET", f"/schedules/{one}", headers=owner)[2] for one in ids}
+    waiting = [one for one in ids if states[one]["state"] == "enqueued"]
+    assert len(waiting) == 2, states
+    for one in waiting:
+        assert states[one]["waiting"]["for"] == "limit"
+        assert states[one]["waiting"]["reason"] == f"at most 1 a minute reach {host}"
+        status, _, content = client.call("DELETE", f"/schedules/{one}", headers=owner)
+        assert (status, content["state"]) == (200, "cancelled")
+    flow(client, "unlimit", "--owner", "hourly", "--target", host)

@@ -1,0 +1,100 @@
+"""Each rule of a limit is taken out, one at a time. The search has to find what the rule prevents."""
+
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from delayer.core.limits.line import line_of
+from delayer.core.schedule.messages import Slot
+from delayer.fakes import MemoryLines
+from delayer.ports.lines import Booked, Elsewhere
+from tests.model.limits.search import search
+from tests.model.limits.state import NOW, PATIENT, TICK, Budget, World
+from tests.model.limits.steps import REAL, Rules
+from tests.model.search import Found
+
+
+@frozen(kw_only=True)
+class Guard:
+    """One rule, and the code without it."""
+
+    name: str
+    what: str  # what happens without it
+    without: Rules
+    possible: Budget
+
+    def search(self) -> Found[World]:
+        """What happens without it."""
+        return search(self.possible, self.without)
+
+
+class Unconditional(MemoryLines):
+    """Whoever knows of nobody begins the line anew."""
+
+    def begin_line(self, line: str, first: int, end: int, expires_at: int) -> Booked | Elsewhere:
+        self.rows.pop(line, None)
+        return super().begin_line(line, first, end, expires_at)
+
+
+class WhereItWas(MemoryLines):
+    """Whoever books behind the last one takes the last one to be the one that it knows."""
+
+    def extend_line(self, line: str, known: int, by: int, slack: int, expires_at: int) -> Booked | Elsewhere:
+        found = super().extend_line(line, known, by, slack, expires_at)
+        return Booked(known) if isinstance(found, Booked) else found
+
+
+def _whenever(slots: Any, limits: Any, now: int) -> bool:
+    """A turn that was missed is used all the same."""
+    return all(slot.at <= now for slot in slots) and {slot.line for slot in slots} == {line_of(one) for one in limits}
+
+
+def _of_any_line(slots: Any, limits: Any, now: int) -> bool:
+    """A turn counts, whatever the limit was when it was booked."""
+    return REAL.in_time([Slot(line_of(limits[0]), slot.at) for slot in slots], limits, now)
+
+
+GUARDS: Final = (
+    Guard(
+        name="a turn is booked once",
+        what="two environments that know nothing of each other give the same turn twice",
+        without=evolve(REAL, lines=Unconditional),
+        possible=Budget(messages=2, crashes=1),
+    ),
+    Guard(
+        name="the row says where the line ends",
+        what="an environment that knows less than there is gives turns that others have",
+        without=evolve(REAL, lines=WhereItWas),
+        possible=Budget(failures=2),
+    ),
+    Guard(
+        name="a missed turn is void",
+        what="several that come late are attempted at the same time",
+        without=evolve(REAL, in_time=_whenever, held=lambda slots, *_: slots),
+        possible=Budget(),
+    ),
+    Guard(
+        name="a turn is of one line",
+        what="turns of the limit as it was are used beside those of the limit as it is",
+        without=evolve(REAL, in_time=_of_any_line, held=lambda slots, *_: slots),
+        possible=Budget(changes=1),
+    ),
+    Guard(
+        name="who is not told has no turn",
+        what="an environment whose booking got no answer goes on as if it had been written",
+        without=evolve(REAL, goes_on_if_lost=True),
+        possible=Budget(messages=2, lost=1),
+    ),
+    Guard(
+        name="what is of no use is not booked",
+        what="turns are booked by those who cannot wait for them",
+        without=evolve(REAL, latest=lambda _: NOW + PATIENT),
+        possible=Budget(waits=TICK),
+    ),
+    Guard(
+        name="a missed turn is booked anew",
+        what="who has missed its turn is never attempted",
+        without=evolve(REAL, books_again=False),
+        possible=Budget(messages=1),
+    ),
+)
