@@ -23,7 +23,7 @@ NOW: Final[Millis] = 1_000_000
 PAST: Final[Micros] = NOW * MICROS - 1
 KEPT: Final[Millis] = 5 * TICK  # an attempt is remembered: three of them take longer
 PATIENT: Final[Millis] = 1_000 * TICK  # it can wait for any turn
-LIMIT: Final = limited(Party(owner="o", target="http-request t"), 0, EVERY, 0, "")
+LIMIT: Final = limited(Party(owner="o", target="http-request t"), 0, EVERY, "")
 
 
 def limit_of(generation: int) -> Block:

@@ -102,6 +102,23 @@ def test_a_circuit_is_listed_and_closed(run: Terminal) -> None:
     assert run.lines == ["There is no such circuit."]
 
 
+def test_a_limit_is_set_listed_and_removed(run: Terminal) -> None:
+    assert run("limit --target api.example.com --rate 10/s --by eve") == 0
+    assert run.lines[0] == "Limited:"
+    assert run.lines[1].split() == ["OWNER", "TARGET", "RATE", "BOOKED", "SINCE", "BY"]
+    assert run.lines[2].split()[:6] == ["(all)", "http-request", "api.example.com", "10/s", "0", "s"]
+    assert run("limit --target api.example.com --rate 10/s") == 0
+    assert run.lines[0] == "It was limited so before:"
+    assert run("list") == 0
+    assert "Limits:" in run.lines
+    assert run("unlimit --target api.example.com") == 0
+    assert run.lines[0] == "Removed:"
+    assert run("unlimit --target api.example.com") == 0
+    assert run.lines == ["There is no such limit."]
+    assert run("limit --owner ann --connection crm --rate 100/h") == 0
+    assert run.lines[2].split()[:3] == ["ann", "connection", "crm"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -110,6 +127,9 @@ def test_a_circuit_is_listed_and_closed(run: Terminal) -> None:
         ("suspend --reason r", "give --owner, --target, or both"),
         ("release", "give --owner, --target, or both"),
         ("close --by eve", "give --owner, --target, or both"),
+        ("limit --owner ann", "required: --rate"),
+        ("limit --rate 10/s", "give --owner, --target, or both"),
+        ("limit --owner ann --target t --connection c --rate 1/s", "give --target or --connection, not both"),
         ("list --owner ann", "unrecognized arguments"),
     ],
 )

@@ -45,8 +45,7 @@ class Block:
     probe: str = ""  # the nonce of the schedule that probes it
     probe_until: Millis = 0  # then another one may
     by: str = ""  # the operator, as far as it is known
-    every: int = 0  # of a limit: microseconds from one attempt to the next; 0: as they come
-    concurrency: int = 0  # of a limit: attempts at a time; 0: as many as there are
+    every: int = 0  # of a limit: microseconds from one attempt to the next
 
     @property
     def key(self) -> str:

@@ -15,17 +15,15 @@ from delayer.core.schedule.schedule import Schedule
 
 CONNECTION: Final = "connection"  # before its name, in the place of a target; and the field that names it
 FASTEST: Final = 1_000  # a second
-MOST_AT_A_TIME: Final = 1_000
 MOST: Final = 200  # limits: whatever fires reads them all
 
 _UNITS: Final = {"s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}  # microseconds
 _NAMES: Final = {"s": "a second", "m": "a minute", "h": "an hour"}
 _RATE: Final = re.compile(r"([1-9][0-9]{0,6})/([smh])")
-_NUMBER: Final = re.compile(r"[1-9][0-9]{0,3}")
 
 
 class NoLimit(ValueError):
-    """The text says no rate, or no number of attempts. The message says what does."""
+    """The text says no rate. The message says what does."""
 
 
 def rate_written(text: str) -> int:
@@ -39,15 +37,6 @@ def rate_written(text: str) -> int:
     return every
 
 
-def concurrency_written(text: str) -> int:
-    """Attempts at a time; 0 for an empty text. Raises NoLimit."""
-    if not text:
-        return 0
-    if not _NUMBER.fullmatch(text) or int(text) > MOST_AT_A_TIME:
-        raise NoLimit(f"concurrency: {text!r}: give a number of attempts at a time from 1 to {MOST_AT_A_TIME}")
-    return int(text)
-
-
 def rate_shown(every: int) -> str:
     """As it is written; the smallest unit that gives a whole number, as nearly as it was given."""
     if not every:
@@ -59,29 +48,24 @@ def rate_shown(every: int) -> str:
     return f"{round(number)}/{unit}"
 
 
-def limited(party: Party, now: Millis, every: int, concurrency: int, by: str, over: Block | None = None) -> Block:
+def limited(party: Party, now: Millis, every: int, by: str, over: Block | None = None) -> Block:
     """What an operator's command writes."""
     block = Block(
         kind=Kind.LIMIT,
         party=party,
         revision=1,
         since=now,
-        reason=reason_of(party, every, concurrency),
+        reason=reason_of(party, every),
         every=every,
-        concurrency=concurrency,
         by=by,
     )
     return block if over is None else evolve(block, since=over.since, revision=over.revision + 1)
 
 
-def reason_of(party: Party, every: int, concurrency: int) -> str:
+def reason_of(party: Party, every: int) -> str:
     """What its owners read."""
     number, _, unit = rate_shown(every).partition("/")
-    limits = [
-        *([f"{number} {_NAMES[unit]}"] if every else []),
-        *([f"{concurrency} at a time"] if concurrency else []),
-    ]
-    return f"at most {' and '.join(limits)} reach {_shown(party)}"
+    return f"at most {number} {_NAMES[unit]} reach {_shown(party)}"
 
 
 def _shown(party: Party) -> str:

@@ -45,7 +45,7 @@ class OperateLimits:
                 return {"changed": False, "limit": self._shown(over)}
             if over is None and len(there) >= MOST:
                 raise NoLimit(f"there are {len(there)} limits: remove some, or limit a target for all owners")
-            block = limited(party, self.clock.now(), every, 0, by, over)
+            block = limited(party, self.clock.now(), every, by, over)
             if self.blocks.change(block):
                 self._note("limited", block, by)
                 return {"changed": True, "limit": self._shown(block)}

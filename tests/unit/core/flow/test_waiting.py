@@ -8,6 +8,7 @@ from delayer.core.flow.block import CROWDED, CROWDED_FOR, Block, Kind, crowded, 
 from delayer.core.flow.gate import Wait, decide_gate
 from delayer.core.flow.party import EVERY, Party
 from delayer.core.flow.waiting import ASKED_SOON, waiting_for
+from delayer.core.limits.limit import limited
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from tests.samples import NOW, OWNER
 
@@ -75,3 +76,13 @@ def test_what_the_gate_keeps_back_is_said(after: Millis, pauses: int, is_probed:
     decision = decide_gate([block], PARTY, "mine", NOW, NOW + after)
     if isinstance(decision, Wait):
         assert said(block, next_attempt_at=NOW + after + decision.seconds * SECOND, now=NOW + after)
+
+
+def test_a_limit_is_said_last_and_has_no_end() -> None:
+    """It keeps back only what comes too fast; what else keeps it back lasts longer."""
+    limit = limited(PARTY, NOW - DAY, 100_000, "")
+    assert said(limit) == (Kind.LIMIT, "at most 10 a second reach target", NOW - DAY, 0)
+    found = said(limit, OPEN)
+    assert found
+    assert found[0] is Kind.CIRCUIT
+    assert said(limit, next_attempt_at=NOW + HOUR) is None, "it waits for its own time"

@@ -7,7 +7,6 @@ import pytest
 from delayer.core.flow.party import EVERY, Party, party_of
 from delayer.core.limits.limit import (
     NoLimit,
-    concurrency_written,
     limited,
     limits_about,
     parties_of,
@@ -19,6 +18,7 @@ from delayer.core.limits.line import line_of
 from tests.samples import NOW, OWNER, a_schedule
 
 TARGET = "http-request target"
+CRM = Party(owner=OWNER, target="connection crm")
 
 
 @pytest.mark.parametrize(
@@ -41,34 +41,31 @@ def test_what_is_no_rate_is_refused(text: str) -> None:
         rate_written(text)
 
 
-@pytest.mark.parametrize("text", ["0", "1001", "-1", "ten", "1.5", "١"])
-def test_what_is_no_number_of_attempts_is_refused(text: str) -> None:
-    with pytest.raises(NoLimit, match="from 1 to 1000"):
-        concurrency_written(text)
-
-
 def test_nothing_is_no_limit() -> None:
-    assert (rate_written(""), rate_shown(0), concurrency_written("")) == (0, "", 0)
-    assert concurrency_written("1000") == 1_000
+    assert (rate_written(""), rate_shown(0)) == (0, "")
 
 
 @pytest.mark.parametrize(
-    ("party", "every", "concurrency", "reason"),
+    ("party", "every", "reason"),
     [
-        (Party(owner=OWNER, target="http-request a.example"), 100_000, 0, "at most 10 a second reach a.example"),
-        (Party(owner=EVERY, target="sqs-send q"), 2_000_000, 5, "at most 30 a minute and 5 at a time reach q"),
-        (Party(owner=OWNER, target=EVERY), 0, 3, "at most 3 at a time reach the targets of this owner"),
-        (Party(owner=OWNER, target="connection c"), 36_000_000, 0, "at most 100 an hour reach the targets of connection c"),  # noqa: E501
+        (Party(owner=OWNER, target="http-request a.example"), 100_000, "at most 10 a second reach a.example"),
+        (Party(owner=EVERY, target="sqs-send q"), 2_000_000, "at most 30 a minute reach q"),
+        (Party(owner=OWNER, target=EVERY), 1_000_000, "at most 1 a second reach the targets of this owner"),
+        (
+            Party(owner=OWNER, target="connection c"),
+            36_000_000,
+            "at most 100 an hour reach the targets of connection c",
+        ),
     ],
-)  # fmt: skip
-def test_its_owners_read_what_it_is(party: Party, every: int, concurrency: int, reason: str) -> None:
-    assert reason_of(party, every, concurrency) == reason
+)
+def test_its_owners_read_what_it_is(party: Party, every: int, reason: str) -> None:
+    assert reason_of(party, every) == reason
 
 
 def test_a_limit_that_is_changed_or_set_anew_has_another_line() -> None:
-    first = limited(Party(owner=OWNER, target=TARGET), NOW, 100_000, 0, "eve")
-    changed = limited(first.party, NOW + 1, 200_000, 0, "", over=first)
-    anew = limited(first.party, NOW + 2, 100_000, 0, "")
+    first = limited(Party(owner=OWNER, target=TARGET), NOW, 100_000, "eve")
+    changed = limited(first.party, NOW + 1, 200_000, "", over=first)
+    anew = limited(first.party, NOW + 2, 100_000, "")
     assert (changed.since, changed.revision) == (NOW, 2)
     assert len({line_of(first), line_of(changed), line_of(anew)}) == 3
 
@@ -77,7 +74,7 @@ def test_a_limit_counts_what_its_party_covers_and_what_uses_its_connection() -> 
     action = {"type": "http-request", "url": "http://target/", "connection": "crm"}
     schedule = a_schedule(action=json.dumps(action))
     parties = parties_of(party_of(schedule, "host:url"), schedule)
-    every = {name: limited(party, NOW, 1_000 * (at + 1), 0, "") for at, (name, party) in enumerate({
+    every = {name: limited(party, NOW, 1_000 * (at + 1), "") for at, (name, party) in enumerate({
         "target": Party(owner=OWNER, target=TARGET),
         "owner": Party(owner=OWNER, target=EVERY),
         "all": Party(owner=EVERY, target=TARGET),

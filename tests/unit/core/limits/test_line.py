@@ -15,7 +15,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.limits.booking import Booking
 from tests.samples import NOW, OWNER
 
-TEN = limited(Party(owner=OWNER, target="http-request target"), NOW, 100_000, 0, "")
+TEN = limited(Party(owner=OWNER, target="http-request target"), NOW, 100_000, "")
 
 
 def wants(*earliest: int, latest: int = NOW + DAY) -> list[Want]:

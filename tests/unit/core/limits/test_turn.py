@@ -23,8 +23,8 @@ from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.messages import Slot
 from tests.samples import NOW, OWNER
 
-SLOW = limited(Party(owner=OWNER, target="http-request target"), NOW, 1_000_000, 0, "")
-FAST = limited(Party(owner=EVERY, target="http-request target"), NOW, 100_000, 0, "")
+SLOW = limited(Party(owner=OWNER, target="http-request target"), NOW, 1_000_000, "")
+FAST = limited(Party(owner=EVERY, target="http-request target"), NOW, 100_000, "")
 BOTH = (SLOW, FAST)
 
 

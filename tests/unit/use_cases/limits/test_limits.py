@@ -25,9 +25,9 @@ from tests.unit.use_cases.firing.test_relay import delivered as to_relay
 from tests.world import LEAD, World
 
 PARTY = Party(owner=OWNER, target="http-request target")
-TEN = limited(PARTY, NOW - MINUTE, 100_000, 0, "")  # a second
-HOURLY = limited(PARTY, NOW - MINUTE, 3_600_000_000, 0, "")
-OF_ALL = limited(Party(owner=EVERY, target=PARTY.target), NOW - MINUTE, 1_000_000, 0, "")
+TEN = limited(PARTY, NOW - MINUTE, 100_000, "")  # a second
+HOURLY = limited(PARTY, NOW - MINUTE, 3_600_000_000, "")
+OF_ALL = limited(Party(owner=EVERY, target=PARTY.target), NOW - MINUTE, 1_000_000, "")
 PATIENT = json.dumps({"maxAgeSeconds": 60})
 
 
@@ -77,7 +77,7 @@ def done(queue: MemoryQueue, batch: Sequence[ReceivedMessage], failed: Sequence[
 
 
 def test_without_limits_no_line_is_touched() -> None:
-    world = world_with(limited(Party(owner="another", target=EVERY), NOW, 1_000, 0, ""))
+    world = world_with(limited(Party(owner="another", target=EVERY), NOW, 1_000, ""))
     assert world.relay(to_relay(*messages(3))) == []
     executes(world)
     assert world.lines.writes == 0
@@ -144,7 +144,7 @@ def test_a_turn_of_a_limit_that_was_raised_is_booked_anew() -> None:
     world = world_with(HOURLY)
     ahead(world, HOURLY, 40 * MINUTE)
     world.relay(to_relay(*messages(1)))
-    world.blocks.change(limited(PARTY, NOW, 100_000, 0, "", over=HOURLY))
+    world.blocks.change(limited(PARTY, NOW, 100_000, "", over=HOURLY))
     world.clock.move(15 * MINUTE)
     relays(world)
     executes(world)
@@ -342,7 +342,7 @@ def test_of_two_limits_each_is_kept() -> None:
 
 def test_a_long_line_pushes_no_other_one_ahead() -> None:
     """Else one owner's backlog would keep all others from a target that has room for them."""
-    world = world_with(HOURLY, limited(Party(owner=EVERY, target=PARTY.target), NOW, 100_000, 0, ""))
+    world = world_with(HOURLY, limited(Party(owner=EVERY, target=PARTY.target), NOW, 100_000, ""))
     ahead(world, HOURLY, 40 * MINUTE)
     world.relay(to_relay(*messages(5)))
     assert set(world.lines.rows) == {line_of(HOURLY)}

@@ -1,0 +1,134 @@
+"""The operator's commands on limits."""
+
+from typing import Any
+
+import pytest
+from attrs import define
+
+from delayer.core.flow.block import Block, Kind
+from delayer.core.flow.party import EVERY, Party
+from delayer.core.limits.limit import MOST, limited
+from delayer.core.limits.line import line_of
+from delayer.core.schedule.instants import SECOND, format_instant
+from delayer.fakes import MemoryBlocks
+from tests.unit.use_cases.flow.test_commands import done, refused
+from tests.world import START, World
+
+TARGET = "http-request api.example.com"
+LIMIT: dict[str, Any] = {"command": "limit", "owner": "ann", "target": "api.example.com", "rate": "10/s", "by": "eve"}
+
+
+def stored(world: World) -> list[Block]:
+    return list(world.blocks.rows(latest=True).blocks)
+
+
+def test_a_limit_is_set_shown_and_removed() -> None:
+    world = World()
+    found = done(world, **LIMIT)
+    block = found["limit"].pop("block")
+    assert found == {
+        "changed": True,
+        "limit": {
+            "owner": "ann",
+            "target": TARGET,
+            "rate": "10/s",
+            "reason": "at most 10 a second reach api.example.com",
+            "by": "eve",
+            "since": format_instant(START),
+            "bookedSeconds": 0,
+        },
+    }
+    [row] = stored(world)
+    assert (row.kind, row.every, row.key) == (Kind.LIMIT, 100_000, block)
+    world.lines.rows[line_of(row)] = (START + 90 * SECOND) * 1_000 + 1
+    [listed] = done(world, command="list")["limits"]
+    assert listed["bookedSeconds"] == 91
+    [removed] = done(world, command="unlimit", owner="ann", target=TARGET)["removed"]
+    assert removed["rate"] == "10/s"
+    assert stored(world) == []
+    assert done(world, command="unlimit", owner="ann", target=TARGET) == {"removed": []}
+    assert done(world, command="list")["limits"] == []
+
+
+def test_the_same_limit_again_changes_nothing_and_another_rate_begins_another_line() -> None:
+    world = World()
+    done(world, **LIMIT)
+    [first] = stored(world)
+    world.clock.move(SECOND)
+    assert done(world, **LIMIT)["changed"] is False
+    assert stored(world) == [first]
+    assert done(world, **{**LIMIT, "rate": "30/m"})["changed"] is True
+    [second] = stored(world)
+    assert (second.every, second.since, second.revision) == (2_000_000, START, 2)
+    assert line_of(first) != line_of(second)
+
+
+@pytest.mark.parametrize(
+    ("given", "party"),
+    [
+        ({"owner": "ann", "target": ""}, Party(owner="ann", target=EVERY)),
+        ({"owner": "", "target": "api.example.com"}, Party(owner=EVERY, target=TARGET)),
+        ({"owner": "ann", "target": "", "connection": "crm"}, Party(owner="ann", target="connection crm")),
+    ],
+    ids=str,
+)
+def test_whom_a_limit_is_about(given: dict[str, str], party: Party) -> None:
+    world = World()
+    done(world, **{**LIMIT, **given})
+    assert [block.party for block in stored(world)] == [party]
+    assert len(done(world, command="unlimit", **given)["removed"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"rate": ""}, "rate: say how many"),
+        ({"rate": "10/day"}, "give one like 10/s, 30/m or 100/h"),
+        ({"rate": "2000/s"}, "from 1/h to 1000/s"),
+        ({"owner": "", "target": ""}, "give an owner, a target, or both"),
+        ({"owner": "", "target": "", "connection": "crm"}, "give its owner, too"),
+        ({"connection": "crm"}, "give a target or a connection, not both"),
+        ({"target": "connection crm"}, "there is no action type 'connection'"),
+        ({"burst": "5"}, "burst: unknown to limit"),
+    ],
+    ids=str,
+)
+def test_a_wrong_limit_is_explained(given: dict[str, str], says: str) -> None:
+    world = World()
+    assert says in refused(world, **{**LIMIT, **given})
+    assert stored(world) == []
+
+
+def test_a_connection_is_not_suspended_by_the_name_of_its_limit() -> None:
+    """A suspension of it would keep back nothing."""
+    world = World()
+    done(world, **{**LIMIT, "target": "", "connection": "crm"})
+    said = refused(world, command="suspend", owner="ann", target="connection crm", reason="r")
+    assert "there is no action type 'connection'" in said
+
+
+def test_there_are_only_so_many() -> None:
+    world = World()
+    for at in range(MOST):
+        world.blocks.change(limited(Party(owner=str(at), target=EVERY), START, 1_000, ""))
+    assert f"there are {MOST} limits" in refused(world, **LIMIT)
+
+
+@define
+class Raced(MemoryBlocks):
+    """Somebody else is always faster."""
+
+    def change(self, block: Block) -> bool:
+        return False
+
+    def remove(self, block: Block) -> bool:
+        return False
+
+
+def test_a_command_that_is_never_first_says_so() -> None:
+    world = World()
+    world.blocks = Raced()
+    assert "repeat the command" in refused(world, **LIMIT)
+    block = limited(Party(owner="ann", target=TARGET), START, 1_000, "")
+    world.blocks.stored[block.key] = block
+    assert "repeat the command" in refused(world, command="unlimit", owner="ann", target="api.example.com")
