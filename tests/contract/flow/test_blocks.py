@@ -8,6 +8,7 @@ from attrs import evolve
 from delayer.aws.flow.blocks import DynamoBlocks, from_item, to_item
 from delayer.core.flow.block import Block, Kind, opened, opened_again, probing, suspended
 from delayer.core.flow.party import Party
+from delayer.core.limits.limit import limited
 from delayer.core.schedule.instants import DAY, SECOND
 from delayer.fakes import MemoryBlocks
 from delayer.ports.flow import Blocks, Rows
@@ -93,9 +94,10 @@ def test_all_pages_are_read(dynamodb: Any) -> None:
 
 
 BLOCKS = [OPENED, probing(OPENED, "n1", NOW), opened_again(probing(OPENED, "n1", NOW), NOW, "HTTP 500"), SUSPENDED]
+BLOCKS += [limited(PARTY, NOW, 100_000, "eve")]
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=["opened", "probing", "opened again", "suspended"])
+@pytest.mark.parametrize("block", BLOCKS, ids=["opened", "probing", "opened again", "suspended", "limited"])
 def test_a_row_is_read_as_it_was_written(block: Block) -> None:
     assert from_item(to_item(block)) == block
 

@@ -33,7 +33,7 @@ def test_the_first_begins_the_line(lines: Lines) -> None:
     assert lines.line_ends() == {"a": FIRST + 500}
 
 
-def test_who_begins_where_others_have_booked_is_told_how_far(lines: Lines) -> None:
+def test_who_begins_where_others_have_booked_learns_how_far(lines: Lines) -> None:
     lines.begin_line("a", FIRST, FIRST + 500, EXPIRES)
     assert lines.begin_line("a", FIRST + 499, FIRST + 1_000, EXPIRES) == Elsewhere(FIRST + 500)
     assert lines.begin_line("b", FIRST, FIRST + 1, EXPIRES) == Booked(FIRST), "another line"

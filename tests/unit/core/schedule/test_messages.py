@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,10 +16,12 @@ from delayer.core.schedule.messages import (
     ExecutorMessage,
     GroupMessage,
     OutcomeMessage,
+    Slot,
     SweepMessage,
     TimingMessage,
     decode,
     encode,
+    encode_again,
 )
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind
@@ -66,6 +69,32 @@ def test_the_claim_carries_everything_on(message: DelayerMessage, fence: str) ->
     assert handed.nonce == message.nonce
     assert (handed.fence, handed.attempt) == (fence, 1)
     assert decode(encode(handed), ExecutorMessage) == handed
+
+
+def test_turns_travel_with_the_message_and_to_the_executor() -> None:
+    slots = (Slot("limit#a#1.1", 7), Slot("limit#b#1.2", 8))
+    message = evolve(DelayerMessage(schedule=a_schedule(), nonce="n1"), slots=slots)
+    assert decode(encode(message), DelayerMessage) == message
+    handed = first_attempt(message, "d1")
+    assert handed.slots == slots
+    assert decode(encode(handed), ExecutorMessage) == handed
+    later = evolve(handed, slots=(), not_before=9)
+    assert decode(encode(later), ExecutorMessage) == later
+
+
+def test_a_message_that_waits_on_has_the_turns_that_it_has_now() -> None:
+    message = DelayerMessage(schedule=a_schedule(), nonce="n1", slots=(Slot("limit#a#1.1", 7),))
+    body = encode(message)
+    assert decode(encode_again(body, evolve(message, slots=())), DelayerMessage).slots == ()
+    anew = evolve(message, slots=(Slot("limit#a#1.1", 9),))
+    assert decode(encode_again(body, anew), DelayerMessage) == anew
+
+
+@pytest.mark.parametrize("slots", ['[["a",1]]', '[{"line":"a"}]', '"a"', "[1]"])
+def test_turns_that_cannot_be_read_are_malformed(slots: str) -> None:
+    body = encode(DelayerMessage(schedule=a_schedule(), nonce="n1"))
+    with pytest.raises(Malformed):
+        decode(f'{body[:-1]},"slots":{slots}}}', DelayerMessage)
 
 
 def test_the_nonce_travels_in_the_body() -> None:
