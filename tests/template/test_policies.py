@@ -43,6 +43,7 @@ OF_CONTROL_ROWS: Final = {
     "DynamoActions",
     "DynamoBlocks",
     "DynamoControl",
+    "DynamoLines",
     "DynamoOwnerClaim",
     "DynamoOwnerPolicies",
     "DynamoSeriesProgress",
@@ -70,6 +71,7 @@ TARGETS: Final[dict[str, set[Permission]]] = {
     "remote": set(),  # the permission is that of the function in another stack, which admits this role (ADR 0090)
 }
 # Where such a resource is named by a pattern or by a parameter, what limits it further.
+LISTS_OF_FLOW: Final = {"flow", "flow-slots"}  # of the registry
 ROWS_OF_CONNECTIONS: Final = {  # of the registry, in which an executor has no business otherwise
     "dynamodb:GetItem": {"connections#*", "connection-token#*"},
     "dynamodb:PutItem": {"connection-token#*"},
@@ -209,7 +211,7 @@ def test_no_permission_is_granted_twice(function: str) -> None:
 def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
     """The key behind the ids is for the API, the watermark for the minute task.
 
-    Of the registry, what fires reads one list, and never the names and groups of owners. Who looks up a name queries
+    Of the registry, what fires has the lists of flow control, and never the names and groups of owners. Who looks up a name queries
     that list alone, too.
 
     Each row for itself: who reads the registrations of actions may not write them because it writes another row.
@@ -222,18 +224,19 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
         for action, _ in CALLS[port.held, method]
         for row in ROWS[method]
     }
-    on_blocks = {action for row, action in needed if row == "flow"}
+    on_lists = {action for row, action in needed if row in LISTS_OF_FLOW}
     found: set[Permission] = set()
     for statement in statements(function):
-        is_of_registry = statement["Resource"] == {"Fn::GetAtt": "RegistryTable.Arn"}
-        if function == "executor-http-request" and is_of_registry and "flow" not in leading_keys(statement):
+        on_registry = statement["Resource"] == {"Fn::GetAtt": "RegistryTable.Arn"}
+        is_of_connections = on_registry and not leading_keys(statement) & LISTS_OF_FLOW
+        if function == "executor-http-request" and is_of_connections:
             assert [leading_keys(statement)] == [ROWS_OF_CONNECTIONS[one] for one in listed(statement["Action"])]
             continue
         resource, *more = [resource_name(one) for one in listed(statement["Resource"])]
         like = "StringLike" if any("*" in key for key in leading_keys(statement)) else "StringEquals"
         limits = {kind: list(keys) for kind, keys in statement.get("Condition", {}).items()}
-        is_of_blocks = resource == "RegistryTable" and set(listed(statement["Action"])) <= on_blocks
-        assert bool(leading_keys(statement)) == (resource == "ControlTable" or is_of_blocks)
+        is_of_lists = resource == "RegistryTable" and set(listed(statement["Action"])) <= on_lists
+        assert bool(leading_keys(statement)) == (resource == "ControlTable" or is_of_lists)
         expected = {f"ForAllValues:{like}": ["dynamodb:LeadingKeys"]} if leading_keys(statement) else {}
         assert limits == LIMITS.get(resource, expected)
         assert not (limits and more), "a condition of its own for each"
