@@ -6,7 +6,7 @@ adapters behind it (ADR 0060). What a team has added may do as well what its own
 
 import re
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from attrs import define, evolve, field
@@ -69,9 +69,20 @@ TARGETS: Final[dict[str, set[Permission]]] = {
     "remote": set(),  # the permission is that of the function in another stack, which admits this role (ADR 0090)
 }
 # Where such a resource is named by a pattern or by a parameter, what limits it further.
-ROWS_OF_CONNECTIONS: Final = {  # of the registry, in which an executor has no business otherwise
+USES_CONNECTIONS: Final = {
     "dynamodb:GetItem": {"connections#*", "connection-token#*"},
     "dynamodb:PutItem": {"connection-token#*"},
+}
+# The lists of the registry for those who have no business in the others. All other functions have the whole table.
+LISTS_OF_REGISTRY: Final[dict[str, dict[str, set[str]]]] = {
+    "executor-http-request": USES_CONNECTIONS,
+    "api-connection-test": {**USES_CONNECTIONS, "dynamodb:UpdateItem": {"rate#*"}},
+    "api-connection-put": {
+        "dynamodb:GetItem": {"connections#*"},
+        "dynamodb:Query": {"connections#*", "connection-uses#*", "connection-secrets"},
+        "dynamodb:PutItem": {"connections#*", "connection-gate#*", "connection-secrets"},
+        "dynamodb:DeleteItem": {"connections#*", "connection-gate#*", "connection-token#*", "connection-secrets"},
+    },
 }
 LIMITS: Final = {
     "SqsTargetNamePattern": {"StringEquals": ["aws:RequestedRegion"]},
@@ -220,8 +231,7 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
     }
     found: set[Permission] = set()
     for statement in statements(function):
-        if function == "executor-http-request" and statement["Resource"] == {"Fn::GetAtt": "RegistryTable.Arn"}:
-            assert [leading_keys(statement)] == [ROWS_OF_CONNECTIONS[one] for one in listed(statement["Action"])]
+        if is_of_lists(function, statement):
             continue
         resource, *more = [resource_name(one) for one in listed(statement["Resource"])]
         like = "StringLike" if any("*" in key for key in leading_keys(statement)) else "StringEquals"
@@ -232,6 +242,18 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
         assert not (limits and more), "a condition of its own for each"
         found |= {(row, action) for row in leading_keys(statement) for action in listed(statement["Action"])}
     assert found == needed
+
+
+def is_of_lists(function: str, statement: dict[str, Any]) -> bool:
+    return function in LISTS_OF_REGISTRY and statement["Resource"] == {"Fn::GetAtt": "RegistryTable.Arn"}
+
+
+@pytest.mark.parametrize("function", LISTS_OF_REGISTRY)
+def test_who_needs_some_lists_of_the_registry_has_no_others(function: str) -> None:
+    found = [statement for statement in statements(function) if is_of_lists(function, statement)]
+    granted = {action: leading_keys(statement) for statement in found for action in listed(statement["Action"])}
+    assert granted == LISTS_OF_REGISTRY[function]
+    assert [list(statement["Condition"]) for statement in found] == [["ForAllValues:StringLike"]] * len(found)
 
 
 def test_only_the_registrar_writes_the_registrations() -> None:
@@ -260,6 +282,7 @@ def test_only_those_who_sign_or_show_read_what_signs() -> None:
     get, put = "dynamodb:GetItem", "dynamodb:PutItem"
     assert readers == {
         *(("executor-http-request", row, get) for row in ("signing-key", "signing#*")),
+        *(("api-connection-test", row, get) for row in ("signing-key", "signing#*")),
         *(("api-signing-secret", row, get) for row in ("signing-key", "signing#*")),
         ("api-signing-secret", "signing#*", put),
         *(("operator-id-key", "signing-key", action) for action in (get, put)),

@@ -69,7 +69,14 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     },
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
-    "use_cases/connections": {"core/schedule", "core/firing", "core/api", "core/connections", "ports"},
+    "use_cases/connections": {
+        "core/schedule",
+        "core/firing",
+        "core/api",
+        "core/connections",
+        "ports",
+        "use_cases/owners",
+    },
     "use_cases/api": {
         "core/owners",
         "core/schedule",
@@ -81,7 +88,7 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     }
     | {"core/series", "core/timing"}
-    | {"use_cases", "use_cases/connections"},
+    | {"use_cases", "use_cases/connections", "use_cases/owners"},
     "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"}
     | {"use_cases/connections"},
     "use_cases/series": {

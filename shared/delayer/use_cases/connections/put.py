@@ -14,6 +14,7 @@ from delayer.ports.observer import Observer
 from delayer.ports.secrets import WritesSecrets
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.connections.sweep import SweepSecrets
+from delayer.use_cases.owners.reach import Reach
 
 ROUNDS: Final = 5  # tries against others who change the same connection
 
@@ -45,11 +46,14 @@ class PutConnection:
     connections: ConnectionsOfPut
     secrets: WritesSecrets
     sweep: SweepSecrets
+    reach: Reach
     observer: Observer
     new_id: Callable[[], str]
 
     def __call__(self, request: ConnectionRequest, owner: str, name: str) -> ConnectionPut | TooMany:
-        """Raises Unavailable: then it was stored, or it was not, and the call may be repeated."""
+        """Raises NotAllowed; and Unavailable: then it was stored, or it was not, and the call may be repeated."""
+        if token_url := request.values.fields.get("tokenUrl"):
+            self.reach.permit(owner, token_url, "tokenUrl")
         self.sweep()
         over = self.connections.read(owner, name)
         if over is None and len(self.connections.listed(owner, "", MOST).connections) >= MOST:

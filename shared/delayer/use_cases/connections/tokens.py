@@ -19,12 +19,13 @@ from delayer.core.connections.tokens import (
     with_token,
     without_token,
 )
-from delayer.core.firing.executing import Retry
+from delayer.core.firing.executing import Refused, Retry
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
 from delayer.ports.target import NotAttempted
 from delayer.ports.tokens import AsksForTokens, Seal, TokenRows
+from delayer.use_cases.owners.reach import Reach
 
 ROUNDS: Final = 100
 LOOKED_AGAIN: Final[Millis] = 200  # while somebody else fetches it
@@ -49,10 +50,17 @@ class Tokens:
     rows: TokenRows
     seal: Seal
     ask: AsksForTokens
+    reach: Reach
     observer: Observer
 
-    def __call__(self, wanted: Wanted, values: Values, left: Left) -> Header | Retry:
-        """Raises NotAttempted if somebody else is fetching it, and Unavailable."""
+    def __call__(self, wanted: Wanted, values: Values, left: Left) -> Header | Refused | Retry:
+        """Raises NotAttempted if somebody else is fetching it, and Unavailable.
+
+        The owner policy may have become stricter since the PUT. A token from a place that is forbidden by now is not
+        used any more, though it is there.
+        """
+        if forbidden := self.reach.forbidden(wanted.owner, values.fields["tokenUrl"], "tokenUrl"):
+            return Refused(f"the token URL of the connection {wanted.name}: {forbidden.reason}")
         began = self.clock.now()
         for _ in range(ROUNDS):
             found = self._once(wanted, values, left, began)

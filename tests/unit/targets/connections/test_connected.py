@@ -15,11 +15,13 @@ from delayer.core.connections.connection import Connection, replaced
 from delayer.core.connections.connection import ConnectionType as Kind
 from delayer.core.connections.credentials import Values, basic, secret_text
 from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.instants import MINUTE
 from delayer.fakes import (
     ManualClock,
     MemoryConnections,
     MemoryObserver,
+    MemoryOwnerPolicies,
     MemorySeal,
     MemorySecrets,
     MemoryTokens,
@@ -31,6 +33,8 @@ from delayer.targets.connections.token_endpoint import TokenEndpoint
 from delayer.targets.http_request import HttpTarget, Request, to_keep
 from delayer.use_cases.connections.credentials import KEPT, Credentials
 from delayer.use_cases.connections.tokens import Tokens
+from delayer.use_cases.owners.known import FRESH_FOR, KnownOwnerPolicies
+from delayer.use_cases.owners.reach import Reach
 from tests.samples import NOW, OWNER
 from tests.unit.targets.server import Answer, Handler, Server, raw, status
 
@@ -48,13 +52,19 @@ class Stand:
     tokens: MemoryTokens
     seal: MemorySeal
     observer: MemoryObserver
+    policies: MemoryOwnerPolicies
     server: Server
     made: int = 0
 
     def environment(self, *, allow_private: bool = True) -> ConnectedTarget:
         http = HttpTarget(allow_private=allow_private, resolve=lambda host, port: ["127.0.0.1"])
         tokens = Tokens(
-            clock=self.clock, rows=self.tokens, seal=self.seal, ask=TokenEndpoint(target=http), observer=self.observer
+            clock=self.clock,
+            rows=self.tokens,
+            seal=self.seal,
+            ask=TokenEndpoint(target=http),
+            reach=Reach(policies=KnownOwnerPolicies(clock=self.clock, store=self.policies)),
+            observer=self.observer,
         )
         credentials = Credentials(clock=self.clock, connections=self.connections, secrets=self.secrets, tokens=tokens)
         return ConnectedTarget(target=http, credentials=credentials)
@@ -101,6 +111,7 @@ def stand(server: Server) -> Iterator[Stand]:
         tokens=tokens,
         seal=MemorySeal(),
         observer=MemoryObserver(),
+        policies=MemoryOwnerPolicies(),
         server=server,
     )
     yield made
@@ -368,6 +379,40 @@ def test_a_token_that_is_refused_is_renewed_once_a_minute(stand: Stand) -> None:
     stand.clock.sleep_until(NOW + MINUTE)
     assert stand.attempt() == Done("HTTP 204")
     assert len(stand.sent(TOKEN)) == 2
+
+
+def set_policy(stand: Stand, **rules: Any) -> None:
+    """Of the owner; and ten seconds pass."""
+    over = stand.policies.rows[OWNER].revision if OWNER in stand.policies.rows else 0
+    new = StoredOwnerPolicy(policy=OwnerPolicy(rules=rules), revision=over + 1)
+    assert stand.policies.write_owner_policy(OWNER, new, over)
+    stand.clock.sleep_until(stand.clock.now() + FRESH_FOR)
+
+
+def test_a_token_url_that_the_owner_policy_forbids_by_now_is_not_reached(stand: Stand) -> None:
+    """Nor is the token used that it has issued before."""
+    stand.put_oauth()
+    stand.server.reply = both(status(204), issuing())
+    target = stand.environment()
+    set_policy(stand, hosts=("crm.example:*",))
+    refused = stand.attempt(target)
+    assert isinstance(refused, Refused)
+    assert refused.detail == (
+        "the token URL of the connection crm: the owner policy forbids it, by its rule hosts: "
+        f"idp.example:{stand.server.server_port}"
+    )
+    assert stand.server.requests == []
+    set_policy(stand, hosts=("crm.example:*", "idp.example:*"))
+    assert stand.attempt(target) == Done("HTTP 204")
+    set_policy(stand, hosts=("crm.example:*",))
+    assert isinstance(stand.attempt(target), Refused)
+    assert (len(stand.sent(TOKEN)), len(stand.sent())) == (1, 1)
+
+
+def test_a_connection_without_tokens_asks_no_policy(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token="b")
+    stand.attempt()
+    assert stand.policies.reads == []
 
 
 def test_who_comes_while_it_is_fetched_waits_for_it(stand: Stand) -> None:
