@@ -31,7 +31,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.targets.connections.connected import ConnectedTarget
 from delayer.targets.connections.token_endpoint import TokenEndpoint
 from delayer.targets.http_request import HttpTarget, Request, to_keep
-from delayer.use_cases.connections.credentials import KEPT, Credentials
+from delayer.use_cases.connections.credentials import APART, KEPT, Credentials
 from delayer.use_cases.connections.tokens import Tokens
 from delayer.use_cases.owners.known import FRESH_FOR, KnownOwnerPolicies
 from delayer.use_cases.owners.reach import Reach
@@ -228,18 +228,74 @@ def test_what_is_kept_is_bounded(stand: Stand) -> None:
     assert isinstance(oldest, Retry), "it is read again, and is gone"
 
 
+def rotate(stand: Stand, token: str) -> None:
+    """In Secrets Manager itself."""
+    stand.secrets.texts[OWNER, "s1"] = secret_text(OWNER, "crm", Values(type=Kind.BEARER, fields={"token": token}))
+
+
 def test_a_value_that_an_operator_has_changed_is_read_anew_after_a_401(stand: Stand) -> None:
-    """In the same attempt. A 401 that stays costs no second request, and no read for half a minute."""
+    """In the same attempt, though it was read a moment ago."""
     stand.put(Kind.BEARER, token="old")
-    stand.server.reply = only("Bearer new")
     target = stand.environment()
-    assert stand.attempt(target) == Refused("HTTP 401")
-    values = Values(type=Kind.BEARER, fields={"token": "new"})
-    stand.secrets.texts[OWNER, "s1"] = secret_text(OWNER, "crm", values)
-    assert stand.attempt(target) == Refused("HTTP 401"), "read a moment ago"
-    stand.clock.sleep_until(NOW + MINUTE)
     assert stand.attempt(target) == Done("HTTP 204")
-    assert [sent["authorization"] for sent in stand.sent()] == ["Bearer old"] * 3 + ["Bearer new"]
+    stand.server.reply = only("Bearer new")
+    rotate(stand, "new")
+    assert [stand.attempt(target) for _ in range(2)] == [Done("HTTP 204")] * 2
+    assert [sent["authorization"] for sent in stand.sent()] == ["Bearer old"] * 2 + ["Bearer new"] * 2
+
+
+def counted(stand: Stand) -> list[str]:
+    """The secrets that are read from now on."""
+    read: list[str] = []
+
+    class Counting(MemorySecrets):
+        def read(self, owner: str, secret: str) -> str | None:
+            read.append(secret)
+            time.sleep(0.05)
+            return super().read(owner, secret)
+
+    stand.secrets = Counting(stand.secrets.texts)
+    return read
+
+
+def test_a_401_that_stays_costs_no_second_request_and_a_read_in_ten_seconds(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token="old")
+    read = counted(stand)
+    stand.server.reply = status(401)
+    target = stand.environment()
+    assert [stand.attempt(target) for _ in range(5)] == [Refused("HTTP 401")] * 5
+    assert (len(read), len(stand.sent())) == (2, 5), "the first read, and one after a 401"
+    rotate(stand, "new")
+    stand.server.reply = only("Bearer new")
+    assert stand.attempt(target) == Refused("HTTP 401"), "read a moment ago because of a 401"
+    stand.clock.sleep_until(NOW + APART)
+    assert stand.attempt(target) == Done("HTTP 204")
+    assert len(read) == 3
+
+
+def test_of_many_attempts_that_are_refused_at_the_same_time_one_reads_and_all_have_the_new_value(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token="old")
+    target = stand.environment()
+    assert stand.attempt(target) == Done("HTTP 204")
+    rotate(stand, "new")
+    together, read = threading.Barrier(5), counted(stand)
+    target = evolve(target, credentials=evolve(target.credentials, secrets=stand.secrets))
+    target.credentials.of(OWNER, "crm", lambda: 1.0)
+    rotate(stand, "newer")
+
+    def reply(handler: Handler) -> None:
+        if handler.headers.get("Authorization") == "Bearer new":
+            together.wait(5)
+        only("Bearer newer")(handler)
+
+    stand.server.reply = reply
+    results: list[Result] = []
+    attempts = [threading.Thread(target=lambda: results.append(stand.attempt(target))) for _ in range(5)]
+    for one in attempts:
+        one.start()
+    for one in attempts:
+        one.join()
+    assert (results, len(read)) == ([Done("HTTP 204")] * 5, 2)
 
 
 def test_a_put_during_the_attempt_is_seen_after_a_401(stand: Stand) -> None:
