@@ -82,6 +82,7 @@ LISTS_OF_REGISTRY: Final[dict[str, dict[str, set[str]]]] = {
         "dynamodb:Query": {"connections#*", "connection-uses#*", "connection-secrets"},
         "dynamodb:PutItem": {"connections#*", "connection-gate#*", "connection-secrets"},
         "dynamodb:DeleteItem": {"connections#*", "connection-gate#*", "connection-token#*", "connection-secrets"},
+        "dynamodb:UpdateItem": {"connection-count#*"},
     },
 }
 LIMITS: Final = {

@@ -9,7 +9,7 @@ from delayer.core.connections.admission import ConnectionRequest
 from delayer.core.connections.connection import MOST, Connection, SecretNote, doomed, replaced
 from delayer.core.connections.credentials import header_name, secret_text
 from delayer.ports.clock import Clock
-from delayer.ports.connections import ListsConnections, NotesSecrets, ReadsConnections, WritesConnections
+from delayer.ports.connections import Full, ListsConnections, NotesSecrets, ReadsConnections, WritesConnections
 from delayer.ports.observer import Observer
 from delayer.ports.secrets import WritesSecrets
 from delayer.ports.unavailable import Unavailable
@@ -64,8 +64,12 @@ class PutConnection:
         for _ in range(ROUNDS):
             row = self._row(request, owner, name, note.secret, over)
             left = doomed(over, self.clock.now()) if over else None
-            if self.connections.write(row, over, note, left):
-                return self._put(row, left)
+            try:
+                if self.connections.write(row, over, note, left):
+                    return self._put(row, left)
+            except Full:  # others were faster: nothing but the secret is left of this call
+                self.sweep.away(note)
+                return TooMany()
             over = self.connections.read(owner, name)
         self.sweep.away(note)
         raise Unavailable("others change this connection all the time; try again")
