@@ -14,6 +14,7 @@ from attrs import define, evolve
 from delayer.core.connections.connection import Connection, replaced
 from delayer.core.connections.connection import ConnectionType as Kind
 from delayer.core.connections.credentials import Values, basic, secret_text
+from delayer.core.connections.tokens import TokenRow
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.instants import MINUTE
@@ -499,15 +500,13 @@ def test_who_comes_while_it_is_fetched_waits_for_it(stand: Stand) -> None:
 
 def test_whose_fetcher_died_comes_again(stand: Stand) -> None:
     """And no target is told of it: the message waits."""
-    from delayer.core.connections.tokens import TokenRow
-
     stand.put_oauth()
     stand.tokens.rows[OWNER, "crm"] = TokenRow(owner=OWNER, name="crm", secret="s1", fetched_at=NOW)
     with pytest.raises(NotAttempted):
-        stand.attempt()
+        stand.attempt(timeout=20)
     stand.clock.sleep_until(NOW + MINUTE)
     stand.server.reply = both(only("Bearer t-1"), issuing())
-    assert stand.attempt() == Done("HTTP 204")
+    assert stand.attempt(timeout=20) == Done("HTTP 204")
 
 
 def test_a_token_that_another_key_has_sealed_is_fetched_anew(stand: Stand) -> None:
@@ -595,6 +594,48 @@ def test_a_fetch_that_a_short_attempt_has_cut_off_is_nobody_elses_failure(stand:
     stand.clock.sleep_until(NOW + MINUTE)
     stand.server.reply = both(only("Bearer t-1"), issuing())
     assert stand.attempt(timeout=20) == Done("HTTP 204")
+
+
+def test_a_token_is_used_though_it_cannot_be_kept(stand: Stand) -> None:
+    """Neither the key nor the table answers: what was fetched serves this attempt, and others wait for a minute."""
+
+    class NoKey(MemorySeal):
+        def sealed(self, text: str, about: str) -> str:
+            raise Unavailable("read the key of tokens")
+
+    class NoSecondWrite(MemoryTokens):
+        def write(self, row: TokenRow, over: TokenRow | None) -> bool:
+            if over is not None and over.fetched_at == row.fetched_at:
+                raise Unavailable("write token")
+            return super().write(row, over)
+
+    stand.put_oauth()
+    stand.server.reply = both(status(204), issuing())
+    whole = stand.seal, stand.tokens
+    for broken in ((NoKey(), stand.tokens), (stand.seal, NoSecondWrite(stand.tokens.rows))):
+        stand.seal, stand.tokens = broken
+        assert stand.attempt(timeout=20) == Done("HTTP 204")
+        stand.seal, stand.tokens = whole
+        with pytest.raises(NotAttempted):
+            stand.attempt(timeout=20)
+        stand.clock.sleep_until(stand.clock.now() + MINUTE)
+    assert stand.observer.warnings == ["token not kept"] * 2
+    assert [sent["authorization"] for sent in stand.sent()] == ["Bearer t-1", "Bearer t-2"]
+
+
+def test_a_failure_that_cannot_be_noted_is_a_failure_all_the_same(stand: Stand) -> None:
+    class NoSecondWrite(MemoryTokens):
+        def write(self, row: TokenRow, over: TokenRow | None) -> bool:
+            if row.failure:
+                raise Unavailable("write token")
+            return super().write(row, over)
+
+    stand.put_oauth()
+    stand.server.reply = both(status(204), status(500))
+    stand.tokens = NoSecondWrite()
+    result = stand.attempt(timeout=20)
+    assert isinstance(result, Retry)
+    assert "HTTP 500" in result.detail
 
 
 def test_who_has_little_time_leaves_it_to_others_to_renew_a_valid_token(stand: Stand) -> None:
