@@ -34,16 +34,27 @@ class DynamoOwnerClaim:
             check_version(item, VERSION)
         except (KeyError, ValueError) as error:
             raise Unavailable(f"an owner claim that cannot be read: {error!r}") from error
-        return OwnerClaim(claim=text(item, "claim"), before=text(item, "before"), changed_at=number(item, "changedAt"))
+        return OwnerClaim(
+            claim=text(item, "claim"),
+            issuer=text(item, "issuer"),
+            before=text(item, "before"),
+            issuer_before=text(item, "issuerBefore"),
+            changed_at=number(item, "changedAt"),
+        )
 
     def write_owner_claim(self, claim: OwnerClaim) -> None:
         values: Item = {
             ":v": {"N": str(VERSION)},
             ":claim": {"S": claim.claim},
+            ":issuer": {"S": claim.issuer},
             ":before": {"S": claim.before},
+            ":issuerBefore": {"S": claim.issuer_before},
             ":at": {"N": str(claim.changed_at)},
         }
-        update = "SET #v = :v, claim = :claim, #before = :before, changedAt = :at"
+        update = (
+            "SET #v = :v, claim = :claim, issuer = :issuer, #before = :before, issuerBefore = :issuerBefore, "
+            "changedAt = :at"
+        )
         names = {"#v": "v", "#before": "before"}
         try:
             self.dynamodb.update_item(
