@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 from attrs import frozen
 
 from delayer.aws.dynamodb.items.attributes import Item, check_version, number, text
+from delayer.aws.dynamodb.items.requests import updated
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.core.owners.claim import OwnerClaim
 from delayer.ports.unavailable import Unavailable
@@ -56,13 +57,12 @@ class DynamoOwnerClaim:
             "changedAt = :at"
         )
         names = {"#v": "v", "#before": "before"}
-        try:
-            self.dynamodb.update_item(
-                TableName=self.table,
-                Key=KEY,
-                UpdateExpression=update,
-                ExpressionAttributeNames=names,
-                ExpressionAttributeValues=values,
-            )
-        except AWS_ERRORS as error:
-            raise Unavailable(f"write the owner claim: {error}") from error
+        updated(
+            self.dynamodb,
+            "write the owner claim",
+            TableName=self.table,
+            Key=KEY,
+            UpdateExpression=update,
+            ExpressionAttributeNames=names,
+            ExpressionAttributeValues=values,
+        )
