@@ -58,7 +58,9 @@ def parser() -> argparse.ArgumentParser:
     _add_document(changing)
     _add_change(changing)
     _add_change(_add(commands, "remove", "take a policy out: for its owner the default counts"))
-    trying = _add(commands, "try", "say whether a schedule would be allowed, and by which rule it is not")
+    trying = _add(
+        commands, "try", "say whether a schedule would be allowed, and by which rule it is not; it counts none"
+    )
     trying.add_argument(
         "schedule", metavar="FILE", help="the body of a POST of a schedule or a series; - for the input"
     )

@@ -10,14 +10,16 @@ from delayer.ports.target import NotAttempted
 from delayer.targets.connections.connected import ConnectedTarget
 from delayer.targets.connections.token_endpoint import TokenEndpoint
 from delayer.targets.http_request import HttpTarget, Request
-from delayer.wiring.connections import credentials
+from delayer.wiring.connections import credentials, permit_test
 from delayer.wiring.environment import Environment
+from delayer.wiring.use_cases import sign
 
 SECONDS: Final = 7.0  # less than the function may take
 
 ports = Environment("api-connection-test")
 owner_of = requests.owner_reader()
 http = HttpTarget(allow_private=setting("ALLOW_PRIVATE_TARGETS") == "true")
+permit, sign_it = permit_test(ports), sign(ports)
 target = ConnectedTarget(target=http, credentials=credentials(ports, TokenEndpoint(target=http)))
 
 
@@ -26,13 +28,19 @@ target = ConnectedTarget(target=http, credentials=credentials(ports, TokenEndpoi
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, name, url = owner_of(event), requests.name_of(event), admit_test(requests.body_of(event))
-    if ports.connections.read(owner, name) is None:
+    if not permit(owner, name, url):
         return connections.none()
     message = Message(
-        action=None, payload="", schedule_id="test", owner=owner, point_in_time=ports.clock.now(), attempt=1
+        action=None,
+        payload="",
+        schedule_id=f"test-{ports.new_job_id()}",  # a receiver that knows an id does nothing for it
+        owner=owner,
+        point_in_time=ports.clock.now(),
+        attempt=1,
     )
     try:
-        result = target.send(Request(url=url, method="GET", headers={}, timeout=SECONDS), message, name)
+        request = Request(url=url, method="GET", headers={}, timeout=SECONDS, signature=sign_it(message))
+        result = target.send(request, message, name)
     except NotAttempted as error:
         return connections.not_tested(str(error))
     return connections.tested(result, connections.url_shown(url))

@@ -72,35 +72,43 @@ def of_lists(kinds: Mapping[str, Decision]) -> Callable[[Item, Millis], Decision
 def of_control(item: Item, _now: Millis) -> Decision:
     """The keys of ids and signatures, and what owners have rotated, as they are. `shards` and `sweep` are merged.
 
-    A heartbeat or a pause never goes back, nor `actions`: each stack registers its own, which name its own queues.
+    So do owner policies: an owner must not be free because a table was lost. A heartbeat or a pause never goes back,
+    nor `actions` and `owner-claim`: each stack writes its own when it is deployed.
     """
-    return Decision.COPY if item["name"]["S"].startswith((*KEYS, "signing#")) else Decision.LEAVE
+    name = item["name"]["S"]
+    is_policy = name == OWNER_POLICY or name.startswith((f"{OWNER_POLICY}#", "owner-policies#"))
+    return Decision.COPY if is_policy or name.startswith((*KEYS, "signing#")) else Decision.LEAVE
 
 
 KEYS: Final = ("id-key", "signing-key")  # a stack has its own, or those of the copy
+OWNER_POLICY: Final = "owner-policy"
 OF_SCHEDULES: Final = ("schedules", "relaxed")  # the kinds whose records fire
 # Of one that has gone on since the copy, the cursor stands and is not overwritten. What was filed for it, and is no
 # longer current, is found by the net and taken off the file (ADR 0100).
 OF_SERIES: Final = ("series", "series-of", "series-name", "current", *(str(one) for one in Directory))
+OF_CONNECTIONS: Final = ("connections", "connection-uses", "connection-gate", "connection-count")
 NET_OF_SERIES: Final = (NET, *(f"series-{one}" for one in Directory))  # control rows: without them it begins anew
 
 # In the order in which they are copied.
 TABLES: Final[Mapping[str, Table]] = {
     "control": Table(
-        what="the keys of ids and signatures and the numbers of shards",
+        what="the keys of ids and signatures, owner policies and the numbers of shards",
         output="ControlTable",
         keys=("name",),
         decide=of_control,
     ),
     "ledger": Table(what="the ledger", output="LedgerTable", keys=("scheduleId",), decide=of_ledger, is_marked=True),
     "registry": Table(
-        what="names, groups, idempotency keys and series",
+        what="names, groups, idempotency keys, series and connections",
         output="RegistryTable",
         keys=("list", "entry"),
         decide=of_lists(
             {
-                **dict.fromkeys(("name", "group", "request", "job"), Decision.COPY),
+                **dict.fromkeys(("name", "group", "request", "job", "group-job"), Decision.COPY),
                 **dict.fromkeys(OF_SERIES, Decision.COPY),
+                **dict.fromkeys(OF_CONNECTIONS, Decision.COPY),
+                # An old note would have a secret deleted that a row names by now; a token is fetched anew.
+                **dict.fromkeys(("connection-secrets", "connection-token"), Decision.LEAVE),
                 "rate": Decision.LEAVE,
             }
         ),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attrs import field, frozen
 
-PARTS = ("near", "bulk", "races", "refused", "redrive", "series", "policies", "relaxed", "far", "canary")
+PARTS = ("near", "bulk", "races", "refused", "signatures", "redrive", "series", "policies", "relaxed", "far", "canary")
 LONGEST_BATCH = 100
 
 

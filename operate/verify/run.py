@@ -16,6 +16,7 @@ from operate.verify.promises.failing import redriven, refused
 from operate.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
 from operate.verify.promises.relaxed import relaxed
 from operate.verify.promises.repeating import repeating
+from operate.verify.promises.signing import signing
 from operate.verify.results.findings import Finding, broken, unchecked
 from operate.verify.session import Session, Unexpected
 
@@ -24,6 +25,7 @@ TITLES = {
     "bulk": "Firing a batch at one instant",
     "races": "Cancelling at the instant of the claim",
     "refused": "A target that is refused",
+    "signatures": "The secret that signs",
     "redrive": "A dead letter and its redrive",
     "series": "A series of one minute",
     "policies": "A time that is decided afterwards",
@@ -31,7 +33,7 @@ TITLES = {
     "far": "Creating what is beyond the delayer period",
     "canary": "The canary and its alarm",
 }
-WITHOUT_ACCOUNT = ("refused",)  # parts that need the API alone
+WITHOUT_ACCOUNT: dict[str, Callable[[Session], Finding]] = {"refused": refused, "signatures": signing}  # the API alone
 FAULTS = (Unexpected, NoAnswer, ValueError, KeyError, *AWS_ERRORS)
 LONGEST_CLOCK_DIFFERENCE = 5.0  # seconds
 
@@ -86,7 +88,7 @@ def _verify(session: Session) -> None:
     if not (inbox := open_inbox(session)):
         for part in parts:
             if part in WITHOUT_ACCOUNT:
-                check(session, part, lambda: [refused(session)])
+                check(session, part, lambda part=part: [WITHOUT_ACCOUNT[part](session)])  # type: ignore[misc] # called at once
             else:
                 session.findings.append(unchecked(part, f"{session.why_no_account}; --skip {part} leaves it out"))
         return
@@ -134,6 +136,7 @@ def check_all(session: Session, inbox: Inbox) -> None:
         "bulk": lambda: [looked_at(bulk(session, inbox), session, inbox)],
         "races": lambda: [races(session, inbox)],
         "refused": lambda: [refused(session)],
+        "signatures": lambda: [signing(session)],
         "redrive": lambda: [redriven(session, late_queue)],
         "series": lambda: [repeating(session, inbox)],
         "policies": lambda: [deciding(session, inbox)],

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from functools import cache
 from operator import attrgetter
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, Self, TypeVar, cast
 
 from attrs import fields, frozen
 
@@ -55,6 +55,38 @@ def evolve(thing: Thing, **changes: Any) -> Thing:
     kind: Any = type(thing)
     names, values_of = _fields_of(kind)
     return cast("Thing", kind(**{**dict(zip(names, values_of(thing), strict=True)), **changes}))
+
+
+class Moving:
+    """What worlds have in common in which functions run: these begin, go on and are over, and faults are used up."""
+
+    __slots__ = ()
+
+    @property
+    def budget(self) -> Any:
+        """What may still happen, and how often."""
+        raise NotImplementedError
+
+    @property
+    def runs(self) -> frozenset[Any]:
+        """The functions between two of their calls."""
+        raise NotImplementedError
+
+    def spend(self, what: str) -> Self:
+        """One fewer may still happen."""
+        return evolve(self, budget=evolve(self.budget, **{what: getattr(self.budget, what) - 1}))
+
+    def start(self, run: Any) -> Self:
+        """A function has begun."""
+        return evolve(self, runs=self.runs | {run})
+
+    def end(self, run: Any) -> Self:
+        """A function is over."""
+        return evolve(self, runs=self.runs - {run})
+
+    def go_on(self, run: Any, **values: Any) -> Self:
+        """A function goes on to its next call."""
+        return evolve(self, runs=(self.runs - {run}) | {evolve(run, **values)})
 
 
 @cache

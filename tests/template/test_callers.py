@@ -26,6 +26,7 @@ def test_the_resource_says_all_that_there_is_to_say() -> None:
     assert name == "ApiCallers"
     assert {key: value for key, value in properties.items() if key not in ("ServiceToken", "ServiceTimeout")} == {
         "Authorization": {"Ref": "ApiAuthorization"},
+        "Issuer": {"Ref": "JwtIssuer"},
         "OwnerClaim": {"Ref": "JwtOwnerClaim"},
         "AllowOwnerClaimChange": {"Ref": "AllowOwnerClaimChange"},
         "ReadScope": {"Ref": "JwtReadScope"},

@@ -6,7 +6,7 @@ adapters behind it (ADR 0060). What a team has added may do as well what its own
 
 import re
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from attrs import define, evolve, field
@@ -72,9 +72,21 @@ TARGETS: Final[dict[str, set[Permission]]] = {
 }
 # Where such a resource is named by a pattern or by a parameter, what limits it further.
 LISTS_OF_FLOW: Final = {"flow", "flow-slots"}  # of the registry
-ROWS_OF_CONNECTIONS: Final = {  # of the registry, in which an executor has no business otherwise
+USES_CONNECTIONS: Final = {
     "dynamodb:GetItem": {"connections#*", "connection-token#*"},
     "dynamodb:PutItem": {"connection-token#*"},
+}
+# The lists of the registry for those who have no business in the others. All other functions have the whole table.
+LISTS_OF_REGISTRY: Final[dict[str, dict[str, set[str]]]] = {
+    "executor-http-request": USES_CONNECTIONS,
+    "api-connection-test": {**USES_CONNECTIONS, "dynamodb:UpdateItem": {"rate#*"}},
+    "api-connection-put": {
+        "dynamodb:GetItem": {"connections#*"},
+        "dynamodb:Query": {"connections#*", "connection-uses#*", "connection-secrets"},
+        "dynamodb:PutItem": {"connections#*", "connection-gate#*", "connection-secrets"},
+        "dynamodb:DeleteItem": {"connections#*", "connection-gate#*", "connection-token#*", "connection-secrets"},
+        "dynamodb:UpdateItem": {"connection-count#*"},
+    },
 }
 LIMITS: Final = {
     "SqsTargetNamePattern": {"StringEquals": ["aws:RequestedRegion"]},
@@ -211,8 +223,8 @@ def test_no_permission_is_granted_twice(function: str) -> None:
 def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
     """The key behind the ids is for the API, the watermark for the minute task.
 
-    Of the registry, what fires has the lists of flow control, and never the names and groups of owners. Who looks up a name queries
-    that list alone, too.
+    Of the registry, what fires has the lists of flow control, and never the names and groups of owners. Who looks up a
+    name queries that list alone, too.
 
     Each row for itself: who reads the registrations of actions may not write them because it writes another row.
     """
@@ -227,21 +239,31 @@ def test_a_function_touches_its_own_control_rows_only(function: str) -> None:
     on_lists = {action for row, action in needed if row in LISTS_OF_FLOW}
     found: set[Permission] = set()
     for statement in statements(function):
-        on_registry = statement["Resource"] == {"Fn::GetAtt": "RegistryTable.Arn"}
-        is_of_connections = on_registry and not leading_keys(statement) & LISTS_OF_FLOW
-        if function == "executor-http-request" and is_of_connections:
-            assert [leading_keys(statement)] == [ROWS_OF_CONNECTIONS[one] for one in listed(statement["Action"])]
+        if is_of_lists(function, statement):
             continue
         resource, *more = [resource_name(one) for one in listed(statement["Resource"])]
         like = "StringLike" if any("*" in key for key in leading_keys(statement)) else "StringEquals"
         limits = {kind: list(keys) for kind, keys in statement.get("Condition", {}).items()}
-        is_of_lists = resource == "RegistryTable" and set(listed(statement["Action"])) <= on_lists
-        assert bool(leading_keys(statement)) == (resource == "ControlTable" or is_of_lists)
+        is_of_flow = resource == "RegistryTable" and set(listed(statement["Action"])) <= on_lists
+        assert bool(leading_keys(statement)) == (resource == "ControlTable" or is_of_flow)
         expected = {f"ForAllValues:{like}": ["dynamodb:LeadingKeys"]} if leading_keys(statement) else {}
         assert limits == LIMITS.get(resource, expected)
         assert not (limits and more), "a condition of its own for each"
         found |= {(row, action) for row in leading_keys(statement) for action in listed(statement["Action"])}
     assert found == needed
+
+
+def is_of_lists(function: str, statement: dict[str, Any]) -> bool:
+    is_of_registry = statement["Resource"] == {"Fn::GetAtt": "RegistryTable.Arn"}
+    return function in LISTS_OF_REGISTRY and is_of_registry and not leading_keys(statement) & LISTS_OF_FLOW
+
+
+@pytest.mark.parametrize("function", LISTS_OF_REGISTRY)
+def test_who_needs_some_lists_of_the_registry_has_no_others(function: str) -> None:
+    found = [statement for statement in statements(function) if is_of_lists(function, statement)]
+    granted = {action: leading_keys(statement) for statement in found for action in listed(statement["Action"])}
+    assert granted == LISTS_OF_REGISTRY[function]
+    assert [list(statement["Condition"]) for statement in found] == [["ForAllValues:StringLike"]] * len(found)
 
 
 def test_only_the_registrar_writes_the_registrations() -> None:
@@ -270,6 +292,7 @@ def test_only_those_who_sign_or_show_read_what_signs() -> None:
     get, put = "dynamodb:GetItem", "dynamodb:PutItem"
     assert readers == {
         *(("executor-http-request", row, get) for row in ("signing-key", "signing#*")),
+        *(("api-connection-test", row, get) for row in ("signing-key", "signing#*")),
         *(("api-signing-secret", row, get) for row in ("signing-key", "signing#*")),
         ("api-signing-secret", "signing#*", put),
         *(("operator-id-key", "signing-key", action) for action in (get, put)),

@@ -74,7 +74,14 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     },
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
-    "use_cases/connections": {"core/schedule", "core/firing", "core/api", "core/connections", "ports"},
+    "use_cases/connections": {
+        "core/schedule",
+        "core/firing",
+        "core/api",
+        "core/connections",
+        "ports",
+        "use_cases/owners",
+    },
     "use_cases/api": {
         "core/owners",
         "core/schedule",
@@ -86,7 +93,7 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     }
     | {"core/series", "core/timing"}
-    | {"use_cases", "use_cases/connections", "use_cases/flow"},
+    | {"use_cases", "use_cases/connections", "use_cases/flow", "use_cases/owners"},
     "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"}
     | {"use_cases/connections"},
     "use_cases/series": {

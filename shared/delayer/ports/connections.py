@@ -48,6 +48,10 @@ class ReadsUses(Protocol):
         ...
 
 
+class Full(Exception):
+    """The owner has as many connections as are allowed. Nothing was done."""
+
+
 class WritesConnections(Protocol):
     """Part of Connections. Each of these raises Unavailable: then it was done, or it was not."""
 
@@ -62,6 +66,7 @@ class WritesConnections(Protocol):
 
         The row is written only over `over`, by its revision; None: only if there is none. `named` is the note of the
         secret that the row names now; it is taken away, and must be there and not be doomed. `left` is noted.
+        A row that is new is counted. Raises Full.
         """
         ...
 

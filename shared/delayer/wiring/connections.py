@@ -7,10 +7,12 @@ if TYPE_CHECKING:
     from delayer.use_cases.connections.credentials import Credentials
     from delayer.use_cases.connections.delete import DeleteConnection, FindLive
     from delayer.use_cases.connections.naming import Naming
+    from delayer.use_cases.connections.permit_test import PermitTest
     from delayer.use_cases.connections.put import PutConnection
     from delayer.use_cases.connections.read import ReadConnections
     from delayer.use_cases.connections.still_named import StillNamed
     from delayer.use_cases.connections.sweep import SweepSecrets
+    from delayer.use_cases.owners.reach import Reach
     from delayer.wiring.bundle import Bundle
 
 
@@ -37,6 +39,7 @@ def put_connection(ports: "Bundle") -> "PutConnection":
         connections=ports.connections,
         secrets=ports.secrets,
         sweep=sweep_secrets(ports),
+        reach=reach(ports),
         observer=ports.observer,
         new_id=ports.new_series_id,
     )
@@ -78,10 +81,27 @@ def sweep_secrets(ports: "Bundle") -> "SweepSecrets":
     )
 
 
+def reach(ports: "Bundle") -> "Reach":
+    """For whoever reaches a URL that stands in a connection, or in a call about one."""
+    from delayer.use_cases.owners.reach import Reach
+
+    return Reach(policies=ports.owner_policies)
+
+
+def permit_test(ports: "Bundle") -> "PermitTest":
+    """For the call that tries one."""
+    from delayer.use_cases.connections.permit_test import PermitTest
+    from delayer.wiring.use_cases import spending
+
+    return PermitTest(connections=ports.connections, reach=reach(ports), spend=spending(ports))
+
+
 def credentials(ports: "Bundle", ask: "AsksForTokens") -> "Credentials":
     """For functions that make requests with the credentials of owners. `ask` is how they reach token endpoints."""
     from delayer.use_cases.connections.credentials import Credentials
     from delayer.use_cases.connections.tokens import Tokens
 
-    tokens = Tokens(clock=ports.clock, rows=ports.token_rows, seal=ports.seal, ask=ask, observer=ports.observer)
+    tokens = Tokens(
+        clock=ports.clock, rows=ports.token_rows, seal=ports.seal, ask=ask, reach=reach(ports), observer=ports.observer
+    )
     return Credentials(clock=ports.clock, connections=ports.connections, secrets=ports.secrets, tokens=tokens)

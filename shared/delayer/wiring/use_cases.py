@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.owners.as_posted import AsPosted
     from delayer.use_cases.owners.callers import Callers
     from delayer.use_cases.owners.commands import OwnerPolicyCommands
+    from delayer.use_cases.owners.spending import Spending
     from delayer.use_cases.recovery.bring_back import BringBack
     from delayer.use_cases.recovery.bulk import Bulk
     from delayer.use_cases.recovery.dead_letter import DeadLetters
@@ -110,10 +111,21 @@ def quota(ports: "Bundle") -> "Quota":
         policies=ports.owner_policies,
         actions=ports.actions,
         clock=ports.clock,
-        limits=ports.settings.limits,
-        rate_limit=ports.rate_limit,
+        spending=spending(ports),
         live_count=ports.fail_fast_live_count,
         observer=ports.observer,
+    )
+
+
+def spending(ports: "Bundle") -> "Spending":
+    """For calls that count as creations."""
+    from delayer.use_cases.owners.spending import Spending
+
+    return Spending(
+        clock=ports.clock,
+        limits=ports.settings.limits,
+        rate_limit=ports.rate_limit,
+        policies=ports.owner_policies,
     )
 
 

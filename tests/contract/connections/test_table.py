@@ -11,6 +11,7 @@ from delayer.aws.connections.tokens import DynamoTokens
 from delayer.aws.dynamodb.registry import DynamoRegistry
 from delayer.aws.series.series_table import DynamoSeries
 from delayer.core.connections.connection import (
+    MOST,
     Connection,
     ConnectionType,
     SecretNote,
@@ -35,7 +36,7 @@ from delayer.fakes import (
     MemorySeries,
     MemoryTokens,
 )
-from delayer.ports.connections import Connections
+from delayer.ports.connections import Connections, Full
 from delayer.ports.registry import Registry, ScheduleTransaction
 from delayer.ports.series import SeriesTable, SeriesTransaction
 from delayer.ports.tokens import TokenRows
@@ -146,6 +147,30 @@ def test_a_row_names_no_secret_whose_note_is_doomed_or_gone(stand: Stand) -> Non
     stand.connections.forget(NOTE)
     assert not stand.connections.write(CRM, None, NOTE)
     assert stand.connections.read(OWNER, "crm") is None
+
+
+def test_an_owner_has_no_more_than_are_allowed(stand: Stand) -> None:
+    """What is replaced or closed is not counted again; what was removed leaves room, once."""
+    rows = [evolve(CRM, name=f"c{number}", secret=f"s{number}") for number in range(MOST)]
+    for row in rows:
+        stand.make(row)
+    one_more = evolve(CRM, name="more", secret="more")
+    stand.connections.note(note := SecretNote(owner=OWNER, secret="more", since=NOW))
+    for _ in range(2):
+        with pytest.raises(Full):
+            stand.connections.write(one_more, None, note)
+    assert stand.connections.read(OWNER, "more") is None
+    assert not stand.connections.write(evolve(rows[0], secret="more"), None, note), (
+        "it is there: no matter of the count"
+    )
+    assert stand.connections.write(rows[0], None, note), "by an earlier try"
+    stand.make(evolve(CRM, owner="another"))
+    assert stand.connections.write(closed(rows[1]), rows[1])
+    for _ in range(2):
+        assert stand.connections.remove(rows[0], doomed(rows[0], LATER))
+    assert stand.connections.write(one_more, None, note)
+    with pytest.raises(Full):
+        stand.make(rows[0])
 
 
 def test_what_a_row_names_cannot_be_doomed(stand: Stand) -> None:

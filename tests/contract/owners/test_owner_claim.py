@@ -30,7 +30,10 @@ def test_a_new_stack_has_none(claims: KeepsOwnerClaim) -> None:
 
 
 def test_what_is_written_is_read(claims: KeepsOwnerClaim) -> None:
-    for one in (OwnerClaim(claim=""), OwnerClaim(claim="org", before="sub", changed_at=NOW)):
+    for one in (
+        OwnerClaim(claim=""),
+        OwnerClaim(claim="org", issuer="i", before="sub", issuer_before="j", changed_at=NOW),
+    ):
         claims.write_owner_claim(one)
         assert claims.owner_claim() == one
 

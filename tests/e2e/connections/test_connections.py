@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from attrs import Factory, define
+from standardwebhooks import Webhook
 
 from delayer.core.schedule.instants import SECOND
 from tests.e2e.client import Client, now
@@ -123,6 +124,9 @@ def test_a_test_says_the_status_alone(client: Client, target: Target) -> None:
     target.taken["/fine"] = f"Bearer {SECRET}"
     status, content = call(client, "POST", "/connections/tried/test", {"url": f"{target.url}/fine"})
     assert (status, content["succeeded"], content["detail"]) == (200, True, "HTTP 200")
+    [headers] = target.at("/fine")
+    secret = call(client, "GET", "/signing-secret")[1]["current"]
+    Webhook(secret).verify(b"", headers, json_parse=False)
 
 
 def test_a_connection_in_use_is_deleted_by_force_only(client: Client, target: Target) -> None:

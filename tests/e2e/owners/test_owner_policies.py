@@ -76,3 +76,22 @@ def test_the_answer_is_kept_for_those_who_ask(client: Client) -> None:
     other = client.call("POST", "/schedules", request(client, "/not-kept", now()), owner("keeps"))[2]["scheduleId"]
     assert "answer" not in client.history(other, "executed", headers=owner("keeps"))[-1]
     assert "durationMs" not in client.stack.logs("executor-http-request")
+
+
+def test_a_connection_is_no_way_around_a_policy(client: Client) -> None:
+    """Neither its test call nor its token URL."""
+    name, path = "connecting", "/connections/crm"
+    url = f"{client.receiver.url}/policy-tried"
+    assert client.call("PUT", path, {"type": "bearer", "token": "t"}, owner(name))[0] == 201
+    assert client.call("POST", f"{path}/test", {"url": url}, owner(name))[0] == 200
+    command(client, "set", "--owner", name, "--json", json.dumps({"hosts": ["api.example.com"]}))
+    until(client, name, "/policy-refused", 403)
+    status, _, problem = client.call("POST", f"{path}/test", {"url": url}, owner(name))
+    deadline = time.monotonic() + KNOWN_AFTER  # each function reads it anew for itself
+    while status != 403 and time.monotonic() < deadline:
+        time.sleep(0.5)
+        status, _, problem = client.call("POST", f"{path}/test", {"url": url}, owner(name))
+    assert (status, problem["rule"], problem["errors"][0]["field"]) == (403, "hosts", "url")
+    fields = {"type": "oauth2-client-credentials", "tokenUrl": url, "clientId": "c", "clientSecret": "s"}
+    status, _, problem = client.call("PUT", path, fields, owner(name))
+    assert (status, problem["rule"], problem["errors"][0]["field"]) == (403, "hosts", "tokenUrl")

@@ -4,12 +4,10 @@ Time is not modelled: a sweep may come at any moment, though it waits ten minute
 for one thing: the request that makes its secret does not arrive ten minutes late.
 """
 
-from typing import Any
-
 from attrs import frozen
 
 from delayer.core.connections.connection import Connection, ConnectionType, SecretNote
-from tests.model.state import evolve
+from tests.model.state import Moving
 
 OWNER, NAME = "owner", "crm"
 
@@ -42,7 +40,7 @@ class Run:
 
 
 @frozen(kw_only=True, cache_hash=True)
-class World:
+class World(Moving):
     """One moment."""
 
     budget: Budget
@@ -60,22 +58,6 @@ class World:
     def live(self) -> set[str]:
         """Schedules that may still reach a target."""
         return set(self.schedules) - self.ended
-
-    def spend(self, what: str) -> "World":
-        """One fewer may still happen."""
-        return evolve(self, budget=evolve(self.budget, **{what: getattr(self.budget, what) - 1}))
-
-    def start(self, run: Run) -> "World":
-        """A function begins."""
-        return evolve(self, runs=self.runs | {run})
-
-    def end(self, run: Run) -> "World":
-        """A function is over."""
-        return evolve(self, runs=self.runs - {run})
-
-    def go_on(self, run: Run, **values: Any) -> "World":
-        """A function goes on to its next call."""
-        return evolve(self, runs=(self.runs - {run}) | {evolve(run, **values)})
 
 
 def row_of(secret: str) -> Connection:

@@ -13,7 +13,7 @@ from delayer.core.schedule.instants import HOUR, SECOND, Millis
 from delayer.core.series.series import Cursor, Overlap, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened
 from tests.model.series.state import DEFINITIONS, IDS
-from tests.model.state import evolve
+from tests.model.state import Moving, evolve
 from tests.samples import OWNER
 
 WRITE_TAKES: Final = 1  # minutes at most, from the issue of an id to the end of the transaction that puts it
@@ -53,7 +53,7 @@ class Run:
 
 
 @frozen(kw_only=True, cache_hash=True)
-class World:
+class World(Moving):
     """One moment."""
 
     budget: Budget
@@ -92,22 +92,6 @@ class World:
     def address(self, schedule_id: str) -> int:
         """The minute in its id."""
         return self.addresses[IDS.index(schedule_id)]
-
-    def spend(self, what: str) -> "World":
-        """One fewer may still happen."""
-        return evolve(self, budget=evolve(self.budget, **{what: getattr(self.budget, what) - 1}))
-
-    def start(self, run: Run) -> "World":
-        """A function has begun."""
-        return evolve(self, runs=self.runs | {run})
-
-    def end(self, run: Run) -> "World":
-        """A function is over."""
-        return evolve(self, runs=self.runs - {run})
-
-    def go_on(self, run: Run, **values: Any) -> "World":
-        """A function goes on to its next call."""
-        return evolve(self, runs=(self.runs - {run}) | {evolve(run, **values)})
 
 
 def first(budget: Budget) -> World:

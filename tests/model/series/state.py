@@ -14,7 +14,7 @@ from delayer.core.schedule.instants import HOUR, SECOND, Millis
 from delayer.core.schedule.schedule_id import RANDOM_BYTES
 from delayer.core.series.series import Cursor, CursorChange, Overlap, Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened
-from tests.model.state import evolve
+from tests.model.state import Moving, evolve
 from tests.samples import OWNER, a_definition, a_schedule
 
 PAST: Final = (-2 * HOUR, -HOUR)  # times that a backfill makes up
@@ -102,7 +102,7 @@ class Run:
 
 
 @frozen(kw_only=True, cache_hash=True)
-class World:
+class World(Moving):
     """One moment."""
 
     budget: Budget
@@ -161,10 +161,6 @@ class World:
         """Of the next one that is put."""
         return IDS[len(self.occurrences)]
 
-    def spend(self, what: str) -> "World":
-        """One fewer may still happen."""
-        return evolve(self, budget=evolve(self.budget, **{what: getattr(self.budget, what) - 1}))
-
     def with_row(self, row: LedgerRow, event: EventType | None = None) -> "World":
         """After a write of the ledger, and its event. What nothing here goes by is left out."""
         plain = evolve(
@@ -204,18 +200,6 @@ class World:
         if any(row is None or row.state not in (State.REPLACED, State.CANCELLED) for row in earlier):
             return evolve(world, broken="a time of the backfill is put twice")
         return evolve(world, broken="a time that its owner has given up is put again") if at in self.given_up else world
-
-    def start(self, run: Run) -> "World":
-        """A function has read."""
-        return evolve(self, runs=self.runs | {run})
-
-    def end(self, run: Run) -> "World":
-        """A function is over."""
-        return evolve(self, runs=self.runs - {run})
-
-    def go_on(self, run: Run, **values: Any) -> "World":
-        """A function goes on to its next call."""
-        return evolve(self, runs=(self.runs - {run}) | {evolve(run, **values)})
 
 
 def first(budget: Budget) -> World:

@@ -3,7 +3,7 @@
 Time is not modelled: what is put with a time may be claimed at once, or never.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from attrs import frozen
 
@@ -11,7 +11,7 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.bucket import Address
 from delayer.core.schedule.messages import DelayerMessage
 from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind, mint
-from tests.model.state import evolve
+from tests.model.state import Moving, evolve
 from tests.samples import KEY, NOW, OWNER, a_schedule
 
 ASKED: Final = mint(
@@ -52,7 +52,7 @@ class Run:
 
 
 @frozen(kw_only=True, cache_hash=True)
-class World:
+class World(Moving):
     """One moment."""
 
     budget: Budget
@@ -74,10 +74,6 @@ class World:
     def next_id(self) -> str:
         """Of the next schedule that is put."""
         return IDS[len(self.put) + sum(bool(run.put) for run in self.runs)]
-
-    def spend(self, what: str) -> "World":
-        """One fewer may still happen."""
-        return evolve(self, budget=evolve(self.budget, **{what: getattr(self.budget, what) - 1}))
 
     def with_row(self, row: LedgerRow) -> "World":
         """After a write of the ledger. What nothing here goes by is left out."""
@@ -103,15 +99,3 @@ class World:
         if any(one not in kept for one in self.claimed):
             return evolve(self, broken="an answer denies what has been claimed")
         return evolve(self, given_up=self.given_up | known)
-
-    def start(self, run: Run) -> "World":
-        """A function begins."""
-        return evolve(self, runs=self.runs | {run})
-
-    def end(self, run: Run) -> "World":
-        """A function is over."""
-        return evolve(self, runs=self.runs - {run})
-
-    def go_on(self, run: Run, **values: Any) -> "World":
-        """A function goes on to its next call."""
-        return evolve(self, runs=(self.runs - {run}) | {evolve(run, **values)})

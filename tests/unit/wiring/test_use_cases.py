@@ -18,7 +18,8 @@ from tests.cold_start import cold_start
 from tests.world import World
 
 IDS = {"clock", "control", "randomness", "pick", "settings.shards", "actions"}
-QUOTA = {"clock", "observer", "settings.limits", "rate_limit", "fail_fast_live_count", "owner_policies", "actions"}
+SPENDING = {"clock", "settings.limits", "rate_limit", "owner_policies"}
+QUOTA = {*SPENDING, "observer", "fail_fast_live_count", "actions"}
 DEAD_LETTERS = {"clock", "observer", "ledger", "dead_letter_store", "source"}
 FLOW = {"clock", "observer", "blocks", "actions"}
 REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "timed_records", "series", "delayer_queue"} | {
@@ -130,14 +131,17 @@ PARTS: dict[str, set[str]] = {
     "react_to_events": {*STEPS, "parallel"},
     "series_tick": {*STEPS, "parallel", "ledger", "series_upkeep", "series_progress"},
     "claim_relaxed": {*DEAD_LETTERS, "trials", "executor_queues", "new_token", "settings.lease"},
+    "spending": SPENDING,
     "naming": {"connections"},
     "still_named": {"connections"},
-    "put_connection": {"clock", "observer", "connections", "secrets", "new_series_id"},
+    "put_connection": {"clock", "observer", "connections", "secrets", "new_series_id", "owner_policies"},
     "delete_connection": {"clock", "observer", "connections", "secrets", "ledger"},
     "read_connections": {"clock", "connections", "ledger"},
     "find_live": {"clock", "connections", "ledger"},
     "sweep_secrets": {"clock", "observer", "connections", "secrets"},
-    "credentials": {"clock", "observer", "connections", "secrets", "token_rows", "seal"},
+    "credentials": {"clock", "observer", "connections", "secrets", "token_rows", "seal", "owner_policies"},
+    "reach": {"owner_policies"},
+    "permit_test": {"connections", *SPENDING},
     "announce": {"topic", "observer", "settings.event_source"},
     "deliver": {"observer"},
     "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},
@@ -258,7 +262,9 @@ TWO = {
     "api-series-get",  # a series, and what became of its occurrences
     "executor-http-request",  # what signs its requests
 }
-SHARED = {"DeadLetters", "IdCheck", "Ids", "Quota", "Redrive"}  # Redrive: of the commands for one and for many
+THREE = {"api-connection-test"}  # whether it may be tried, what it takes along, and what signs it
+SHARED = {"Spending", "Reach"}  # of owner policies
+SHARED |= {"DeadLetters", "IdCheck", "Ids", "Quota", "Redrive"}  # Redrive: of the commands for one and for many
 SHARED |= {"Retention", "Occurrences", "Begin", "StepSeries"}  # of series
 SHARED |= {"Gate", "Breaker", "Limits"}  # of the relay, and of the executors
 SHARED |= {"Waits"}  # of lookups
@@ -276,7 +282,7 @@ def test_a_function_wires_one_use_case(function: str) -> None:
     """It holds no other, but for those that this one holds."""
     wired = [name for name in cold_start(function).outermost if name not in KNOWLEDGE]
     assert set(wired) <= CLASSES
-    assert len(wired) == (0 if function in WITHOUT else 2 if function in TWO else 1)
+    assert len(wired) == (0 if function in WITHOUT else 3 if function in THREE else 2 if function in TWO else 1)
 
 
 def test_each_use_case_is_wired_by_a_function_or_is_a_part_of_several() -> None:

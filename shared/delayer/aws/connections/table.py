@@ -1,4 +1,7 @@
-"""Connections in the registry: a list `connections#<owner>`, by name; `connection-secrets` has the notes (ADR 0105)."""
+"""Connections in the registry: a list `connections#<owner>`, by name; `connection-secrets` has the notes (ADR 0105).
+
+`connection-count#<owner>` says how many there are: so the transaction that makes one knows whether there is room.
+"""
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -6,13 +9,13 @@ from attrs import frozen
 
 from delayer.aws.connections.tokens import token_key
 from delayer.aws.dynamodb.items import uses
-from delayer.aws.dynamodb.items.attributes import Item, StoredItem, check_version, entry_key, number, text
+from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, number, text
 from delayer.aws.dynamodb.items.lists import next_page
 from delayer.aws.dynamodb.items.requests import CONDITION_FAILED, failed_conditions, once_free
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
-from delayer.core.connections.connection import Connection, ConnectionType, SecretNote
+from delayer.core.connections.connection import MOST, Connection, ConnectionType, SecretNote
 from delayer.core.schedule.instants import Millis
-from delayer.ports.connections import ConnectionPage, UsePage
+from delayer.ports.connections import ConnectionPage, Full, UsePage
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -67,14 +70,18 @@ class DynamoConnections:
             writes.append(self._vouched(named))
         if left:
             writes.append(self._put(note_item(left)))
+        if over is None:
+            writes.append(self._counted(row.owner, 1))
         failed = self._transact(writes)
+        if failed and over is None and failed[-1] is not None and failed[0] is None:
+            raise Full
         return failed is None or failed[0] == item  # our own item: an earlier try went through
 
     def remove(self, over: Connection, left: SecretNote) -> bool:
         gates = [self._delete(key) for key in uses.gate_keys(over.owner, over.name)]
         row = self._delete(connection_key(over.owner, over.name), **_over(over))
         token = self._delete(token_key(over.owner, over.name))
-        failed = self._transact([row, *gates, token, self._put(note_item(left))])
+        failed = self._transact([row, *gates, token, self._put(note_item(left)), self._counted(over.owner, -1)])
         return failed is None or failed[0] == {}  # it is gone: an earlier try went through, or another call's
 
     def note(self, note: SecretNote) -> None:
@@ -144,6 +151,23 @@ class DynamoConnections:
             note_key(note), ConditionExpression="attribute_exists(entry) AND attribute_not_exists(doomed)", **SHOW
         )
 
+    def _counted(self, owner: str, more: int) -> "TransactWriteItemTypeDef":
+        """A first one has no count to be compared with."""
+        values = {":more": {"N": str(more)}}
+        room: dict[str, Any] = {}
+        if more > 0:
+            values[":most"] = {"N": str(MOST)}
+            room = {"ConditionExpression": "attribute_not_exists(#count) OR #count < :most", **SHOW}
+        update: dict[str, Any] = {
+            "TableName": self.table,
+            "Key": count_key(owner),
+            "UpdateExpression": "ADD #count :more",
+            "ExpressionAttributeNames": {"#count": "count"},
+            "ExpressionAttributeValues": values,
+            **room,
+        }
+        return cast("TransactWriteItemTypeDef", {"Update": update})
+
     def _put(self, item: Item, **condition: Any) -> "TransactWriteItemTypeDef":
         return cast("TransactWriteItemTypeDef", {"Put": {"TableName": self.table, "Item": item, **condition}})
 
@@ -173,6 +197,11 @@ def connections_list(owner: str) -> str:
 def connection_key(owner: str, name: str) -> Item:
     """Where a connection is."""
     return entry_key(connections_list(owner), name)
+
+
+def count_key(owner: str) -> Item:
+    """Where it is said how many connections an owner has."""
+    return entry_key(f"connection-count#{owner}", ONLY)
 
 
 def connection_item(row: Connection) -> Item:

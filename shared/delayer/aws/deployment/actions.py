@@ -7,8 +7,8 @@ import msgspec
 from attrs import frozen
 
 from delayer.aws.dynamodb.items.attributes import Item
-from delayer.aws.dynamodb.items.requests import CONDITION_FAILED
-from delayer.aws.runtime.clients import AWS_ERRORS, error_code
+from delayer.aws.dynamodb.items.requests import updated
+from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.core.actions import action_type
 from delayer.core.actions.registration import Registration, Registrations
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
@@ -69,20 +69,16 @@ class DynamoActions:
         return {kind: text["S"] for kind, text in (types or {}).get("M", {}).items()}
 
     def _update(self, update: str, condition: str, names: dict[str, str], values: Any) -> bool:
-        try:
-            self.dynamodb.update_item(
-                TableName=self.table,
-                Key=KEY,
-                UpdateExpression=update,
-                ConditionExpression=condition,
-                ExpressionAttributeNames=names,
-                **({"ExpressionAttributeValues": values} if values else {}),
-            )
-        except AWS_ERRORS as error:
-            if error_code(error) != CONDITION_FAILED:
-                raise Unavailable(f"write the actions: {error}") from error
-            return False
-        return True
+        return updated(
+            self.dynamodb,
+            "write the actions",
+            TableName=self.table,
+            Key=KEY,
+            UpdateExpression=update,
+            ConditionExpression=condition,
+            ExpressionAttributeNames=names,
+            ExpressionAttributeValues=values,
+        )
 
 
 def _text(registrations: Registrations) -> str:

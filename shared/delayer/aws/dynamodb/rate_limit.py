@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from delayer.aws.dynamodb.items.attributes import entry_key
-from delayer.aws.dynamodb.items.requests import CONDITION_FAILED
-from delayer.aws.runtime.clients import AWS_ERRORS, error_code
+from delayer.aws.dynamodb.items.requests import updated
 from delayer.core.schedule.instants import SECOND, Millis
-from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -24,21 +22,17 @@ class DynamoRateLimit:
     def spend(self, owner: str, window: str, at_most: int, expires_at: Millis) -> bool:
         if at_most < 1:
             return False  # the condition would let the first one pass
-        try:
-            self.dynamodb.update_item(
-                TableName=self.table,
-                Key=entry_key(f"rate#{owner}", window),
-                UpdateExpression="ADD #count :one SET expiresAt = :expires",
-                ConditionExpression="attribute_not_exists(#count) OR #count < :most",
-                ExpressionAttributeNames={"#count": "count"},
-                ExpressionAttributeValues={
-                    ":one": {"N": "1"},
-                    ":most": {"N": str(at_most)},
-                    ":expires": {"N": str(expires_at // SECOND)},
-                },
-            )
-        except AWS_ERRORS as error:
-            if error_code(error) == CONDITION_FAILED:
-                return False
-            raise Unavailable(f"count creations: {error}") from error
-        return True
+        return updated(
+            self.dynamodb,
+            "count creations",
+            TableName=self.table,
+            Key=entry_key(f"rate#{owner}", window),
+            UpdateExpression="ADD #count :one SET expiresAt = :expires",
+            ConditionExpression="attribute_not_exists(#count) OR #count < :most",
+            ExpressionAttributeNames={"#count": "count"},
+            ExpressionAttributeValues={
+                ":one": {"N": "1"},
+                ":most": {"N": str(at_most)},
+                ":expires": {"N": str(expires_at // SECOND)},
+            },
+        )

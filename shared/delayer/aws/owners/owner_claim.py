@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 from attrs import frozen
 
 from delayer.aws.dynamodb.items.attributes import Item, check_version, number, text
+from delayer.aws.dynamodb.items.requests import updated
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.core.owners.claim import OwnerClaim
 from delayer.ports.unavailable import Unavailable
@@ -34,24 +35,34 @@ class DynamoOwnerClaim:
             check_version(item, VERSION)
         except (KeyError, ValueError) as error:
             raise Unavailable(f"an owner claim that cannot be read: {error!r}") from error
-        return OwnerClaim(claim=text(item, "claim"), before=text(item, "before"), changed_at=number(item, "changedAt"))
+        return OwnerClaim(
+            claim=text(item, "claim"),
+            issuer=text(item, "issuer"),
+            before=text(item, "before"),
+            issuer_before=text(item, "issuerBefore"),
+            changed_at=number(item, "changedAt"),
+        )
 
     def write_owner_claim(self, claim: OwnerClaim) -> None:
         values: Item = {
             ":v": {"N": str(VERSION)},
             ":claim": {"S": claim.claim},
+            ":issuer": {"S": claim.issuer},
             ":before": {"S": claim.before},
+            ":issuerBefore": {"S": claim.issuer_before},
             ":at": {"N": str(claim.changed_at)},
         }
-        update = "SET #v = :v, claim = :claim, #before = :before, changedAt = :at"
+        update = (
+            "SET #v = :v, claim = :claim, issuer = :issuer, #before = :before, issuerBefore = :issuerBefore, "
+            "changedAt = :at"
+        )
         names = {"#v": "v", "#before": "before"}
-        try:
-            self.dynamodb.update_item(
-                TableName=self.table,
-                Key=KEY,
-                UpdateExpression=update,
-                ExpressionAttributeNames=names,
-                ExpressionAttributeValues=values,
-            )
-        except AWS_ERRORS as error:
-            raise Unavailable(f"write the owner claim: {error}") from error
+        updated(
+            self.dynamodb,
+            "write the owner claim",
+            TableName=self.table,
+            Key=KEY,
+            UpdateExpression=update,
+            ExpressionAttributeNames=names,
+            ExpressionAttributeValues=values,
+        )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import frozen
 
 from delayer.aws.dynamodb.items.attributes import Item, StoredItem, check_version, number, text
-from delayer.aws.dynamodb.items.requests import CONDITION_FAILED
-from delayer.aws.runtime.clients import AWS_ERRORS, error_code
+from delayer.aws.dynamodb.items.requests import updated
+from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.core.owners.owner_policy import NO_POLICY, StoredOwnerPolicy, from_text, to_text
 from delayer.ports.owner_policies import DEFAULT
 from delayer.ports.unavailable import Unavailable
@@ -90,16 +90,15 @@ class DynamoOwnerPolicies:
         if over is not None:
             arguments["ConditionExpression"] = "revision = :over" if over else "attribute_not_exists(revision)"
             given |= {":over": {"N": str(over)}} if over else {}
-        arguments |= {"ExpressionAttributeValues": given} if given else {}
-        try:
-            self.dynamodb.update_item(
-                TableName=self.table, Key={"name": {"S": name}}, UpdateExpression=update, **arguments
-            )
-        except AWS_ERRORS as error:
-            if error_code(error) != CONDITION_FAILED:
-                raise Unavailable(f"write owner policy: {error}") from error
-            return False
-        return True
+        return updated(
+            self.dynamodb,
+            "write owner policy",
+            TableName=self.table,
+            Key={"name": {"S": name}},
+            UpdateExpression=update,
+            ExpressionAttributeValues=given,
+            **arguments,
+        )
 
 
 _V: Final[Mapping[str, str]] = {"N": str(VERSION)}

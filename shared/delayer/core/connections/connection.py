@@ -78,6 +78,11 @@ class SeriesUse:
     is_checked: bool = False  # whether the connection must be there and open: the series names it from now on
 
 
+def token_url_of(row: Connection) -> str:
+    """Where its tokens come from, as it may be shown: without what only that endpoint sees. Empty if it needs none."""
+    return str(msgspec.json.decode(row.shown, type=dict[str, str]).get("tokenUrl", ""))
+
+
 class _Named(msgspec.Struct):
     type: str
     connection: str = ""

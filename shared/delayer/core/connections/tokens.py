@@ -77,17 +77,24 @@ class Wanted:
     rejected: str = ""  # a target has answered 401 to the token that is sealed so
 
 
-def decide_token(row: TokenRow | None, wanted: Wanted, now: Millis) -> UseToken | Fetch | Wait | Failed:
-    """Whether there is a token, or it may be fetched. One that was rejected is still better than none."""
+def decide_token(
+    row: TokenRow | None, wanted: Wanted, now: Millis, *, is_short: bool = False
+) -> UseToken | Fetch | Wait | Failed:
+    """Whether there is a token, or it may be fetched. One that was rejected is still better than none.
+
+    `is_short`: the attempt ends sooner than a fetch may. If the last fetch was cut off, it leaves the next minute to
+    others, who have more time: else short attempts might take each minute, and none would ever have a token.
+    """
+    apart = 2 * APART if is_short and row and _was_cut_off(row) else APART
     own = row if row and row.secret == wanted.secret else None
     held = held_in(row, wanted, now)
     if held and now < held.fresh_until and held.sealed != wanted.rejected:
         return UseToken(held)
-    if row is None or abs(now - row.fetched_at) >= APART:  # by a clock that is ahead, it was fetched in the future
+    if row is None or abs(now - row.fetched_at) >= apart:  # by a clock that is ahead, it was fetched in the future
         return Fetch(claim=_claim(row, held, wanted, now), over=row)
     if held:
         return UseToken(held)
-    until = row.fetched_at + APART
+    until = row.fetched_at + apart
     return Failed(reason=own.failure, until=until) if own and own.failure else Wait(until)
 
 
@@ -95,6 +102,11 @@ def held_in(row: TokenRow | None, wanted: Wanted, now: Millis) -> TokenRow | Non
     """With the token that is valid, fresh or not; a rejected one, too."""
     is_held = row and row.secret == wanted.secret and row.sealed and now < row.expires_at
     return row if is_held else None
+
+
+def _was_cut_off(row: TokenRow) -> bool:
+    """The last fetch brought neither a token nor a reason: its fetcher is at work, died, or had too little time."""
+    return not row.failure and row.fresh_until <= row.fetched_at
 
 
 def _claim(row: TokenRow | None, held: TokenRow | None, wanted: Wanted, now: Millis) -> TokenRow:

@@ -1,8 +1,8 @@
 """What is kept of the answer of a target: bounded, and masked as all else is that people may see (ADR 0109).
 
 An answer is nobody's definition: nothing says which of its fields are secret but their names. What is JSON is masked as
-JSON. In any other text, and in JSON that was cut off, the value behind a name that may be secret is masked by the text
-alone: rather more than too little.
+JSON, and each text in it as a text. In any other text, and in JSON that was cut off, the value behind a name that may
+be secret is masked by the text alone: rather more than too little.
 """
 
 import json
@@ -10,19 +10,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from delayer.core.masking.mask import MASK, is_sensitive, masked_free_text, masked_text, masked_value
+from delayer.core.masking.anyhow import masked_anyhow, without_tokens
+from delayer.core.masking.mask import MASK, masked_text, masked_value
 
 MOST_BODY: Final = 1_024  # bytes of a body that are kept
 MOST_HEADERS: Final = 15
 LONGEST_HEADER: Final = 120  # characters of its value
+LOOKED_AT: Final = 1_024  # characters of a header
 LARGEST: Final = 2_048  # bytes of all that is kept, as JSON
-_NAMED: Final = re.compile(  # a name, as JSON, forms, headers and query strings write it, and the sign behind it
-    r"""(?P<name>[A-Za-z_$][\w$.-]{0,63})(?P<sign>\\?["']?\s{0,8}[:=]\s{0,8})"""
-)
-_VALUE: Final = re.compile(  # what belongs to it: a text in quotes up to its end or that of all, a list or an object up
-    r"""(?:\\?"(?:[^"\\]|\\[^"])*(?:\\?"|\\?$)|'[^']*(?:'|$)|[\[{](?s:.*)|[^\r\n,;&}\]]+)"""  # to the end, or a line
-)
-_TOKEN: Final = re.compile(r"\b(?:eyJ[\w-]{8,}[\w.-]*|(?:Bearer|Basic)\s+[\w.~+/=-]{4,})", re.IGNORECASE)
 _NO_TEXT: Final = re.compile("[\ufffd\x00-\x08\x0e-\x1f]")
 MOST_OF_NO_TEXT: Final = 0.1  # of the characters of what still counts as a text
 
@@ -45,7 +40,7 @@ def kept(status: int, millis: int, headers: Sequence[tuple[str, str]], body: byt
 
 def _header(name: str, value: str) -> str:
     shown = str(masked_value(name, value))
-    shown = shown if shown == MASK else _TOKEN.sub(MASK, shown)
+    shown = shown if shown == MASK else masked_anyhow(shown[:LOOKED_AT])
     return shown if len(shown) <= LONGEST_HEADER else f"{shown[:LONGEST_HEADER]}..."
 
 
@@ -60,22 +55,21 @@ def _text(body: bytes) -> str:
 def masked_body(text: str) -> str:
     """A body, or the beginning of one, as it may be shown."""
     try:
-        json.loads(text)
+        content = json.loads(text)
+        shown = json.loads(masked_text(text))
+        deeper = _texts_masked(shown)
     except (ValueError, RecursionError):
-        return _masked_anyhow(text)
-    return _TOKEN.sub(MASK, masked_text(text))
+        return masked_anyhow(text)
+    return without_tokens(text if deeper == content else json.dumps(deeper, separators=(",", ":")))
 
 
-def _masked_anyhow(text: str) -> str:
-    """Whatever it is. A value that looks like a name of its own is gone through, too, if it is not masked."""
-    shown, at = "", 0
-    while found := _NAMED.search(text, at):
-        shown += text[at : found.end()]
-        at = found.end()
-        if is_sensitive(found["name"]) and (value := _VALUE.match(text, at)):
-            shown += MASK
-            at = value.end()
-    return _TOKEN.sub(MASK, masked_free_text(shown + text[at:]))
+def _texts_masked(value: Any) -> Any:
+    """JSON in which each text is masked for itself: a message, a line of a log, a document of another kind."""
+    if isinstance(value, dict):
+        return {name: _texts_masked(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_texts_masked(one) for one in value]
+    return masked_body(value) if isinstance(value, str) else value
 
 
 def _fitting(shown: Mapping[str, Any], body: str, *, is_whole: bool) -> bytes:

@@ -13,6 +13,7 @@ from delayer.core.owners.owner_policy import OwnerPolicy
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import SECOND, Millis
 
+HTTP_REQUEST: Final = "http-request"
 SHOWN: Final = 300  # characters of what is allowed
 SHOWN_VALUE: Final = 120  # of what is not
 
@@ -23,7 +24,8 @@ class Asked:
 
     kind: str  # the type of the action
     rule: str = ""  # which rule speaks of its target; empty: the action does not say what it reaches
-    field: str = ""  # of the action, in which its target stands
+    field: str = ""  # in which its target stands: of an action, or of another call
+    kind_field: str = "action.type"  # which says the type
     target: str = ""
     payload_bytes: int = 0
     ahead: Millis = 0  # how far ahead it is due; 0 if that is no matter
@@ -64,11 +66,16 @@ def asked_by(definition: Definition, action: ActionType | None, ahead: Millis = 
     return Asked(
         kind=kind,
         rule=rule,
-        field=field,
+        field=f"action.{field}",
         target=_text_in(definition.action, field) if field else "",
         payload_bytes=len(definition.payload.encode("utf-8", "surrogatepass")),
         ahead=ahead,
     )
+
+
+def asked_by_url(url: str, field: str) -> Asked:
+    """What a URL asks for that is reached as a target is, and stands in no action: it counts as an `http-request`."""
+    return Asked(kind=HTTP_REQUEST, rule="hosts", field=field, kind_field=field, target=url)
 
 
 def _text_in(action: str, field: str) -> str:
@@ -88,7 +95,7 @@ def _by_type(policy: OwnerPolicy, asked: Asked) -> Forbidden | None:
     allowed = policy.allowed("actions")
     if allowed is None or asked.kind in allowed:
         return None
-    return _not_in("actions", asked.kind, "action.type", allowed)
+    return _not_in("actions", asked.kind, asked.kind_field, allowed)
 
 
 def _by_target(policy: OwnerPolicy, asked: Asked) -> Forbidden | None:
@@ -96,14 +103,15 @@ def _by_target(policy: OwnerPolicy, asked: Asked) -> Forbidden | None:
     allowed = policy.allowed(asked.rule) if asked.rule else None
     if allowed is None:
         return None
-    place = f"action.{asked.field}"
     if asked.rule == "hosts":
         site = hosts.site_of(asked.target)
         fits = site is not None and any(one.matches(site) for one in _patterns("hosts", allowed))
-        return None if fits else _not_in("hosts", site.shown if site else "no host that can be told", place, allowed)
+        return (
+            None if fits else _not_in("hosts", site.shown if site else "no host that can be told", asked.field, allowed)
+        )
     resource = resources.resource_of(asked.rule, asked.target)
     fits = resource is not None and any(one.matches(resource) for one in _patterns(asked.rule, allowed))
-    return None if fits else _not_in(asked.rule, asked.target or "none is named", place, allowed)
+    return None if fits else _not_in(asked.rule, asked.target or "none is named", asked.field, allowed)
 
 
 @lru_cache(maxsize=512)

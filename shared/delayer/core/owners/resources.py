@@ -27,6 +27,7 @@ _ARN: Final = re.compile(
     r"arn:(?P<partition>[a-z-]+):(?P<service>[a-z]+):(?P<region>[a-z0-9-]+):(?P<account>[0-9]{12}):(?P<rest>[A-Za-z0-9_./:$-]+)"
 )
 _PART: Final = re.compile(r"[A-Za-z0-9_.*-]+")
+_ACCOUNT: Final = re.compile(r"[0-9]{12}")
 _LETTER: Final = re.compile(r"[A-Za-z0-9]")
 LONGEST: Final = 400  # characters of a pattern
 PARTS: Final = 6  # of an ARN
@@ -98,8 +99,8 @@ def pattern_of(rule: str, text: str) -> ResourcePattern:
     for part in parts.values():
         if not _PART.fullmatch(part):
             raise ValueError("a name or an ARN, in which `*` stands for any characters of one part")
-    if not _LETTER.search(parts["name"]):
-        raise ValueError("it matches too much: leave the rule out to allow all")
+    if not _LETTER.search(parts["name"]) and not _ACCOUNT.fullmatch(parts.get("account", "")):
+        raise ValueError("it matches too much: name one account in an ARN, or leave the rule out to allow all")
     return ResourcePattern(**parts)
 
 

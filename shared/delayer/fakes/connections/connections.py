@@ -2,11 +2,11 @@
 
 from attrs import Factory, define, evolve
 
-from delayer.core.connections.connection import Connection, SecretNote, SeriesUse, Use
+from delayer.core.connections.connection import MOST, Connection, SecretNote, SeriesUse, Use
 from delayer.core.connections.tokens import TokenRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule_id import address_of
-from delayer.ports.connections import ConnectionPage, UsePage
+from delayer.ports.connections import ConnectionPage, Full, UsePage
 from delayer.ports.unavailable import Unavailable
 
 SERIES = "series#"
@@ -71,6 +71,8 @@ class MemoryConnections:
             return True
         if _version(present) != _version(over) or not self._is_vouched(named):
             return False
+        if over is None and sum(whose == row.owner for whose, _ in self.rows) >= MOST:
+            raise Full
         self.rows[row.owner, row.name] = row
         if named:
             self.forget(named)

@@ -1,14 +1,11 @@
 """Keeps each owner within its quotas (ADR 0054, ADR 0069), and within its policy (ADR 0107)."""
 
-from collections import OrderedDict
 from collections.abc import Mapping
-from threading import Lock
-from typing import Final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from delayer.core.actions.action_type import ActionType
-from delayer.core.api.quota import Bucket, Limits, full, too_fast, too_many, window_of
+from delayer.core.api.quota import Limits, too_many
 from delayer.core.owners.deciding import Forbidden, NotAllowed, asked_by, decide
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis
@@ -16,27 +13,8 @@ from delayer.ports.clock import Clock
 from delayer.ports.live_count import ReadsLiveCount
 from delayer.ports.observer import Observer
 from delayer.ports.owner_policies import KnowsOwnerPolicies
-from delayer.ports.rate_limit import RateLimit
 from delayer.ports.unavailable import Unavailable
-
-OWNERS: Final = 1_000  # whose buckets are kept; that of another one begins full
-
-
-@frozen
-class Buckets:
-    """The buckets of this execution environment, in its memory. The items of a batch share them, side by side."""
-
-    owners: "OrderedDict[str, Bucket]" = field(factory=OrderedDict, init=False)  # who called last comes last
-    _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
-
-    def take(self, owner: str, limits: Limits, now: Millis) -> None:
-        """One creation. Raises OverQuota."""
-        with self._lock:
-            bucket = self.owners.get(owner) or Bucket(left=full(limits), at=now)
-            self.owners[owner] = bucket.take(limits, now)
-            self.owners.move_to_end(owner)
-            if len(self.owners) > OWNERS:
-                self.owners.popitem(last=False)
+from delayer.use_cases.owners.spending import Spending
 
 
 @frozen(kw_only=True)
@@ -44,13 +22,11 @@ class Quota:
     """What the calls that create schedules ask. Without limits, nothing is counted and nothing is read of counts."""
 
     clock: Clock
-    limits: Limits  # of the stack
-    rate_limit: RateLimit
+    spending: Spending
     live_count: ReadsLiveCount
     policies: KnowsOwnerPolicies
     actions: Mapping[str, ActionType]  # by type
     observer: Observer
-    _buckets: Buckets = field(factory=Buckets, init=False)
 
     def permit(self, owner: str, definition: Definition, due: Millis = 0) -> None:
         """Whether the owner may create it. Raises NotAllowed, or Unavailable if AWS failed.
@@ -67,12 +43,7 @@ class Quota:
 
     def spend(self, owner: str) -> None:
         """One creation. Raises OverQuota, or Unavailable if AWS failed."""
-        now, limits = self.clock.now(), self.limits_of(owner)
-        if limits.creates_per_second:
-            self._buckets.take(owner, limits, now)
-        window, at_most = window_of(now), limits.creates_per_minute
-        if at_most and not self.rate_limit.spend(owner, window.name, at_most, window.expires_at):
-            raise too_fast(limits, now)
+        self.spending(owner)
 
     def make_room(self, owner: str, more: int = 1) -> None:
         """So many more live schedules. Raises OverQuota, or Unavailable if AWS failed.
@@ -85,7 +56,7 @@ class Quota:
 
     def limits_of(self, owner: str) -> Limits:
         """What counts for an owner. Raises Unavailable if AWS failed."""
-        return self.limits.of_owner(self.policies.of(owner))
+        return self.spending.limits_of(owner)
 
     def _live(self, owner: str) -> int:
         try:

@@ -24,7 +24,7 @@ from delayer.use_cases.connections.tokens import Left, Tokens
 
 KEPT_FOR: Final[Millis] = 5 * MINUTE
 KEPT: Final = 500  # values in one environment
-READ_AGAIN: Final[Millis] = 30 * SECOND  # after a 401, a value that is older than this
+APART: Final[Millis] = 10 * SECOND  # between two reads of one value that a 401 has brought about
 SETTLED: Final[Millis] = MINUTE  # a secret that was made so long ago can be read everywhere
 ROUNDS: Final = 3
 
@@ -39,6 +39,7 @@ class ConnectionsOfCredentials(ReadsConnections, Protocol):
 class _Kept:
     values: Values
     read_at: Millis
+    renewed_at: Millis | None = None  # None: it was not read because of a 401
 
 
 @define(kw_only=True)
@@ -51,33 +52,41 @@ class Credentials:
     tokens: Tokens
     _kept: OrderedDict[tuple[str, str], _Kept] = field(factory=OrderedDict, init=False, repr=False)
     _lock: Lock = field(factory=Lock, init=False)
+    _renewing: Lock = field(factory=Lock, init=False)
 
     def of(self, owner: str, name: str, left: Left) -> Given:
         """What a request is to take along, or what becomes of the attempt. Raises NotAttempted if AWS failed."""
-        return self._given(owner, name, left, KEPT_FOR, "")
+        return self._given(owner, name, left, None)
 
     def again(self, owner: str, name: str, rejected: Header, left: Left) -> Header | None:
-        """After a 401: what it is now, if that is something else. None if it is the same, or cannot be known now."""
+        """After a 401: what it is now, if that is something else. None if it is the same, or cannot be known now.
+
+        The value is read anew however young it is, but not twice in ten seconds: a target that refuses everything
+        must not make Secrets Manager busy. Attempts that fail side by side wait for the one read.
+        """
         try:
-            given = self._given(owner, name, left, READ_AGAIN, rejected.sealed)
+            given = self._given(owner, name, left, rejected)
         except NotAttempted:
             return None
         is_other = isinstance(given, Header) and (given.name, given.value) != (rejected.name, rejected.value)
         return given if is_other and isinstance(given, Header) else None
 
-    def _given(self, owner: str, name: str, left: Left, not_older: Millis, rejected: str) -> Given:
+    def _given(self, owner: str, name: str, left: Left, rejected: Header | None) -> Given:
         try:
-            found = self._found(owner, name, not_older)
+            found = self._found(owner, name, left, is_rejected=rejected is not None)
             if isinstance(found, Refused | Retry):
                 return found
             row, values = found
             if row.type is not ConnectionType.OAUTH2:
                 return header_of(values)
-            return self.tokens(Wanted(owner=owner, name=name, secret=row.secret, rejected=rejected), values, left)
+            sealed = rejected.sealed if rejected else ""
+            return self.tokens(Wanted(owner=owner, name=name, secret=row.secret, rejected=sealed), values, left)
         except Unavailable as error:
             raise NotAttempted(f"the connection {name}: {error}") from None
 
-    def _found(self, owner: str, name: str, not_older: Millis) -> tuple[Connection, Values] | Refused | Retry:
+    def _found(
+        self, owner: str, name: str, left: Left, *, is_rejected: bool
+    ) -> tuple[Connection, Values] | Refused | Retry:
         """A row whose secret is not there any more was changed since it was read."""
         before: Connection | None = None
         for _ in range(ROUNDS):
@@ -85,7 +94,7 @@ class Credentials:
             if row is None:
                 return Refused(f"the connection {name} was deleted", reached=False)
             try:
-                values = self._values(row, not_older)
+                values = self._renewed(row, left) if is_rejected else self._values(row)
             except NotItsOwn:
                 return Retry(detail=f"the secret of the connection {name} is not its own: PUT it again", reached=False)
             if values:
@@ -101,20 +110,36 @@ class Credentials:
             raise NotAttempted("the secret of its connection cannot be read yet")
         return Retry(detail=f"the connection {row.name} has no value any more: PUT it again", reached=False)
 
-    def _values(self, row: Connection, not_older: Millis) -> Values | None:
+    def _values(self, row: Connection) -> Values | None:
         """None: there is no such secret. Raises NotItsOwn, Unavailable."""
-        key, now = (row.owner, row.secret), self.clock.now()
+        kept, now = self._kept_of(row), self.clock.now()
+        return kept.values if kept and now - kept.read_at < KEPT_FOR else self._read(row)
+
+    def _renewed(self, row: Connection, left: Left) -> Values | None:
+        """The same after a 401. Raises NotAttempted if others took all of the time."""
+        if not self._renewing.acquire(timeout=max(left(), 0)):
+            raise NotAttempted("the values of its connection are being read")
+        try:
+            kept, now = self._kept_of(row), self.clock.now()
+            if kept and kept.renewed_at is not None and now - kept.renewed_at < APART:
+                return kept.values
+            return self._read(row, renewed_at=now)
+        finally:
+            self._renewing.release()
+
+    def _kept_of(self, row: Connection) -> _Kept | None:
         with self._lock:
-            kept = self._kept.get(key)
-        if kept and now - kept.read_at < not_older:
-            return kept.values
+            return self._kept.get((row.owner, row.secret))
+
+    def _read(self, row: Connection, renewed_at: Millis | None = None) -> Values | None:
+        began = self.clock.now()
         text = self.secrets.read(row.owner, row.secret)
         if text is None:
             return None
         values = values_in(text, row.owner, row.name)
         if values.type is not row.type:
             raise NotItsOwn
-        self._keep(key, _Kept(values=values, read_at=now))
+        self._keep((row.owner, row.secret), _Kept(values=values, read_at=began, renewed_at=renewed_at))
         return values
 
     def _keep(self, key: tuple[str, str], kept: _Kept) -> None:

@@ -9,11 +9,12 @@ from delayer.core.connections.admission import ConnectionRequest
 from delayer.core.connections.connection import MOST, Connection, SecretNote, doomed, replaced
 from delayer.core.connections.credentials import header_name, secret_text
 from delayer.ports.clock import Clock
-from delayer.ports.connections import ListsConnections, NotesSecrets, ReadsConnections, WritesConnections
+from delayer.ports.connections import Full, ListsConnections, NotesSecrets, ReadsConnections, WritesConnections
 from delayer.ports.observer import Observer
 from delayer.ports.secrets import WritesSecrets
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.connections.sweep import SweepSecrets
+from delayer.use_cases.owners.reach import Reach
 
 ROUNDS: Final = 5  # tries against others who change the same connection
 
@@ -45,11 +46,14 @@ class PutConnection:
     connections: ConnectionsOfPut
     secrets: WritesSecrets
     sweep: SweepSecrets
+    reach: Reach
     observer: Observer
     new_id: Callable[[], str]
 
     def __call__(self, request: ConnectionRequest, owner: str, name: str) -> ConnectionPut | TooMany:
-        """Raises Unavailable: then it was stored, or it was not, and the call may be repeated."""
+        """Raises NotAllowed; and Unavailable: then it was stored, or it was not, and the call may be repeated."""
+        if token_url := request.values.fields.get("tokenUrl"):
+            self.reach.permit(owner, token_url, "tokenUrl")
         self.sweep()
         over = self.connections.read(owner, name)
         if over is None and len(self.connections.listed(owner, "", MOST).connections) >= MOST:
@@ -60,8 +64,12 @@ class PutConnection:
         for _ in range(ROUNDS):
             row = self._row(request, owner, name, note.secret, over)
             left = doomed(over, self.clock.now()) if over else None
-            if self.connections.write(row, over, note, left):
-                return self._put(row, left)
+            try:
+                if self.connections.write(row, over, note, left):
+                    return self._put(row, left)
+            except Full:  # others were faster: nothing but the secret is left of this call
+                self.sweep.away(note)
+                return TooMany()
             over = self.connections.read(owner, name)
         self.sweep.away(note)
         raise Unavailable("others change this connection all the time; try again")

@@ -10,6 +10,7 @@ from delayer.core.connections.tokens import (
     Failed,
     Fetch,
     NoToken,
+    Token,
     TokenRow,
     UseToken,
     Wanted,
@@ -19,12 +20,14 @@ from delayer.core.connections.tokens import (
     with_token,
     without_token,
 )
-from delayer.core.firing.executing import Retry
+from delayer.core.firing.executing import Refused, Retry
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
 from delayer.ports.target import NotAttempted
 from delayer.ports.tokens import AsksForTokens, Seal, TokenRows
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.owners.reach import Reach
 
 ROUNDS: Final = 100
 LOOKED_AGAIN: Final[Millis] = 200  # while somebody else fetches it
@@ -49,10 +52,17 @@ class Tokens:
     rows: TokenRows
     seal: Seal
     ask: AsksForTokens
+    reach: Reach
     observer: Observer
 
-    def __call__(self, wanted: Wanted, values: Values, left: Left) -> Header | Retry:
-        """Raises NotAttempted if somebody else is fetching it, and Unavailable."""
+    def __call__(self, wanted: Wanted, values: Values, left: Left) -> Header | Refused | Retry:
+        """Raises NotAttempted if somebody else is fetching it, and Unavailable.
+
+        The owner policy may have become stricter since the PUT. A token from a place that is forbidden by now is not
+        used any more, though it is there.
+        """
+        if forbidden := self.reach.forbidden(wanted.owner, values.fields["tokenUrl"], "tokenUrl"):
+            return Refused(f"the token URL of the connection {wanted.name}: {forbidden.reason}", reached=False)
         began = self.clock.now()
         for _ in range(ROUNDS):
             found = self._once(wanted, values, left, began)
@@ -64,7 +74,7 @@ class Tokens:
     def _once(self, wanted: Wanted, values: Values, left: Left, began: Millis) -> Header | Retry | Wanted:
         """What came of one look at the row; or what is wanted after it, if it has to be looked at again."""
         row = self.rows.read(wanted.owner, wanted.name)
-        match decide_token(row, wanted, self.clock.now()):
+        match decide_token(row, wanted, self.clock.now(), is_short=left() < ENOUGH):
             case UseToken(found):
                 return self._opened(found, wanted) or evolve(wanted, rejected=found.sealed)
             case Fetch(over=held) if header := self._in_hand(held, wanted, left):
@@ -108,13 +118,28 @@ class Tokens:
             token = token_in(*self.ask(values, seconds))
         except NoToken as error:
             if seconds >= ENOUGH or left() > SPENT:
-                self.rows.write(without_token(claim, str(error)), claim)
+                self._noted(without_token(claim, str(error)), claim)
             self.observer.warn("no token", connection=claim.name, reason=str(error))
             return Retry(detail=_no_token(claim.name, str(error)), reached=False)
-        sealed = self.seal.sealed(token.text, _about(claim))
-        self.rows.write(with_token(claim, token, sealed), claim)
         self.observer.note("token fetched", connection=claim.name, seconds=token.seconds)
-        return bearer(token.text, sealed)
+        return bearer(token.text, self._sealed(token, claim))
+
+    def _sealed(self, token: Token, claim: TokenRow) -> str:
+        """As it lies in its row; empty if it could not be sealed. This attempt uses it in any case: it was paid for."""
+        try:
+            sealed = self.seal.sealed(token.text, _about(claim))
+        except Unavailable as error:
+            self.observer.warn("token not kept", connection=claim.name, error=str(error))
+            return ""
+        self._noted(with_token(claim, token, sealed), claim)
+        return sealed
+
+    def _noted(self, row: TokenRow, claim: TokenRow) -> None:
+        """If it is not, others wait for the minute, as they do for a fetcher that died."""
+        try:
+            self.rows.write(row, claim)
+        except Unavailable as error:
+            self.observer.warn("token not kept", connection=claim.name, error=str(error))
 
 
 def _no_token(name: str, reason: str) -> str:

@@ -50,6 +50,7 @@ class Callers:
         decided = decide_claim(
             known,
             command.text(CLAIM),
+            command.text("Issuer"),
             confirmed=command.text("AllowOwnerClaimChange"),
             is_jwt=command.text("Authorization") == "JWT",
             ids_since=self._ids_since(),
@@ -59,7 +60,7 @@ class Callers:
             raise Impossible(decided.reason)
         if decided != known:
             self.claims.write_owner_claim(decided)
-            self.observer.note("owner claim", claim=decided.claim, before=decided.before)
+            self.observer.note("owner claim", claim=decided.claim, issuer=decided.issuer, before=decided.before)
 
     def _ids_since(self) -> Millis | None:
         """The row is written before the first id is issued."""

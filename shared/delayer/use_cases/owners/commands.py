@@ -25,6 +25,7 @@ USAGE: Final = (
 MAX_OWNER: Final = 1_024  # bytes
 MAX_BY: Final = 200
 PAGE: Final = 100
+COUNTS: Final = ("createsPerMinute", "liveSchedules", "series")  # rules about numbers of schedules
 
 
 @frozen(kw_only=True)
@@ -97,12 +98,17 @@ class OwnerPolicyCommands:
         return f"nothing was changed: {whose} has the revision {stored.revision} by now; show it, and begin with that"
 
     def _try(self, given: Mapping[str, Any], owner: str) -> dict[str, Any]:
-        """Whether a schedule or a series would be allowed, by `policy` if it is given, else by what counts now."""
+        """Whether a schedule or a series would be allowed, by `policy` if it is given, else by what counts now.
+
+        How many there are is a matter of the moment of the call, which nobody knows; the answer names such rules.
+        """
         policy = self._tried(given, owner)
         definition, due = self.read_request(given.get("schedule"), self.clock.now())
         ahead = max(due - self.clock.now(), 0) if due else 0
         decision = decide(policy, asked_by(definition, self.actions.get(definition.action_type), ahead))
-        return {"owner": owner, "counts": _document(policy), **_decided(decision)}
+        untried = [rule for rule in COUNTS if policy.at_most(rule) is not None]
+        more = {"notTried": untried} if untried else {}
+        return {"owner": owner, "counts": _document(policy), **_decided(decision), **more}
 
     def _tried(self, given: Mapping[str, Any], owner: str) -> OwnerPolicy:
         default = self.store.owner_policy(DEFAULT)

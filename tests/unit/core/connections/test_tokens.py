@@ -43,6 +43,19 @@ def test_while_somebody_fetches_all_others_wait() -> None:
     assert isinstance(decide_token(CLAIM, WANTED, NOW + APART), Fetch)
 
 
+def test_who_has_little_time_leaves_the_minute_after_a_fetch_that_was_cut_off_to_others() -> None:
+    """And takes the one after that: there may be nobody else."""
+    for now, expected in ((NOW + APART, Wait), (NOW + 2 * APART - 1, Wait), (NOW + 2 * APART, Fetch)):
+        assert isinstance(decide_token(CLAIM, WANTED, now, is_short=True), expected)
+        assert isinstance(decide_token(CLAIM, WANTED, now), Fetch)
+
+
+def test_after_a_fetch_that_brought_something_short_attempts_are_like_all_others() -> None:
+    for row in (HELD, without_token(CLAIM, "HTTP 500")):
+        for now in (NOW + 1, NOW + APART, HELD.fresh_until, HELD.expires_at):
+            assert decide_token(row, WANTED, now, is_short=True) == decide_token(row, WANTED, now)
+
+
 def test_a_token_is_used_until_shortly_before_its_end() -> None:
     assert decide_token(HELD, WANTED, HELD.fresh_until - 1) == UseToken(HELD)
     assert isinstance(decide_token(HELD, WANTED, HELD.fresh_until), Fetch)

@@ -65,6 +65,43 @@ def test_the_way_back_is_open_for_a_day() -> None:
     assert claim_of(back, "org", now=START + 2 * HOUR) == "org", "and forward once more"
 
 
+A, B = "https://a.example/", "https://b.example/"
+
+
+def test_a_change_of_the_issuer_needs_its_name() -> None:
+    """It is the other half of an owner."""
+    known = OwnerClaim(claim="sub", issuer=A)
+    for confirmed in ("", "sub", A, B[:-1]):
+        found = decided(known, "sub", issuer=B, confirmed=confirmed)
+        assert isinstance(found, ClaimRefused)
+        assert "JwtIssuer" in found.reason
+        assert len(found.reason) <= 200
+    changed = decided(known, "sub", issuer=B, confirmed=B)
+    assert changed == OwnerClaim(claim="sub", issuer=B, before="sub", issuer_before=A, changed_at=START)
+    assert isinstance(changed, OwnerClaim)
+    assert claim_of(changed, "sub", issuer=A, now=START + WAY_BACK - 1) == "sub", "the way back"
+    assert claim_of(changed, "sub", issuer=A, now=START + WAY_BACK) == "refused"
+    assert claim_of(changed, "sub", issuer="https://c.example/", confirmed=B) == "refused"
+
+
+def test_a_change_of_both_needs_both() -> None:
+    known = OwnerClaim(claim="sub", issuer=A)
+    for confirmed in ("org", B):
+        assert claim_of(known, "org", issuer=B, confirmed=confirmed) == "refused"
+    changed = decided(known, "org", issuer=B, confirmed=f"org {B}")
+    assert isinstance(changed, OwnerClaim)
+    assert (changed.claim, changed.issuer) == ("org", B)
+    assert claim_of(changed, "sub", issuer=A, now=START + 1) == "sub"
+    assert claim_of(changed, "sub", issuer=B, now=START + 1) == "refused", "that was never so"
+
+
+def test_an_issuer_that_was_not_known_is_noted() -> None:
+    """The row of a stack from before has none."""
+    noted = decided(OwnerClaim(claim="org", before="sub", changed_at=START - HOUR), "org", issuer=A)
+    assert noted == OwnerClaim(claim="org", issuer=A, before="sub", changed_at=START - HOUR)
+    assert claim_of(OwnerClaim(claim="sub", issuer=A), "sub", issuer=B, is_jwt=False) == "sub"
+
+
 def test_without_tokens_nothing_is_refused_and_nothing_forgotten() -> None:
     assert decided(None, "org", is_jwt=False, **OLD) == OwnerClaim(claim="")
     assert decided(SUB, "org", is_jwt=False) is SUB

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from delayer.core.actions.action_type import ActionType
 from delayer.core.actions.built_in import built_in
-from delayer.core.owners.deciding import Allowed, Asked, Forbidden, asked_by, decide
+from delayer.core.owners.deciding import Allowed, Asked, Forbidden, asked_by, asked_by_url, decide
 from delayer.core.owners.document import WrongPolicy, admit
 from delayer.core.owners.owner_policy import LISTS, NO_POLICY, NUMBERS, RULES, OwnerPolicy, from_text, to_text
 from delayer.core.schedule.definition import Definition
@@ -169,3 +169,19 @@ def test_a_document_with_everything() -> None:
 
 def test_nothing_asked_for_is_nothing_forbidden() -> None:
     assert decide(OwnerPolicy(rules=dict.fromkeys(RULES, None)), Asked(kind="x")) == Allowed()
+
+
+@pytest.mark.parametrize("url", ["https://api.example.org/", "https://api.example.com:444/", "https://user@x/", "x y"])
+def test_a_url_that_stands_in_no_action_is_refused_by_its_own_field(url: str) -> None:
+    policy = OwnerPolicy(rules={"hosts": ("api.example.com",)})
+    assert decide(policy, asked_by_url("https://api.example.com/x", "tokenUrl")) == Allowed()
+    found = decide(policy, asked_by_url(url, "tokenUrl"))
+    assert isinstance(found, Forbidden)
+    assert (found.rule, found.field) == ("hosts", "tokenUrl")
+
+
+def test_a_url_is_reached_as_the_target_of_an_http_request_is() -> None:
+    for allowed, expected in ((("http-request",), Allowed), (("sqs-send",), Forbidden)):
+        found = decide(OwnerPolicy(rules={"actions": allowed}), asked_by_url("https://x/", "url"))
+        assert isinstance(found, expected)
+        assert isinstance(found, Allowed) or (found.rule, found.field) == ("actions", "url")

@@ -89,6 +89,25 @@ def test_patterns_that_match_too_much_or_cannot_be_read(rule: str, text: str) ->
         pattern_of(rule, text)
 
 
+ACCOUNT = "123456789012"
+ALL_OF = [  # a pattern for all in one account, and one resource there
+    ("queues", f"arn:aws:sqs:*:{ACCOUNT}:*", f"https://sqs.eu-west-1.amazonaws.com/{ACCOUNT}/orders"),
+    ("queues", f"arn:aws:sqs:eu-west-1:{ACCOUNT}:*", f"arn:aws:sqs:eu-west-1:{ACCOUNT}:orders"),
+    ("topics", f"arn:aws:sns:*:{ACCOUNT}:*", f"arn:aws:sns:eu-west-1:{ACCOUNT}:orders"),
+    ("functions", f"arn:aws:lambda:*:{ACCOUNT}:function:*", f"{FUNCTION}:live"),
+    ("eventBuses", f"arn:aws:events:*:{ACCOUNT}:event-bus/*", f"arn:aws:events:eu-west-1:{ACCOUNT}:event-bus/b"),
+]
+
+
+@pytest.mark.parametrize(("rule", "pattern", "text"), ALL_OF)
+def test_all_of_one_account(rule: str, pattern: str, text: str) -> None:
+    assert allows(rule, pattern, text)
+    assert not allows(rule, pattern, text.replace(ACCOUNT, "999999999999"))
+    for account in ("*", "1*", "123456789012*", "12345678901", "", "??????????12"):
+        with pytest.raises(ValueError, match=r"."):
+            pattern_of(rule, pattern.replace(ACCOUNT, account))
+
+
 @given(st.text("ab*", max_size=8), st.text("ab", max_size=8))
 def test_a_star_is_any_characters(pattern: str, text: str) -> None:
     assert is_like(pattern, text) == bool(re.fullmatch(translate(pattern), text))

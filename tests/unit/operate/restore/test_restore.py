@@ -1,7 +1,9 @@
 """Tables are copied back so that every promise still holds; on DynamoDB as moto plays it."""
 
 import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
 import boto3
@@ -19,7 +21,7 @@ from delayer.core.schedule.schedule_id import Kind
 from operate.restore.copying import Pace, WrongTable
 from operate.restore.options import Options, parse
 from operate.restore.run import Restore
-from operate.restore.tables import TABLES
+from operate.restore.tables import TABLES, Decision
 from tests.samples import a_relaxed_schedule, a_schedule, an_id, claimed
 from tests.unit.empty_account import empty_account
 
@@ -230,6 +232,34 @@ def test_a_new_stack_takes_the_keys_the_shards_and_the_watermark(stack: Stack) -
     assert stack.control("heartbeat") is None
     assert stack.control("paused") is None
     assert stack.control("actions") is None
+
+
+def test_owner_policies_go_back_and_the_claim_is_the_new_stacks_own(stack: Stack) -> None:
+    policies: list[Any] = [
+        {"name": {"S": "owner-policy"}, "owners": {"BOOL": True}},
+        {"name": {"S": "owner-policy#urn:one"}, "document": {"S": "{}"}, "revision": {"N": "1"}},
+        {"name": {"S": "owner-policies#a"}, "owners": {"SS": ["urn:one"]}},
+    ]
+    own = {"name": {"S": "owner-policy#urn:two"}, "document": {"S": "{}"}, "revision": {"N": "9"}}
+    old = [{**own, "revision": {"N": "1"}}, {"name": {"S": "owner-claim"}, "v": {"N": "1"}}]
+    stack.put("old-control", *policies, *old)
+    stack.put("delayer-control", own)
+    stack.restore("control")
+    assert [stack.control(row["name"]["S"]) for row in policies] == policies
+    assert stack.control("owner-policy#urn:two") == own
+    assert stack.control("owner-claim") is None
+
+
+def test_each_list_of_the_registry_is_known() -> None:
+    """One that is not would be taken for another table, and nothing of the registry would go back."""
+    page = (Path(__file__).parents[4] / "docs/resources.md").read_text()
+    part = page.partition("## Lists of the registry")[2].partition("\n## ")[0]
+    lists = re.findall(r"`([a-z-]+)(?:#[^`]*)?`", "\n".join(re.findall(r"^\| (`[^|]*) \|", part, re.MULTILINE)))
+    assert len(lists) > 15
+    decided = {name: TABLES["registry"].decide({"list": {"S": f"{name}#x"}}, NOW) for name in lists}
+    assert not [name for name, decision in decided.items() if decision is Decision.WRONG]
+    left = {name for name, decision in decided.items() if decision is Decision.LEAVE}
+    assert left == {"connection-secrets", "connection-token", "rate"}
 
 
 def test_a_stack_keeps_its_own_registrations(stack: Stack) -> None:

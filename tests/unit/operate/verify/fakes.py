@@ -109,6 +109,9 @@ class FakeStack:
     when_status: int = 201  # that POST is answered with if a policy is to decide the time
     decided: dict[str, Any] = field(factory=dict)  # what GET shows of it, beyond the time of its business hours
     shown: dict[str, Any] = field(factory=dict)
+    secret_status: int = 200
+    secrets: tuple[Any, ...] = ("whsec_" + "A" * 43 + "=",)  # that are answered by turns
+    secrets_asked: int = 0
 
     # ------------------------------------------------------------ the API
 
@@ -176,6 +179,10 @@ class FakeStack:
         return Answer(status=status, content={})
 
     def get(self, path: str) -> Answer:
+        if path == "/signing-secret":
+            secret = self.secrets[self.secrets_asked % len(self.secrets)]
+            self.secrets_asked += 1
+            return Answer(status=self.secret_status, content={"current": secret, "previous": None})
         if path.startswith("/series/"):
             if self.steps:
                 self.series["occurrence"] = self._occurrence(self.series, self.series["occurrence"]["number"] + 1)

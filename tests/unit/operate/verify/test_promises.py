@@ -11,6 +11,7 @@ from operate.verify.inbox import Arrival
 from operate.verify.promises import cancelling, deciding, failing, firing, repeating
 from operate.verify.promises.canary import canary
 from operate.verify.promises.relaxed import relaxed
+from operate.verify.promises.signing import signing
 from operate.verify.results.findings import Finding, Outcome
 from tests.unit.operate.verify.fakes import FakeStack, a_session, the_late_queue
 
@@ -300,3 +301,27 @@ def test_without_an_account_nobody_knows_of_the_ttl() -> None:
     stack = FakeStack(cancel=(200,))
     session: Any = a_session(stack, with_account=False, url="https://api.example")
     assert [one.outcome for one in relaxed(session, stack.inbox)] == [HELD, UNCHECKED]
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome", "said"),
+    [
+        ({}, HELD, "32 bytes"),
+        ({"secret_status": 403}, UNCHECKED, "may not have it"),
+        ({"secret_status": 404}, BROKEN, "404"),
+        ({"secrets": ("whsec_" + "A" * 43 + "=", "whsec_" + "B" * 43 + "=")}, BROKEN, "two secrets"),
+        ({"secrets": (None,)}, BROKEN, "whsec_"),
+        ({"secrets": ("A" * 43 + "=",)}, BROKEN, "whsec_"),
+        ({"secrets": ("whsec_",)}, BROKEN, "32 bytes"),
+        ({"secrets": ("whsec_AAAA",)}, BROKEN, "32 bytes"),
+        ({"secrets": ("whsec_" + "\u00e9" * 44,)}, BROKEN, "32 bytes"),
+    ],
+)
+def test_the_secret_that_signs(changes: dict[str, Any], outcome: Outcome, said: str) -> None:
+    stack = FakeStack(**changes)
+    session: Any = a_session(stack)
+    finding = signing(session)
+    assert finding.outcome is outcome
+    assert said in finding.detail
+    texts = [one.removeprefix("whsec_") for one in stack.secrets if one]
+    assert not [one for one in texts if one and one in finding.detail]

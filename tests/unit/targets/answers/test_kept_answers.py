@@ -167,6 +167,63 @@ BODIES = [
     "eyJhbGciOiJIUzI1NiJ9." + SECRET.replace("-", "_"),
     f"key={SECRET}",
     f"set apiKey: '{SECRET}' now",
+    # XML and HTML
+    f"<password>{SECRET}</password>",
+    f"<ns:AccessToken xsi:type='x'>{SECRET}</ns:AccessToken>",
+    f"<secret><![CDATA[{SECRET}]]></secret>",
+    f"<credentials><user>joe</user><word>{SECRET}</word></credentials>",
+    f"<a><token>{SECRET}",
+    f"&lt;token&gt;{SECRET}&lt;/token&gt;",
+    f'{{"xml": "\\u003ctoken\\u003e{SECRET}\\u003c/token\\u003e", "b": "' + "x" * 2_000,
+    f'<user password="{SECRET}"/>',
+    f'<input type="hidden" name="csrf_token" value="{SECRET}">',
+    f'<input value="{SECRET}" name=csrf_token>',
+    f'<meta name="csrf-token" content="{SECRET}">',
+    f'<add key="ApiToken" value="{SECRET}" />',
+    f'<param name="password">{SECRET}</param>',
+    f'<input name="token" value="{SECRET}',
+    f"<dict><key>password</key><string>{SECRET}</string></dict>",
+    f"<Parameter><Name>password</Name><Value>{SECRET}</Value></Parameter>",
+    f"<table><tr><th>API key</th><td><code>{SECRET}</code></td></tr></table>",
+    f"<div data-x='{{&quot;token&quot;:&quot;{SECRET}&quot;}}'>",
+    # headers
+    f"Cookie: a=1; b={SECRET}; c=2",
+    f'Set-Cookie: "a"; b={SECRET}',
+    f"Cookie: a=1;\r\n b={SECRET}\r\nHost: x",
+    f'Authorization: Digest username="joe", realm="x", response="{SECRET}"',
+    f'Digest username="joe", realm="x", response="{SECRET}"',
+    f"AWS4-HMAC-SHA256 Credential=a, SignedHeaders=host, Other={SECRET}",
+    f"Negotiate {SECRET}",
+    # YAML
+    f"password: |\n  first\n\n  {SECRET}\nname: x",
+    f"credentials:\n  user: joe\n  word: {SECRET}\nname: x",
+    f"tokens:\n- a\n- {SECRET}\nname: x",
+    f"list:\n  - token: >-\n      {SECRET}\n  - name: x",
+    f"token:\n{SECRET}",
+    f"password: 'it''s {SECRET}'",
+    f"keys: a, {SECRET}",
+    f"password=a;{SECRET}",
+    f'token = """\na {SECRET}\n"""',
+    f"-----BEGIN EC PRIVATE KEY-----\n{SECRET}\n-----END EC PRIVATE KEY-----",
+    # texts in JSON
+    json.dumps({"message": f"no user for password={SECRET}"}),
+    json.dumps({"message": f"<token>{SECRET}</token>"}),
+    json.dumps({"log": [f'x\nAuthorization: Digest username="joe", response="{SECRET}"']}),
+    json.dumps({"message": json.dumps({"message": f"password: {SECRET}"})}),
+    json.dumps(f"password: {SECRET}"),
+    json.dumps({"document": f"secrets:\n  - {SECRET}\n"}),
+]
+HARMLESS = [  # what a reader looks for is still there
+    ('{"error": "the order 17 is not known", "code": 4}', '{"error": "the order 17 is not known", "code": 4}'),
+    ("<html><title>502 Bad Gateway</title><p>nginx</p></html>",) * 2,
+    ("<Error><Code>InvalidToken</Code><Message>It is malformed</Message></Error>",) * 2,
+    ("status: failed\n  reason: no such host",) * 2,
+    ("password: x\nreason: no such host", "password: ***\nreason: no such host"),
+    ("token=x&reason=none", "token=***&reason=none"),
+    ('{"tokenCount": 17, "reason": "' + "x" * 1_000, '{"tokenCount": ***, "reason": "x'),
+    ('{"message": "token: x", "code": 4}', '{"message":"token: ***","code":4}'),
+    ("<token>x</token><reason>none</reason>", "<token>***</token><reason>none</reason>"),
+    ('<input name="token" value="x"><p>none</p>', "<input ***><p>none</p>"),
 ]
 
 
@@ -178,8 +235,25 @@ def test_secrets_in_a_body_are_masked(server: Server, body: str) -> None:
     assert SECRET.replace("-", "_") not in result.answer
 
 
+@pytest.mark.parametrize(("body", "shown"), HARMLESS, ids=lambda text: text[:30])
+def test_what_is_no_secret_is_shown(server: Server, body: str, shown: str) -> None:
+    assert kept(server, answered(body.encode()))["body"].startswith(shown)
+
+
+PIECES = ["<a ", "a:", "<token>", "a=\n ", '"a":"', "&lt;a ", "<td>", "-", "\n-", "Digest a", "<b>key</b>", "token:\n"]
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=ascii)
+def test_no_body_takes_long(server: Server, piece: str) -> None:
+    began = time.monotonic()
+    kept(server, answered((piece * 1_024)[:1_024].encode()))
+    assert time.monotonic() - began < 1
+
+
 def test_secrets_in_headers_are_masked(server: Server) -> None:
     headers = (f"Set-Cookie: id={SECRET}", f"X-Api-Key: {SECRET}", f"X-Request-Id: Bearer {SECRET}")
+    named = (f"Content-Type: text/plain; token={SECRET}", f"X-Request-Id: Digest a=1, b={SECRET}")
+    assert SECRET not in attempt(server, answered(b"", *named)).answer
     found = kept(server, answered(b"", *headers))
     assert found["headers"] == {
         "set-cookie": "***", "x-api-key": "***", "x-request-id": "***", "content-length": "0"

@@ -14,12 +14,15 @@ from attrs import define, evolve
 from delayer.core.connections.connection import Connection, replaced
 from delayer.core.connections.connection import ConnectionType as Kind
 from delayer.core.connections.credentials import Values, basic, secret_text
+from delayer.core.connections.tokens import TokenRow
 from delayer.core.firing.executing import Done, Refused, Result, Retry
+from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.instants import MINUTE
 from delayer.fakes import (
     ManualClock,
     MemoryConnections,
     MemoryObserver,
+    MemoryOwnerPolicies,
     MemorySeal,
     MemorySecrets,
     MemoryTokens,
@@ -29,8 +32,10 @@ from delayer.ports.unavailable import Unavailable
 from delayer.targets.connections.connected import ConnectedTarget
 from delayer.targets.connections.token_endpoint import TokenEndpoint
 from delayer.targets.http_request import HttpTarget, Request, to_keep
-from delayer.use_cases.connections.credentials import KEPT, Credentials
+from delayer.use_cases.connections.credentials import APART, KEPT, Credentials
 from delayer.use_cases.connections.tokens import Tokens
+from delayer.use_cases.owners.known import FRESH_FOR, KnownOwnerPolicies
+from delayer.use_cases.owners.reach import Reach
 from tests.samples import NOW, OWNER
 from tests.unit.targets.server import Answer, Handler, Server, raw, status
 
@@ -48,13 +53,19 @@ class Stand:
     tokens: MemoryTokens
     seal: MemorySeal
     observer: MemoryObserver
+    policies: MemoryOwnerPolicies
     server: Server
     made: int = 0
 
     def environment(self, *, allow_private: bool = True) -> ConnectedTarget:
         http = HttpTarget(allow_private=allow_private, resolve=lambda host, port: ["127.0.0.1"])
         tokens = Tokens(
-            clock=self.clock, rows=self.tokens, seal=self.seal, ask=TokenEndpoint(target=http), observer=self.observer
+            clock=self.clock,
+            rows=self.tokens,
+            seal=self.seal,
+            ask=TokenEndpoint(target=http),
+            reach=Reach(policies=KnownOwnerPolicies(clock=self.clock, store=self.policies)),
+            observer=self.observer,
         )
         credentials = Credentials(clock=self.clock, connections=self.connections, secrets=self.secrets, tokens=tokens)
         return ConnectedTarget(target=http, credentials=credentials)
@@ -101,6 +112,7 @@ def stand(server: Server) -> Iterator[Stand]:
         tokens=tokens,
         seal=MemorySeal(),
         observer=MemoryObserver(),
+        policies=MemoryOwnerPolicies(),
         server=server,
     )
     yield made
@@ -217,18 +229,74 @@ def test_what_is_kept_is_bounded(stand: Stand) -> None:
     assert isinstance(oldest, Retry), "it is read again, and is gone"
 
 
+def rotate(stand: Stand, token: str) -> None:
+    """In Secrets Manager itself."""
+    stand.secrets.texts[OWNER, "s1"] = secret_text(OWNER, "crm", Values(type=Kind.BEARER, fields={"token": token}))
+
+
 def test_a_value_that_an_operator_has_changed_is_read_anew_after_a_401(stand: Stand) -> None:
-    """In the same attempt. A 401 that stays costs no second request, and no read for half a minute."""
+    """In the same attempt, though it was read a moment ago."""
     stand.put(Kind.BEARER, token="old")
-    stand.server.reply = only("Bearer new")
     target = stand.environment()
-    assert stand.attempt(target) == Refused("HTTP 401")
-    values = Values(type=Kind.BEARER, fields={"token": "new"})
-    stand.secrets.texts[OWNER, "s1"] = secret_text(OWNER, "crm", values)
-    assert stand.attempt(target) == Refused("HTTP 401"), "read a moment ago"
-    stand.clock.sleep_until(NOW + MINUTE)
     assert stand.attempt(target) == Done("HTTP 204")
-    assert [sent["authorization"] for sent in stand.sent()] == ["Bearer old"] * 3 + ["Bearer new"]
+    stand.server.reply = only("Bearer new")
+    rotate(stand, "new")
+    assert [stand.attempt(target) for _ in range(2)] == [Done("HTTP 204")] * 2
+    assert [sent["authorization"] for sent in stand.sent()] == ["Bearer old"] * 2 + ["Bearer new"] * 2
+
+
+def counted(stand: Stand) -> list[str]:
+    """The secrets that are read from now on."""
+    read: list[str] = []
+
+    class Counting(MemorySecrets):
+        def read(self, owner: str, secret: str) -> str | None:
+            read.append(secret)
+            time.sleep(0.05)
+            return super().read(owner, secret)
+
+    stand.secrets = Counting(stand.secrets.texts)
+    return read
+
+
+def test_a_401_that_stays_costs_no_second_request_and_a_read_in_ten_seconds(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token="old")
+    read = counted(stand)
+    stand.server.reply = status(401)
+    target = stand.environment()
+    assert [stand.attempt(target) for _ in range(5)] == [Refused("HTTP 401")] * 5
+    assert (len(read), len(stand.sent())) == (2, 5), "the first read, and one after a 401"
+    rotate(stand, "new")
+    stand.server.reply = only("Bearer new")
+    assert stand.attempt(target) == Refused("HTTP 401"), "read a moment ago because of a 401"
+    stand.clock.sleep_until(NOW + APART)
+    assert stand.attempt(target) == Done("HTTP 204")
+    assert len(read) == 3
+
+
+def test_of_many_attempts_that_are_refused_at_the_same_time_one_reads_and_all_have_the_new_value(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token="old")
+    target = stand.environment()
+    assert stand.attempt(target) == Done("HTTP 204")
+    rotate(stand, "new")
+    together, read = threading.Barrier(5), counted(stand)
+    target = evolve(target, credentials=evolve(target.credentials, secrets=stand.secrets))
+    target.credentials.of(OWNER, "crm", lambda: 1.0)
+    rotate(stand, "newer")
+
+    def reply(handler: Handler) -> None:
+        if handler.headers.get("Authorization") == "Bearer new":
+            together.wait(5)
+        only("Bearer newer")(handler)
+
+    stand.server.reply = reply
+    results: list[Result] = []
+    attempts = [threading.Thread(target=lambda: results.append(stand.attempt(target))) for _ in range(5)]
+    for one in attempts:
+        one.start()
+    for one in attempts:
+        one.join()
+    assert (results, len(read)) == ([Done("HTTP 204")] * 5, 2)
 
 
 def test_a_put_during_the_attempt_is_seen_after_a_401(stand: Stand) -> None:
@@ -371,6 +439,40 @@ def test_a_token_that_is_refused_is_renewed_once_a_minute(stand: Stand) -> None:
     assert len(stand.sent(TOKEN)) == 2
 
 
+def set_policy(stand: Stand, **rules: Any) -> None:
+    """Of the owner; and ten seconds pass."""
+    over = stand.policies.rows[OWNER].revision if OWNER in stand.policies.rows else 0
+    new = StoredOwnerPolicy(policy=OwnerPolicy(rules=rules), revision=over + 1)
+    assert stand.policies.write_owner_policy(OWNER, new, over)
+    stand.clock.sleep_until(stand.clock.now() + FRESH_FOR)
+
+
+def test_a_token_url_that_the_owner_policy_forbids_by_now_is_not_reached(stand: Stand) -> None:
+    """Nor is the token used that it has issued before."""
+    stand.put_oauth()
+    stand.server.reply = both(status(204), issuing())
+    target = stand.environment()
+    set_policy(stand, hosts=("crm.example:*",))
+    refused = stand.attempt(target)
+    assert isinstance(refused, Refused)
+    assert refused.detail == (
+        "the token URL of the connection crm: the owner policy forbids it, by its rule hosts: "
+        f"idp.example:{stand.server.server_port}"
+    )
+    assert stand.server.requests == []
+    set_policy(stand, hosts=("crm.example:*", "idp.example:*"))
+    assert stand.attempt(target) == Done("HTTP 204")
+    set_policy(stand, hosts=("crm.example:*",))
+    assert isinstance(stand.attempt(target), Refused)
+    assert (len(stand.sent(TOKEN)), len(stand.sent())) == (1, 1)
+
+
+def test_a_connection_without_tokens_asks_no_policy(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token="b")
+    stand.attempt()
+    assert stand.policies.reads == []
+
+
 def test_who_comes_while_it_is_fetched_waits_for_it(stand: Stand) -> None:
     stand.put_oauth()
     begun = threading.Event()
@@ -399,15 +501,13 @@ def test_who_comes_while_it_is_fetched_waits_for_it(stand: Stand) -> None:
 
 def test_whose_fetcher_died_comes_again(stand: Stand) -> None:
     """And no target is told of it: the message waits."""
-    from delayer.core.connections.tokens import TokenRow
-
     stand.put_oauth()
     stand.tokens.rows[OWNER, "crm"] = TokenRow(owner=OWNER, name="crm", secret="s1", fetched_at=NOW)
     with pytest.raises(NotAttempted):
-        stand.attempt()
+        stand.attempt(timeout=20)
     stand.clock.sleep_until(NOW + MINUTE)
     stand.server.reply = both(only("Bearer t-1"), issuing())
-    assert stand.attempt() == Done("HTTP 204")
+    assert stand.attempt(timeout=20) == Done("HTTP 204")
 
 
 def test_a_token_that_another_key_has_sealed_is_fetched_anew(stand: Stand) -> None:
@@ -495,6 +595,48 @@ def test_a_fetch_that_a_short_attempt_has_cut_off_is_nobody_elses_failure(stand:
     stand.clock.sleep_until(NOW + MINUTE)
     stand.server.reply = both(only("Bearer t-1"), issuing())
     assert stand.attempt(timeout=20) == Done("HTTP 204")
+
+
+def test_a_token_is_used_though_it_cannot_be_kept(stand: Stand) -> None:
+    """Neither the key nor the table answers: what was fetched serves this attempt, and others wait for a minute."""
+
+    class NoKey(MemorySeal):
+        def sealed(self, text: str, about: str) -> str:
+            raise Unavailable("read the key of tokens")
+
+    class NoSecondWrite(MemoryTokens):
+        def write(self, row: TokenRow, over: TokenRow | None) -> bool:
+            if over is not None and over.fetched_at == row.fetched_at:
+                raise Unavailable("write token")
+            return super().write(row, over)
+
+    stand.put_oauth()
+    stand.server.reply = both(status(204), issuing())
+    whole = stand.seal, stand.tokens
+    for broken in ((NoKey(), stand.tokens), (stand.seal, NoSecondWrite(stand.tokens.rows))):
+        stand.seal, stand.tokens = broken
+        assert stand.attempt(timeout=20) == Done("HTTP 204")
+        stand.seal, stand.tokens = whole
+        with pytest.raises(NotAttempted):
+            stand.attempt(timeout=20)
+        stand.clock.sleep_until(stand.clock.now() + MINUTE)
+    assert stand.observer.warnings == ["token not kept"] * 2
+    assert [sent["authorization"] for sent in stand.sent()] == ["Bearer t-1", "Bearer t-2"]
+
+
+def test_a_failure_that_cannot_be_noted_is_a_failure_all_the_same(stand: Stand) -> None:
+    class NoSecondWrite(MemoryTokens):
+        def write(self, row: TokenRow, over: TokenRow | None) -> bool:
+            if row.failure:
+                raise Unavailable("write token")
+            return super().write(row, over)
+
+    stand.put_oauth()
+    stand.server.reply = both(status(204), status(500))
+    stand.tokens = NoSecondWrite()
+    result = stand.attempt(timeout=20)
+    assert isinstance(result, Retry)
+    assert "HTTP 500" in result.detail
 
 
 def test_who_has_little_time_leaves_it_to_others_to_renew_a_valid_token(stand: Stand) -> None:

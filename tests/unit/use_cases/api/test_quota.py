@@ -14,8 +14,9 @@ from delayer.core.schedule.margins import ATTEMPT_OVER
 from delayer.fakes import MemoryLiveCount, MemoryRateLimit
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.accept import Accepted
-from delayer.use_cases.api.quota import OWNERS, Buckets
+from delayer.use_cases.api.quota import Quota
 from delayer.use_cases.api.replace import Replace, Replaced
+from delayer.use_cases.owners.spending import OWNERS, Buckets
 from tests.unit.use_cases.api.test_accept import body
 from tests.unit.use_cases.api.test_cancel import a_cancel
 from tests.unit.use_cases.api.test_replace import a_request
@@ -136,9 +137,15 @@ class Never:
         raise AssertionError
 
 
+def a_quota(world: World, limits: Limits, rate_limit: Never, live_count: Never) -> Quota:
+    quota = world.accept.quota
+    spending = evolve(quota.spending, limits=limits, rate_limit=rate_limit)
+    return evolve(quota, spending=spending, live_count=live_count)
+
+
 def test_without_limits_nothing_is_counted_and_nothing_is_read() -> None:
     world = World()
-    quota = evolve(world.accept.quota, limits=Limits(), rate_limit=Never(), live_count=Never())
+    quota = a_quota(world, Limits(), Never(), Never())
     accept = evolve(world.accept, quota=quota)
     assert isinstance(accept(body(), "owner"), Accepted)
 
@@ -151,7 +158,7 @@ def test_a_count_that_cannot_be_read_decides_nothing() -> None:
             raise Unavailable(owner)
 
     world = World()
-    quota = evolve(world.accept.quota, limits=Limits(live=1), rate_limit=Never(), live_count=Down())
+    quota = a_quota(world, Limits(live=1), Never(), Down())
     assert isinstance(evolve(world.accept, quota=quota)(body(), "owner"), Accepted)
     assert world.observer.warnings == ["live schedules not counted"]
 
@@ -164,8 +171,7 @@ def test_creations_that_cannot_be_counted_are_not_accepted() -> None:
             raise Unavailable(owner)
 
     world = World()
-    limits = Limits(creates_per_minute=1)
-    quota = evolve(world.accept.quota, limits=limits, rate_limit=Down(), live_count=Never())
+    quota = a_quota(world, Limits(creates_per_minute=1), Down(), Never())
     with pytest.raises(Unavailable):
         evolve(world.accept, quota=quota)(body(), "owner")
     assert world.table.rows == {}

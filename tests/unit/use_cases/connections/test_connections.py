@@ -76,6 +76,23 @@ def test_an_owner_has_a_hundred_at_most(stand: Stand) -> None:
     assert isinstance(stand.put(admit_connection(BODY), "another", "crm"), ConnectionPut)
 
 
+def test_of_many_puts_at_the_same_time_no_more_are_taken(stand: Stand) -> None:
+    """Each has seen that there is room for one; the others leave nothing behind."""
+    for number in range(MOST - 1):
+        stand.make(f"c{number}")
+    connections = stand.world.connections
+
+    class Racing(MemorySecrets):
+        def create(self, owner: str, secret: str, text: str) -> None:
+            super().create(owner, secret, text)
+            if len(connections.rows) < MOST:
+                stand.make("faster")
+
+    put = evolve(stand.put, secrets=Racing(stand.world.secrets.texts))
+    assert put(admit_connection(BODY), OWNER, "crm") == TooMany()
+    assert (len(connections.rows), len(stand.secrets), connections.noted) == (MOST, MOST, {})
+
+
 def test_what_a_call_left_behind_is_swept_by_a_later_one(stand: Stand) -> None:
     """Of whatever owner. What is as young as a call may be is left alone."""
     for secret, age in (("old", SWEPT_AFTER + 1), ("young", SWEPT_AFTER - 1)):

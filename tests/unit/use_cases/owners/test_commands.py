@@ -92,6 +92,13 @@ def test_a_schedule_is_tried() -> None:
     assert world.owner_policy_rows.rows.keys() == {"a"}, "nothing was set"
 
 
+def test_a_try_says_which_rules_it_cannot_try() -> None:
+    counts = {"createsPerMinute": 1, "liveSchedules": 1, "series": 0}
+    tried = ok(World(), command="try", schedule=SERIES, policy={**counts, "payloadBytes": 5})
+    assert (tried["allowed"], tried["notTried"]) == (True, list(counts))
+    assert "notTried" not in ok(World(), command="try", schedule=SERIES, policy={"payloadBytes": 5})
+
+
 def test_it_is_a_series_if_it_has_a_rule_and_not_if_its_payload_speaks_of_one() -> None:
     payload = json.dumps({**json.loads(SCHEDULE), "payload": {"repeat": "twice"}})
     tried = ok(World(), command="try", schedule=payload, policy={"aheadSeconds": 59})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from botocore.exceptions import ClientError
 
 from delayer.aws.dynamodb.items.attributes import Item
-from delayer.aws.runtime.clients import AWS_ERRORS, log
+from delayer.aws.runtime.clients import AWS_ERRORS, error_code, log
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -37,6 +37,21 @@ def once_free(request: Callable[[], Outcome]) -> Outcome:
                 raise
         time.sleep(pause * random.uniform(0.5, 1.5))
     return request()
+
+
+def updated(dynamodb: "DynamoDBClient", what: str, **arguments: Any) -> bool:
+    """Whether the condition of an UpdateItem held; without one it does. Raises Unavailable, with `what` was to be done.
+
+    An empty set of values is left out: DynamoDB refuses it.
+    """
+    given = {name: value for name, value in arguments.items() if value or name != "ExpressionAttributeValues"}
+    try:
+        dynamodb.update_item(**given)
+    except AWS_ERRORS as error:
+        if error_code(error) != CONDITION_FAILED:
+            raise Unavailable(f"{what}: {error}") from error
+        return False
+    return True
 
 
 def is_conflict(error: ClientError) -> bool:

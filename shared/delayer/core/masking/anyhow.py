@@ -1,0 +1,144 @@
+"""Any text with its secrets masked, by what stands before them: names, tags, and the words of HTTP (ADR 0109).
+
+It may be a form, headers, YAML, XML, HTML, a line of a log, or half a document. Nobody can tell for sure where a value
+ends in all of these, so more is masked rather than less: a line to its end, and what is indented below it.
+"""
+
+import re
+from typing import Final
+
+from delayer.core.masking.mask import MASK, is_sensitive, masked_free_text
+
+_NAMED: Final = re.compile(  # a name, as JSON, forms, headers, YAML and query strings write it, and the sign behind it
+    r"""(?P<name>[A-Za-z_$][\w$.-]{0,63})(?P<quote>\\{0,7}["']|&quot;|&\#3[49];)?\s{0,8}[:=]"""
+    r"""(?P<space>[^\S\r\n]{0,8})"""
+)
+_QUOTED: Final = re.compile(  # a text in quotes, up to its end or that of all; a list or an object up to the end of all
+    r'''\s{0,80}(?:"""(?s:.*?)(?:"""|\Z)|\'\'\'(?s:.*?)(?:\'\'\'|\Z)'''
+    r"""|\\?"(?:[^"\\]|\\[^"])*(?:\\?"|\\?\Z)|'(?:[^']|\'\')*(?:'|\Z)|[\[{](?s:.*))"""
+)
+_LITERAL: Final = re.compile(r"[\w.+-]{1,40}(?=\s*[,}\]])")  # of JSON
+_LINE: Final = re.compile(r"[^\r\n]*")
+_FIELD: Final = re.compile(r"[^\r\n&]*")  # of a form or a query string
+_WHOLE_LINE: Final = re.compile("cookie|auth", re.IGNORECASE)  # headers with several values, some of them in quotes
+
+_LEFT, _RIGHT = r"(?:<|&lt;|\\u003[cC])", r"(?:>|&gt;|\\u003[eE])"
+_TAG: Final = re.compile(
+    rf"{_LEFT}(?P<tag>[A-Za-z_][\w.:-]{{0,100}})(?P<attributes>\s[^<>]{{0,1000}}?)?(?P<closed>/?)(?:{_RIGHT}|\Z)"
+)
+_SAYS_WHAT: Final = re.compile(  # attributes that name what others, or the content, hold
+    r"""\b(?:name|id|key|type|property|itemprop|field)\s{0,8}=\s{0,8}["']?([^"'\s>]{1,100})""", re.IGNORECASE
+)
+_VOID: Final = frozenset({"input", "meta", "link", "img", "br", "hr", "area", "base", "col", "embed", "source"})
+_LABELLED: Final = re.compile(  # an element with a name in it, and the text of the next one
+    r"(?P<before><(?P<tag>name|key|field|property|header|param|parameter|label|th|td|dt|span|b|strong)\b[^<>]{0,200}>\s*"
+    r"(?P<name>[^<>]{1,64})</(?P=tag)\s{0,8}>\s*(?:<[^<>]{1,200}>\s*){1,4})[^<]+",
+    re.IGNORECASE,
+)
+
+_TOKEN: Final = re.compile(
+    r"\b(?:eyJ[\w-]{8,}[\w.-]*|(?:Bearer|Basic|Negotiate|NTLM|ApiKey)\s+[\w.~+/=-]{4,})", re.IGNORECASE
+)
+_CHALLENGE: Final = re.compile(  # several values in one line, named like anything
+    r"\b(?:Digest|OAuth|Hawk|AWS4-HMAC-SHA256|Signature)\s+[\w-]{1,40}\s{0,8}=[^\r\n]*", re.IGNORECASE
+)
+_PEM: Final = re.compile(r"-----BEGIN [^-]{0,40}KEY[^-]{0,40}-----(?s:.*?)(?:-----END [^-]{0,80}-----|\Z)")
+
+
+def masked_anyhow(text: str) -> str:
+    """The text as it may be shown."""
+    shown = _tags(_LABELLED.sub(_labelled, _PEM.sub(MASK, text)))
+    return without_tokens(masked_free_text(_named(_CHALLENGE.sub(MASK, shown))))
+
+
+def without_tokens(text: str) -> str:
+    """A text, or JSON, without what looks like a token whatever stands before it."""
+    return _TOKEN.sub(MASK, text)
+
+
+# ------------------------------------------------------------ names with a sign behind them
+
+
+def _named(text: str) -> str:
+    """A value that looks like a name of its own is gone through, too, if it is not masked."""
+    shown, at = "", 0
+    while found := _NAMED.search(text, at):
+        shown += text[at : found.end()]
+        at = found.end()
+        if is_sensitive(found["name"]):
+            end = _end_of_value(text, found)
+            shown += MASK if end > at else ""
+            at = end
+    return shown + text[at:]
+
+
+def _end_of_value(text: str, found: re.Match[str]) -> int:
+    at = found.end()
+    if found["quote"] or not _WHOLE_LINE.search(found["name"]):
+        if quoted := _QUOTED.match(text, at):
+            return quoted.end()
+        if found["quote"] and (literal := _LITERAL.match(text, at)):
+            return literal.end()
+    is_field = text[: found.end()].rstrip()[-1:] == "="
+    end = _end_of(_FIELD if is_field else _LINE, text, at)
+    return end if text[end : end + 1] == "&" else _end_of_block(text, found.start(), end, is_bare=end == at)
+
+
+def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def _end_of_block(text: str, start: int, end: int, *, is_bare: bool) -> int:
+    """What is indented below the line of the name belongs to it: in YAML, and in a header that is folded.
+
+    `is_bare`: nothing stands behind the sign. Then the next line belongs to it in any case, and so do the items of a
+    list that are not indented.
+    """
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    indent, is_item = _indent(line), line.lstrip().startswith("-")
+    at, is_first = end, is_bare
+    while at < len(text):
+        after = _end_of(_LINE, text, at + (2 if text.startswith("\r\n", at) else 1))
+        content = text[at:after].strip("\r\n")
+        if content.strip():
+            belongs = _indent(content) > indent or is_first
+            if not (belongs or (is_bare and not is_item and content.lstrip().startswith("-"))):
+                break
+            end, is_first = after, False
+        at = after
+    return end
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+# ------------------------------------------------------------ tags
+
+
+def _labelled(found: re.Match[str]) -> str:
+    return f"{found['before']}{MASK}" if is_sensitive(found["name"]) else found[0]
+
+
+def _tags(text: str) -> str:
+    """All that stands in an element that is named like a secret, or that says so itself, and its attributes."""
+    shown, at = "", 0
+    while found := _TAG.search(text, at):
+        shown += text[at : found.start()]
+        at = found.end()
+        labels = _SAYS_WHAT.findall(found["attributes"] or "")
+        if not any(map(is_sensitive, [found["tag"], *labels])):
+            shown += found[0]
+            continue
+        shown += found[0].replace(found["attributes"], f" {MASK}") if found["attributes"] else found[0]
+        if not found["closed"] and found["tag"].lower() not in _VOID:
+            at = _end_of_element(text, found["tag"], at)
+            shown += MASK
+    return shown + text[at:]
+
+
+def _end_of_element(text: str, tag: str, at: int) -> int:
+    """Where its end tag stands, or the end of all."""
+    end = re.compile(rf"{_LEFT}\\?/{re.escape(tag)}\s{{0,8}}{_RIGHT}", re.IGNORECASE).search(text, at)
+    return end.start() if end else len(text)
