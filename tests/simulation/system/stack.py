@@ -279,6 +279,7 @@ class Stack(World):
             id(self.control): ("control", Service.DYNAMODB),
             id(self.trials): ("trials", Service.DYNAMODB),
             id(self.blocks): ("blocks", Service.DYNAMODB),
+            id(self.lines): ("lines", Service.DYNAMODB),
             id(self.registry): ("registry", Service.DYNAMODB),
             id(self.connections): ("connections", Service.DYNAMODB),
             id(self.series): ("series", Service.DYNAMODB),
