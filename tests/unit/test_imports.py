@@ -24,7 +24,8 @@ ROOMS: dict[str, set[str]] = {
     "core/schedule": set(),
     "core/recurrence": {"core/schedule"},
     "core/ledger": {"core/schedule"},
-    "core/flow": {"core/schedule"},
+    "core/addresses": set(),
+    "core/flow": {"core/schedule", "core/addresses"},
     "core/limits": {"core/schedule", "core/flow"},
     "core/firing": {"core/schedule", "core/flow", "core/limits", "core/ledger"},
     "core/recovery": {"core/schedule", "core/ledger"},
@@ -36,7 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
     "core/signing": {"core/schedule"},
     "core/actions": {"core/schemas", "core/schedule", "core/flow", "core/firing", "core/masking"},
-    "core/owners": {"core/schedule", "core/flow", "core/actions"},
+    "core/owners": {"core/schedule", "core/addresses", "core/flow", "core/actions"},
     "core/api": {
         "core/owners",
         "core/schemas",

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from attrs import frozen
 
-from delayer.core.flow.address import the_same, usual_resource
+from delayer.core.addresses.spelling import the_same, usual_resource
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.schedule import Schedule
 

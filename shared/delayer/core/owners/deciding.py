@@ -8,7 +8,8 @@ import msgspec
 from attrs import frozen
 
 from delayer.core.actions.action_type import ActionType, reached_by
-from delayer.core.owners import hosts, resources
+from delayer.core.addresses import resources
+from delayer.core.owners import hosts
 from delayer.core.owners.owner_policy import OwnerPolicy
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import SECOND, Millis

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from delayer.core.owners import hosts, resources
+from delayer.core.addresses import resources
+from delayer.core.owners import hosts
 from delayer.core.owners.owner_policy import NUMBERS, RESERVED, RULES, OwnerPolicy, Value, to_text
 
 MOST_ENTRIES: Final = 200  # of one list

@@ -9,7 +9,7 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.flow.address import usual
+from delayer.core.addresses.spelling import usual
 
 _NAME: Final = (
     r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*"

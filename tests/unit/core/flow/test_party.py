@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.flow.address import usual_resource
+from delayer.core.addresses.spelling import usual_resource
 from delayer.core.flow.party import EVERY, Party, host_in, party_of, target_in
 from tests.samples import OWNER, a_schedule
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.owners.resources import is_like, pattern_of, resource_of
+from delayer.core.addresses.resources import is_like, pattern_of, resource_of
 
 FUNCTION = "arn:aws:lambda:eu-west-1:123456789012:function:orders-ship"
 

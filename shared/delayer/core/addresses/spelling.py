@@ -4,7 +4,7 @@ import re
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from typing import Final
 
-from delayer.core.owners.resources import resource_of
+from delayer.core.addresses.resources import resource_of
 
 _NUMBER: Final = re.compile(
     r"[0-9]+|0[xX][0-9A-Fa-f]*"
