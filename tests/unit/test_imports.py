@@ -37,7 +37,7 @@ ROOMS: dict[str, set[str]] = {
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
     "core/signing": {"core/schedule"},
     "core/actions": {"core/schemas", "core/schedule", "core/flow", "core/firing", "core/masking"},
-    "core/owners": {"core/schedule", "core/addresses", "core/flow", "core/actions"},
+    "core/owners": {"core/schedule", "core/addresses", "core/actions"},
     "core/api": {
         "core/owners",
         "core/schemas",
