@@ -6,7 +6,7 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.flow.block import CROWDED, Block, Kind
+from delayer.core.flow.block import CROWDED, Block, Kind, pause_after
 from delayer.core.flow.party import Party
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
@@ -14,7 +14,6 @@ from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 SHORTEST_WAIT: Final = 5  # seconds
 PROBED: Final[Millis] = 10 * SECOND  # a probe takes so long if it is not answered; to ask before is a hop for nothing
 LONGEST_OF_CROWD: Final[Millis] = MINUTE  # so that what has waited for long is not overtaken by all that came later
-SHORTEST_SPREAD: Final[Millis] = 10 * SECOND  # hundreds that ask at once are as much work as what fires meanwhile
 LONGEST_SPREAD: Final[Millis] = MINUTE  # of what waits for one circuit
 SHARE_OF_WAIT: Final = 4  # what waits asks again after a part of the time that it has waited
 
@@ -55,8 +54,11 @@ _ORDER: Final = (Kind.SUSPENSION, Kind.CIRCUIT, Kind.CROWD)
 
 
 def _of_circuit(block: Block, nonce: str, waited: Millis, now: Millis) -> Wait | Probe:
-    """Not all of those that wait ask at the same moment, nor again and again while one of them probes."""
-    spread = min(max(waited // SHARE_OF_WAIT, SHORTEST_SPREAD), LONGEST_SPREAD)
+    """Not all of those that wait ask at the same moment, nor again and again while one of them probes.
+
+    As many have come together as fell due during the pause, so they are spread over as long: to ask is work, too.
+    """
+    spread = min(max(waited // SHARE_OF_WAIT, pause_after(max(block.pauses - 1, 0))), LONGEST_SPREAD)
     if now < block.until:
         return Wait(block=block, seconds=within_a_delay(block.until - now + _by_chance(block, nonce, spread)))
     if block.probe and now < block.probe_until:

@@ -106,6 +106,8 @@ class Execute:
             message, come = self.limits.turn(message)
             if come:
                 return self._go_on(received, message, self.ledger.read(message.schedule.id), full=come)
+            if self.breaker.gate.keeps_back(message.schedule, message.nonce):  # it needs no room to be put off
+                return self._go_on(received, message, self.ledger.read(message.schedule.id), full=party)
             try:
                 with self.slots.one(party):
                     return self._go_on(received, message, self.ledger.read(message.schedule.id))

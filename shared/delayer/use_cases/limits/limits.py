@@ -8,7 +8,6 @@ from attrs import evolve, frozen
 from delayer.core.firing.relaying import MAX_HOLD, kept_back_from
 from delayer.core.firing.retrying import policy_of
 from delayer.core.flow.block import Block
-from delayer.core.flow.gate import Wait, decide_gate
 from delayer.core.limits.limit import limits_about, parties_of
 from delayer.core.limits.line import Want, line_of
 from delayer.core.limits.turn import PREPARE, Book, Come, Near, decide_turn, held, is_in_time, lead_of, turn_of
@@ -52,10 +51,7 @@ class Limits:
         limits = self.about(message.schedule)
         if not limits:
             return ()
-        now, schedule = self.clock.now(), message.schedule
-        blocks = [block for block in self.gate.view() if block.kind in self.gate.heeds]
-        closed = decide_gate(blocks, self.gate.party_of(schedule), message.nonce, schedule.point_in_time, now)
-        return () if isinstance(closed, Wait) else limits
+        return () if self.gate.keeps_back(message.schedule, message.nonce) else limits
 
     def line_up(
         self, messages: Mapping[str, Message], ready: Millis

@@ -137,3 +137,9 @@ def test_what_failed_long_ago_counts_no_more() -> None:
     health = evolve(Health(), failures=IN_A_ROW - 1, last=NOW)
     assert not health.failed(NOW + FORGOTTEN).is_dead
     assert health.failed(NOW + FORGOTTEN - 1).is_dead
+
+
+def test_what_fell_due_during_a_long_pause_is_spread_over_as_long() -> None:
+    block = evolve(OPEN, pauses=3, until=NOW + 40 * SECOND)
+    waits = spread([block], block.until - SECOND, at=block.until - SECOND)
+    assert (min(waits), max(waits)) == (SHORTEST_WAIT, 41)

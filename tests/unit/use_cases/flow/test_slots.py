@@ -9,7 +9,7 @@ import pytest
 from attrs import define, evolve
 
 from delayer.aws.runtime.environment import Started
-from delayer.core.flow.block import CROWDED, Kind, crowded
+from delayer.core.flow.block import CROWDED, Kind, crowded, opened
 from delayer.core.flow.party import Party
 from delayer.core.flow.shares import SLOTS
 from delayer.core.ledger.lifecycle import State
@@ -440,3 +440,14 @@ def test_a_crowd_that_is_over_takes_no_place_and_one_that_is_not_is_renewed() ->
         world.execute.breaker.crowded(PARTY)
     renewed = next(block for block in world.blocks.rows(latest=True).blocks if block.party == PARTY)
     assert renewed.until == world.clock.now() + 5 * SECOND
+
+
+def test_what_a_circuit_keeps_back_takes_no_place() -> None:
+    """Else each of them would hold one for a second, only to be put off."""
+    world, running = crowded_world()
+    world.blocks.change(opened(PARTY, world.clock.now(), "HTTP 503"))
+    before = world.clock.now()
+    with running:
+        assert world.execute(to_executor(an_executor_message())) == []
+    assert world.clock.now() == before
+    assert [block.kind for block in world.blocks.rows(latest=True).blocks] == [Kind.CIRCUIT]
