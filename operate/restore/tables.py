@@ -99,7 +99,7 @@ TABLES: Final[Mapping[str, Table]] = {
     ),
     "ledger": Table(what="the ledger", output="LedgerTable", keys=("scheduleId",), decide=of_ledger, is_marked=True),
     "registry": Table(
-        what="names, groups, idempotency keys, series and connections",
+        what="names, groups, idempotency keys, series, connections, suspensions and limits",
         output="RegistryTable",
         keys=("list", "entry"),
         decide=of_lists(
@@ -109,7 +109,9 @@ TABLES: Final[Mapping[str, Table]] = {
                 **dict.fromkeys(OF_CONNECTIONS, Decision.COPY),
                 # An old note would have a secret deleted that a row names by now; a token is fetched anew.
                 **dict.fromkeys(("connection-secrets", "connection-token"), Decision.LEAVE),
-                "rate": Decision.LEAVE,
+                # Whoever was suspended or limited stays so. A circuit is probed, and closes; a line begins anew.
+                "flow": Decision.COPY,
+                **dict.fromkeys(("rate", "flow-slots"), Decision.LEAVE),
             }
         ),
     ),

@@ -14,6 +14,12 @@ PATH = re.compile(rf"(?:{'|'.join(OURS)})(?:\.\w+)*\._[a-z]\w*(?:\.\w+)*")  # as
 NAME = re.compile(r"_[a-z]\w*")
 OF_OTHERS = {"sys._getframe", "_aws", "__type"}  # of Python; a key of CloudWatch's metrics in logs, and of AWS's errors
 OF_MINISTACK = {  # what it has no public names for: `local` replaces some of it, and a test looks at what is there
+    "_queues_lock",
+    "sqs._HANDLERS",
+    "_HANDLERS",
+    "sqs._queues_lock",
+    "sqs._collect_msgs",
+    "sqs._act_send_message",
     "engine._evaluate_conditions",
     "engine._evaluate_rules",
     "engine._resolve_parameters",

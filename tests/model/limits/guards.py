@@ -51,7 +51,7 @@ def _whenever(slots: Any, limits: Any, now: int) -> bool:
 
 def _of_any_line(slots: Any, limits: Any, now: int) -> bool:
     """A turn counts, whatever the limit was when it was booked."""
-    return REAL.in_time([Slot(line_of(limits[0]), slot.at) for slot in slots], limits, now)
+    return REAL.in_time([Slot(line=line_of(limits[0]), at=slot.at) for slot in slots], limits, now)
 
 
 GUARDS: Final = (

@@ -104,7 +104,7 @@ def later(world: World) -> World:
 
 
 def _older(copy: Copy) -> Copy:
-    slot = copy.slot and Slot(copy.slot.line, max(copy.slot.at - TICK, NOW - 2 * TICK))
+    slot = copy.slot and Slot(line=copy.slot.line, at=max(copy.slot.at - TICK, NOW - 2 * TICK))
     return evolve(copy, slot=slot, left=copy.left if copy.left == PATIENT else copy.left - TICK)
 
 

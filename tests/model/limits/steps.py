@@ -68,7 +68,8 @@ def _books(world: World, rules: Rules, environment: int, batch: Sequence[Copy], 
     turns = booking.book(world.limit, [Want(earliest=NOW, latest=rules.latest(one)) for one in batch])
     written = evolve(world, rows=tuple(sorted(lines.rows.items())))
     with_turns = [
-        evolve(one, slot=Slot(world.line, turn) if turn else None) for one, turn in zip(batch, turns, strict=True)
+        evolve(one, slot=Slot(line=world.line, at=turn) if turn else None)
+        for one, turn in zip(batch, turns, strict=True)
     ]
     others = _without(world.copies, batch)
     known = list(world.known)

@@ -21,11 +21,11 @@ MAX_BYTES: Final = 1_048_576  # that SQS takes as one message; ours have no attr
 OUTCOME_VERSION: Final = 2  # of OutcomeMessage: code that does not know it must not take it for an ExecutorMessage
 
 
-@frozen
+@frozen(kw_only=True)
 class Slot:
     """A turn in the line of a limit: one attempt may begin then (ADR 0114)."""
 
-    line: str
+    line: str  # of a limit and its revision
     at: Millis
 
 

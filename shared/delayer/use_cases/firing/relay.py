@@ -154,13 +154,13 @@ class Relay(HandOver):
         try:
             message = decode(received.body, DelayerMessage)
             decision = relaying.decide(message, self.clock.now(), self.executor_queues)
-            return (self._kept_back(message) or decision) if decision == relaying.Hold() else decision, message
+            return (self.kept_back(message) or decision) if decision == relaying.Hold() else decision, message
         except Malformed as error:
             return error, message
         except Exception as error:  # noqa: BLE001 - it is no fault of the message, nor of its neighbours
             return relaying.Wait(repr(error)), message
 
-    def _kept_back(self, message: DelayerMessage) -> relaying.Resend | None:
+    def kept_back(self, message: DelayerMessage) -> relaying.Resend | None:
         """What must wait although it is due waits unclaimed, so that it can still be cancelled (ADR 0110).
 
         What a circuit has kept for longer than its `maxAgeSeconds` goes on: its executor gives it up, and says so.

@@ -50,7 +50,7 @@ class Breaker:
             party = self.gate.party_of(message.schedule)
             circuit = self.gate.view.row(Kind.CIRCUIT, party)
             if circuit and circuit.probe == message.nonce:
-                self._probed(circuit, result)
+                self.probed(circuit, result)
             elif not circuit and self._is_dead(party, is_outage=is_outage):
                 self._open(party, result.detail)
         except Unavailable as error:
@@ -98,7 +98,7 @@ class Breaker:
         with self._lock:
             self._healths.pop(party, None)
 
-    def _probed(self, circuit: Block, result: Result) -> None:
+    def probed(self, circuit: Block, result: Result) -> None:
         """Any answer but an outage closes it: the target is there."""
         if isinstance(result, Retry) and result.is_outage:
             block = opened_again(circuit, self.gate.clock.now(), result.detail)

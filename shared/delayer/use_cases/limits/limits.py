@@ -83,7 +83,7 @@ class Limits:
         except Unavailable as error:
             return {key: error for _, key in wants}
         return {
-            key: self._too_long(limit, want.latest) if turn is None else (Slot(line_of(limit), turn),)
+            key: self._too_long(limit, want.latest) if turn is None else (Slot(line=line_of(limit), at=turn),)
             for (want, key), turn in zip(wants, turns, strict=True)
         }
 

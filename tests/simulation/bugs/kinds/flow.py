@@ -9,16 +9,17 @@ from delayer.core.flow.block import Kind
 from delayer.core.flow.gate import Probe, decide_gate
 from delayer.core.ledger.outcome import hopped
 from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import DAY
 from delayer.use_cases.firing import execute, relay
-from delayer.use_cases.flow import gate
+from delayer.use_cases.flow import gate, view
 from delayer.use_cases.flow.breaker import Breaker
-from delayer.use_cases.flow.view import BlocksInView
 from delayer.use_cases.flow.waiting import Waiting
 from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
 _decide_too_old = executing.decide_too_old
 _waits = execute.Execute.waits
+FOR_EVER = 100 * DAY
 
 
 def _only_its_delay(self: Any, message: Any, row: LedgerRow, crowd: Any = None) -> Any:
@@ -55,10 +56,6 @@ def _at_once(message: Any, row: LedgerRow, block: Any, policy: Any, now: Any) ->
     return _also_for_a_suspension(message, row, block, evolve(policy, max_age=0), now)
 
 
-def _read_once(self: Any) -> bool:
-    return self._read_at is not None
-
-
 BUGS = (
     Bug(
         name="gate-not-asked-again",
@@ -70,7 +67,7 @@ BUGS = (
         name="claimed-and-kept-back",
         what="the relay does not ask; its executor keeps back what is claimed already, so that nobody can cancel it",
         breaks=Invariant.KEPT_BACK,
-        swaps=((relay.Relay, "_kept_back", never),),
+        swaps=((relay.Relay, "kept_back", never),),
     ),
     Bug(
         name="put-off-with-its-old-token",
@@ -94,7 +91,7 @@ BUGS = (
         name="any-probe-closes",
         what="a circuit is closed by a probe that fails",
         breaks=Invariant.KEPT_BACK,
-        swaps=((Breaker, "_probed", _closed_by_any_probe),),
+        swaps=((Breaker, "probed", _closed_by_any_probe),),
     ),
     Bug(
         name="kept-back-once",
@@ -118,7 +115,7 @@ BUGS = (
         name="blocks-read-once",
         what="an environment reads once what is suspended, and goes by that for as long as it lives",
         breaks=Invariant.KEPT_BACK,
-        swaps=((BlocksInView, "_is_fresh", _read_once),),
+        swaps=((view, "FRESH_FOR", FOR_EVER),),
     ),
     Bug(
         name="more-and-more-wait",

@@ -29,7 +29,7 @@ BOTH = (SLOW, FAST)
 
 
 def slot(limit: Block, at: Millis) -> Slot:
-    return Slot(line_of(limit), NOW + at)
+    return Slot(line=line_of(limit), at=NOW + at)
 
 
 def test_the_slowest_is_booked_first_unless_another_line_is_known_to_be_longer() -> None:

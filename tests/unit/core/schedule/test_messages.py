@@ -72,7 +72,7 @@ def test_the_claim_carries_everything_on(message: DelayerMessage, fence: str) ->
 
 
 def test_turns_travel_with_the_message_and_to_the_executor() -> None:
-    slots = (Slot("limit#a#1.1", 7), Slot("limit#b#1.2", 8))
+    slots = (Slot(line="limit#a#1.1", at=7), Slot(line="limit#b#1.2", at=8))
     message = evolve(DelayerMessage(schedule=a_schedule(), nonce="n1"), slots=slots)
     assert decode(encode(message), DelayerMessage) == message
     handed = first_attempt(message, "d1")
@@ -83,10 +83,10 @@ def test_turns_travel_with_the_message_and_to_the_executor() -> None:
 
 
 def test_a_message_that_waits_on_has_the_turns_that_it_has_now() -> None:
-    message = DelayerMessage(schedule=a_schedule(), nonce="n1", slots=(Slot("limit#a#1.1", 7),))
+    message = DelayerMessage(schedule=a_schedule(), nonce="n1", slots=(Slot(line="limit#a#1.1", at=7),))
     body = encode(message)
     assert decode(encode_again(body, evolve(message, slots=())), DelayerMessage).slots == ()
-    anew = evolve(message, slots=(Slot("limit#a#1.1", 9),))
+    anew = evolve(message, slots=(Slot(line="limit#a#1.1", at=9),))
     assert decode(encode_again(body, anew), DelayerMessage) == anew
 
 

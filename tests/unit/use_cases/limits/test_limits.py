@@ -89,7 +89,7 @@ def test_a_batch_is_one_write_and_each_has_its_turn() -> None:
     assert world.relay(to_relay(*messages(10))) == []
     assert world.lines.writes == 1
     handed = [decode(one.body, ExecutorMessage) for one in world.http_queue.messages]
-    assert [one.slots for one in handed] == [(Slot(line_of(TEN), NOW + LEAD + 100 * at),) for at in range(10)]
+    assert [one.slots for one in handed] == [(Slot(line=line_of(TEN), at=NOW + LEAD + 100 * at),) for at in range(10)]
 
 
 def test_what_has_its_turn_later_waits_unclaimed_with_its_turn() -> None:
@@ -251,7 +251,7 @@ def test_what_comes_without_a_turn_books_one_for_the_batch() -> None:
 def test_a_turn_that_was_missed_is_booked_anew() -> None:
     world = world_with(TEN)
     [message] = claims(world, 1)
-    late = evolve(message, slots=(Slot(line_of(TEN), NOW - TOLERANCE - 1),))
+    late = evolve(message, slots=(Slot(line=line_of(TEN), at=NOW - TOLERANCE - 1),))
     ahead(world, TEN, 2 * SECOND)
     assert world.execute(to_executor(late)) == []
     assert reached(world) == [2 * SECOND]
