@@ -109,9 +109,9 @@ TABLES: Final[Mapping[str, Table]] = {
                 **dict.fromkeys(OF_CONNECTIONS, Decision.COPY),
                 # An old note would have a secret deleted that a row names by now; a token is fetched anew.
                 **dict.fromkeys(("connection-secrets", "connection-token"), Decision.LEAVE),
-                # Whoever was suspended or limited stays so. A circuit is probed, and closes; a line begins anew.
-                "flow": Decision.COPY,
-                **dict.fromkeys(("rate", "flow-slots"), Decision.LEAVE),
+                # Whoever was suspended or limited stays so, and turns are not given twice. A circuit is probed.
+                **dict.fromkeys(("flow", "flow-slots"), Decision.COPY),
+                "rate": Decision.LEAVE,
             }
         ),
     ),

@@ -30,10 +30,11 @@ class ReadsBlocks(Protocol):
 class ChangesBlocks(Protocol):
     """Part of Blocks."""
 
-    def change(self, block: Block) -> bool:
+    def change(self, block: Block, over: Block | None = None) -> bool:
         """Whether it was written: over the row of the revision before, or as the first one. Raises Unavailable.
 
-        A row that was removed and written anew has another `since`: it is not the row of the revision before.
+        `over` is that row if its `since` was another one. A row that was removed and written anew has another
+        `since`: it is not the row of the revision before.
         True also if the very same row is there already, by an earlier try whose answer was lost.
         """
         ...

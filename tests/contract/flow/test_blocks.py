@@ -6,10 +6,10 @@ import pytest
 from attrs import evolve
 
 from delayer.aws.flow.blocks import DynamoBlocks, from_item, to_item
-from delayer.core.flow.block import Block, Kind, opened, opened_again, probing, suspended
+from delayer.core.flow.block import Block, Kind, crowded, opened, opened_again, probing, suspended
 from delayer.core.flow.party import Party
 from delayer.core.limits.limit import limited
-from delayer.core.schedule.instants import DAY, SECOND
+from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.fakes import MemoryBlocks
 from delayer.ports.flow import Blocks, Rows
 from delayer.ports.unavailable import Unavailable
@@ -82,6 +82,19 @@ def test_a_circuit_that_was_opened_anew_is_another(blocks: Blocks) -> None:
     assert not blocks.change(opened_again(before, NOW, "HTTP 500"))
     assert not blocks.remove(before)
     assert blocks.rows(latest=True).blocks == (after,)
+
+
+def test_a_crowd_that_was_over_is_written_anew(blocks: Blocks) -> None:
+    """Its row is there still, with the time of the one before."""
+    first = crowded(PARTY, NOW, None)
+    assert first
+    later = crowded(PARTY, NOW + MINUTE, first)
+    assert later
+    assert blocks.change(first)
+    assert not blocks.change(later), "it is not known over which row"
+    assert blocks.change(later, first)
+    assert blocks.change(later, first), "again, as after a lost answer"
+    assert blocks.rows(latest=True).blocks == (later,)
 
 
 def test_all_pages_are_read(dynamodb: Any) -> None:

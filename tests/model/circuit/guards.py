@@ -31,7 +31,7 @@ class Guard:
 class Unconditional(MemoryBlocks):
     """Whoever writes last is right."""
 
-    def change(self, block: Block) -> bool:
+    def change(self, block: Block, over: Block | None = None) -> bool:
         self.stored[block.key] = block
         return True
 
@@ -39,7 +39,7 @@ class Unconditional(MemoryBlocks):
 class ByRevisionAlone(MemoryBlocks):
     """A row that was removed and written anew looks like the old one."""
 
-    def change(self, block: Block) -> bool:
+    def change(self, block: Block, over: Block | None = None) -> bool:
         current = self.stored.get(block.key)
         return super().change(block if current is None else evolve(block, since=current.since))
 

@@ -80,9 +80,9 @@ class WatchedBlocks(MemoryBlocks):
         self.watch.flow.was_read()
         return super().rows(latest=latest)
 
-    def change(self, block: Block) -> bool:
+    def change(self, block: Block, over: Block | None = None) -> bool:
         before = self.stored.get(block.key)
-        is_written = super().change(block)
+        is_written = super().change(block, over)
         if self.stored.get(block.key) is not before:
             self.watch.flow.changed(before, block)
         return is_written

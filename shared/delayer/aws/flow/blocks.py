@@ -58,14 +58,14 @@ class DynamoBlocks:
         except AWS_ERRORS as error:
             raise Unavailable(f"read blocks: {error}") from error
 
-    def change(self, block: Block) -> bool:
+    def change(self, block: Block, over: Block | None = None) -> bool:
         item = to_item(block)
         try:
             self.dynamodb.put_item(
                 TableName=self.table,
                 Item=item,
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                **_over(block, block.revision - 1),
+                **_over(over or block, block.revision - 1),
             )
         except AWS_ERRORS as error:
             if error_code(error) != CONDITION_FAILED:

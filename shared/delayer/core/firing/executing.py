@@ -242,7 +242,7 @@ def decide_too_old(
     Its age counts from its first attempt, or from when it had to wait if there was none. A suspension gives up nothing
     before all that is late becomes a dead letter.
     """
-    born = row.age_from or kept_back_from(message.schedule, block)
+    born = row.age_from or kept_back_from(message, block, now)
     if now - message.schedule.address.due > STALE_AFTER:
         ended = "29 days from its due time"
     elif block.kind is not Kind.SUSPENSION and now - born > policy.max_age:
@@ -254,9 +254,9 @@ def decide_too_old(
     return f"gave up {after}, as {ended} ended while it waited: {block.reason}"
 
 
-def given_up_at(message: ExecutorMessage, row: LedgerRow, block: Block, policy: RetryPolicy) -> Millis:
+def given_up_at(message: ExecutorMessage, row: LedgerRow, block: Block, policy: RetryPolicy, now: Millis) -> Millis:
     """When it is too old for another attempt."""
-    return (row.age_from or kept_back_from(message.schedule, block)) + policy.max_age + 1
+    return (row.age_from or kept_back_from(message, block, now)) + policy.max_age + 1
 
 
 def hop_seconds(message: ExecutorMessage, retry_at: Millis, now: Millis) -> int:

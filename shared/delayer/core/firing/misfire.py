@@ -30,6 +30,15 @@ def decide_misfire(on_late: str, point_in_time: Millis, now: Millis) -> Drop | N
 
     Raises Malformed for a rule that the API would have refused.
     """
+    last = last_instant(on_late, point_in_time)
+    if last is None or now <= last:
+        return None
+    after = msgspec.json.decode(on_late, type=_Rule).after
+    return Drop(f"{now - point_in_time} ms late; to be dropped after {after}")
+
+
+def last_instant(on_late: str, point_in_time: Millis) -> Millis | None:
+    """After it, it is dropped; None: never. Raises Malformed for a rule that the API would have refused."""
     if not on_late:
         return None
     try:
@@ -37,10 +46,7 @@ def decide_misfire(on_late: str, point_in_time: Millis, now: Millis) -> Drop | N
         after = duration(rule.after)
     except (msgspec.MsgspecError, ValueError) as error:
         raise Malformed(f"a rule for lateness that cannot be read: {error}") from error
-    late = now - point_in_time
-    if rule.do != "drop" or late <= after:
-        return None
-    return Drop(f"{late} ms late; to be dropped after {rule.after}")
+    return point_in_time + after if rule.do == "drop" else None
 
 
 def duration(text: str) -> Millis:

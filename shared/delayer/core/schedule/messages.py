@@ -37,6 +37,7 @@ class DelayerMessage:
     nonce: str  # new for each send by the stream-enqueuer; kept when the relay sends it again (ADR 0018)
     hops: int = 0  # how often the relay has sent it again
     slots: tuple[Slot, ...] = ()  # that are booked for it, if its attempts are limited
+    age_from: Millis = 0  # when a limit has kept it waiting for the first time: from then on its age counts
 
 
 @frozen(kw_only=True)
@@ -49,6 +50,7 @@ class ExecutorMessage:
     attempt: int  # 1 for the hand-over
     slots: tuple[Slot, ...] = ()  # that are booked for this attempt, if it is limited
     not_before: Millis = 0  # when the attempt is due, if that is longer than SQS can delay its message
+    age_from: Millis = 0  # as in DelayerMessage; of a retry, when its first attempt was made
 
 
 @frozen(kw_only=True)
@@ -120,8 +122,8 @@ HEADS: Final[Mapping[type, _FieldDecoders]] = {  # what a message has besides it
     },
 }
 MAY_HAVE: Final[Mapping[type, _FieldDecoders]] = {  # what is left out if it is empty or 0
-    DelayerMessage: {"hops": _NUMBER, "slots": _SLOTS},
-    ExecutorMessage: {"slots": _SLOTS, "not_before": _NUMBER},
+    DelayerMessage: {"hops": _NUMBER, "slots": _SLOTS, "age_from": _NUMBER},
+    ExecutorMessage: {"slots": _SLOTS, "not_before": _NUMBER, "age_from": _NUMBER},
     OutcomeMessage: {"answer": _TEXT},
 }
 

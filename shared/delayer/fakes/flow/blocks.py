@@ -21,10 +21,11 @@ class MemoryBlocks:
         self.malformed.discard(key)
         return is_there
 
-    def change(self, block: Block) -> bool:
+    def change(self, block: Block, over: Block | None = None) -> bool:
         current = self.stored.get(block.key)
-        over = (current.since, current.revision) if current else (block.since, 0)
-        if over == (block.since, block.revision - 1):
+        since = (over or block).since
+        there = (current.since, current.revision) if current else (since, 0)
+        if there == (since, block.revision - 1):
             self.stored[block.key] = block
             return True
         return current == block

@@ -103,7 +103,8 @@ class Execute:
         """The ledger is read once there is room for the attempt: before that, a stop would be missed."""
         party = self.breaker.gate.party_of(message.schedule)
         for _ in range(ROUNDS):
-            message, come = self.limits.turn(message)
+            with self.slots.expecting():  # what waits here for its turn keeps its batch waiting
+                message, come = self.limits.turn(message)
             if come:
                 return self._go_on(received, message, self.ledger.read(message.schedule.id), full=come)
             if self.breaker.gate.keeps_back(message.schedule, message.nonce):  # it needs no room to be put off
@@ -180,7 +181,7 @@ class Execute:
             self.breaker.gate.give_back(message.nonce)
             return self.fail(message, evolve(row, lateness=lateness), reason)
         until = (
-            min(wait.at, executing.given_up_at(message, row, block, policy))
+            min(wait.at, executing.given_up_at(message, row, block, policy, now))
             if isinstance(wait, Come)
             else now + wait.seconds * SECOND
         )
@@ -287,10 +288,10 @@ class Execute:
         except Exception as error:  # noqa: BLE001 - it must not take the batch along
             where = traceback.format_tb(error.__traceback__)  # its text may hold what a client sent (ADR 0067)
             self.observer.warn("the target raised", message.schedule.id, error=type(error).__name__, where=where)
-            return executing.Retry(detail=f"the executor failed: {type(error).__name__}")
+            return executing.Retry(detail=f"the executor failed: {type(error).__name__}", reached=False)
         if not isinstance(result, executing.Result):
             self.observer.warn("the target returned no result", message.schedule.id, returned=type(result).__name__)
-            return executing.Retry(detail="the executor returned no Done, Retry or Refused")
+            return executing.Retry(detail="the executor returned no Done, Retry or Refused", reached=False)
         return result
 
     def _measure(self, schedule: Schedule, lateness: int) -> None:
@@ -326,7 +327,14 @@ class Execute:
         )
         first_part = executing.seconds_until(following.retry_at, now)
         due = executing.not_before(following.retry_at, now)
-        again = evolve(message, attempt=following.attempt, fence=following.fence, slots=(), not_before=due)
+        again = evolve(
+            message,
+            attempt=following.attempt,
+            fence=following.fence,
+            slots=(),
+            not_before=due,
+            age_from=row.age_from,
+        )
         return self.send(again, first_part)
 
     def _overtaken(self, message: ExecutorMessage, current: LedgerRow) -> bool:
@@ -362,7 +370,8 @@ class Execute:
                 return self._overtaken(message, current)
         now = self.clock.now()
         due = executing.not_before(row.retry_at, now)
-        again = evolve(message, attempt=row.attempt, fence=self.new_fence(), slots=(), not_before=due)
+        fence, age_from = self.new_fence(), row.age_from or message.age_from
+        again = evolve(message, attempt=row.attempt, fence=fence, slots=(), not_before=due, age_from=age_from)
         return self.send(again, executing.seconds_until(row.retry_at, now))
 
     def send(self, message: ExecutorMessage, delay: int) -> bool:

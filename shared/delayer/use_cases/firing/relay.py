@@ -184,7 +184,7 @@ class Relay(HandOver):
         ready: list[Held] = []
         in_line = [(one, 0) for one in held if one not in asking]
         unbooked: list[str] = []
-        for one in asking:
+        for one in (self._aging(one, now) if one.received.message_id in turns else one for one in asking):
             match turns.get(one.received.message_id, ()):
                 case Unavailable() as error:
                     self.observer.warn("waits", one.message.schedule.id, reason=str(error))
@@ -201,6 +201,10 @@ class Relay(HandOver):
                     else:
                         ready.append(booked)
         return ready, in_line, unbooked
+
+    def _aging(self, one: Held, now: Millis) -> Held:
+        """From its first look at a limit, its age counts: not while something else has made it late."""
+        return evolve(one, message=evolve(one.message, age_from=one.message.age_from or now))
 
     def _comes_again(self, one: Held, at: Millis, now: Millis) -> tuple[Held, int]:
         """Unclaimed. If it was to probe, another one may."""
@@ -253,7 +257,14 @@ class Relay(HandOver):
 
 def first_attempt(message: DelayerMessage, fence: str) -> ExecutorMessage:
     """A claimed schedule as it is handed over to its executor."""
-    return ExecutorMessage(schedule=message.schedule, nonce=message.nonce, fence=fence, attempt=1, slots=message.slots)
+    return ExecutorMessage(
+        schedule=message.schedule,
+        nonce=message.nonce,
+        fence=fence,
+        attempt=1,
+        slots=message.slots,
+        age_from=message.age_from,
+    )
 
 
 def _has_ended(outcome: Verdict | Exception) -> bool:

@@ -63,7 +63,7 @@ class Breaker:
         is_renewal = over is not None and not over.is_over(now)
         if block is None or not (is_renewal or self._has_room(Kind.CROWD, party)):
             return
-        if self.blocks.change(block):
+        if self.blocks.change(block, over):
             self.gate.view.note(block)
         else:
             self.gate.view.read_again()

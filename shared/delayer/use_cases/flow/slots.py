@@ -27,6 +27,7 @@ class Slots:
 
     clock: Clock
     _begun: "dict[object, tuple[Party, Millis]]" = field(factory=dict, init=False)
+    _coming: "dict[object, Millis]" = field(factory=dict, init=False)  # since when they wait for their turns
     _expected: set[object] = field(factory=set, init=False)  # attempts that are on their way to a slot
     _here: local = field(factory=local, init=False, repr=False, eq=False)  # the one of this thread, if it has one
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
@@ -73,13 +74,25 @@ class Slots:
             with self._lock:
                 self._expected.discard(expected)
 
+    @contextmanager
+    def expecting(self) -> Iterator[None]:
+        """An attempt is not far, and keeps its batch waiting as one that is under way does. It holds no slot."""
+        attempt = object()
+        with self._lock:
+            self._coming[attempt] = self.clock.now()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._coming[attempt]
+
     def free(self) -> int:
         """How many are free, and not wanted by what was received already."""
         with self._lock:
             return SLOTS - len(self._begun) - len(self._expected)
 
     def longest(self) -> Millis:
-        """How long the oldest attempt has been under way; 0 if there is none."""
+        """How long the oldest attempt has been under way, or waited for its turn; 0 if there is none."""
         with self._lock:
-            oldest = min((begun for _, begun in self._begun.values()), default=None)
+            oldest = min([*(begun for _, begun in self._begun.values()), *self._coming.values()], default=None)
         return 0 if oldest is None else self.clock.now() - oldest

@@ -5,6 +5,7 @@ from typing import Final, TypeVar
 
 from attrs import evolve, frozen
 
+from delayer.core.firing.misfire import last_instant
 from delayer.core.firing.relaying import MAX_HOLD, kept_back_from
 from delayer.core.firing.retrying import policy_of
 from delayer.core.flow.block import Block
@@ -91,11 +92,13 @@ class Limits:
         return Want(earliest=max(due_of(message), earliest), latest=self.latest(message, limit))
 
     def latest(self, message: DelayerMessage | ExecutorMessage, limit: Block) -> Millis:
-        """After that it is given up. Of a retry only its row knows: it has that much left at most. Raises Malformed."""
-        is_retry = isinstance(message, ExecutorMessage) and message.attempt > 1
-        born = self.clock.now() if is_retry else kept_back_from(message.schedule, limit)
-        longest = message.schedule.address.due + STALE_AFTER
-        return min(born + policy_of(message.schedule.definition).max_age, longest)
+        """After that it is given up, or dropped by its own rule: a later turn is of no use. Raises Malformed."""
+        schedule, definition = message.schedule, message.schedule.definition
+        too_old = kept_back_from(message, limit, self.clock.now()) + policy_of(definition).max_age
+        is_unclaimed = isinstance(message, DelayerMessage)
+        too_late = last_instant(definition.on_late, schedule.point_in_time) if is_unclaimed else None
+        bounds = [too_old, schedule.address.due + STALE_AFTER, *([] if too_late is None else [too_late])]
+        return min(bounds)
 
     def _too_long(self, limit: Block, latest: Millis) -> Come:
         """It waits without a turn, until it is given up: unless the limit is raised before."""
@@ -111,7 +114,8 @@ class Limits:
         for _ in range(ROUNDS):
             now, due = self.clock.now(), due_of(message)
             limits = self._open(message)
-            message = evolve(message, slots=held(message.slots, limits, now))
+            age_from = message.age_from or now if limits else message.age_from
+            message = evolve(message, slots=held(message.slots, limits, now), age_from=age_from)
             if not limits or (not message.slots and due - now > MAX_HOLD):
                 return message, None
             match decide_turn(message.slots, limits, self.booking.ends, due, now):

@@ -259,7 +259,7 @@ def test_each_list_of_the_registry_is_known() -> None:
     decided = {name: TABLES["registry"].decide({"list": {"S": f"{name}#x"}}, NOW) for name in lists}
     assert not [name for name, decision in decided.items() if decision is Decision.WRONG]
     left = {name for name, decision in decided.items() if decision is Decision.LEAVE}
-    assert left == {"connection-secrets", "connection-token", "flow-slots", "rate"}
+    assert left == {"connection-secrets", "connection-token", "rate"}
 
 
 def test_a_stack_keeps_its_own_registrations(stack: Stack) -> None:

@@ -102,7 +102,8 @@ def test_a_retry_is_sent_with_a_delay_and_passes_the_attempt_on() -> None:
     assert following.visible_at == NOW + 30 * SECOND
     assert (sent.attempt, sent.fence) == (2, row.fence)
     assert (row.attempt, row.retry_of, row.state) == (2, message.fence, State.CLAIMED)
-    assert evolve(sent, attempt=1, fence=message.fence) == message
+    assert sent.age_from == NOW, "its age is that of its first attempt, also while a limit keeps it waiting"
+    assert evolve(sent, attempt=1, fence=message.fence, age_from=0) == message
 
 
 def test_a_message_whose_attempt_failed_is_not_attempted_again() -> None:

@@ -29,9 +29,9 @@ class Raced(MemoryBlocks):
     rival: Callable[["Raced"], object] = lambda _: None
     times: int = 0
 
-    def change(self, block: Block) -> bool:
+    def change(self, block: Block, over: Block | None = None) -> bool:
         self._others()
-        return super().change(block)
+        return super().change(block, over)
 
     def remove(self, block: Block) -> bool:
         self._others()

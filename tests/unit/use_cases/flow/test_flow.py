@@ -438,3 +438,17 @@ def test_many_dead_targets_fill_no_table(owners: int, targets: int) -> None:
     world.target.answers = [OUTAGE] * IN_A_ROW
     fail_in_a_row(world, IN_A_ROW)
     assert len(world.blocks.rows(latest=True).blocks) == max(owners, targets)
+
+
+def test_a_defect_of_the_executor_says_nothing_about_its_target() -> None:
+    """Whoever was to probe has not asked: the circuit stays, and another one may probe at once."""
+    world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
+    world.ledger.store(a_claim())
+
+    def broken(message: object) -> Result:
+        raise ValueError(message)
+
+    world.target_for = lambda function: broken  # type: ignore[method-assign]
+    world.build()
+    world.execute(to_executor(an_executor_message()))
+    assert (circuit(world).probe, circuit(world).pauses) == ("", 1)

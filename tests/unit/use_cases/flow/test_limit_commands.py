@@ -118,7 +118,7 @@ def test_there_are_only_so_many() -> None:
 class Raced(MemoryBlocks):
     """Somebody else is always faster."""
 
-    def change(self, block: Block) -> bool:
+    def change(self, block: Block, over: Block | None = None) -> bool:
         return False
 
     def remove(self, block: Block) -> bool:

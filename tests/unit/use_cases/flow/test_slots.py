@@ -451,3 +451,21 @@ def test_what_a_circuit_keeps_back_takes_no_place() -> None:
         assert world.execute(to_executor(an_executor_message())) == []
     assert world.clock.now() == before
     assert [block.kind for block in world.blocks.rows(latest=True).blocks] == [Kind.CIRCUIT]
+
+
+def test_what_waits_for_its_turn_keeps_its_batch_waiting_and_holds_no_slot() -> None:
+    slots = Slots(clock=(clock := ManualClock(NOW)))
+    with slots.expecting():
+        clock.move(700)
+        assert (slots.longest(), slots.free()) == (700, SLOTS)
+    assert slots.longest() == 0
+
+
+def test_a_crowd_that_is_over_begins_anew() -> None:
+    world, running = crowded_world()
+    with running:
+        world.execute.breaker.crowded(PARTY)
+        world.clock.move(MINUTE)
+        world.execute.breaker.crowded(PARTY)
+    [block] = world.blocks.rows(latest=True).blocks
+    assert (block.since, block.until) == (world.clock.now(), world.clock.now() + 5 * SECOND)

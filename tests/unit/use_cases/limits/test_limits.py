@@ -378,3 +378,50 @@ def test_a_minute_of_a_limited_target_with_failures() -> None:
     for first in made:
         assert sum(first <= at < first + SECOND for at in made) <= 12
         assert sum(first <= at < first + 10 * SECOND for at in made) <= 105
+
+
+# ------------------------------------------------------------ what is late for another reason
+
+
+def test_what_was_suspended_for_longer_than_its_age_has_its_turn() -> None:
+    """Its age counts from when the limit itself has kept it waiting."""
+    block = suspended(PARTY, NOW, "", "")
+    world = world_with(TEN, block)
+    ahead(world, TEN, 10 * SECOND)
+    world.relay(to_relay(*messages(1, retry=PATIENT)))
+    world.clock.move(5 * MINUTE)
+    world.blocks.remove(block)
+    relays(world)
+    executes(world)
+    assert reached(world) == [5 * MINUTE + LEAD], "there is nobody in the line any more"
+
+
+def test_what_an_outage_has_made_late_waits_for_its_turn() -> None:
+    world = world_with(TEN)
+    ahead(world, TEN, 10 * SECOND)
+    world.relay(to_relay(*messages(1, due=NOW - 5 * MINUTE, retry=PATIENT)))
+    world.clock.move(9 * SECOND)
+    relays(world)
+    executes(world)
+    assert reached(world) == [10 * SECOND]
+
+
+def test_what_its_own_rule_would_drop_before_its_turn_books_none() -> None:
+    world = world_with(TEN)
+    ahead(world, TEN, MINUTE)
+    world.relay(to_relay(*messages(3, on_late='{"after":"PT30S","do":"drop"}')))
+    assert world.lines.rows == {line_of(TEN): (NOW + MINUTE) * 1_000}
+    world.clock.move(32 * SECOND)
+    relays(world)
+    assert [row.state for row in world.ledger.rows.values()] == [State.DROPPED] * 3
+
+
+def test_a_retry_that_would_be_too_old_at_its_turn_books_none() -> None:
+    world = world_with(TEN, answers=(Retry(detail="HTTP 503", after_seconds=5),))
+    [message] = claims(world, 1, retry=PATIENT)
+    world.execute(to_executor(message))
+    ahead(world, TEN, 70 * SECOND)
+    before = dict(world.lines.rows)
+    world.clock.move(5 * SECOND)
+    executes(world)
+    assert world.lines.rows == before
