@@ -48,8 +48,8 @@ class Seats:
     rows: KeepsSeats
     new_id: Callable[[], str]
     observer: Observer
-    _held: list[Held] = field(factory=list, init=False)
-    _unknown: list[Held] = field(factory=list, init=False)  # nobody has said whether they are taken
+    held: list[Held] = field(factory=list, init=False)
+    unknown: list[Held] = field(factory=list, init=False)  # nobody has said whether they are taken
     _again: dict[str, tuple[Millis, str]] = field(factory=dict, init=False)  # not before that; and why, if AWS failed
     _here: local = field(factory=local, init=False, repr=False, eq=False)  # what this thread uses
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
@@ -71,7 +71,7 @@ class Seats:
             mine = []
             for limit in sorted(limits, key=lambda one: one.key):
                 mine.append(self._wait_for(limit, give_up))
-                seated.callback(self._leave, mine[-1])
+                seated.callback(self.leave, mine[-1])
             self._here.mine = mine
             seated.callback(setattr, self._here, "mine", [])
             yield
@@ -88,9 +88,9 @@ class Seats:
         What is in use still, though nobody waits for it, is left to its end.
         """
         with self._lock:
-            returned = [held for held in self._held if not held.used] + self._unknown
-            self._held.clear()
-            self._unknown.clear()
+            returned = [held for held in self.held if not held.used] + self.unknown
+            self.held.clear()
+            self.unknown.clear()
             self._again.clear()
         for seats in sorted({held.seats for held in returned}):
             try:
@@ -99,36 +99,39 @@ class Seats:
                 self.observer.warn("seats not given back: they are free when their time is over", error=str(error))
 
     def _wait_for(self, limit: Block, give_up: Millis) -> Held:
-        while (held := self._use(limit)) is None:
+        while (held := self.use(limit)) is None:
             self._ask(limit, 1)
-            if (held := self._use(limit)) is not None:
+            if (held := self.use(limit)) is not None:
                 break
             if self.clock.now() >= give_up:
                 raise NoSeat(limit)
             self.clock.sleep_until(self.clock.now() + STEP)
         return held
 
-    def _use(self, limit: Block) -> Held | None:
+    def use(self, limit: Block) -> Held | None:
+        """One that is here and free; None: none is."""
         with self._lock:
-            for held in self._usable(limit):
+            held = next(iter(self.usable(limit)), None)
+            if held:
                 held.used += 1
-                return held
-            return None
+            return held
 
-    def _leave(self, held: Held) -> None:
+    def leave(self, held: Held) -> None:
+        """Its attempt is over."""
         with self._lock:
             held.used -= 1
 
-    def _usable(self, limit: Block) -> list[Held]:
+    def usable(self, limit: Block) -> list[Held]:
+        """Where a seat is free, and an attempt could begin."""
         now, line = self.clock.now(), line_of(limit)
-        free = [held for held in self._held if held.line == line and held.used < held.hold.number]
+        free = [held for held in self.held if held.line == line and held.used < held.hold.number]
         return [held for held in free if is_usable(held.hold, now)]
 
     def _ask(self, limit: Block, wanted: int) -> None:
         """For those of `wanted` that are not there. One at a time: what one thread gets, another one may use."""
         with self._asking:
             with self._lock:
-                lacking = wanted - sum(held.hold.number - held.used for held in self._usable(limit))
+                lacking = wanted - sum(held.hold.number - held.used for held in self.usable(limit))
                 not_before, failed = self._again.get(line_of(limit), (0, ""))
             if lacking <= 0:
                 return
@@ -157,12 +160,12 @@ class Seats:
             row = self.rows.take_seats(held.seats, taking)
         except Unavailable as error:
             with self._lock:
-                self._unknown.append(held)
+                self.unknown.append(held)
             self._again[line_of(limit)] = self.clock.now() + ASKED_AGAIN, str(error)
             raise
         if row is None:
             with self._lock:
-                self._held.append(held)
+                self.held.append(held)
         return row
 
     def _return(self, seats: str, holds: Sequence[Hold]) -> None:
