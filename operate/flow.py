@@ -20,7 +20,7 @@ TARGET: Final = (
 )
 ALL: Final = "(all)"
 SUSPENSIONS: Final = ("owner", "target", "since", "by", "reason")
-LIMITS: Final = ("owner", "target", "rate", "booked", "since", "by")
+LIMITS: Final = ("owner", "target", "rate", "booked", "concurrency", "since", "by")
 CIRCUITS: Final = ("owner", "target", "state", "since", "until", "pauses", "reason")
 
 
@@ -28,10 +28,10 @@ def parser() -> argparse.ArgumentParser:
     """The parser, with the text that `--help` shows."""
     made = argparse.ArgumentParser(
         prog="make flow ARGS=…",
-        description="Shows what waits although it is due, suspends and releases owners and targets, limits how often "
-        "they are reached, and closes the circuits of targets. It uses the credentials and the region that the AWS CLI "
-        f"would use (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, …), which need the permission lambda:InvokeFunction on "
-        f"<stack>-{FUNCTION}.",
+        description="Shows what waits although it is due, suspends and releases owners and targets, limits how often, "
+        "or how many times at once, they are reached, and closes the circuits of targets. It uses the credentials and "
+        f"the region that the AWS CLI would use (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL, …), which need the "
+        f"permission lambda:InvokeFunction on <stack>-{FUNCTION}.",
         epilog="Example: suspend --target api.example.com --reason 'maintenance until noon'. The exit status is 0 if "
         "the command was carried out, also if there was nothing to change, and 1 if not.",
     )
@@ -43,12 +43,15 @@ def parser() -> argparse.ArgumentParser:
     add_command(commands, "release", "take back a suspension; what waits fires within 15 minutes")
     add_command(commands, "close", "close the circuits of an owner, a target, or both, before they are probed")
     limit = add_command(
-        commands, "limit", "limit how often a target, the targets of an owner, or a connection is reached"
+        commands,
+        "limit",
+        "limit how often, or how many times at once, a target, an owner's, or a connection is reached",
     )
     limit.add_argument(
         "--connection", default="", metavar="NAME", help="instead of a target: a connection of the owner"
     )
-    limit.add_argument("--rate", required=True, metavar="RATE", help="attempts: 10/s, 30/m or 100/h; 1/h to 1000/s")
+    limit.add_argument("--rate", default="", metavar="RATE", help="attempts: 10/s, 30/m or 100/h; 1/h to 1000/s")
+    limit.add_argument("--concurrency", default="", metavar="NUMBER", help="attempts at a time: 1 to 1000")
     unlimit = add_command(commands, "unlimit", "remove a limit; what waits for it fires within 15 minutes")
     unlimit.add_argument(
         "--connection", default="", metavar="NAME", help="instead of a target: a connection of the owner"
@@ -77,6 +80,8 @@ def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = boto3.
         made.error("give --owner, --target, or both")
     if given.get("connection") and given["target"]:
         made.error("give --target or --connection, not both")
+    if given["command"] == "limit" and not (given["rate"] or given["concurrency"]):
+        made.error("give --rate, --concurrency, or both")
     function = f"{given.pop('stack')}-{FUNCTION}"
     try:
         result = Function(make("lambda", config=CONFIG), function)(given)
@@ -130,7 +135,7 @@ def listed(result: dict[str, Any]) -> list[str]:
 
 def limit_row(limit: dict[str, Any]) -> dict[str, Any]:
     """How far ahead its line is booked: so long waits who comes now."""
-    return {**limit, "booked": f"{limit['bookedSeconds']:,} s"}
+    return {**limit, "booked": f"{limit['bookedSeconds']:,} s" if limit.get("rate") else ""}
 
 
 def released(result: dict[str, Any]) -> list[str]:

@@ -50,6 +50,7 @@ from delayer.fakes import (
     MemoryRegistry,
     MemoryScheduleTable,
     MemorySeal,
+    MemorySeats,
     MemorySecrets,
     MemorySeries,
     MemorySeriesProgress,
@@ -73,6 +74,7 @@ from delayer.use_cases.actions.registered import RegisteredActions
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.firing.enqueue import Sent
 from delayer.use_cases.flow.slots import Slots
+from delayer.use_cases.limits.seats import Seats
 from delayer.use_cases.owners.known import KnownOwnerPolicies
 from delayer.wiring import use_cases
 
@@ -204,6 +206,11 @@ class FunctionPorts:
         return Slots(clock=self.clock)
 
     @property
+    def seats(self) -> Seats:
+        rows = self.world.port_for(self.source, self.world.seat_rows)
+        return Seats(clock=self.clock, rows=rows, new_id=self.new_token, observer=self.world.observer)
+
+    @property
     def actions(self) -> RegisteredActions:
         return self.world.actions
 
@@ -261,6 +268,7 @@ class World:
     trials: MemoryTrials = field(init=False, factory=MemoryTrials)
     blocks: MemoryBlocks = field(init=False, factory=MemoryBlocks)
     lines: MemoryLines = field(init=False, factory=MemoryLines)
+    seat_rows: MemorySeats = field(init=False, factory=MemorySeats)
     ledger: MemoryLedger = field(init=False, factory=MemoryLedger)
     store: MemoryDeadLetterStore = field(init=False, factory=MemoryDeadLetterStore)
     topic: MemoryTopic = field(init=False, factory=MemoryTopic)

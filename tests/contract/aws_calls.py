@@ -22,6 +22,7 @@ from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
 from delayer.aws.flow.blocks import DynamoBlocks
 from delayer.aws.flow.lines import DynamoLines
+from delayer.aws.flow.seats import DynamoSeats
 from delayer.aws.lanes.records import DynamoRecords
 from delayer.aws.lanes.waiting_table import DynamoWaitingTable
 from delayer.aws.messaging.dead_letter_store import S3DeadLetterStore
@@ -52,6 +53,7 @@ from delayer.ports.queue import Queue
 from delayer.ports.rate_limit import RateLimit
 from delayer.ports.registry import Registry
 from delayer.ports.schedule_table import Records, ScheduleTable
+from delayer.ports.seats import KeepsSeats
 from delayer.ports.secrets import Secrets
 from delayer.ports.series import SeriesTable
 from delayer.ports.series_upkeep import SeriesProgress, SeriesUpkeep
@@ -79,6 +81,7 @@ PORTS: Final[dict[type, type]] = {
     DynamoRecords: Records,
     DynamoRegistry: Registry,
     DynamoScheduleTable: ScheduleTable,
+    DynamoSeats: KeepsSeats,
     DynamoSeries: SeriesTable,
     DynamoSeriesProgress: SeriesProgress,
     DynamoSeriesUpkeep: SeriesUpkeep,
@@ -157,6 +160,8 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoLines", "begin_line"): {(UPDATE, "table")},
     ("DynamoLines", "extend_line"): {(UPDATE, "table")},
     ("DynamoLines", "line_ends"): {(QUERY, "table")},
+    ("DynamoSeats", "take_seats"): {(UPDATE, "table")},
+    ("DynamoSeats", "return_seats"): {(UPDATE, "table")},
     ("DynamoBlocks", "rows"): {(QUERY, "table")},
     ("DynamoBlocks", "discard"): {(QUERY, "table"), (DELETE, "table")},
     ("DynamoBlocks", "change"): {(PUT, "table")},
@@ -264,6 +269,8 @@ ROWS: Final[dict[str, set[str]]] = {
     "begin_line": {"flow-slots"},
     "extend_line": {"flow-slots"},
     "line_ends": {"flow-slots"},
+    "take_seats": {"flow-slots"},
+    "return_seats": {"flow-slots"},
     "owner_claim": {"owner-claim"},
     "write_owner_claim": {"owner-claim"},
     "owner_policy": {"owner-policy", "owner-policy#*"},

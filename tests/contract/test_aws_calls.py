@@ -21,6 +21,7 @@ from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.aws.dynamodb.trials import DynamoTrials
 from delayer.aws.flow.blocks import DynamoBlocks
 from delayer.aws.flow.lines import DynamoLines
+from delayer.aws.flow.seats import DynamoSeats
 from delayer.aws.owners.owner_claim import DynamoOwnerClaim
 from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
 from delayer.aws.series.progress import DynamoSeriesProgress
@@ -58,6 +59,7 @@ def test_each_method_of_a_port_is_declared_and_nothing_else_is() -> None:
         DynamoLines,
         DynamoOwnerClaim,
         DynamoOwnerPolicies,
+        DynamoSeats,
         DynamoSeriesProgress,
         DynamoSigningRows,
         DynamoTrials,

@@ -46,6 +46,7 @@ OF_CONTROL_ROWS: Final = {
     "DynamoLines",
     "DynamoOwnerClaim",
     "DynamoOwnerPolicies",
+    "DynamoSeats",
     "DynamoSeriesProgress",
     "DynamoSigningRows",
     "DynamoTrials",

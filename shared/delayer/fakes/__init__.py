@@ -6,6 +6,7 @@ from delayer.fakes.connections.connections import MemoryConnections, MemoryToken
 from delayer.fakes.connections.secrets import MemorySeal, MemorySecrets
 from delayer.fakes.flow.blocks import MemoryBlocks
 from delayer.fakes.flow.lines import MemoryLines
+from delayer.fakes.flow.seats import MemorySeats
 from delayer.fakes.lanes.records import MemoryRecords, MemoryWaitingTable
 from delayer.fakes.messaging.dead_letter_store import MemoryDeadLetterStore
 from delayer.fakes.messaging.queue import MemoryQueue
@@ -53,6 +54,7 @@ __all__ = [
     "MemoryRegistry",
     "MemoryScheduleTable",
     "MemorySeal",
+    "MemorySeats",
     "MemorySecrets",
     "MemorySeries",
     "MemorySeriesProgress",

@@ -36,6 +36,7 @@ from delayer.ports.trials import Trials
 from delayer.ports.waiting_table import FindsWaiting
 from delayer.use_cases.actions.registered import RegisteredActions
 from delayer.use_cases.flow.slots import Slots
+from delayer.use_cases.limits.seats import Seats
 
 
 class Settings(Protocol):
@@ -124,6 +125,10 @@ class Bundle(Protocol):
     @property
     def slots(self) -> Slots:
         """The attempts that are under way."""
+
+    @property
+    def seats(self) -> Seats:
+        """Those of limits of concurrency that this environment has."""
 
     @property
     def observer(self) -> Observer:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.actions.executor_queues import ExecutorQueues
     from delayer.use_cases.actions.registered import RegisteredActions
     from delayer.use_cases.flow.slots import Slots
+    from delayer.use_cases.limits.seats import Seats
     from delayer.use_cases.owners.known import KnownOwnerPolicies
     from delayer.use_cases.timing.ask import PolicyQueues
 
@@ -155,6 +156,14 @@ class Environment:
         from delayer.use_cases.flow.slots import Slots
 
         return Slots(clock=self.clock)
+
+    @cached_property
+    def seats(self) -> "Seats":
+        from delayer.aws.flow.seats import DynamoSeats
+        from delayer.use_cases.limits.seats import Seats
+
+        rows = DynamoSeats(dynamodb=client("dynamodb"), table=setting("REGISTRY_TABLE"))
+        return Seats(clock=self.clock, rows=rows, new_id=self.new_token, observer=self.observer)
 
     # ------------------------------------------------------------ tables
 

@@ -479,10 +479,12 @@ def execute(
 ) -> "Execute":
     """The queue of an action. `actions` are those that may come, if not all."""
     from delayer.use_cases.firing.execute import Execute
+    from delayer.use_cases.limits.seating import Seating
     from delayer.use_cases.owners.permit import Permit
 
     known = ports.actions if actions is None else actions
     circuits = breaker(ports, known)
+    limits = _limits(ports, circuits.gate)
     return Execute(
         clock=ports.clock,
         ledger=ports.ledger,
@@ -494,7 +496,8 @@ def execute(
         new_fence=ports.new_token,
         breaker=circuits,
         slots=ports.slots,
-        limits=_limits(ports, circuits.gate),
+        limits=limits,
+        seating=Seating(limits=limits, seats=ports.seats),
         check=check,
         has_time=has_time,
         permit=Permit(policies=ports.owner_policies, action_of=known.get),
@@ -512,6 +515,7 @@ def refill(
         queue=ports.own_queue,
         suspects=ports.settings.suspects,
         slots=ports.slots,
+        seats=ports.seats,
         background=ports.background,
         has_time=has_time,
         observer=ports.observer,

@@ -107,10 +107,12 @@ def test_all_pages_are_read(dynamodb: Any) -> None:
 
 
 BLOCKS = [OPENED, probing(OPENED, "n1", NOW), opened_again(probing(OPENED, "n1", NOW), NOW, "HTTP 500"), SUSPENDED]
-BLOCKS += [limited(PARTY, NOW, 100_000, "eve")]
+BLOCKS += [limited(PARTY, NOW, 100_000, "eve"), limited(PARTY, NOW, 0, "eve", concurrency=5)]
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=["opened", "probing", "opened again", "suspended", "limited"])
+@pytest.mark.parametrize(
+    "block", BLOCKS, ids=["opened", "probing", "opened again", "suspended", "limited", "at a time"]
+)
 def test_a_row_is_read_as_it_was_written(block: Block) -> None:
     assert from_item(to_item(block)) == block
 

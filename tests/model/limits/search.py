@@ -1,11 +1,12 @@
 """Every state of one line, breadth first; what is possible at once, and what must hold."""
 
 from collections import defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tests.model.limits.state import TICK, Budget, World, first
 from tests.model.limits.steps import REAL, Rules, steps
-from tests.model.search import Found, explore
+from tests.model.search import Found, Moment, explore
 
 WHOLE: Final = {
     "attempts fail": Budget(failures=1),
@@ -33,25 +34,25 @@ def search(budget: Budget, rules: Rules = REAL) -> Found[World]:
         return found
 
     found = explore(first(budget), lambda world: iter(following(world)), broken, lambda _: "")
-    if found.wrong or not (stuck := _stuck(seen)):
+    if found.wrong or not (stays := stuck(seen, lambda world: not world.copies)):
         return found
     way = explore(
-        first(budget), lambda world: steps(world, rules), lambda world: "stays" if world in stuck else "", lambda _: ""
+        first(budget), lambda world: steps(world, rules), lambda world: "stays" if world in stays else "", lambda _: ""
     ).way
     return Found(states=found.states, steps=found.steps, wrong="a message is never attempted", way=way)
 
 
-def _stuck(seen: dict[World, list[World]]) -> set[World]:
-    """From where the end cannot be reached."""
-    before: dict[World, list[World]] = defaultdict(list)
+def stuck(seen: Mapping[Moment, Sequence[Moment]], is_done: Callable[[Moment], bool]) -> set[Moment]:
+    """From where the end cannot be reached. `seen` are the worlds that may follow each."""
+    before: dict[Moment, list[Moment]] = defaultdict(list)
     for world, after in seen.items():
         for one in after:
             before[one].append(world)
-    done = {world for world in seen if not world.copies}
+    done = {world for world in seen if is_done(world)}
     waiting = deque(done)
     while waiting:
         for one in before[waiting.popleft()]:
             if one not in done:
                 done.add(one)
                 waiting.append(one)
-    return seen.keys() - done
+    return set(seen) - done

@@ -105,7 +105,7 @@ def test_a_circuit_is_listed_and_closed(run: Terminal) -> None:
 def test_a_limit_is_set_listed_and_removed(run: Terminal) -> None:
     assert run("limit --target api.example.com --rate 10/s --by eve") == 0
     assert run.lines[0] == "Limited:"
-    assert run.lines[1].split() == ["OWNER", "TARGET", "RATE", "BOOKED", "SINCE", "BY"]
+    assert run.lines[1].split() == ["OWNER", "TARGET", "RATE", "BOOKED", "CONCURRENCY", "SINCE", "BY"]
     assert run.lines[2].split()[:6] == ["(all)", "http-request", "api.example.com", "10/s", "0", "s"]
     assert run("limit --target api.example.com --rate 10/s") == 0
     assert run.lines[0] == "It was limited so before:"
@@ -119,6 +119,13 @@ def test_a_limit_is_set_listed_and_removed(run: Terminal) -> None:
     assert run.lines[2].split()[:3] == ["ann", "connection", "crm"]
 
 
+def test_a_limit_of_concurrency_is_set_alone_or_with_a_rate(run: Terminal) -> None:
+    assert run("limit --target api.example.com --concurrency 5 --by eve") == 0
+    assert run.lines[2].split()[:4] == ["(all)", "http-request", "api.example.com", "5"]
+    assert run("limit --target api.example.com --concurrency 5 --rate 10/s") == 0
+    assert run.lines[2].split()[:7] == ["(all)", "http-request", "api.example.com", "10/s", "0", "s", "5"]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -127,7 +134,7 @@ def test_a_limit_is_set_listed_and_removed(run: Terminal) -> None:
         ("suspend --reason r", "give --owner, --target, or both"),
         ("release", "give --owner, --target, or both"),
         ("close --by eve", "give --owner, --target, or both"),
-        ("limit --owner ann", "required: --rate"),
+        ("limit --owner ann", "give --rate, --concurrency, or both"),
         ("limit --rate 10/s", "give --owner, --target, or both"),
         ("limit --owner ann --target t --connection c --rate 1/s", "give --target or --connection, not both"),
         ("list --owner ann", "unrecognized arguments"),

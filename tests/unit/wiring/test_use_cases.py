@@ -89,8 +89,9 @@ PARTS: dict[str, set[str]] = {
         "settings.lease",
         "settings.lead",
     },
-    "refill": {"observer", "own_queue", "slots", "background", "settings.suspects"},
-    "execute": {*DEAD_LETTERS, *FLOW, "lines", "slots", "owner_policies", "own_queue", "parallel", "new_token"},
+    "refill": {"observer", "own_queue", "seats", "slots", "background", "settings.suspects"},
+    "execute": {*DEAD_LETTERS, *FLOW, "lines", "seats", "slots"}
+    | {"owner_policies", "own_queue", "parallel", "new_token"},
     "guard": {*DEAD_LETTERS, "trials", "settings.suspects"},
     "bring_back": {"clock", "parallel", "observer", "dead_letter_store", "stream_consumer"},
     "redrive": REDRIVE,

@@ -135,6 +135,7 @@ def to_item(block: Block) -> Item:
         "pauses": block.pauses,
         "probeUntil": block.probe_until,
         **({"every": block.every} if block.every else {}),
+        **({"concurrency": block.concurrency} if block.concurrency else {}),
         **({"expiresAt": block.expires_at // SECOND} if block.expires_at else {}),
     }
     texts = {
@@ -165,6 +166,7 @@ def from_item(item: StoredItem) -> Block | None:
             probe_until=number(item, "probeUntil"),
             by=text(item, "by"),
             every=number(item, "every"),
+            concurrency=number(item, "concurrency"),
         )
     except (KeyError, ValueError, TypeError, AttributeError):
         return _suspension(item)

@@ -45,7 +45,8 @@ class Block:
     probe: str = ""  # the nonce of the schedule that probes it
     probe_until: Millis = 0  # then another one may
     by: str = ""  # the operator, as far as it is known
-    every: int = 0  # of a limit: microseconds from one attempt to the next
+    every: int = 0  # of a limit: microseconds from one attempt to the next; 0: it says nothing about the rate
+    concurrency: int = 0  # of a limit: attempts at a time; 0: it says nothing about them (ADR 0115)
 
     @property
     def key(self) -> str:

@@ -72,6 +72,11 @@ def crowd_wait(party: Party, nonce: str, since: Millis, now: Millis) -> Wait:
     return Wait(block=block, seconds=_of_crowd(block, nonce, max(now - since, 0) // 2))
 
 
+def seat_wait(limit: Block, nonce: str, since: Millis, now: Millis) -> Wait:
+    """Of what was claimed already, and has found no seat of a limit: it asks again as what is in a crowd does."""
+    return Wait(block=limit, seconds=_of_crowd(limit, nonce, max(now - since, 0) // 2))
+
+
 def _of_crowd(block: Block, nonce: str, wait: Millis) -> int:
     """A crowd is spread over as long as it has grown, up to a minute."""
     longest = min(wait, LONGEST_OF_CROWD)

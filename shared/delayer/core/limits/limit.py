@@ -1,4 +1,4 @@
-"""A limit of the attempts at a target, of an owner, or with a connection (ADR 0114)."""
+"""A limit of the attempts at a target, of an owner, or with a connection (ADR 0114, ADR 0115)."""
 
 import re
 from collections.abc import Iterable
@@ -15,15 +15,17 @@ from delayer.core.schedule.schedule import Schedule
 
 CONNECTION: Final = "connection"  # before its name, in the place of a target; and the field that names it
 FASTEST: Final = 1_000  # a second
+MOST_AT_A_TIME: Final = 1_000
 MOST: Final = 200  # limits: whatever fires reads them all
 
 _UNITS: Final = {"s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000}  # microseconds
 _NAMES: Final = {"s": "a second", "m": "a minute", "h": "an hour"}
 _RATE: Final = re.compile(r"([1-9][0-9]{0,6})/([smh])")
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,3}")
 
 
 class NoLimit(ValueError):
-    """The text says no rate. The message says what does."""
+    """The text says no rate, or no number of attempts. The message says what does."""
 
 
 def rate_written(text: str) -> int:
@@ -37,6 +39,14 @@ def rate_written(text: str) -> int:
     return every
 
 
+def concurrency_written(text: str) -> int:
+    """Attempts at a time; 0 for an empty text. Raises NoLimit."""
+    number = int(text) if _NUMBER.fullmatch(text) else 0
+    if text and not 0 < number <= MOST_AT_A_TIME:
+        raise NoLimit(f"concurrency: {text!r}: give how many attempts there may be at a time, 1 to {MOST_AT_A_TIME}")
+    return number
+
+
 def rate_shown(every: int) -> str:
     """As it is written; the smallest unit that gives a whole number, as nearly as it was given."""
     if not every:
@@ -48,24 +58,30 @@ def rate_shown(every: int) -> str:
     return f"{round(number)}/{unit}"
 
 
-def limited(party: Party, now: Millis, every: int, by: str, over: Block | None = None) -> Block:
+def limited(
+    party: Party, now: Millis, every: int, by: str, over: Block | None = None, *, concurrency: int = 0
+) -> Block:
     """What an operator's command writes."""
     block = Block(
         kind=Kind.LIMIT,
         party=party,
         revision=1,
         since=now,
-        reason=reason_of(party, every),
+        reason=reason_of(party, every, concurrency),
         every=every,
+        concurrency=concurrency,
         by=by,
     )
     return block if over is None else evolve(block, since=over.since, revision=over.revision + 1)
 
 
-def reason_of(party: Party, every: int) -> str:
+def reason_of(party: Party, every: int, concurrency: int = 0) -> str:
     """What its owners read."""
     number, _, unit = rate_shown(every).partition("/")
-    return f"at most {number} {_NAMES[unit]} reach {_shown(party)}"
+    if not concurrency:
+        return f"at most {number} {_NAMES[unit]} reach {_shown(party)}"
+    at_a_time = f"at most {concurrency} attempt{'s' if concurrency > 1 else ''} at a time"
+    return f"{at_a_time}{f', and {number} {_NAMES[unit]},' if every else ''} reach {_shown(party)}"
 
 
 def _shown(party: Party) -> str:

@@ -1,7 +1,7 @@
 """Makes the attempts at a target, and writes how it ended. The same for every action."""
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 from attrs import evolve, frozen
@@ -9,12 +9,13 @@ from attrs import evolve, frozen
 from delayer.core.firing import executing, retrying
 from delayer.core.firing.message_group import message_group_of
 from delayer.core.firing.relaying import MAX_HOLD
-from delayer.core.flow.gate import Wait, crowd_wait
+from delayer.core.flow.block import Block
+from delayer.core.flow.gate import Wait, crowd_wait, seat_wait
 from delayer.core.flow.party import Party
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import contested, ended, hopped, may_end, retried, taken
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater
-from delayer.core.limits.turn import PREPARE, Come
+from delayer.core.limits.turn import PREPARE, Come, turn_of
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, Slot, decode_for_executor, encode
@@ -28,6 +29,8 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.breaker import Breaker
 from delayer.use_cases.flow.slots import Crowded, Slots
 from delayer.use_cases.limits.limits import Limits, Missed, due_of
+from delayer.use_cases.limits.seating import Seating
+from delayer.use_cases.limits.seats import NoSeat
 from delayer.use_cases.recovery.dead_letter import StoresFailed, TakesDeadLetters, undeliverable
 
 ROUNDS: Final = 5  # turns of a limit that one message may miss; then it comes again
@@ -52,6 +55,7 @@ class Execute:
     breaker: Breaker
     slots: Slots
     limits: Limits
+    seating: Seating
     check: Callable[[ExecutorMessage], None] = lambda _: None  # raises Malformed for an action that it can never do
     permit: Callable[[ExecutorMessage], executing.Refused | None] = lambda _: None  # by the policy of its owner
     has_time: Callable[[], bool] = lambda: True  # whether an attempt that begins now can end, with its outcome written
@@ -59,6 +63,7 @@ class Execute:
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         """Handles all, side by side; returns the ids of the messages that SQS must deliver again."""
         turns = self._turns(batch)
+        self._expect_seats(batch, turns)
         settled = self.parallel.map(lambda one: self._settle(one, turns.get(one.message_id, ())), batch)
         return [received.message_id for received, done in zip(batch, settled, strict=True) if not done]
 
@@ -74,6 +79,18 @@ class Execute:
             self.observer.warn("no turns booked for the batch", error=repr(error))
             return {}
         return {key: slots for key, slots in booked.items() if isinstance(slots, tuple)}
+
+    def _expect_seats(self, batch: Sequence[ReceivedMessage], turns: Mapping[str, tuple[Slot, ...]]) -> None:
+        """For what is limited, and has its turn while this batch is handled: one write for each limit."""
+        now = self.clock.now()
+        try:
+            self.seating.expect(
+                message
+                for one in batch
+                if (message := _limited(one, now)) and turn_of(turns.get(one.message_id, ()), 0) - now <= MAX_HOLD
+            )
+        except Exception as error:  # noqa: BLE001 - each message says by itself what is wrong
+            self.observer.warn("no seats taken for the batch", error=repr(error))
 
     def _settle(self, received: ReceivedMessage, slots: tuple[Slot, ...] = ()) -> bool:
         """Whether the message may be deleted. What is no fault of the message keeps it: it comes again."""
@@ -110,10 +127,13 @@ class Execute:
             if self.breaker.gate.keeps_back(message.schedule, message.nonce):  # it needs no room to be put off
                 return self._go_on(received, message, self.ledger.read(message.schedule.id), full=party)
             try:
-                with self.slots.one(party):
+                with self.seating.one(message), self.slots.one(party):
                     return self._go_on(received, message, self.ledger.read(message.schedule.id))
             except Missed:
                 self.observer.note("its turn was missed", message.schedule.id)
+            except NoSeat as error:
+                self.breaker.crowded(party)
+                return self._go_on(received, message, self.ledger.read(message.schedule.id), full=error.limit)
             except Crowded:
                 self.breaker.crowded(party)
                 return self._go_on(received, message, self.ledger.read(message.schedule.id), full=party)
@@ -124,7 +144,7 @@ class Execute:
         received: ReceivedMessage,
         message: ExecutorMessage,
         row: LedgerRow | None,
-        full: Party | Come | None = None,
+        full: Party | Come | Block | None = None,
     ) -> bool:
         match executing.decide_attempt(message, row):
             case executing.Attempt() | executing.Take() if row and (wait := self.waits(message, row, full)):
@@ -149,11 +169,13 @@ class Execute:
                 return self._dead_letter(received, "the ledger has no claim for it", message)
 
     def waits(
-        self, message: ExecutorMessage, row: LedgerRow, full: Party | Come | None
+        self, message: ExecutorMessage, row: LedgerRow, full: Party | Come | Block | None
     ) -> executing.Hold | executing.Hop | Wait | Come | None:
         """Why its target must not be reached now. What was taken is being attempted, and is put off by a limit only."""
         if isinstance(full, Come):
             return executing.decide_early(row, self.clock.now()) or full
+        if isinstance(full, Block):
+            return self._waits_for_seat(message, row, full)
         if row.arrival is Arrival.TAKEN:
             return None
         now = self.clock.now()
@@ -162,6 +184,14 @@ class Execute:
         if full is None or isinstance(closed, executing.Hop | Wait):
             return closed
         return crowd_wait(full, message.nonce, max(row.at, message.schedule.point_in_time), now)
+
+    def _waits_for_seat(
+        self, message: ExecutorMessage, row: LedgerRow, limit: Block
+    ) -> executing.Hold | executing.Hop | Wait:
+        """As for room. What keeps it back otherwise asks again as well."""
+        now = self.clock.now()
+        since = max(row.at, message.schedule.point_in_time)
+        return executing.decide_early(row, now) or seat_wait(limit, message.nonce, since, now)
 
     def _wait(
         self,
@@ -219,6 +249,7 @@ class Execute:
                 raise NotAttempted("no time left for an attempt")
             refused = self.permit(message)
             if refused is None:
+                self.seating.begin(message)
                 self.limits.begin(message)
             lateness = executing.lateness(message, self.clock.now())
             made = executing.Made(message=message, result=refused or self.reach(message), lateness=lateness)

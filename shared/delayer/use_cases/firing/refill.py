@@ -18,6 +18,7 @@ from delayer.ports.observer import Observer
 from delayer.ports.queue import Pulled, PullsMessages, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.slots import Slots
+from delayer.use_cases.limits.seats import Seats
 
 # An attempt that is under way for longer keeps others waiting. Each receive is paid for, and targets that are well
 # answer sooner. But with a second, as many schedules are late as come in the second in which all functions wait.
@@ -43,12 +44,22 @@ class Refill:
     queue: PullsMessages
     suspects: str  # the name of the other queue: what comes from there is handled alone
     slots: Slots
+    seats: Seats
     background: Background
     has_time: Callable[[], bool]  # for what is received now
     observer: Observer
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
-        """Handles all; returns the ids of the messages of the batch that SQS must deliver again."""
+        """Handles all; returns the ids of the messages of the batch that SQS must deliver again.
+
+        What it has of seats is given back then: a function that is frozen would keep them from others.
+        """
+        try:
+            return self._handled_all(batch)
+        finally:
+            self.seats.give_back()
+
+    def _handled_all(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         if any(received.source == self.suspects for received in batch):
             return self.handle(batch)
         first = self.background.start(lambda: self.handle(batch))

@@ -22,7 +22,8 @@ USAGE: Final = (
     'give {"command": "list"} '
     'or {"command": "suspend", "owner": "", "target": "", "reason": "<its owners read it>", "by": "<who you are>"} '
     'or {"command": "release" | "close", "owner": "", "target": "", "by": "<who you are>"} '
-    'or {"command": "limit", "owner": "", "target": "" or "connection": "", "rate": "10/s", "by": "<who you are>"} '
+    'or {"command": "limit", "owner": "", "target": "" or "connection": "", "rate": "10/s", "concurrency": "5", '
+    '"by": "<who you are>"} '
     'or {"command": "unlimit", "owner": "", "target": "" or "connection": "", "by": "<who you are>"} '
     'or {"command": "discard", "block": "<as list shows it>", "by": "<who you are>"}'
 )
@@ -31,7 +32,7 @@ FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "suspend": frozenset({"owner", "target", "reason", "by"}),
     "release": frozenset({"owner", "target", "by"}),
     "close": frozenset({"owner", "target", "by"}),
-    "limit": frozenset({"owner", "target", "connection", "rate", "by"}),
+    "limit": frozenset({"owner", "target", "connection", "rate", "concurrency", "by"}),
     "unlimit": frozenset({"owner", "target", "connection", "by"}),
     "discard": frozenset({"block", "by"}),
 }
@@ -40,6 +41,7 @@ LONGEST: Final[Mapping[str, int]] = {
     "target": 2_048,
     "connection": 200,
     "rate": 20,
+    "concurrency": 20,
     "reason": 200,
     "by": 200,
     "block": 200,
@@ -84,7 +86,7 @@ class OperateFlow:
             case "release":
                 return self.release(party, given["by"])
             case "limit":
-                return self.limits.limit(party, given["rate"], given["by"])
+                return self.limits.limit(party, given["rate"], given["concurrency"], given["by"])
             case "unlimit":
                 return self.limits.unlimit(party, given["by"])
             case _:

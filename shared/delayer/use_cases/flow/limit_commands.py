@@ -1,4 +1,4 @@
-"""The operator's commands on limits: sets, removes and shows them (ADR 0114)."""
+"""The operator's commands on limits: sets, removes and shows them (ADR 0114, ADR 0115)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -7,7 +7,15 @@ from attrs import frozen
 
 from delayer.core.flow.block import Block, Kind
 from delayer.core.flow.party import EVERY, Party
-from delayer.core.limits.limit import CONNECTION, MOST, NoLimit, limited, rate_shown, rate_written
+from delayer.core.limits.limit import (
+    CONNECTION,
+    MOST,
+    NoLimit,
+    concurrency_written,
+    limited,
+    rate_shown,
+    rate_written,
+)
 from delayer.core.limits.line import MICROS, line_of
 from delayer.core.schedule.instants import SECOND, Millis, format_instant
 from delayer.ports.clock import Clock
@@ -33,19 +41,21 @@ class OperateLimits:
         ends = self.lines.line_ends() if limits else {}
         return [shown(limit, ends, self.clock.now()) for limit in limits]
 
-    def limit(self, party: Party, rate: str, by: str) -> dict[str, Any]:
-        """Another rate takes the place of the one before. Raises NoLimit, Unavailable."""
-        every = rate_written(rate)
-        if not every:
-            raise NoLimit("rate: say how many attempts there may be, like 10/s, 30/m or 100/h")
+    def limit(self, party: Party, rate: str, concurrency: str, by: str) -> dict[str, Any]:
+        """Takes the place of the limit before, with all that it said. Raises NoLimit, Unavailable."""
+        every, at_a_time = rate_written(rate), concurrency_written(concurrency)
+        if not every and not at_a_time:
+            raise NoLimit(
+                "rate: say how many attempts there may be, like 10/s, 30/m or 100/h; or concurrency: how many at a time"
+            )
         for _ in range(ROUNDS):
             there = self._all()
             over = next((block for block in there if block.party == party), None)
-            if over and over.every == every:
+            if over and (over.every, over.concurrency) == (every, at_a_time):
                 return {"changed": False, "limit": self._shown(over)}
             if over is None and len(there) >= MOST:
                 raise NoLimit(f"there are {len(there)} limits: remove some, or limit a target for all owners")
-            block = limited(party, self.clock.now(), every, by, over)
+            block = limited(party, self.clock.now(), every, by, over, concurrency=at_a_time)
             if self.blocks.change(block):
                 self._note("limited", block, by)
                 return {"changed": True, "limit": self._shown(block)}
@@ -91,6 +101,8 @@ def shown(block: Block, ends: Mapping[str, int], now: Millis) -> dict[str, Any]:
         "by": block.by,
     }
     body: dict[str, Any] = {name: text for name, text in texts.items() if text}
+    if block.concurrency:
+        body["concurrency"] = block.concurrency
     return body | {
         "since": format_instant(block.since),
         "bookedSeconds": -(-booked // (SECOND * MICROS)),

@@ -1,6 +1,6 @@
 """The limits of rate, as the relay and the executors keep them (ADR 0114)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from attrs import evolve, frozen
@@ -26,8 +26,13 @@ ROUNDS: Final = 8  # looks at one attempt; then it comes again at the turn that 
 Message = TypeVar("Message", DelayerMessage, ExecutorMessage)
 
 
+def by_rate(block: Block) -> bool:
+    """Whether it is a limit of the rate."""
+    return block.every > 0
+
+
 class Missed(Exception):
-    """Its turn has passed before its attempt could begin."""
+    """Its turn has passed, or its seat has, before its attempt could begin."""
 
 
 @frozen(kw_only=True)
@@ -40,16 +45,18 @@ class Limits:
 
     def any(self) -> bool:
         """Whether there are limits of rate at all. Raises Unavailable."""
-        return any(block.every for block in self.gate.view())
+        return any(by_rate(block) for block in self.gate.view())
 
-    def about(self, schedule: Schedule) -> tuple[Block, ...]:
-        """The limits of rate that count its attempts, the slowest first. Raises Unavailable."""
-        limits = [block for block in self.gate.view() if block.every]
+    def about(self, schedule: Schedule, counts: Callable[[Block], bool] = by_rate) -> tuple[Block, ...]:
+        """The limits of rate, or others, that count its attempts, the slowest first. Raises Unavailable."""
+        limits = [block for block in self.gate.view() if counts(block)]
         return limits_about(limits, parties_of(self.gate.party_of(schedule), schedule)) if limits else ()
 
-    def _open(self, message: DelayerMessage | ExecutorMessage) -> tuple[Block, ...]:
+    def open(
+        self, message: DelayerMessage | ExecutorMessage, counts: Callable[[Block], bool] = by_rate
+    ) -> tuple[Block, ...]:
         """Its limits, if nothing else keeps it back: what could not use a turn books none."""
-        limits = self.about(message.schedule)
+        limits = self.about(message.schedule, counts)
         if not limits:
             return ()
         return () if self.gate.keeps_back(message.schedule, message.nonce) else limits
@@ -61,7 +68,7 @@ class Limits:
 
         `ready` is when an attempt may be made at the earliest. Come: the line is longer than it can wait.
         """
-        about = {key: self._open(message) for key, message in messages.items()}
+        about = {key: self.open(message) for key, message in messages.items()}
         found: dict[str, tuple[Slot, ...] | Come | Unavailable] = {}
         asked: dict[str, list[tuple[Want, str]]] = {}
         by_line: dict[str, Block] = {}
@@ -113,7 +120,7 @@ class Limits:
         """
         for _ in range(ROUNDS):
             now, due = self.clock.now(), due_of(message)
-            limits = self._open(message)
+            limits = self.open(message)
             age_from = message.age_from or now if limits else message.age_from
             message = evolve(message, slots=held(message.slots, limits, now), age_from=age_from)
             if not limits or (not message.slots and due - now > MAX_HOLD):

@@ -7,6 +7,7 @@ import pytest
 from delayer.core.flow.party import EVERY, Party, party_of
 from delayer.core.limits.limit import (
     NoLimit,
+    concurrency_written,
     limited,
     limits_about,
     parties_of,
@@ -43,6 +44,19 @@ def test_what_is_no_rate_is_refused(text: str) -> None:
 
 def test_nothing_is_no_limit() -> None:
     assert (rate_written(""), rate_shown(0)) == (0, "")
+
+
+def test_how_many_at_a_time_is_read_and_said() -> None:
+    party = Party(owner=OWNER, target="http-request a.example")
+    assert [concurrency_written(text) for text in ("", "1", "1000")] == [0, 1, 1_000]
+    assert reason_of(party, 0, 5) == "at most 5 attempts at a time reach a.example"
+    assert reason_of(party, 100_000, 1) == "at most 1 attempt at a time, and 10 a second, reach a.example"
+
+
+@pytest.mark.parametrize("text", ["0", "1001", "-1", "1.5", "10/s", " 1", "five", "1\n"])
+def test_what_is_no_number_of_attempts_is_refused(text: str) -> None:
+    with pytest.raises(NoLimit, match="1 to 1000"):
+        concurrency_written(text)
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,12 @@ def test_whom_a_limit_is_about(given: dict[str, str], party: Party) -> None:
         ({"owner": "", "target": "", "connection": "crm"}, "give its owner, too"),
         ({"connection": "crm"}, "give a target or a connection, not both"),
         ({"target": "connection crm"}, "there is no action type 'connection'"),
+        (
+            {"rate": "", "concurrency": "0"},
+            "concurrency: '0': give how many attempts there may be at a time",
+        ),
+        ({"concurrency": "1001"}, "1 to 1000"),
+        ({"concurrency": "5/s"}, "1 to 1000"),
         ({"burst": "5"}, "burst: unknown to limit"),
     ],
     ids=str,
@@ -97,6 +103,21 @@ def test_a_wrong_limit_is_explained(given: dict[str, str], says: str) -> None:
     world = World()
     assert says in refused(world, **{**LIMIT, **given})
     assert stored(world) == []
+
+
+def test_a_limit_of_concurrency_alone_and_with_a_rate() -> None:
+    world = World()
+    found = done(world, **{**LIMIT, "rate": "", "concurrency": "5"})["limit"]
+    assert (found["concurrency"], found["reason"]) == (5, "at most 5 attempts at a time reach api.example.com")
+    assert "rate" not in found
+    assert done(world, **{**LIMIT, "rate": "", "concurrency": "5"})["changed"] is False
+    assert done(world, **{**LIMIT, "concurrency": "1"})["changed"] is True
+    [row] = stored(world)
+    assert (row.every, row.concurrency, row.revision) == (100_000, 1, 2)
+    assert row.reason == "at most 1 attempt at a time, and 10 a second, reach api.example.com"
+    assert done(world, **LIMIT)["changed"] is True
+    [row] = stored(world)
+    assert row.concurrency == 0, "the new one takes the place of all that the old one said"
 
 
 def test_a_connection_is_not_suspended_by_the_name_of_its_limit() -> None:

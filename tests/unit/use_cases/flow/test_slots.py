@@ -14,12 +14,13 @@ from delayer.core.flow.party import Party
 from delayer.core.flow.shares import SLOTS
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
-from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue
+from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue, MemorySeats, Tokens
 from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.firing.refill import LONGEST_PAUSE, LOOK, TAKES_LONG, Refill, pause_after
 from delayer.use_cases.flow.breaker import MOST
 from delayer.use_cases.flow.slots import PATIENCE, Crowded, Slots
+from delayer.use_cases.limits.seats import Seats
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
 from tests.unit.use_cases.firing.test_relay import delivered as to_relay
@@ -242,6 +243,7 @@ def refill_of(
         queue=queue,
         suspects="suspects",
         slots=slots,
+        seats=Seats(clock=clock, rows=MemorySeats(), new_id=Tokens(), observer=observer),
         background=Started(),
         has_time=has_time,
         observer=observer,

@@ -1,0 +1,91 @@
+"""The seats of limits: never more than there are, whoever writes when, and each is given back once."""
+
+from typing import Any
+
+import pytest
+
+from delayer.aws.flow.seats import DynamoSeats
+from delayer.core.limits.seats import TERM, Hold, Row, Taking
+from delayer.fakes import MemorySeats
+from delayer.ports.seats import KeepsSeats
+from delayer.ports.unavailable import Unavailable
+from tests.clients import ERRORS, Failing
+from tests.contract.conftest import create_table
+from tests.samples import NOW
+
+ADAPTER = DynamoSeats
+UNTIL = NOW + TERM
+A, B, C = (Hold(id=name, number=number, until=UNTIL) for name, number in (("a", 3), ("b", 2), ("c", 1)))
+
+
+def taking(hold: Hold, *gone: Hold, most: int = 5) -> Taking:
+    return Taking(hold=hold, gone=gone, most=most)
+
+
+@pytest.fixture
+def rows(dynamodb_or_fake: Any) -> KeepsSeats:
+    if dynamodb_or_fake is None:
+        return MemorySeats()
+    return DynamoSeats(dynamodb=dynamodb_or_fake, table=create_table(dynamodb_or_fake, "list", "entry"))
+
+
+def test_seats_are_taken_until_none_is_left(rows: KeepsSeats) -> None:
+    assert rows.take_seats("s", taking(A)) is None
+    assert rows.take_seats("s", taking(B)) is None
+    assert rows.take_seats("s", taking(C)) == Row(taken=5, holds=(A, B))
+    assert rows.take_seats("another", taking(C)) is None
+
+
+def test_the_first_write_takes_no_more_than_there_are(rows: KeepsSeats) -> None:
+    assert rows.take_seats("s", taking(A, most=3)) is None
+    assert rows.take_seats("s", taking(C, most=3)) == Row(taken=3, holds=(A,))
+
+
+def test_a_write_that_is_repeated_takes_once(rows: KeepsSeats) -> None:
+    """Its answer was lost."""
+    assert rows.take_seats("s", taking(A)) is None
+    assert rows.take_seats("s", taking(A)) is None
+    assert rows.take_seats("s", taking(B, most=3)) == Row(taken=3, holds=(A,))
+
+
+def test_what_is_given_back_is_free_once(rows: KeepsSeats) -> None:
+    rows.take_seats("s", taking(A))
+    rows.take_seats("s", taking(B))
+    assert rows.return_seats("s", [A]) is None
+    assert rows.return_seats("s", [A]) == Row(taken=2, holds=(B,))
+    assert rows.return_seats("s", [A, B]) == Row(taken=2, holds=(B,)), "all or nothing"
+    assert rows.return_seats("s", [B]) is None
+    assert rows.return_seats("s", [B]) == Row(taken=0, holds=())
+    assert rows.return_seats("never", [B]) == Row(taken=0, holds=())
+
+
+def test_who_takes_removes_what_is_over_once(rows: KeepsSeats) -> None:
+    rows.take_seats("s", taking(A))
+    rows.take_seats("s", taking(B))
+    four = Hold(id="d", number=4, until=UNTIL + 1)
+    assert rows.take_seats("s", taking(four, A)) == Row(taken=5, holds=(A, B)), "not so many are free then"
+    assert rows.take_seats("s", taking(four, A, B)) is None
+    assert rows.take_seats("s", taking(C, A)) == Row(taken=4, holds=(four,)), "another one has removed it"
+    assert rows.return_seats("s", [A]) == Row(taken=4, holds=(four,)), "it comes back too late"
+
+
+def test_a_hold_that_was_taken_anew_is_another(rows: KeepsSeats) -> None:
+    rows.take_seats("s", taking(A))
+    later = Hold(id=A.id, number=A.number, until=UNTIL + 1)
+    assert rows.return_seats("s", [later]) == Row(taken=3, holds=(A,))
+
+
+def test_a_limit_that_was_lowered_counts_what_is_taken(rows: KeepsSeats) -> None:
+    rows.take_seats("s", taking(A))
+    rows.take_seats("s", taking(B))
+    assert rows.take_seats("s", taking(C, most=4)) == Row(taken=5, holds=(A, B))
+    assert rows.take_seats("s", taking(C, A, most=3)) is None
+
+
+@pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
+def test_aws_fails(error: Exception) -> None:
+    rows = DynamoSeats(dynamodb=Failing(error), table="t")
+    with pytest.raises(Unavailable):
+        rows.take_seats("s", taking(A))
+    with pytest.raises(Unavailable):
+        rows.return_seats("s", [A])

@@ -1,0 +1,159 @@
+"""Each rule of seats is taken out, one at a time. The search has to find what the rule prevents."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import evolve, frozen
+
+from delayer.core.flow.block import Block
+from delayer.core.flow.party import Party
+from delayer.core.limits.line import line_of
+from delayer.core.limits.seats import Hold, Row, Taking, is_usable
+from delayer.fakes import MemorySeats
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.limits.seats import Held, Seats
+from tests.model.search import Found
+from tests.model.seats.search import search
+from tests.model.seats.state import NOW, Budget, World, limit_of
+from tests.model.seats.steps import REAL, Rules
+
+
+@frozen(kw_only=True)
+class Guard:
+    """One rule, and the code without it."""
+
+    name: str
+    what: str  # what happens without it
+    without: Rules
+    possible: Budget
+
+    def search(self) -> Found[World]:
+        """What happens without it."""
+        return search(self.possible, self.without)
+
+
+class WithoutEnd(MemorySeats):
+    """Takes whether there is room or not."""
+
+    def take_seats(self, seats: str, taking: Taking) -> Row | None:
+        return super().take_seats(seats, evolve(taking, most=10**6))
+
+
+class OnTrust(MemorySeats):
+    """Whoever gives back is believed to have it."""
+
+    def return_seats(self, seats: str, holds: Sequence[Hold]) -> Row | None:
+        row = self.rows[seats]
+        left = tuple(one for one in row.holds if one not in holds)
+        self.rows[seats] = Row(taken=row.taken - sum(one.number for one in holds), holds=left)
+        return None
+
+
+class Keeps(MemorySeats):
+    """Says nothing about who has them: what is over is never found."""
+
+    def take_seats(self, seats: str, taking: Taking) -> Row | None:
+        row = super().take_seats(seats, taking)
+        return row and evolve(row, holds=())
+
+
+class ToTheEnd(Seats):
+    """Uses its seats as long as they are its own, and not only as long as an attempt is over in time."""
+
+    def usable(self, limit: Block) -> list[Held]:
+        own = [one for one in self.held if one.line == line_of(limit) and one.hold.until > NOW]
+        return [one for one in own if one.used < one.hold.number]
+
+
+class OfAnyLimit(Seats):
+    """Uses its seats whatever the limit is by now."""
+
+    def usable(self, limit: Block) -> list[Held]:
+        return [one for one in self.held if one.used < one.hold.number and is_usable(one.hold, NOW)]
+
+
+class GoesOnIfLost(Seats):
+    """Whoever is not told goes on as if its seats were taken."""
+
+    def expect(self, wanted: object) -> None:
+        super().expect(wanted)  # type: ignore[arg-type]
+        self.held.extend(self.unknown)
+        self.unknown.clear()
+
+
+class EarlyEnd(MemorySeats):
+    """Takes away from others what is not over yet."""
+
+    def take_seats(self, seats: str, taking: Taking) -> Row | None:
+        row = super().take_seats(seats, taking)
+        return row and evolve(row, holds=tuple(evolve(one, until=min(one.until, NOW)) for one in row.holds))
+
+    def return_seats(self, seats: str, holds: Sequence[Hold]) -> Row | None:
+        raise Unavailable("only what is taken away matters here")
+
+
+class WithoutLook(EarlyEnd):
+    """And does not look whether it is there as it was seen."""
+
+    def take_seats(self, seats: str, taking: Taking) -> Row | None:
+        ids = {one.id for one in taking.gone}
+        row = self.rows.get(seats)
+        there = tuple(one for one in row.holds if one.id in ids) if row else ()
+        return super().take_seats(seats, evolve(taking, gone=there))
+
+
+def _of_a_generation(world: World) -> Block:
+    """Another limit after each change."""
+    return evolve(limit_of(world), party=Party(owner=f"o{world.generation}", target="http-request t"))
+
+
+GUARDS: Final = (
+    Guard(
+        name="no more are taken than there are",
+        what="two environments take all seats each",
+        without=evolve(REAL, rows=WithoutEnd),
+        possible=Budget(),
+    ),
+    Guard(
+        name="who gives back has it",
+        what="what was given to others, as its time was over, is given back a second time, and then to more",
+        without=evolve(REAL, rows=OnTrust),
+        possible=Budget(messages=3, seats=(1,)),
+    ),
+    Guard(
+        name="what is over is found",
+        what="the seats of who has died are nobody's for ever",
+        without=evolve(REAL, rows=Keeps),
+        possible=Budget(messages=1, seats=(1,), crashes=1),
+    ),
+    Guard(
+        name="only what is over is taken away",
+        what="a seat is given to another one while its attempt is under way",
+        without=evolve(REAL, rows=WithoutLook),
+        possible=Budget(messages=2, seats=(1,)),
+    ),
+    Guard(
+        name="an attempt is over before its seat is",
+        what="an attempt that begins late is under way when its seat is another's",
+        without=evolve(REAL, seats=ToTheEnd),
+        possible=Budget(messages=2, seats=(1,), crashes=1),
+    ),
+    Guard(
+        name="a seat is of the limit as it is",
+        what="seats of the limit as it was are used beyond the limit as it is",
+        without=evolve(REAL, seats=OfAnyLimit),
+        possible=Budget(messages=2, seats=(2, 1)),
+    ),
+    Guard(
+        name="what is under way counts under another limit",
+        what="a limit that is changed has all its seats free, beside what is under way",
+        without=evolve(REAL, limit_of=_of_a_generation),
+        possible=Budget(messages=2, seats=(1, 1)),
+    ),
+    Guard(
+        name="who is not told has no seat",
+        what="an environment whose write got no answer goes on as if it had seats",
+        without=evolve(REAL, seats=GoesOnIfLost),
+        possible=Budget(messages=2, seats=(1,), lost=1),
+    ),
+)

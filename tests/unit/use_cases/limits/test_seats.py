@@ -1,0 +1,271 @@
+"""A target that takes so many attempts at a time gets no more, and no function keeps seats that it does not use."""
+
+import json
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from delayer.core.flow.block import Block, Kind, suspended
+from delayer.core.flow.party import EVERY, Party
+from delayer.core.ledger.lifecycle import State
+from delayer.core.limits.limit import limited
+from delayer.core.limits.seats import NEEDED, TERM, Hold, Row, Taking, seats_of
+from delayer.core.schedule.instants import MINUTE, SECOND
+from delayer.core.schedule.messages import ExecutorMessage
+from delayer.fakes import ManualClock, MemoryObserver, MemorySeats, Tokens
+from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.limits.seats import PATIENCE, NoSeat, Seats
+from tests.samples import NOW, OWNER, an_executor_message, claimed
+from tests.unit.use_cases.firing.test_execute import delivered as to_executor
+from tests.unit.use_cases.firing.test_relay import delivered as to_relay
+from tests.unit.use_cases.limits.test_limits import messages, world_with
+from tests.world import World
+
+PARTY = Party(owner=OWNER, target="http-request target")
+TWO = limited(PARTY, NOW - MINUTE, 0, "", concurrency=2)
+OF_ALL = limited(Party(owner=EVERY, target=PARTY.target), NOW - MINUTE, 0, "", concurrency=3)
+
+
+def an_environment(rows: MemorySeats, clock: ManualClock | None = None, name: str = "e") -> Seats:
+    tokens = Tokens()
+    return Seats(clock=clock or ManualClock(NOW), rows=rows, new_id=lambda: name + tokens(), observer=MemoryObserver())
+
+
+def taken(rows: MemorySeats, limit: Block = TWO) -> int:
+    return rows.rows.get(seats_of(limit), Row(taken=0, holds=())).taken
+
+
+def in_use(seats: Seats, number: int, limit: Block = TWO) -> ExitStack:
+    running = ExitStack()
+    for _ in range(number):
+        running.enter_context(seats.one([limit]))
+    return running
+
+
+def test_a_batch_is_one_write_and_its_end_another() -> None:
+    rows = MemorySeats()
+    seats = an_environment(rows)
+    seats.expect({TWO: 2})
+    for _ in range(10):
+        with seats.one([TWO]):
+            assert seats.has([TWO])
+    assert not seats.has([TWO])
+    assert (rows.writes, taken(rows)) == (1, 2)
+    seats.give_back()
+    assert (rows.writes, taken(rows)) == (2, 0)
+    seats.give_back()
+    assert rows.writes == 2
+
+
+def test_of_those_that_are_free_it_takes_as_many_as_there_are() -> None:
+    rows = MemorySeats()
+    an_environment(rows, name="a").expect({OF_ALL: 2})
+    other = an_environment(rows, name="b")
+    other.expect({OF_ALL: 10})
+    assert taken(rows, OF_ALL) == 3
+    with in_use(other, 1, OF_ALL), pytest.raises(NoSeat), other.one([OF_ALL]):
+        pytest.fail("there are three")
+
+
+def test_who_finds_none_waits_a_second_and_asks_rarely() -> None:
+    rows, clock = MemorySeats(), ManualClock(NOW)
+    an_environment(rows, name="a").expect({TWO: 2})
+    late = an_environment(rows, clock)
+    with pytest.raises(NoSeat), late.one([TWO]):
+        pytest.fail("all are taken")
+    assert clock.now() == NOW + PATIENCE
+    assert rows.writes <= 1 + 3
+
+
+def test_what_a_dead_environment_had_is_free_when_its_time_is_over() -> None:
+    rows, clock = MemorySeats(), ManualClock(NOW)
+    an_environment(rows, name="dead").expect({TWO: 2})
+    clock.move(TERM - PATIENCE - 1)
+    other = an_environment(rows, clock)
+    with pytest.raises(NoSeat), other.one([TWO]):
+        pytest.fail("it may be at work")
+    clock.move(SECOND)
+    with other.one([TWO]):
+        assert other.has([TWO])
+
+
+def test_no_attempt_begins_that_would_outlast_its_seat() -> None:
+    rows, clock = MemorySeats(), ManualClock(NOW)
+    seats = an_environment(rows, clock)
+    with seats.one([TWO]):
+        clock.move(TERM - NEEDED)
+        assert seats.has([TWO])
+        clock.move(1)
+        assert not seats.has([TWO])
+
+
+def test_what_is_given_back_too_late_is_not_given_back_twice() -> None:
+    rows, clock = MemorySeats(), ManualClock(NOW)
+    frozen = an_environment(rows, clock, "a")
+    frozen.expect({TWO: 2})
+    clock.move(TERM)
+    other = an_environment(rows, clock, "b")
+    other.expect({TWO: 2})
+    frozen.give_back()
+    assert taken(rows) == 2
+    other.give_back()
+    assert taken(rows) == 0
+
+
+def test_a_limit_that_was_changed_is_asked_anew_and_what_is_under_way_counts() -> None:
+    rows = MemorySeats()
+    seats = an_environment(rows)
+    one = limited(PARTY, NOW, 0, "", over=TWO, concurrency=1)
+    with in_use(seats, 1), pytest.raises(NoSeat), seats.one([one]):
+        pytest.fail("one is under way")
+    seats.give_back()
+    with seats.one([one]):
+        assert seats.has([one])
+        assert not seats.has([TWO])
+
+
+def test_of_several_limits_it_has_a_seat_of_each_or_keeps_none() -> None:
+    rows = MemorySeats()
+    seats = an_environment(rows)
+    an_environment(rows, name="b").expect({OF_ALL: 3})
+    with pytest.raises(NoSeat), seats.one([TWO, OF_ALL]):
+        pytest.fail("one of them is full")
+    assert not any(held.used for held in seats.held)
+
+
+class Silent(MemorySeats):
+    """Writes, and does not answer."""
+
+    def take_seats(self, seats: str, taking: Taking) -> Row | None:
+        super().take_seats(seats, taking)
+        raise Unavailable("no answer")
+
+
+def test_who_is_not_told_has_no_seat_and_gives_back_what_it_may_have() -> None:
+    rows = Silent()
+    seats = an_environment(rows)
+    seats.expect({TWO: 2})
+    with pytest.raises(Unavailable), seats.one([TWO]):
+        pytest.fail("nobody knows")
+    assert rows.writes == 1, "all of a batch learn of it at once"
+    assert taken(rows) == 2
+    seats.give_back()
+    assert taken(rows) == 0
+
+
+def test_a_lowered_limit_is_free_again_though_more_have_died_than_one_write_clears() -> None:
+    rows, clock = MemorySeats(), ManualClock(NOW)
+    dead = tuple(Hold(id=str(at), number=10, until=NOW) for at in range(50))
+    rows.rows[seats_of(TWO)] = Row(taken=500, holds=dead)
+    seats = an_environment(rows, clock)
+    with seats.one([TWO]):
+        assert seats.has([TWO])
+
+
+# ------------------------------------------------------------ the executor
+
+
+def claims(world: World, number: int, **changes: Any) -> list[ExecutorMessage]:
+    made = [
+        evolve(an_executor_message(), schedule=one.schedule, nonce=one.nonce) for one in messages(number, **changes)
+    ]
+    for one in made:
+        world.ledger.store(claimed(one.schedule, one.nonce))
+    return made
+
+
+def test_without_such_a_limit_nothing_is_written() -> None:
+    world = world_with(limited(Party(owner="another", target=EVERY), NOW, 0, "", concurrency=1))
+    assert world.execute(to_executor(*claims(world, 3))) == []
+    assert world.seat_rows.writes == 0
+
+
+def test_each_attempt_has_a_seat_by_one_write() -> None:
+    world = world_with(TWO)
+    assert world.execute(to_executor(*claims(world, 5))) == []
+    assert len(world.target.reached) == 5
+    assert world.seat_rows.writes == 1
+
+
+def full_world() -> World:
+    world = world_with(TWO)
+    world.seat_rows.rows[seats_of(TWO)] = Row(taken=2, holds=(Hold(id="x", number=2, until=NOW + MINUTE),))
+    return world
+
+
+def test_what_finds_no_seat_waits_without_an_attempt_and_the_relay_knows() -> None:
+    world = full_world()
+    assert world.execute(to_executor(*claims(world, 1))) == []
+    assert world.target.reached == []
+    [row] = world.ledger.rows.values()
+    assert (row.state, row.attempt) == (State.CLAIMED, 1)
+    assert Kind.CROWD in {block.kind for block in world.blocks.rows(latest=True).blocks}
+    assert world.relay(to_relay(*messages(2))) == []
+    assert len(world.delayer_queue.messages) == 2, "what is not claimed yet waits unclaimed"
+    world.clock.move(MINUTE)
+    while batch := world.http_queue.receive():
+        world.http_queue.settle(batch, world.execute(batch))
+    assert len(world.target.reached) == 1
+
+
+def test_what_never_finds_a_seat_fails_at_its_age() -> None:
+    world = full_world()
+    [message] = claims(world, 1, retry=json.dumps({"maxAgeSeconds": 60}))
+    hold = Hold(id="x", number=2, until=NOW + 10 * MINUTE)
+    world.seat_rows.rows[seats_of(TWO)] = Row(taken=2, holds=(hold,))
+    world.execute(to_executor(message))
+    for _ in range(4):
+        world.clock.move(30 * SECOND)
+        while batch := world.http_queue.receive():
+            world.http_queue.settle(batch, world.execute(batch))
+    [row] = world.ledger.rows.values()
+    assert row.state is State.FAILED
+    assert row.detail == (
+        "gave up without an attempt, as maxAgeSeconds (60) ended while it waited: "
+        "at most 2 attempts at a time reach target"
+    )
+
+
+class Down(MemorySeats):
+    """Does not answer."""
+
+    def take_seats(self, seats: str, taking: Taking) -> Row | None:
+        raise Unavailable("down")
+
+
+def test_if_no_seat_can_be_taken_nothing_passes_and_it_comes_again() -> None:
+    world = world_with(TWO)
+    world.seat_rows = Down()
+    world.build()
+    assert world.execute(to_executor(*claims(world, 2))) == ["m0", "m1"]
+    assert world.target.reached == []
+
+
+def test_what_is_suspended_takes_no_seat() -> None:
+    world = world_with(TWO, suspended(PARTY, NOW, "", ""))
+    assert world.execute(to_executor(*claims(world, 1))) == []
+    assert world.seat_rows.writes == 0
+
+
+def test_a_limit_that_is_set_meanwhile_counts_at_the_last_look() -> None:
+    world = world_with()
+    [message] = claims(world, 1)
+
+    def set_meanwhile(_: ExecutorMessage) -> None:
+        if not world.seat_rows.writes:
+            world.blocks.change(TWO)
+            world.clock.move(3 * SECOND)
+
+    object.__setattr__(world.execute, "permit", set_meanwhile)
+    assert world.execute(to_executor(message)) == []
+    assert world.seat_rows.writes == 1
+    assert len(world.target.reached) == 1
+
+
+def test_a_rate_and_a_number_at_a_time_are_both_kept() -> None:
+    world = world_with(limited(PARTY, NOW - MINUTE, 100_000, "", concurrency=2))
+    assert world.execute(to_executor(*claims(world, 3))) == []
+    assert [at - NOW for at, _ in world.target.reached] == [50, 150, 250]
+    assert (world.lines.writes, world.seat_rows.writes) == (1, 1)
