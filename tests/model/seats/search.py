@@ -9,8 +9,8 @@ from tests.model.seats.steps import REAL, Rules, steps
 
 WHOLE: Final = {
     "one seat, and a crash": Budget(seats=(1,), crashes=1),
-    "two seats, and a crash": Budget(crashes=1),
-    "an answer is lost": Budget(messages=2, lost=1),
+    "two seats, and a crash": Budget(messages=2, crashes=1),
+    "two seats for three": Budget(),
     "one seat, an answer is lost, and a crash": Budget(messages=2, seats=(1,), lost=1, crashes=1),
     "an attempt fails": Budget(messages=2, seats=(1,), failures=1, crashes=1),
     "the limit is lowered": Budget(messages=2, seats=(2, 1), crashes=1),

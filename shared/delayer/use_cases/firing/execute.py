@@ -133,6 +133,7 @@ class Execute:
                 self.observer.note("its turn was missed", message.schedule.id)
             except NoSeat as error:
                 self.breaker.crowded(party)
+                message = evolve(message, age_from=message.age_from or self.clock.now())
                 return self._go_on(received, message, self.ledger.read(message.schedule.id), full=error.limit)
             except Crowded:
                 self.breaker.crowded(party)
