@@ -14,7 +14,7 @@ from tests.simulation.bugs import (
     wishes,
 )
 from tests.simulation.bugs.bug import Bug
-from tests.simulation.bugs.kinds import flow, relaxed, series, timing
+from tests.simulation.bugs.kinds import flow, limits, relaxed, series, timing
 
 BUGS: tuple[Bug, ...] = (
     *enqueuer.BUGS,
@@ -28,6 +28,7 @@ BUGS: tuple[Bug, ...] = (
     *relaxed.BUGS,
     *timing.BUGS,
     *flow.BUGS,
+    *limits.BUGS,
     *history.BUGS,
 )
 BY_NAME = {bug.name: bug for bug in BUGS}

@@ -130,14 +130,20 @@ class Network:
             self._hit(invocation, f"{name}: {service} is down", method, undone=True)
             return failed(method, arguments)
         if self.chance.surprise(f"{label} fault", self.rate):
-            fault = self.chance.one_of(f"{label} which fault", self.faults)
-            if service is Service.TARGET and fault in (Fault.LATE, Fault.TWICE):
-                fault = Fault.AFTER  # to the target it makes no difference
+            fault = self._which_fault(label, service, method)
             self._hit(invocation, f"{name} {fault}", method, undone=fault in (Fault.BEFORE, Fault.PARTLY))
             if fault is Fault.TWICE and method == "send":
                 self.on_twin(invocation)
             return self._spoil(fault, label, method, do, arguments)
         return do(*arguments)
+
+    def _which_fault(self, label: str, service: Service, method: str) -> Fault:
+        fault = self.chance.one_of(f"{label} which fault", self.faults)
+        if service is Service.TARGET and fault in (Fault.LATE, Fault.TWICE):
+            return Fault.AFTER  # to the target it makes no difference
+        if fault is Fault.AFTER and method in READS:
+            return Fault.BEFORE  # whoever is not answered has read nothing
+        return fault
 
     def _hit(self, invocation: Invocation, what: str, method: str, *, undone: bool) -> None:
         """An attempt is repeated if its outcome can neither be written nor sent; a hand-over, only if nobody heard that

@@ -19,6 +19,7 @@ from delayer.core.schedule.messages import ExecutorMessage
 from delayer.core.schedule.schedule import Schedule
 from tests.simulation.engine.kernel import Invocation, Thread, current
 from tests.simulation.oracle.invariant import Invariant
+from tests.simulation.oracle.limit_watch import LimitWatch
 from tests.simulation.system.bodies import body_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ IN_A_ROW = 5  # failures that open a circuit
 LATELY = 15  # results of an environment in which they must be: others of its batch may have come in between
 MANY = 60  # messages that are alike, in the worst of outages
 SOME: Millis = 20 * SECOND  # between a look at the clock and the effect of what was decided
+ALL_KINDS = frozenset(Kind)
+GATES = frozenset({Kind.SUSPENSION, Kind.CIRCUIT})  # a limit has a line instead
 
 
 @frozen
@@ -54,10 +57,15 @@ class FlowWatch:
     by_command: bool = False  # an operator is at it
     answers: dict[Party, list[Answer]] = field(factory=lambda: defaultdict(list))
     most_alike: int = 0
+    limits: LimitWatch = field(init=False)
     put_off_as: set[str] = field(factory=set)  # tokens of messages that wait on: they are no new hand-over
     _history: dict[str, list[tuple[Millis, Block | None]]] = field(factory=lambda: defaultdict(list))
     _taken_at: dict[str, Millis] = field(factory=dict)  # by fencing token
+    _taken_knowing: dict[str, frozenset[Kind]] = field(factory=dict)  # and what whoever took it goes by
     _read_at: dict[int, Millis] = field(factory=dict)  # by execution environment
+
+    def __attrs_post_init__(self) -> None:
+        self.limits = LimitWatch(self)
 
     # ------------------------------------------------------------ what happens
 
@@ -87,12 +95,21 @@ class FlowWatch:
         answer = Answer(self._now, message.nonce, is_outage, current().invocation.environment)
         self.answers[party_of(message.schedule)].append(answer)
 
+    def tried(self, message: ExecutorMessage) -> None:
+        """An attempt begins."""
+        self.limits.tried(message, party_of(message.schedule))
+
+    def handed_over(self, body: str, schedule_id: str, fence: str) -> None:
+        """For the first attempt."""
+        if schedule := self.watch.accepted.get(schedule_id):
+            self.limits.handed_over(body, fence, schedule, party_of(schedule))
+
     def reached(self, message: ExecutorMessage, invocation: Invocation, row: LedgerRow | None) -> None:
         """Whoever reaches a target has asked, in this invocation, or before it took the attempt."""
-        since = self._asked_since(invocation)
+        since = self.asked_since(invocation)
         if row is not None and row.arrival is Arrival.TAKEN:
             since = min(since, self._taken_at.get(row.fence, since) - AT_WORK - OLD_VIEW)
-        kinds = self._known_by(invocation)
+        kinds = self._known_by(invocation) & self._taken_knowing.get(row.fence if row else "", GATES)
         if why := self._must_wait(party_of(message.schedule), message.nonce, since, kinds):
             self._fail(f"{self.watch.name(message.schedule.id)} reaches its target, though {why}")
 
@@ -100,21 +117,27 @@ class FlowWatch:
         """The ledger has changed: perhaps an attempt was put off."""
         if new.arrival is Arrival.TAKEN:
             self._taken_at.setdefault(new.fence, self._now)
+            self._taken_knowing.setdefault(new.fence, self._known_here())
         is_same = old and (old.state, old.attempt, old.claimed_at) == (State.CLAIMED, new.attempt, new.claimed_at)
-        if old and is_same and new.state is State.CLAIMED and new.retry_of and new.retry_at != old.retry_at:
+        if not (old and is_same and new.state is State.CLAIMED and new.retry_of):
+            return
+        if new.retry_at != old.retry_at:
             self._put_off(old, new)
+        elif new.fence != old.fence and self._is_limited(new):
+            self.put_off_as.add(new.fence)  # its turn is further away than a message can wait
 
     def claimed(self, row: LedgerRow, schedule: Schedule) -> None:
         """What waits, waits unclaimed: else it could not be cancelled. What a circuit kept for too long goes on."""
+        self.limits.claimed(row)
         thread = getcurrent()
         if not isinstance(thread, Thread) or thread.invocation.function != "delayer-relay":
             return
         why = self._must_wait(
             party_of(schedule),
             row.nonce,
-            self._asked_since(thread.invocation),
+            self.asked_since(thread.invocation),
             self._known_by(thread.invocation),
-            is_too_old=self._now + SOME > schedule.point_in_time + age_of(schedule),
+            is_too_old=self.is_too_old(schedule, schedule.point_in_time),
         )
         if why:
             self._fail(f"{self.watch.name(row.schedule_id)} is claimed, though {why}")
@@ -129,16 +152,25 @@ class FlowWatch:
 
     # ------------------------------------------------------------ what others ask
 
-    def may_be_given_up(self, row: LedgerRow, schedule: Schedule, first: Millis | None) -> bool:
-        """Whether a circuit has kept it back until its age was over. `first` is when its first attempt was made."""
+    def may_be_given_up(self, schedule: Schedule, first: Millis | None) -> bool:
+        """Whether a circuit or a limit has kept it back until it was too old. `first`: when it was attempted first."""
         born = schedule.point_in_time if first is None else first
-        is_old = self._now + SOME > born + age_of(schedule)
-        circuits = self._lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW)
-        return is_old and any(block.kind is Kind.CIRCUIT for block in circuits)
+        party, since = party_of(schedule), self._now - AT_WORK - OLD_VIEW
+        circuits = self.lately(party, since, frozenset({Kind.CIRCUIT}))
+        return self.is_too_old(schedule, born) and bool(circuits or self.waits_in_line(schedule))
+
+    def waits_in_line(self, schedule: Schedule) -> bool:
+        """Whether a limit is so busy that its attempts have to wait."""
+        limits = self.lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW, frozenset({Kind.LIMIT}))
+        return self.limits.is_busy(limits, self._now - AT_WORK - self._skew)
+
+    def is_too_old(self, schedule: Schedule, born: Millis) -> bool:
+        """Whether it may be given up, if it could not be attempted since it was born."""
+        return self._now + SOME > born + age_of(schedule)
 
     def was_kept_back(self, schedule: Schedule) -> bool:
         """Whether there was anything that could have kept it back since it was due."""
-        return bool(self._lately(party_of(schedule), schedule.point_in_time - MINUTE))
+        return bool(self.lately(party_of(schedule), schedule.point_in_time - MINUTE))
 
     def circuits(self) -> list[Block]:
         """Those that are there."""
@@ -189,15 +221,20 @@ class FlowWatch:
 
     def _put_off(self, old: LedgerRow, new: LedgerRow) -> None:
         name, schedule = self.watch.name(new.schedule_id), self.watch.accepted.get(new.schedule_id)
-        if schedule and not self._lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW - 5 * MINUTE):
+        if schedule and not self.lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW - 5 * MINUTE):
             self._fail(f"{name} is put off, though nothing keeps it back")
         self.put_off_as.add(new.fence)
-        if old.arrival is Arrival.TAKEN:
+        if old.arrival is Arrival.TAKEN and not self._is_limited(new):
             self._fail(f"{name} is put off, though its attempt is under way")
-        if new.retry_at > self._now + LONGEST_WAIT + self._skew + SECOND:
+        if new.retry_at > self._now + LONGEST_WAIT + self._skew + SECOND and not self._is_limited(new):
             self._fail(f"{name} is put off by more than a message can wait")
         if new.retry_at + self._skew < old.retry_at:
             self._fail(f"{name} is put off to before its time")
+
+    def _is_limited(self, row: LedgerRow) -> bool:
+        """Whoever has taken an attempt may miss its turn."""
+        schedule, limits = self.watch.accepted.get(row.schedule_id), frozenset({Kind.LIMIT})
+        return schedule is None or bool(self.lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW, limits))
 
     def _must_wait(
         self, party: Party, nonce: str, since: Millis, kinds: frozenset[Kind], *, is_too_old: bool = False
@@ -215,9 +252,15 @@ class FlowWatch:
                 return "the circuit of its target is open, and it is not the probe"
         return ""
 
-    def _lately(self, party: Party, since: Millis) -> list[Block]:
+    def lately(self, party: Party, since: Millis, kinds: frozenset[Kind] = ALL_KINDS) -> list[Block]:
         """Whatever could have kept it back at any moment since then."""
         blocks = [block for key in self._history for block in self._states(key, since) if block is not None]
+        return [block for block in blocks if block.kind in kinds and covers(block.party, party)]
+
+    def unchanged(self, party: Party, since: Millis) -> list[Block]:
+        """What has been as it is now at each moment since then."""
+        states = [self._states(key, since) for key in self._history]
+        blocks = [some[0] for some in states if len(some) == 1 and some[0] is not None]
         return [block for block in blocks if covers(block.party, party)]
 
     def _states(self, key: str, since: Millis) -> list[Block | None]:
@@ -225,15 +268,20 @@ class FlowWatch:
         before = [block for at, block in self._history[key] if at < since]
         return [*(before[-1:] or [None]), *(block for at, block in self._history[key] if at >= since)]
 
-    def _asked_since(self, invocation: Invocation) -> Millis:
+    def asked_since(self, invocation: Invocation) -> Millis:
         lately = invocation.began - VIEW
         return min(lately, self._read_at.get(id(invocation.environment), lately)) if invocation.is_blind else lately
+
+    def _known_here(self) -> frozenset[Kind]:
+        """By whoever is running; of a straggler nobody knows."""
+        thread = getcurrent()
+        return self._known_by(thread.invocation) if isinstance(thread, Thread) else frozenset({Kind.SUSPENSION})
 
     def _known_by(self, invocation: Invocation) -> frozenset[Kind]:
         """Whoever cannot read for half a minute goes by suspensions alone."""
         read_at = self._read_at.get(id(invocation.environment), self._now)
         is_old = invocation.is_blind and self._now - read_at + self._skew > OLD_VIEW - SECOND
-        return frozenset({Kind.SUSPENSION}) if is_old else frozenset(Kind)
+        return frozenset({Kind.SUSPENSION}) if is_old else GATES
 
     def _note(self, key: str, block: Block | None, what: str) -> None:
         self._history[key].append((self._now, block))

@@ -62,6 +62,7 @@ class Seen:
 
     name: str
     created_at: Millis = 0
+    group: str = ""  # its occurrences are in none
     rules: dict[int, Rule] = field(factory=dict)  # by the revision of the definition
     puts: list[Put] = field(factory=list)
     runs: set[str] = field(factory=set)  # the keys of run-now that were asked for
@@ -97,6 +98,7 @@ class SeriesWatch:
         seen = self.seen.setdefault(cursor.series, Seen(name=f"series {len(self.seen) + 1}"))
         if transaction.definition:
             seen.rules[transaction.definition.revision] = rule_in(transaction.definition)
+            seen.group = transaction.definition.definition.group
         state = f"{over.state if over else 'nothing'} → {cursor.state}"
         self.watch.stack.log("series", f"{seen.name}: {state}, number {cursor.number}, revision {cursor.revision}")
         if over is not None and cursor.revision != over.revision + 1:
@@ -254,6 +256,11 @@ class SeriesWatch:
         """Whether somebody has asked for anything that may end an occurrence."""
         seen = self._of(schedule_id)
         return seen is not None and seen.steered
+
+    def group_of(self, schedule_id: str) -> str:
+        """The group of the series that it is an occurrence of: whoever cancels the group ends it, too."""
+        seen = self._of(schedule_id)
+        return seen.group if seen is not None else ""
 
     def name(self, series: str) -> str:
         """A short name for the story."""

@@ -201,6 +201,7 @@ class Watch:
     def tried(self, message: ExecutorMessage) -> None:
         """An attempt begins. It may not get as far as the target."""
         self.tries[message.schedule.id].append(Try(message.attempt, self.stack.kernel.now))
+        self.flow.tried(message)
 
     def turned_down(self, message: ExecutorMessage, *, for_good: bool, asked: int | None) -> None:
         """The target did not take it; one more attempt may follow, unless it refused."""
@@ -235,6 +236,7 @@ class Watch:
         self.handed[message.id].add(message.fence)
         name = self.name(message.id)
         self.series.handed_over(message.id)
+        self.flow.handed_over(body, message.id, message.fence)
         if message.id in self.revoked - self.had_ended:  # else a send of an earlier life may arrive: it is refused
             self.fail(Invariant.CANCEL_TRUTH, f"{name} is handed over, though it was cancelled or replaced")
         if len(self.handed[message.id]) > 1 + self.excuses[message.id]:
@@ -322,7 +324,9 @@ class Watch:
         return schedule_id in self.asked or self.series.was_steered(schedule_id)
 
     def _group_of(self, schedule_id: str) -> str:
-        return self.accepted[schedule_id].definition.group if schedule_id in self.accepted else ""
+        """A series may be ended with its group before its client has heard that it is there."""
+        own = self.accepted[schedule_id].definition.group if schedule_id in self.accepted else ""
+        return own or self.series.group_of(schedule_id)
 
     def _may_be_dropped(self, row: LedgerRow) -> bool:
         return row.schedule_id not in self.accepted or self.stops.may_be_dropped(row)
@@ -333,9 +337,14 @@ class Watch:
             return True
         policy, tries = policy_of(self.accepted[row.schedule_id]), self.tries[row.schedule_id]
         last = [one for one in tries if one.attempt == row.attempt]
+        schedule, first = (
+            self.accepted[row.schedule_id],
+            min((one.at for one in tries if one.attempt == 1), default=None),
+        )
         if not last:
-            first = min((one.at for one in tries if one.attempt == 1), default=None)
-            return self.flow.may_be_given_up(row, self.accepted[row.schedule_id], first)
+            return self.flow.may_be_given_up(schedule, first)
+        if self.flow.waits_in_line(schedule) and self.flow.may_be_given_up(schedule, first):
+            return True  # nobody knows what came of its last attempt, and it has to wait for another turn
         if row.attempt >= policy.attempts:
             return True
         delay = max([policy.delay_after(row.attempt), *(one.asked or 0 for one in last)])

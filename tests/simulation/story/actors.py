@@ -25,6 +25,7 @@ from delayer.use_cases.api.accept import Accepted, KeyReused
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.api.replace import OnItsWay, Replaced
 from delayer.use_cases.api.stop import Stopped
+from delayer.use_cases.flow.limit_commands import OperateLimits
 from delayer.use_cases.recovery.redrive import Impossible
 from tests.simulation.story.plan import PARTIES, Act, Do, Wishes, name_of
 from tests.simulation.story.series_actors import SeriesActors
@@ -76,6 +77,7 @@ class Actors:
             Do.CANCEL_GROUP: self._cancel_group,
             Do.SUSPEND: self._suspend,
             Do.CLOSE: self._close,
+            Do.LIMIT: self._limit,
         }[act.do](act)
 
     # ------------------------------------------------------------ clients
@@ -342,6 +344,18 @@ class Actors:
         if not self.stack.weather.alone:
             for circuit in self.stack.watch.flow.circuits():
                 self._by_command(circuit)
+
+    def _limit(self, act: Act) -> None:
+        """An operator says how many attempts there may be: by the command, which takes care of what is there."""
+        stack, party = self.stack, PARTIES[act.subject]
+        command = OperateLimits(clock=stack.clock, blocks=stack.blocks, lines=stack.lines, observer=stack.observer)
+        stack.log("operator", f"limits {party} to {act.rate or 'nothing'}")
+        stack.watch.flow.by_command = True
+        if act.rate:
+            command.limit(party, act.rate, "", "the story")
+        else:
+            command.unlimit(party, "the story")
+        stack.watch.flow.by_command = False
 
     def _by_command(self, block: Block) -> None:
         self.stack.watch.flow.by_command = True

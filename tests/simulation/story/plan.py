@@ -50,6 +50,7 @@ class Do(StrEnum):
     MOVE_ONE = "move one occurrence"
     SUSPEND = "suspend an owner or a target, for a while"
     CLOSE = "close all circuits"
+    LIMIT = "limit the rate of an owner or a target, or remove the limit"
 
 
 @frozen(kw_only=True)
@@ -86,6 +87,7 @@ class Act:
     attempts: int = 3
     patience: Patience | None = None  # for what it creates; None: all but the attempts is left out
     wishes: Wishes = Wishes()  # for what it creates
+    rate: str = ""  # of a limit; empty: there is none any more
 
 
 @frozen

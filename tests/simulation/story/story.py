@@ -8,8 +8,10 @@ from delayer.core.schedule.instants import DAY, HOUR, MINUTE, Millis
 from tests.simulation.engine.chance import Chance, Surprise
 from tests.simulation.oracle.invariant import Broken, Invariant
 from tests.simulation.story.actors import Actors
+from tests.simulation.story.limit_plan import limit_acts_of
 from tests.simulation.story.plan import HORIZON, Act, Weather, acts_of, weather_of
 from tests.simulation.story.series_plan import series_acts_of
+from tests.simulation.system.aws import CONCURRENT, CONCURRENT_IN_A_RUSH
 from tests.simulation.system.stack import Stack
 from tests.world import START
 
@@ -40,7 +42,8 @@ def play(story: Story, *, aloud: bool = False) -> Played:
     """Plays it. `aloud` keeps what happened, for people."""
     chance = Chance(story.seed, story.surprises)
     lines: list[tuple[Millis, str, str]] = []
-    weather, acts = weather_of(chance), sorted([*acts_of(chance), *series_acts_of(chance)], key=lambda act: act.at)
+    weather, rush = weather_of(chance), limit_acts_of(chance)
+    acts = sorted([*acts_of(chance), *series_acts_of(chance), *rush], key=lambda act: act.at)
     taken = tuple(range(len(acts))) if story.acts is None else story.acts
 
     def log(who: str, what: str) -> None:
@@ -48,6 +51,7 @@ def play(story: Story, *, aloud: bool = False) -> Played:
             lines.append((stack.kernel.now, who, what))
 
     stack = Stack(chance=chance, weather=weather, log=log)
+    stack.aws.concurrent = CONCURRENT_IN_A_RUSH if rush else CONCURRENT
     broken, steps = None, 0
     try:
         steps = perform(stack, [acts[number] for number in taken])

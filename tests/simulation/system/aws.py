@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 IDLE = 15  # with an empty table only each of so many ticks is played: it has nothing to do
 CONCURRENT = 5  # invocations for one queue at a time
+CONCURRENT_IN_A_RUSH = 30
 TEN_AT_A_TIME = frozenset({"delayer", "http", "series"})
 REPEATED = 4  # deliveries of a message that may come twice; through an outage of hours they would only multiply
 LONG = (SECOND, 20 * SECOND, 3 * MINUTE, 2 * HOUR)  # how long a late delivery takes at most
@@ -34,6 +35,7 @@ class Aws:
     stack: "Stack"
     ticking: bool = True
     looking_after_series: bool = True
+    concurrent: int = CONCURRENT
     _reading: set[tuple[str, int]] = field(factory=set)  # shards of the stream with an invocation under way
     _failures: dict[tuple[str, int], int] = field(factory=dict)  # of a shard, in a row
     _busy: dict[str, int] = field(factory=dict)  # invocations per queue
@@ -104,7 +106,7 @@ class Aws:
         self._later(f"{queue.name} queue", 3, 25, lambda: self._poll(queue), since=visible_at)
 
     def _poll(self, queue: MemoryQueue) -> None:
-        if self._busy.get(queue.name, 0) >= CONCURRENT or self.stack.network.is_down(Service.SQS):
+        if self._busy.get(queue.name, 0) >= self.concurrent or self.stack.network.is_down(Service.SQS):
             self._poll_again(queue)
             return
         batch = queue.receive(10 if queue.name in TEN_AT_A_TIME else 1)

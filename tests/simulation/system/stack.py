@@ -280,6 +280,7 @@ class Stack(World):
             id(self.trials): ("trials", Service.DYNAMODB),
             id(self.blocks): ("blocks", Service.DYNAMODB),
             id(self.lines): ("lines", Service.DYNAMODB),
+            id(self.seat_rows): ("seats", Service.DYNAMODB),
             id(self.registry): ("registry", Service.DYNAMODB),
             id(self.connections): ("connections", Service.DYNAMODB),
             id(self.series): ("series", Service.DYNAMODB),
@@ -383,6 +384,9 @@ class Stack(World):
                 result = reach(message)
             except Unavailable as error:  # as a target that does not answer
                 result = Retry(detail=str(error), is_outage=True)
+            except Exception as error:  # its executor takes it for an answer that is no outage
+                self.watch.flow.answered(message, Retry(detail=str(error)))
+                raise
             self.watch.flow.answered(message, result)
             return result
 

@@ -124,8 +124,8 @@ class Execute:
                 message, come = self.limits.turn(message)
             if come:
                 return self._go_on(received, message, self.ledger.read(message.schedule.id), full=come)
-            if self.breaker.gate.keeps_back(message.schedule, message.nonce):  # it needs no room to be put off
-                return self._go_on(received, message, self.ledger.read(message.schedule.id), full=party)
+            if wait := self.breaker.gate.keeps_back(message.schedule, message.nonce):  # that needs no room
+                return self._go_on(received, message, self.ledger.read(message.schedule.id), full=wait)
             try:
                 with self.seating.one(message), self.slots.one(party):
                     return self._go_on(received, message, self.ledger.read(message.schedule.id))
@@ -145,7 +145,7 @@ class Execute:
         received: ReceivedMessage,
         message: ExecutorMessage,
         row: LedgerRow | None,
-        full: Party | Come | Block | None = None,
+        full: Party | Come | Block | Wait | None = None,
     ) -> bool:
         match executing.decide_attempt(message, row):
             case executing.Attempt() | executing.Take() if row and (wait := self.waits(message, row, full)):
@@ -170,7 +170,7 @@ class Execute:
                 return self._dead_letter(received, "the ledger has no claim for it", message)
 
     def waits(
-        self, message: ExecutorMessage, row: LedgerRow, full: Party | Come | Block | None
+        self, message: ExecutorMessage, row: LedgerRow, full: Party | Come | Block | Wait | None
     ) -> executing.Hold | executing.Hop | Wait | Come | None:
         """Why its target must not be reached now. What was taken is being attempted, and is put off by a limit only."""
         if isinstance(full, Come):
@@ -181,6 +181,8 @@ class Execute:
             return None
         now = self.clock.now()
         early = executing.decide_early(row, now)
+        if isinstance(full, Wait):  # for what it has to wait was seen: another look may find that it is over
+            return early if isinstance(early, executing.Hop) else full
         closed = early or self.breaker.gate.closed(message.schedule, message.nonce)
         if full is None or isinstance(closed, executing.Hop | Wait):
             return closed

@@ -145,7 +145,7 @@ class Relay(HandOver):
                     late.append((Held(received=received, message=message), reason))
                 case _, DelayerMessage() as message:
                     held.append(Held(received=received, message=message))
-        ready, in_line, unbooked = self._lined_up(held)
+        ready, in_line, unbooked = self.lined_up(held)
         return failed + unbooked + self._resend(early + in_line) + self.drop(late) + self._fire(ready, give_back)
 
     def read(self, received: ReceivedMessage) -> tuple[relaying.Decision | Malformed, DelayerMessage | None]:
@@ -172,7 +172,7 @@ class Relay(HandOver):
         self.observer.note("kept back", message.schedule.id, block=block.key, delaySeconds=wait.seconds)
         return relaying.Resend(wait.seconds)
 
-    def _lined_up(self, held: Sequence[Held]) -> tuple[list[Held], list[tuple[Held, int]], list[str]]:
+    def lined_up(self, held: Sequence[Held]) -> tuple[list[Held], list[tuple[Held, int]], list[str]]:
         """What goes on, and what comes again for its turn, with how long it waits; and what could book none.
 
         What is limited books its turn here, unclaimed, with one write for the batch (ADR 0114).

@@ -49,13 +49,13 @@ class Gate:
                 self.view.read_again()
         return wait
 
-    def keeps_back(self, schedule: Schedule, nonce: str) -> bool:
-        """Whether it would have to wait now; nothing is written. Raises Unavailable."""
+    def keeps_back(self, schedule: Schedule, nonce: str) -> Wait | None:
+        """Why it would have to wait now; nothing is written. Raises Unavailable."""
         blocks = self._heeded()
         if not blocks:
-            return False
+            return None
         decision = decide_gate(blocks, self.party_of(schedule), nonce, schedule.point_in_time, self.clock.now())
-        return isinstance(decision, Wait)
+        return decision if isinstance(decision, Wait) else None
 
     def _heeded(self) -> tuple[Block, ...]:
         return tuple(block for block in self.view() if block.kind in self.heeds)

@@ -34,7 +34,7 @@ class Booking:
             planned = plan(self.ends.get(line, 0), limit.every, wants)
             if planned.first is None:
                 return planned.at
-            answer = self._write(line, planned, is_new=is_gone or planned.base < planned.first)
+            answer = self.write(line, planned, is_new=is_gone or planned.base < planned.first)
             if isinstance(answer, Booked):
                 final = plan(answer.base, limit.every, wants)
                 self._note(line, max(final.end, answer.base + planned.end - planned.first))
@@ -43,7 +43,8 @@ class Booking:
             self._note(line, answer.next)
         raise Unavailable(f"others book the turns of {limit.key} all the time")
 
-    def _write(self, line: str, planned: Plan, *, is_new: bool) -> Booked | Elsewhere:
+    def write(self, line: str, planned: Plan, *, is_new: bool) -> Booked | Elsewhere:
+        """Begins the line there, or adds to its end. Raises Unavailable."""
         first, by = planned.first or 0, planned.end - (planned.first or 0)
         if is_new:
             return self.lines.begin_line(line, first, planned.end, planned.end // MICROS + FORGOTTEN_AFTER)

@@ -9,7 +9,7 @@ import pytest
 from attrs import define, evolve
 
 from delayer.aws.runtime.environment import Started
-from delayer.core.flow.block import CROWDED, Kind, crowded, opened
+from delayer.core.flow.block import CROWDED, Kind, crowded, opened, suspended
 from delayer.core.flow.party import Party
 from delayer.core.flow.shares import SLOTS
 from delayer.core.ledger.lifecycle import State
@@ -471,3 +471,15 @@ def test_a_crowd_that_is_over_begins_anew() -> None:
         world.execute.breaker.crowded(PARTY)
     [block] = world.blocks.rows(latest=True).blocks
     assert (block.since, block.until) == (world.clock.now(), world.clock.now() + 5 * SECOND)
+
+
+def test_what_comes_early_to_a_suspended_target_is_not_given_up_for_want_of_room() -> None:
+    """A suspension gives up nothing, however short the `maxAgeSeconds`."""
+    world, now = World(), NOW + 2 * MINUTE
+    world.ledger.store(evolve(a_claim(), retry_at=now + 300))
+    world.blocks.change(suspended(PARTY, NOW, "maintenance", "eve"))
+    world.clock.move(now - world.clock.now())
+    assert world.execute(to_executor(an_executor_message(retry=json.dumps({"maxAgeSeconds": 60})))) == []
+    [row] = world.ledger.rows.values()
+    assert (row.state, row.attempt) == (State.CLAIMED, 1)
+    assert row.retry_at > now + 300

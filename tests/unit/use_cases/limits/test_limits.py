@@ -170,6 +170,26 @@ def test_what_could_not_wait_for_its_turn_books_none_and_fails_at_its_age() -> N
     assert reached(world) == []
 
 
+def test_what_is_late_by_an_outage_takes_a_turn_that_is_free() -> None:
+    """A limit gives up what has to wait for it for too long, and not what others have kept back."""
+    world = world_with(TEN)
+    world.clock.move(30 * SECOND)
+    assert world.relay(to_relay(*messages(1, due=NOW - 40 * SECOND, retry=PATIENT))) == []
+    executes(world)
+    assert len(reached(world)) == 1
+    assert [row.state for row in world.ledger.rows.values()] == [State.EXECUTED]
+
+
+def test_what_comes_back_too_old_to_its_executor_takes_a_turn_that_is_free() -> None:
+    """As after a crash: what its first attempt came to is not known."""
+    world = world_with(TEN)
+    late = claims(world, 1, retry=PATIENT)
+    world.clock.move(2 * MINUTE)
+    assert world.execute(to_executor(*late)) == []
+    assert len(reached(world)) == 1
+    assert [row.state for row in world.ledger.rows.values()] == [State.EXECUTED]
+
+
 def test_what_is_suspended_books_no_turn() -> None:
     world = world_with(TEN, suspended(PARTY, NOW, "", ""))
     world.relay(to_relay(*messages(2)))

@@ -1,0 +1,71 @@
+"""Bugs of limits of rate."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from delayer.core.flow.block import Block
+from delayer.core.limits.line import line_of
+from delayer.core.schedule.messages import ExecutorMessage, Slot
+from delayer.ports.lines import Booked
+from delayer.use_cases.firing import relay
+from delayer.use_cases.limits import limits
+from delayer.use_cases.limits.booking import Booking
+from delayer.use_cases.limits.limits import Limits
+from tests.simulation.bugs.bug import Bug
+from tests.simulation.oracle.invariant import Invariant
+
+_turn, _begin = Limits.turn, Limits.begin
+
+
+def _whenever(slots: Sequence[Slot], about: Sequence[Block], _: Any) -> tuple[Slot, ...]:
+    lines = {line_of(limit) for limit in about}
+    return tuple(slot for slot in slots if slot.line in lines)
+
+
+def _always(*_: Any) -> bool:
+    return True
+
+
+def _from_memory(self: Any, line: str, planned: Any, *, is_new: bool) -> Booked:
+    return Booked(max(planned.base, planned.first))
+
+
+def _only_the_first(self: Any, message: ExecutorMessage) -> Any:
+    return _turn(self, message) if message.attempt == 1 else (message, None)
+
+
+def _begin_the_first(self: Any, message: ExecutorMessage) -> None:
+    if message.attempt == 1:
+        _begin(self, message)
+
+
+def _without_a_line(self: Any, held: Sequence[Any]) -> Any:
+    return list(held), [], []
+
+
+BUGS = (
+    Bug(
+        name="missed-turn-is-used",
+        what="an attempt that has missed its turn is made all the same",
+        breaks=Invariant.LIMITED,
+        swaps=((limits, "held", _whenever), (limits, "is_in_time", _always)),
+    ),
+    Bug(
+        name="line-in-memory",
+        what="each environment books turns by what it remembers of a line, and nobody compares",
+        breaks=Invariant.LIMITED,
+        swaps=((Booking, "write", _from_memory),),
+    ),
+    Bug(
+        name="retry-without-a-turn",
+        what="only first attempts book turns, retries do not",
+        breaks=Invariant.LIMITED,
+        swaps=((Limits, "turn", _only_the_first), (Limits, "begin", _begin_the_first)),
+    ),
+    Bug(
+        name="claimed-in-line",
+        what="the relay books no turns; what waits in line is claimed, so that nobody can cancel it",
+        breaks=Invariant.KEPT_BACK,
+        swaps=((relay.Relay, "lined_up", _without_a_line),),
+    ),
+)
