@@ -21,6 +21,7 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.use_cases.actions.registered.RegisteredActions": "remembers what its execution environment has read",
     "delayer.wiring.executor.Spread": "drawn anew for each invocation",
     "delayer.use_cases.flow.view.BlocksInView": "remembers what its execution environment has read",
+    "delayer.use_cases.limits.seats.Held": "counts the seats of its execution environment that are in use",
     "delayer.use_cases.limits.booking.Booking": "remembers how far its execution environment has seen lines booked",
     "delayer.use_cases.flow.waiting.Waiting": "remembers what its execution environment has read",
     "delayer.aws.connections.sealing.AesGcm": "remembers the key that its execution environment has read",
