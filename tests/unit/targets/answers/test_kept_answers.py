@@ -205,6 +205,9 @@ BODIES = [
     f"password=a;{SECRET}",
     f'token = """\na {SECRET}\n"""',
     f"-----BEGIN EC PRIVATE KEY-----\n{SECRET}\n-----END EC PRIVATE KEY-----",
+    # a name twice
+    f'{{"password": "{SECRET}", "password": null}}',
+    f'{{"a": [{{"b": 1, "b": {{"token": "{SECRET}"}}, "b": 2}}]}}',
     # texts in JSON
     json.dumps({"message": f"no user for password={SECRET}"}),
     json.dumps({"message": f"<token>{SECRET}</token>"}),
