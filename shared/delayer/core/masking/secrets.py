@@ -132,13 +132,11 @@ def _of_html(escape: bytes) -> bytes:
 
 
 _AS_IT_IS: Final = Way(re.compile(rb"(?!)"), bytes, re.compile(rb"(?!)"))
+_HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # two of them are one character
 _JSON: Final = Way(
-    re.compile(
-        rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[bfnrt]|[^A-Za-z0-9])",
-        re.DOTALL,
-    ),
+    re.compile(_HIGH + _LOW + rb"|\\(?:u[0-9a-fA-F]{4}|[bfnrt]|[^A-Za-z0-9])", re.DOTALL),
     _of_json,
-    re.compile(rb"(?:\\u[dD][89abAB][0-9a-fA-F]{2})?\\(?:u[0-9a-fA-F]{0,3})?\Z|\\u[dD][89abAB][0-9a-fA-F]{2}\Z"),
+    re.compile(b"(?:" + _HIGH + rb")?\\(?:u[0-9a-fA-F]{0,3})?\Z|" + _HIGH + rb"\Z"),
 )
 _URL: Final = Way(re.compile(rb"%[0-9a-fA-F]{2}|\+"), _of_url, re.compile(rb"%[0-9a-fA-F]?\Z"))
 _HTML: Final = Way(

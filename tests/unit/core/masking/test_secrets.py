@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -70,7 +71,7 @@ def steps(call: Callable[[], object]) -> int:
     """How many lines of code it runs through."""
     counted = 0
 
-    def trace(_frame: FrameType, event: str, _argument: object) -> Callable[..., object]:
+    def trace(_frame: FrameType, event: str, _argument: object) -> Any:
         nonlocal counted
         counted += event == "line"
         return trace
