@@ -14,7 +14,16 @@ from operate.restore.copying import Copy, Pace, WrongTable
 from operate.restore.doubtful import Schedules, schedules_of
 from operate.restore.options import Options
 from operate.restore.pausing import Pause
-from operate.restore.tables import KEYS, NET_OF_SERIES, OF_SCHEDULES, TABLES, Item, merged_shards, merged_sweep
+from operate.restore.tables import (
+    KEYS,
+    NET_OF_SERIES,
+    OF_SCHEDULES,
+    TABLES,
+    Item,
+    merged_policies,
+    merged_shards,
+    merged_sweep,
+)
 
 NEEDS_EVERYTHING: Final = ("control", "ledger")  # while these are copied, no function may write
 SHOWN: Final = 20  # ids
@@ -145,6 +154,8 @@ class Restore:
         for name, merged in put.items():
             if name in theirs:
                 copy.dynamodb.put_item(TableName=copy.target, Item=merged(theirs[name]))
+        for row in merged_policies(mine, theirs):
+            copy.dynamodb.put_item(TableName=copy.target, Item=row)
 
     def _look_at_all_series(self) -> None:
         """What was filed in minutes that the net has passed may be current again, by an older tz database, too."""

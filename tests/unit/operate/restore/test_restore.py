@@ -250,6 +250,42 @@ def test_owner_policies_go_back_and_the_claim_is_the_new_stacks_own(stack: Stack
     assert stack.control("owner-claim") is None
 
 
+@pytest.mark.parametrize("has_document", [True, False])
+def test_a_default_of_the_new_stack_opens_no_owner_policy(stack: Stack, has_document: bool) -> None:
+    """The default of the new stack stands; that owners have policies of their own holds for both."""
+
+    def default(document: str, **more: Any) -> dict[str, Any]:
+        return {"name": {"S": "owner-policy"}, "v": {"N": "1"}, "document": {"S": document}, **more}
+
+    def names(*owners: str) -> dict[str, Any]:
+        return {"name": {"S": "owner-policies#a"}, "owners": {"SS": list(owners)}}
+
+    own = default("own", revision={"N": "1"}) if has_document else {"name": {"S": "owner-policy"}, "v": {"N": "1"}}
+    copied = default("old", revision={"N": "7"}, owners={"BOOL": True})
+    stack.put("delayer-control", own, names("urn:two", "urn:three"))
+    stack.put("old-control", copied, names("urn:one", "urn:two"))
+    for _ in range(2):
+        stack.restore("control")
+        expected = own if has_document else copied
+        assert stack.control("owner-policy") == {**expected, "owners": {"BOOL": True}}
+        found = stack.control("owner-policies#a")
+        assert found is not None
+        assert set(found["owners"]["SS"]) == {"urn:one", "urn:two", "urn:three"}
+
+
+def test_the_policy_of_an_owner_holds_without_a_default(stack: Stack) -> None:
+    stack.put("old-control", {"name": {"S": "owner-policy#urn:one"}, "document": {"S": "{}"}, "revision": {"N": "1"}})
+    stack.restore("control")
+    assert stack.control("owner-policy") == {"name": {"S": "owner-policy"}, "v": {"N": "1"}, "owners": {"BOOL": True}}
+
+
+def test_a_default_alone_stays_one(stack: Stack) -> None:
+    row = {"name": {"S": "owner-policy"}, "v": {"N": "1"}, "document": {"S": "{}"}, "revision": {"N": "1"}}
+    stack.put("old-control", row)
+    stack.restore("control")
+    assert stack.control("owner-policy") == row
+
+
 def test_each_list_of_the_registry_is_known() -> None:
     """One that is not would be taken for another table, and nothing of the registry would go back."""
     page = (Path(__file__).parents[4] / "docs/resources.md").read_text()
