@@ -11,6 +11,7 @@ from bench.command.progress import progress_bar
 from delayer.aws.runtime.environment import SystemClock
 from local.command.progress import console, step
 from operate.restore.copying import Copy, Pace, WrongTable
+from operate.restore.counting import Connections
 from operate.restore.doubtful import Schedules, schedules_of
 from operate.restore.options import Options
 from operate.restore.pausing import Pause
@@ -100,13 +101,14 @@ class Restore:
     def _copy(self, kind: str, copy: Copy) -> None:
         schedules = self._schedules() if kind in OF_SCHEDULES else None
         with progress_bar(f"Copying {copy.table.what}", self._items(copy.source)) as advance:
-            counted = copy.run(
-                schedules.pick if schedules else self._noting(kind), lambda so_far: advance(sum(so_far.values()))
-            )
+            connections = Connections(dynamodb=copy.dynamodb, table=copy.target)
+            pick = connections.pick if kind == "registry" else self._noting(kind)
+            counted = copy.run(schedules.pick if schedules else pick, lambda so_far: advance(sum(so_far.values())))
         if kind == "control" and not self.options.is_dry_run:
             self._merge_control(copy)
         if kind == "registry" and not self.options.is_dry_run:
             self._look_at_all_series()
+            connections.count()
         self.counted[kind] = counted + (schedules.counted if schedules else Counter())
 
     def _items(self, table: str) -> int:

@@ -88,7 +88,7 @@ OF_SCHEDULES: Final = ("schedules", "relaxed")  # the kinds whose records fire
 # Of one that has gone on since the copy, the cursor stands and is not overwritten. What was filed for it, and is no
 # longer current, is found by the net and taken off the file (ADR 0100).
 OF_SERIES: Final = ("series", "series-of", "series-name", "current", *(str(one) for one in Directory))
-OF_CONNECTIONS: Final = ("connections", "connection-uses", "connection-gate", "connection-count")
+OF_CONNECTIONS: Final = ("connections", "connection-uses", "connection-gate")  # how many there are is counted anew
 NET_OF_SERIES: Final = (NET, *(f"series-{one}" for one in Directory))  # control rows: without them it begins anew
 
 # In the order in which they are copied.
@@ -110,7 +110,7 @@ TABLES: Final[Mapping[str, Table]] = {
                 **dict.fromkeys(OF_SERIES, Decision.COPY),
                 **dict.fromkeys(OF_CONNECTIONS, Decision.COPY),
                 # An old note would have a secret deleted that a row names by now; a token is fetched anew.
-                **dict.fromkeys(("connection-secrets", "connection-token"), Decision.LEAVE),
+                **dict.fromkeys(("connection-secrets", "connection-token", "connection-count"), Decision.LEAVE),
                 # Whoever was suspended or limited stays so. A circuit is probed, and closes; a line begins anew.
                 "flow": Decision.COPY,
                 **dict.fromkeys(("rate", "flow-slots"), Decision.LEAVE),

@@ -295,7 +295,7 @@ def test_each_list_of_the_registry_is_known() -> None:
     decided = {name: TABLES["registry"].decide({"list": {"S": f"{name}#x"}}, NOW) for name in lists}
     assert not [name for name, decision in decided.items() if decision is Decision.WRONG]
     left = {name for name, decision in decided.items() if decision is Decision.LEAVE}
-    assert left == {"connection-secrets", "connection-token", "flow-slots", "rate"}
+    assert left == {"connection-count", "connection-secrets", "connection-token", "flow-slots", "rate"}
 
 
 def test_a_stack_keeps_its_own_registrations(stack: Stack) -> None:
@@ -316,6 +316,25 @@ def test_a_stack_that_has_issued_ids_of_its_own_is_not_given_another_key(stack: 
         stack.restore("control", "schedules")
     assert stack.schedules() == set()
     assert stack.plane.changes == []
+
+
+def test_the_connections_of_an_owner_are_counted_anew(stack: Stack) -> None:
+    """Some stand, some come back: neither the count of the stack nor that of the copy is right."""
+
+    def entry(name: str, entry: str = "-", **more: Any) -> dict[str, Any]:
+        return {"list": {"S": name}, "entry": {"S": entry}, **more}
+
+    def count(owner: str, number: int) -> dict[str, Any]:
+        return entry(f"connection-count#{owner}", count={"N": str(number)})
+
+    stack.put("delayer-registry", entry("connections#o", "new"), entry("connections#o", "both"), count("o", 2))
+    stack.put("delayer-registry", entry("connections#p", "new"), count("p", 1))
+    stack.put("old-registry", entry("connections#o", "both"), entry("connections#o", "old"), count("o", 2))
+    stack.put("old-registry", entry("connections#q", "old"), count("q", 7))
+    for _ in range(2):
+        stack.restore("registry")
+        counts = [item for item in stack.items("delayer-registry") if "count" in item]
+        assert sorted(counts, key=str) == sorted([count("o", 3), count("p", 1), count("q", 1)], key=str)
 
 
 def test_lists_that_are_counts_stay_as_they_are(stack: Stack) -> None:
