@@ -26,7 +26,7 @@ class PermitTest:
     view: BlocksInView
 
     def __call__(self, owner: str, name: str, url: str) -> bool:
-        """Whether there is such a connection. Raises NotAllowed, OverQuota, Unavailable; NotAttempted if it may not be."""
+        """Whether there is such a connection. Raises NotAllowed, NotAttempted, OverQuota; Unavailable if AWS failed."""
         self.reach.permit(owner, url, "url")
         row = self.connections.read(owner, name)
         if row is None:
