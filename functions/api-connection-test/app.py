@@ -6,6 +6,7 @@ from delayer.aws.http import connections, problems, requests, responses
 from delayer.aws.runtime.environment import setting
 from delayer.core.actions.message import Message
 from delayer.core.connections.admission import admit_test
+from delayer.core.firing.executing import Result
 from delayer.ports.target import NotAttempted
 from delayer.targets.connections.connected import ConnectedTarget
 from delayer.targets.connections.token_endpoint import TokenEndpoint
@@ -28,9 +29,17 @@ target = ConnectedTarget(target=http, credentials=credentials(ports, TokenEndpoi
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, name, url = owner_of(event), requests.name_of(event), admit_test(requests.body_of(event))
-    if not permit(owner, name, url):
-        return connections.none()
-    message = Message(
+    try:
+        if not permit(owner, name, url):
+            return connections.none()
+        result = _made(owner, name, url)
+    except NotAttempted as error:
+        return connections.not_tested(str(error))
+    return connections.tested(result, connections.url_shown(url))
+
+
+def _made(owner: str, name: str, url: str) -> Result:
+    message = Message[None](
         action=None,
         payload="",
         schedule_id=f"test-{ports.new_job_id()}",  # a receiver that knows an id does nothing for it
@@ -38,9 +47,5 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
         point_in_time=ports.clock.now(),
         attempt=1,
     )
-    try:
-        request = Request(url=url, method="GET", headers={}, timeout=SECONDS, signature=sign_it(message))
-        result = target.send(request, message, name)
-    except NotAttempted as error:
-        return connections.not_tested(str(error))
-    return connections.tested(result, connections.url_shown(url))
+    request = Request(url=url, method="GET", headers={}, timeout=SECONDS, signature=sign_it(message))
+    return target.send(request, message, name)

@@ -11,10 +11,20 @@ from bench.command.progress import progress_bar
 from delayer.aws.runtime.environment import SystemClock
 from local.command.progress import console, step
 from operate.restore.copying import Copy, Pace, WrongTable
+from operate.restore.counting import Connections
 from operate.restore.doubtful import Schedules, schedules_of
 from operate.restore.options import Options
 from operate.restore.pausing import Pause
-from operate.restore.tables import KEYS, NET_OF_SERIES, OF_SCHEDULES, TABLES, Item, merged_shards, merged_sweep
+from operate.restore.tables import (
+    KEYS,
+    NET_OF_SERIES,
+    OF_SCHEDULES,
+    TABLES,
+    Item,
+    merged_policies,
+    merged_shards,
+    merged_sweep,
+)
 
 NEEDS_EVERYTHING: Final = ("control", "ledger")  # while these are copied, no function may write
 SHOWN: Final = 20  # ids
@@ -91,13 +101,14 @@ class Restore:
     def _copy(self, kind: str, copy: Copy) -> None:
         schedules = self._schedules() if kind in OF_SCHEDULES else None
         with progress_bar(f"Copying {copy.table.what}", self._items(copy.source)) as advance:
-            counted = copy.run(
-                schedules.pick if schedules else self._noting(kind), lambda so_far: advance(sum(so_far.values()))
-            )
+            connections = Connections(dynamodb=copy.dynamodb, table=copy.target)
+            pick = connections.pick if kind == "registry" else self._noting(kind)
+            counted = copy.run(schedules.pick if schedules else pick, lambda so_far: advance(sum(so_far.values())))
         if kind == "control" and not self.options.is_dry_run:
             self._merge_control(copy)
         if kind == "registry" and not self.options.is_dry_run:
             self._look_at_all_series()
+            connections.count()
         self.counted[kind] = counted + (schedules.counted if schedules else Counter())
 
     def _items(self, table: str) -> int:
@@ -145,6 +156,8 @@ class Restore:
         for name, merged in put.items():
             if name in theirs:
                 copy.dynamodb.put_item(TableName=copy.target, Item=merged(theirs[name]))
+        for row in merged_policies(mine, theirs):
+            copy.dynamodb.put_item(TableName=copy.target, Item=row)
 
     def _look_at_all_series(self) -> None:
         """What was filed in minutes that the net has passed may be current again, by an older tz database, too."""

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from delayer.aws.dynamodb.schedule_table import HEARTBEAT
 from delayer.aws.events.lifecycle_stream import RESTORED as RESTORED  # the reader leaves out what bears it
+from delayer.aws.owners.owner_policies import VERSION
 from delayer.aws.series.progress import NET
 from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import SECOND, Millis
@@ -70,23 +71,24 @@ def of_lists(kinds: Mapping[str, Decision]) -> Callable[[Item, Millis], Decision
 
 
 def of_control(item: Item, _now: Millis) -> Decision:
-    """The keys of ids and signatures, and what owners have rotated, as they are. `shards` and `sweep` are merged.
+    """The keys of ids and signatures, what owners have rotated, and the policy of each owner, as they are.
 
-    So do owner policies: an owner must not be free because a table was lost. A heartbeat or a pause never goes back,
-    nor `actions` and `owner-claim`: each stack writes its own when it is deployed.
+    `shards` and `sweep` are merged, and so are the default policy and the lists of owners that have one: an owner must
+    not be free because a table was lost. A heartbeat or a pause never goes back, nor `actions` and `owner-claim`: each
+    stack writes its own when it is deployed.
     """
-    name = item["name"]["S"]
-    is_policy = name == OWNER_POLICY or name.startswith((f"{OWNER_POLICY}#", "owner-policies#"))
-    return Decision.COPY if is_policy or name.startswith((*KEYS, "signing#")) else Decision.LEAVE
+    copied = (*KEYS, "signing#", f"{OWNER_POLICY}#")
+    return Decision.COPY if item["name"]["S"].startswith(copied) else Decision.LEAVE
 
 
 KEYS: Final = ("id-key", "signing-key")  # a stack has its own, or those of the copy
-OWNER_POLICY: Final = "owner-policy"
+OWNER_POLICY: Final = "owner-policy"  # the default; with `#` and an owner behind it, that of the owner
+OWNERS_WITH_POLICY: Final = "owner-policies#"  # the lists of their names
 OF_SCHEDULES: Final = ("schedules", "relaxed")  # the kinds whose records fire
 # Of one that has gone on since the copy, the cursor stands and is not overwritten. What was filed for it, and is no
 # longer current, is found by the net and taken off the file (ADR 0100).
 OF_SERIES: Final = ("series", "series-of", "series-name", "current", *(str(one) for one in Directory))
-OF_CONNECTIONS: Final = ("connections", "connection-uses", "connection-gate", "connection-count")
+OF_CONNECTIONS: Final = ("connections", "connection-uses", "connection-gate")  # how many there are is counted anew
 NET_OF_SERIES: Final = (NET, *(f"series-{one}" for one in Directory))  # control rows: without them it begins anew
 
 # In the order in which they are copied.
@@ -108,7 +110,7 @@ TABLES: Final[Mapping[str, Table]] = {
                 **dict.fromkeys(OF_SERIES, Decision.COPY),
                 **dict.fromkeys(OF_CONNECTIONS, Decision.COPY),
                 # An old note would have a secret deleted that a row names by now; a token is fetched anew.
-                **dict.fromkeys(("connection-secrets", "connection-token"), Decision.LEAVE),
+                **dict.fromkeys(("connection-secrets", "connection-token", "connection-count"), Decision.LEAVE),
                 # Whoever was suspended or limited stays so, and turns are not given twice. A circuit is probed.
                 **dict.fromkeys(("flow", "flow-slots"), Decision.COPY),
                 "rate": Decision.LEAVE,
@@ -158,3 +160,27 @@ def merged_sweep(mine: Item | None, closed_until: int) -> Item:
         closed_until = min(closed_until, int(mine["closedUntil"]["N"]))
     zero = {"N": "0"}
     return {"name": {"S": "sweep"}, "closedUntil": {"N": str(closed_until)}, "sweptAt": zero, "wholeAt": zero}
+
+
+def merged_policies(mine: Mapping[str, Item], theirs: Mapping[str, Item]) -> list[Item]:
+    """The rows that say of all owners what holds for them. `mine` are rows of the stack, those of owners copied.
+
+    Without `owners` nobody asks for the policy of an owner: it is true as soon as there is one.
+    """
+    names = sorted(name for name in theirs if name.startswith(OWNERS_WITH_POLICY))
+    lists = [_united(mine.get(name), theirs[name]) for name in names]
+    rows = [one[OWNER_POLICY] for one in (mine, theirs) if OWNER_POLICY in one]
+    has_owners = any(row.get("owners", {}).get("BOOL") for row in rows)
+    if has_owners or any(name.startswith(f"{OWNER_POLICY}#") for name in mine):
+        rows.append({"name": {"S": OWNER_POLICY}, "v": {"N": str(VERSION)}})
+        has_owners = True
+    if not rows:
+        return lists
+    default = next((row for row in rows if "document" in row), rows[0])
+    return [*lists, {**default, **({"owners": {"BOOL": True}} if has_owners else {})}]
+
+
+def _united(mine: Item | None, restored: Item) -> Item:
+    both = [set(row.get("owners", {}).get("SS", [])) for row in (mine or {}, restored)]
+    names = sorted(set.union(*both))
+    return {**restored, **({"owners": {"SS": names}} if names else {})}

@@ -76,6 +76,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
     "use_cases/connections": {
+        "core/flow",
+        "use_cases/flow",
         "core/schedule",
         "core/firing",
         "core/api",

@@ -91,9 +91,11 @@ def reach(ports: "Bundle") -> "Reach":
 def permit_test(ports: "Bundle") -> "PermitTest":
     """For the call that tries one."""
     from delayer.use_cases.connections.permit_test import PermitTest
+    from delayer.use_cases.flow.view import BlocksInView
     from delayer.wiring.use_cases import spending
 
-    return PermitTest(connections=ports.connections, reach=reach(ports), spend=spending(ports))
+    view = BlocksInView(clock=ports.clock, store=ports.blocks, observer=ports.observer)
+    return PermitTest(connections=ports.connections, reach=reach(ports), spend=spending(ports), view=view)
 
 
 def credentials(ports: "Bundle", ask: "AsksForTokens") -> "Credentials":

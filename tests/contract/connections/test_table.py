@@ -304,6 +304,20 @@ def adapter(dynamodb: Any) -> DynamoConnections:
     return DynamoConnections(dynamodb=dynamodb, table=create_table(dynamodb, "list", "entry"))
 
 
+@pytest.mark.parametrize("count", [None, 0])
+def test_a_connection_goes_though_its_count_is_lost(adapter: DynamoConnections, count: int | None) -> None:
+    """It falls below nought by no DELETE: as many more would be let in."""
+    assert adapter.write(CRM, None)
+    key: Any = {"list": {"S": f"connection-count#{OWNER}"}, "entry": {"S": "-"}}
+    adapter.dynamodb.delete_item(TableName=adapter.table, Key=key)
+    if count is not None:
+        adapter.dynamodb.put_item(TableName=adapter.table, Item={**key, "count": {"N": str(count)}})
+    assert adapter.remove(CRM, NOTE)
+    assert adapter.read(OWNER, "crm") is None
+    left = adapter.dynamodb.get_item(TableName=adapter.table, Key=key).get("Item", {})
+    assert left.get("count") == (None if count is None else {"N": "0"})
+
+
 def test_what_fails_says_so(adapter: DynamoConnections) -> None:
     """And nothing of it is taken for an answer."""
     missing = evolve(adapter, table="no-such-table")

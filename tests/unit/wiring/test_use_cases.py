@@ -142,7 +142,7 @@ PARTS: dict[str, set[str]] = {
     "sweep_secrets": {"clock", "observer", "connections", "secrets"},
     "credentials": {"clock", "observer", "connections", "secrets", "token_rows", "seal", "owner_policies"},
     "reach": {"owner_policies"},
-    "permit_test": {"connections", *SPENDING},
+    "permit_test": {"blocks", "clock", "connections", "observer", *SPENDING},
     "announce": {"topic", "observer", "settings.event_source"},
     "deliver": {"observer"},
     "write_journal": {"journal", "live_count", "observer", "settings.max_live", "settings.keep_for"},

@@ -81,7 +81,10 @@ class DynamoConnections:
         gates = [self._delete(key) for key in uses.gate_keys(over.owner, over.name)]
         row = self._delete(connection_key(over.owner, over.name), **_over(over))
         token = self._delete(token_key(over.owner, over.name))
-        failed = self._transact([row, *gates, token, self._put(note_item(left)), self._counted(over.owner, -1)])
+        writes = [row, *gates, token, self._put(note_item(left))]
+        failed = self._transact([*writes, self._counted(over.owner, -1)])
+        if failed and failed[0] is None and failed[-1] is not None:  # there is no count, or it is too low
+            failed = self._transact(writes)
         return failed is None or failed[0] == {}  # it is gone: an earlier try went through, or another call's
 
     def note(self, note: SecretNote) -> None:
@@ -152,19 +155,17 @@ class DynamoConnections:
         )
 
     def _counted(self, owner: str, more: int) -> "TransactWriteItemTypeDef":
-        """A first one has no count to be compared with."""
-        values = {":more": {"N": str(more)}}
-        room: dict[str, Any] = {}
-        if more > 0:
-            values[":most"] = {"N": str(MOST)}
-            room = {"ConditionExpression": "attribute_not_exists(#count) OR #count < :most", **SHOW}
+        """A first one has no count to be compared with. No count falls below nought: it would let in too many."""
+        condition = "attribute_not_exists(#count) OR #count < :end" if more > 0 else "#count > :end"
+        values = {":more": {"N": str(more)}, ":end": {"N": str(MOST if more > 0 else 0)}}
         update: dict[str, Any] = {
             "TableName": self.table,
             "Key": count_key(owner),
             "UpdateExpression": "ADD #count :more",
             "ExpressionAttributeNames": {"#count": "count"},
             "ExpressionAttributeValues": values,
-            **room,
+            "ConditionExpression": condition,
+            **SHOW,
         }
         return cast("TransactWriteItemTypeDef", {"Update": update})
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from delayer.core.masking.anyhow import masked_anyhow, without_tokens
-from delayer.core.masking.mask import MASK, masked_text, masked_value
+from delayer.core.masking.mask import MASK, masked_text, masked_value, read_json
+from delayer.core.masking.secrets import LOOKED_AT
 
 MOST_BODY: Final = 1_024  # bytes of a body that are kept
 MOST_HEADERS: Final = 15
 LONGEST_HEADER: Final = 120  # characters of its value
-LOOKED_AT: Final = 1_024  # characters of a header
 LARGEST: Final = 2_048  # bytes of all that is kept, as JSON
 _NO_TEXT: Final = re.compile("[\ufffd\x00-\x08\x0e-\x1f]")
 MOST_OF_NO_TEXT: Final = 0.1  # of the characters of what still counts as a text
@@ -55,7 +55,7 @@ def _text(body: bytes) -> str:
 def masked_body(text: str) -> str:
     """A body, or the beginning of one, as it may be shown."""
     try:
-        content = json.loads(text)
+        content = read_json(text)
         shown = json.loads(masked_text(text))
         deeper = _texts_masked(shown)
     except (ValueError, RecursionError):

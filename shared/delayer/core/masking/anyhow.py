@@ -7,11 +7,21 @@ ends in all of these, so more is masked rather than less: a line to its end, and
 import re
 from typing import Final
 
-from delayer.core.masking.mask import MASK, is_sensitive, masked_free_text
+from delayer.core.masking.mask import CONTENTS, LABELS, MASK, is_sensitive, masked_free_text
 
 _NAMED: Final = re.compile(  # a name, as JSON, forms, headers, YAML and query strings write it, and the sign behind it
-    r"""(?P<name>[A-Za-z_$][\w$.-]{0,63})(?P<quote>\\{0,7}["']|&quot;|&\#3[49];)?\s{0,8}[:=]"""
-    r"""(?P<space>[^\S\r\n]{0,8})"""
+    r"""(?P<name>[A-Za-z_$][\w$.-]{0,63}(?:(?:\[|%5[bB])(?:\\{0,7}["'])?:?[\w$.-]{0,64}(?:\\{0,7}["'])?(?:\]|%5[dD])){0,8})"""
+    r"""(?P<quote>\\{0,7}["']|&quot;|&\#3[49];)?+\s*+[:=](?P<space>[^\S\r\n]*+)"""
+)
+_LABEL: Final = re.compile(r"""\s*+(?:\\{0,7}["'])?+([^"'\\\r\n,;&<>{}]{1,100})""")  # what stands behind `name`
+_LISTED: Final = re.compile(  # the first of a list, in quotes
+    r"""[\[(]\s*+(?P<quote>\\{0,7}["'])(?P<name>[^"'\\\r\n]{1,64}+)(?P=quote)\s*+,\s*+"""
+)
+_ITEM: Final = re.compile(r"[^,\])\r\n]*+")
+_PART: Final = re.compile(  # of a form in several parts: its headers, a line that is empty, and its content
+    r"""(?P<head>\bname\s{0,8}=\s{0,8}["']?(?P<name>[^"'\r\n;]{1,100})[^\r\n]*+\r?\n(?:[^\r\n]++\r?\n){0,9}+\r?\n)"""
+    r"""(?s:.*?)(?=\r?\n--|\Z)""",
+    re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(  # a text in quotes, up to its end or that of all; a list or an object up to the end of all
     r'''\s{0,80}(?:"""(?s:.*?)(?:"""|\Z)|\'\'\'(?s:.*?)(?:\'\'\'|\Z)'''
@@ -48,6 +58,7 @@ _PEM: Final = re.compile(r"-----BEGIN [^-]{0,40}KEY[^-]{0,40}-----(?s:.*?)(?:---
 def masked_anyhow(text: str) -> str:
     """The text as it may be shown."""
     shown = _tags(_LABELLED.sub(_labelled, _PEM.sub(MASK, text)))
+    shown = _listed(_PART.sub(_part, shown))
     return without_tokens(masked_free_text(_named(_CHALLENGE.sub(MASK, shown))))
 
 
@@ -61,27 +72,54 @@ def without_tokens(text: str) -> str:
 
 def _named(text: str) -> str:
     """A value that looks like a name of its own is gone through, too, if it is not masked."""
-    shown, at = "", 0
+    shown, at, is_labelled = "", 0, False
     while found := _NAMED.search(text, at):
+        name = found["name"].lower()
         shown += text[at : found.end()]
         at = found.end()
-        if is_sensitive(found["name"]):
+        is_secret = is_sensitive(name) or (is_labelled and name in CONTENTS)
+        if name in LABELS:
+            is_labelled = _is_label(text, at)
+        if is_secret:
             end = _end_of_value(text, found)
             shown += MASK if end > at else ""
             at = end
     return shown + text[at:]
 
 
+def _is_label(text: str, at: int) -> bool:
+    """Whether what stands here says that the value beside it may be a secret."""
+    found = _LABEL.match(text, at)
+    return bool(found and is_sensitive(found[1]))
+
+
 def _end_of_value(text: str, found: re.Match[str]) -> int:
     at = found.end()
-    if found["quote"] or not _WHOLE_LINE.search(found["name"]):
-        if quoted := _QUOTED.match(text, at):
-            return quoted.end()
-        if found["quote"] and (literal := _LITERAL.match(text, at)):
-            return literal.end()
+    quoted = _QUOTED.match(text, at)
+    if found["quote"]:
+        if whole := quoted or _LITERAL.match(text, at):
+            return whole.end()
+    elif quoted and not _WHOLE_LINE.search(found["name"]):  # and whatever is joined to it
+        return _end_of_block(text, found.start(), _end_of(_LINE, text, quoted.end()), is_bare=False)
     is_field = text[: found.end()].rstrip()[-1:] == "="
     end = _end_of(_FIELD if is_field else _LINE, text, at)
     return end if text[end : end + 1] == "&" else _end_of_block(text, found.start(), end, is_bare=end == at)
+
+
+def _listed(text: str) -> str:
+    """The value of a list that begins with a name."""
+    shown, at = "", 0
+    while found := _LISTED.search(text, at):
+        shown += text[at : found.end()]
+        at = found.end()
+        if is_sensitive(found["name"]):
+            at = _end_of(_QUOTED, text, at) if _QUOTED.match(text, at) else _end_of(_ITEM, text, at)
+            shown += MASK
+    return shown + text[at:]
+
+
+def _part(found: re.Match[str]) -> str:
+    return f"{found['head']}{MASK}" if is_sensitive(found["name"]) else found[0]
 
 
 def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:

@@ -30,7 +30,9 @@ _WHOLE_URL: Final = re.compile(  # in a field that is named like one, whatever i
     re.IGNORECASE | re.DOTALL,
 )
 _NAMED_LIKE_A_URL: Final = re.compile("ur[il]$|href|endpoint|callback", re.IGNORECASE)
-_PAIRS: Final = (("name", "value"), ("Name", "Value"))  # how lists of headers are often written
+LABELS: Final = frozenset({"name", "key", "field", "header", "param", "parameter", "property", "variable", "label"})
+CONTENTS: Final = frozenset({"value", "values", "content", "val"})  # of what a label beside it names, in any case
+_LONGEST_LABEL: Final = 64  # characters; what is longer is no name
 
 Schema = Mapping[str, Any]
 
@@ -113,11 +115,26 @@ def masked_text(text: str, known: Collection[str] = ()) -> str:
     A text within it that is JSON itself is masked, too.
     """
     try:
-        content = json.loads(text)
+        content = read_json(text)
         shown = _Masking(is_deep=True, known=known).of(content, "", {})
     except (ValueError, RecursionError):
         return NOT_JSON
     return text if shown == content else _compact(shown)
+
+
+def read_json(text: str) -> Any:
+    """What stands in a foreign text. Raises ValueError, too, if an object has one name twice.
+
+    Only the last of the two would be looked at, and both would be shown with the text.
+    """
+    return json.loads(text, object_pairs_hook=_of_different_names)
+
+
+def _of_different_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
 
 
 @frozen(kw_only=True)
@@ -139,16 +156,23 @@ class _Masking:
         if isinstance(value, dict):
             return self._of_object(value, path, schema)
         if isinstance(value, list):
-            return [self.of(one, path, schema.get("items", {}), name) for one in value]
+            return self._of_list(value, path, schema, name)
         return self._of_text(value, path, name) if isinstance(value, str) else value
 
     def _of_object(self, value: dict[str, Any], path: str, schema: Schema) -> dict[str, Any]:
         fields = schema.get("properties", {})
         shown = {name: self.of(one, f"{path}.{name}", fields.get(name, {}), name) for name, one in value.items()}
-        for name, content in _PAIRS:
-            if content in value and _SENSITIVE.search(str(value.get(name, ""))):
+        labels = [one for name, one in value.items() if name.lower() in LABELS]
+        if any(is_sensitive(str(one)) for one in labels):
+            for content in (name for name in value if name.lower() in CONTENTS):
                 shown[content] = self.of(value[content], f"{path}.{content}", {"writeOnly": True})
         return shown
+
+    def _of_list(self, value: list[Any], path: str, schema: Schema, name: str) -> list[Any]:
+        """Of a foreign text, a list of two may be a name and its value."""
+        if self.is_deep and len(value) == 2 and _is_label(value[0]):
+            return [value[0], self.of(value[1], path, {"writeOnly": True})]
+        return [self.of(one, path, schema.get("items", {}), name) for one in value]
 
     def _of_text(self, text: str, path: str, name: str) -> str:
         if self.is_deep and text.lstrip()[:1] in ("{", "["):
@@ -157,6 +181,11 @@ class _Masking:
         if any(MASK in f"{url['user']}{url['query']}" for url in pattern.finditer(text)):
             self.found.append(path)
         return pattern.sub(_without_secrets, text)
+
+
+def _is_label(value: Any) -> bool:
+    """Whether it is short enough for a name, and what it names may be a secret."""
+    return isinstance(value, str) and len(value) <= _LONGEST_LABEL and is_sensitive(value)
 
 
 def _without_secrets(url: re.Match[str]) -> str:

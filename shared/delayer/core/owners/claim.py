@@ -24,7 +24,8 @@ class OwnerClaim:
 
     def is_back(self, claim: str, issuer: str, now: Millis) -> bool:
         """Whether that is what was before, a short time ago."""
-        is_before = self.before == claim and self.issuer_before in ("", issuer)
+        was_unknown = not self.issuer_before and self.issuer == issuer  # then only the claim goes back
+        is_before = self.before == claim and (self.issuer_before == issuer or was_unknown)
         return is_before and now - self.changed_at < WAY_BACK
 
 

@@ -7,6 +7,7 @@ secret that is never changed by Delayer: they are kept for minutes.
 from collections import OrderedDict
 from threading import Lock
 from typing import Final, Protocol
+from weakref import WeakValueDictionary
 
 from attrs import define, field, frozen
 
@@ -52,7 +53,7 @@ class Credentials:
     tokens: Tokens
     _kept: OrderedDict[tuple[str, str], _Kept] = field(factory=OrderedDict, init=False, repr=False)
     _lock: Lock = field(factory=Lock, init=False)
-    _renewing: Lock = field(factory=Lock, init=False)
+    _renewing: WeakValueDictionary[tuple[str, str], Lock] = field(factory=WeakValueDictionary, init=False, repr=False)
 
     def of(self, owner: str, name: str, left: Left) -> Given:
         """What a request is to take along, or what becomes of the attempt. Raises NotAttempted if AWS failed."""
@@ -116,8 +117,10 @@ class Credentials:
         return kept.values if kept and now - kept.read_at < KEPT_FOR else self._read(row)
 
     def _renewed(self, row: Connection, left: Left) -> Values | None:
-        """The same after a 401. Raises NotAttempted if others took all of the time."""
-        if not self._renewing.acquire(timeout=max(left(), 0)):
+        """The same after a 401. Raises NotAttempted if others took all of the time for the very same value."""
+        with self._lock:
+            renewing = self._renewing.setdefault((row.owner, row.secret), Lock())
+        if not renewing.acquire(timeout=max(left(), 0)):
             raise NotAttempted("the values of its connection are being read")
         try:
             kept, now = self._kept_of(row), self.clock.now()
@@ -125,7 +128,7 @@ class Credentials:
                 return kept.values
             return self._read(row, renewed_at=now)
         finally:
-            self._renewing.release()
+            renewing.release()
 
     def _kept_of(self, row: Connection) -> _Kept | None:
         with self._lock:

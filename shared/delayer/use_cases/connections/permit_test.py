@@ -1,11 +1,19 @@
 """Whether a connection may be tried now: as an owner may schedule such a request, and as often (ADR 0107)."""
 
+from typing import Final
+
 from attrs import frozen
 
 from delayer.core.connections.connection import token_url_of
+from delayer.core.flow.block import Kind
+from delayer.core.flow.party import Party, host_in, target_named
 from delayer.ports.connections import ReadsConnections
+from delayer.ports.target import NotAttempted
+from delayer.use_cases.flow.view import BlocksInView
 from delayer.use_cases.owners.reach import Reach
 from delayer.use_cases.owners.spending import Spending
+
+REQUESTS: Final = "http-request"  # the type of the actions that use connections
 
 
 @frozen(kw_only=True)
@@ -15,14 +23,25 @@ class PermitTest:
     connections: ReadsConnections
     reach: Reach
     spend: Spending
+    view: BlocksInView
 
     def __call__(self, owner: str, name: str, url: str) -> bool:
-        """Whether there is such a connection. Raises NotAllowed, OverQuota, or Unavailable if AWS failed."""
+        """Whether there is such a connection. Raises NotAllowed, NotAttempted, OverQuota; Unavailable if AWS failed."""
         self.reach.permit(owner, url, "url")
         row = self.connections.read(owner, name)
         if row is None:
             return False
-        if token_url := token_url_of(row):  # the whole of it is asked about once more when a token is wanted
+        token_url = token_url_of(row)
+        if token_url:  # the whole of it is asked about once more when a token is wanted
             self.reach.permit(owner, token_url, "tokenUrl")
+        for one in filter(None, (url, token_url)):
+            self._ask_for_suspensions(owner, one)
         self.spend(owner)
         return True
+
+    def _ask_for_suspensions(self, owner: str, url: str) -> None:
+        """As for a schedule: what an operator has suspended is not reached. Circuits and limits are not asked."""
+        party = Party(owner=owner, target=target_named(REQUESTS, host_in(url)))
+        for block in self.view():
+            if block.kind is Kind.SUSPENSION and block.party.covers(party):
+                raise NotAttempted(f"an operator has suspended {block.party.target or 'its owner'}: {block.reason}")

@@ -222,3 +222,9 @@ def test_no_text_takes_long(text: str) -> None:
     masked_value("x", text)
     masked_value("url", text)
     assert time.perf_counter() - began < 5
+
+
+def test_of_a_text_with_a_name_twice_nothing_is_shown() -> None:
+    """Only the last of the two would be masked."""
+    assert masked_text(f'{{"password": "{SECRET}", "password": null}}') == NOT_JSON
+    assert SECRET not in masked_text(json.dumps({"body": f'{{"password": "{SECRET}", "password": null}}'}))

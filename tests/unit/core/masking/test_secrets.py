@@ -2,7 +2,10 @@
 
 import html
 import json
+import sys
 from collections.abc import Callable
+from types import FrameType
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 
 from delayer.core.connections.credentials import Header, basic, bearer, secrets_in
 from delayer.core.masking.mask import MASK
-from delayer.core.masking.secrets import header_without_secrets, without_secrets
+from delayer.core.masking.secrets import LOOKED_AT, header_without_secrets, without_secrets
 
 WAYS: dict[str, Callable[[str], str]] = {
     "as it is": str,
@@ -62,6 +65,41 @@ def test_a_header_may_hold_bytes_of_any_kind() -> None:
 
 def test_many_like_characters_take_no_time() -> None:
     assert without_secrets(b"\\" * 1023 + b"b", {"\\" * 4096}) == b"\\" * 1023 + b"b"
+
+
+def steps(call: Callable[[], object]) -> int:
+    """How many lines of code it runs through."""
+    counted = 0
+
+    def trace(_frame: FrameType, event: str, _argument: object) -> Any:
+        nonlocal counted
+        counted += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return counted
+
+
+@pytest.mark.parametrize("piece", ["a", "ab", "%", "\\", "&", "+", "\\u00e4", "&#228;"])
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_no_secret_makes_a_long_search(piece: str, is_whole: bool) -> None:
+    """A few steps for each byte that is looked at, and none for each pair of the text and the secret."""
+    secret = (piece * 8_192)[:8_192]
+    secrets, text = {secret, f"Bearer {secret}", secret[:600] + "b"}, (piece * 65_536)[:65_536]
+    allowed = 40 * LOOKED_AT
+    assert steps(lambda: header_without_secrets(text, secrets)) < allowed
+    assert steps(lambda: without_secrets(text[:1_024].encode(), secrets, is_whole=is_whole)) < allowed
+
+
+@pytest.mark.parametrize("secret", ["d-0123456789" * 9, "d" * 600])
+def test_of_a_header_that_is_cut_no_half_of_a_secret_is_looked_at(secret: str) -> None:
+    before = "x" * (LOOKED_AT - 40)
+    assert header_without_secrets(before + secret, {secret}) == before + MASK
 
 
 @pytest.mark.parametrize(

@@ -163,3 +163,12 @@ def test_another_stack_says_nothing_about_the_callers() -> None:
         callers(foreign)
     registration = Command(request="Create", request_id="1", stack="arn:other", resource="x", properties={"Type": "y"})
     assert callers(registration) == "something else"
+
+
+def test_the_way_back_of_a_claim_is_none_for_the_issuer() -> None:
+    """An issuer that was not known before is not any issuer."""
+    known = OwnerClaim(claim="org", issuer=A, before="sub", changed_at=START)
+    assert claim_of(known, "sub", issuer=A, now=START + HOUR) == "sub"
+    for wanted in ("sub", "org"):
+        found = decided(known, wanted, issuer=B, now=START + HOUR)
+        assert isinstance(found, ClaimRefused)

@@ -250,6 +250,42 @@ def test_owner_policies_go_back_and_the_claim_is_the_new_stacks_own(stack: Stack
     assert stack.control("owner-claim") is None
 
 
+@pytest.mark.parametrize("has_document", [True, False])
+def test_a_default_of_the_new_stack_opens_no_owner_policy(stack: Stack, has_document: bool) -> None:
+    """The default of the new stack stands; that owners have policies of their own holds for both."""
+
+    def default(document: str, **more: Any) -> dict[str, Any]:
+        return {"name": {"S": "owner-policy"}, "v": {"N": "1"}, "document": {"S": document}, **more}
+
+    def names(*owners: str) -> dict[str, Any]:
+        return {"name": {"S": "owner-policies#a"}, "owners": {"SS": list(owners)}}
+
+    own = default("own", revision={"N": "1"}) if has_document else {"name": {"S": "owner-policy"}, "v": {"N": "1"}}
+    copied = default("old", revision={"N": "7"}, owners={"BOOL": True})
+    stack.put("delayer-control", own, names("urn:two", "urn:three"))
+    stack.put("old-control", copied, names("urn:one", "urn:two"))
+    for _ in range(2):
+        stack.restore("control")
+        expected = own if has_document else copied
+        assert stack.control("owner-policy") == {**expected, "owners": {"BOOL": True}}
+        found = stack.control("owner-policies#a")
+        assert found is not None
+        assert set(found["owners"]["SS"]) == {"urn:one", "urn:two", "urn:three"}
+
+
+def test_the_policy_of_an_owner_holds_without_a_default(stack: Stack) -> None:
+    stack.put("old-control", {"name": {"S": "owner-policy#urn:one"}, "document": {"S": "{}"}, "revision": {"N": "1"}})
+    stack.restore("control")
+    assert stack.control("owner-policy") == {"name": {"S": "owner-policy"}, "v": {"N": "1"}, "owners": {"BOOL": True}}
+
+
+def test_a_default_alone_stays_one(stack: Stack) -> None:
+    row = {"name": {"S": "owner-policy"}, "v": {"N": "1"}, "document": {"S": "{}"}, "revision": {"N": "1"}}
+    stack.put("old-control", row)
+    stack.restore("control")
+    assert stack.control("owner-policy") == row
+
+
 def test_each_list_of_the_registry_is_known() -> None:
     """One that is not would be taken for another table, and nothing of the registry would go back."""
     page = (Path(__file__).parents[4] / "docs/resources.md").read_text()
@@ -259,7 +295,7 @@ def test_each_list_of_the_registry_is_known() -> None:
     decided = {name: TABLES["registry"].decide({"list": {"S": f"{name}#x"}}, NOW) for name in lists}
     assert not [name for name, decision in decided.items() if decision is Decision.WRONG]
     left = {name for name, decision in decided.items() if decision is Decision.LEAVE}
-    assert left == {"connection-secrets", "connection-token", "rate"}
+    assert left == {"connection-count", "connection-secrets", "connection-token", "rate"}
 
 
 def test_a_stack_keeps_its_own_registrations(stack: Stack) -> None:
@@ -280,6 +316,25 @@ def test_a_stack_that_has_issued_ids_of_its_own_is_not_given_another_key(stack: 
         stack.restore("control", "schedules")
     assert stack.schedules() == set()
     assert stack.plane.changes == []
+
+
+def test_the_connections_of_an_owner_are_counted_anew(stack: Stack) -> None:
+    """Some stand, some come back: neither the count of the stack nor that of the copy is right."""
+
+    def entry(name: str, entry: str = "-", **more: Any) -> dict[str, Any]:
+        return {"list": {"S": name}, "entry": {"S": entry}, **more}
+
+    def count(owner: str, number: int) -> dict[str, Any]:
+        return entry(f"connection-count#{owner}", count={"N": str(number)})
+
+    stack.put("delayer-registry", entry("connections#o", "new"), entry("connections#o", "both"), count("o", 2))
+    stack.put("delayer-registry", entry("connections#p", "new"), count("p", 1))
+    stack.put("old-registry", entry("connections#o", "both"), entry("connections#o", "old"), count("o", 2))
+    stack.put("old-registry", entry("connections#q", "old"), count("q", 7))
+    for _ in range(2):
+        stack.restore("registry")
+        counts = [item for item in stack.items("delayer-registry") if "count" in item]
+        assert sorted(counts, key=str) == sorted([count("o", 3), count("p", 1), count("q", 1)], key=str)
 
 
 def test_lists_that_are_counts_stay_as_they_are(stack: Stack) -> None:

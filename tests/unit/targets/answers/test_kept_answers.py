@@ -144,6 +144,7 @@ def test_bytes_of_all_kinds(server: Server, body: bytes, headers: tuple[str, ...
     assert {name: found[name] for name in found if name.startswith("body")} == shown
 
 
+PAIRS = [("key", "value"), ("Key", "Value"), ("name", "value"), ("field", "value"), ("Header", "Values")]
 BODIES = [
     f'{{"token": "{SECRET}"}}',
     f'{{"user": {{"apiKey": "{SECRET}"}}}}',
@@ -205,6 +206,37 @@ BODIES = [
     f"password=a;{SECRET}",
     f'token = """\na {SECRET}\n"""',
     f"-----BEGIN EC PRIVATE KEY-----\n{SECRET}\n-----END EC PRIVATE KEY-----",
+    # names with others in them, and far from their values
+    f"auth[password]={SECRET}",
+    f"a=1&user%5Bpassword%5D={SECRET}&b=2",
+    f"user%5bpassword%5d={SECRET}",
+    f"token[]={SECRET}",
+    f"a[0][token][b]={SECRET}",
+    f'$cfg["password"]="{SECRET}"',
+    f"$cfg['db']['password'] = '{SECRET}';",
+    f"password{' ' * 300}={' ' * 300}{SECRET}",
+    f'{{"password"{" " * 90}:{" " * 90}"{SECRET}"',
+    f'password: "a" + "{SECRET}"',
+    f'password = "a" & "{SECRET}"',
+    f'password: "a"\n  + "{SECRET}"',
+    # labels and lists
+    *(json.dumps({label: "DB_PASSWORD", content: SECRET}) for label, content in PAIRS),
+    *(json.dumps([{label: "DB_PASSWORD", content: SECRET}, "x" * 2_000]) for label, content in PAIRS),
+    json.dumps({"headers": [["Authorization", SECRET], ["Accept", "x"]]}),
+    json.dumps({"headers": [["Authorization", SECRET], "x" * 2_000]}),
+    json.dumps({"headers": [["Authorization", [SECRET]], "x" * 2_000]}),
+    f"[('X-Auth', '{SECRET}'), ('Accept', 'x')]",
+    f'{{"headers":[{{"name":"X-Custom-Auth","value":"{SECRET}"}},"' + "x" * 2_000,
+    f"env:\n  - name: DB_PASSWORD\n    value: {SECRET}\n  - name: OTHER\n    value: x",
+    f"- name: DB_PASSWORD\n  value: {SECRET}",
+    f"name=password&value={SECRET}",
+    # a form in several parts
+    f'--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n{SECRET}\r\n--b--',
+    f"--b\nContent-Disposition: form-data; name=password; x=y\nContent-Type: text/plain\n\na\n{SECRET}\n--b--",
+    json.dumps({"sent": f'Content-Disposition: form-data; name="password"\r\n\r\n{SECRET}\r\n--b--'}),
+    # a name twice
+    f'{{"password": "{SECRET}", "password": null}}',
+    f'{{"a": [{{"b": 1, "b": {{"token": "{SECRET}"}}, "b": 2}}]}}',
     # texts in JSON
     json.dumps({"message": f"no user for password={SECRET}"}),
     json.dumps({"message": f"<token>{SECRET}</token>"}),
@@ -223,6 +255,15 @@ HARMLESS = [  # what a reader looks for is still there
     ('{"tokenCount": 17, "reason": "' + "x" * 1_000, '{"tokenCount": ***, "reason": "x'),
     ('{"message": "token: x", "code": 4}', '{"message":"token: ***","code":4}'),
     ("<token>x</token><reason>none</reason>", "<token>***</token><reason>none</reason>"),
+    ("user[name]=x&reason[]=none", "user[name]=x&reason[]=none"),
+    ('["order", "17"]', '["order", "17"]'),
+    ('[{"name": "Accept", "value": "none"}]',) * 2,
+    (
+        "- name: PASSWORD\n  value: x\n- name: COLOUR\n  value: red",
+        "- name: PASSWORD\n  value: ***\n- name: COLOUR\n  value: red",
+    ),
+    ('name="password"\r\n\r\nx\r\n--b\r\nreason', 'name="password"\r\n\r\n***\r\n--b\r\nreason'),
+    ('name="reason"\r\n\r\nx\r\n--b', 'name="reason"\r\n\r\nx\r\n--b'),
     ('<input name="token" value="x"><p>none</p>', "<input ***><p>none</p>"),
 ]
 
@@ -241,6 +282,7 @@ def test_what_is_no_secret_is_shown(server: Server, body: str, shown: str) -> No
 
 
 PIECES = ["<a ", "a:", "<token>", "a=\n ", '"a":"', "&lt;a ", "<td>", "-", "\n-", "Digest a", "<b>key</b>", "token:\n"]
+PIECES += ["a[", "a[b]", "a%5B", "a ", " ", '["', "[ ", '["a", ', "name=a\n", "name=key\n", "name: key\n"]
 
 
 @pytest.mark.parametrize("piece", PIECES, ids=ascii)

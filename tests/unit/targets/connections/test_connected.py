@@ -13,7 +13,7 @@ from attrs import define, evolve
 
 from delayer.core.connections.connection import Connection, replaced
 from delayer.core.connections.connection import ConnectionType as Kind
-from delayer.core.connections.credentials import Values, basic, secret_text
+from delayer.core.connections.credentials import Header, Values, basic, bearer, secret_text
 from delayer.core.connections.tokens import TokenRow
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
@@ -297,6 +297,34 @@ def test_of_many_attempts_that_are_refused_at_the_same_time_one_reads_and_all_ha
     for one in attempts:
         one.join()
     assert (results, len(read)) == ([Done("HTTP 204")] * 5, 2)
+
+
+def test_nobody_waits_for_the_value_of_another_owner(stand: Stand) -> None:
+    """A read that hangs holds up only the attempts with the very same value."""
+    stand.put(Kind.BEARER, token="old")
+    rows, secrets = stand.connections.rows, stand.secrets
+    rows["another", "crm"] = evolve(rows[OWNER, "crm"], owner="another", secret="s-other")
+    secrets.create("another", "s-other", secret_text("another", "crm", Values(type=Kind.BEARER, fields={"token": "b"})))
+    reading, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        def read(self, owner: str, secret: str) -> str | None:
+            if owner == OWNER:
+                reading.set()
+                go_on.wait(5)
+            return secrets.read(owner, secret)
+
+    credentials = evolve(stand.environment().credentials, secrets=Slow())
+    rejected = Header(name="Authorization", value="Bearer older")
+    first = threading.Thread(target=lambda: credentials.again(OWNER, "crm", rejected, lambda: 5.0))
+    first.start()
+    assert reading.wait(5)
+    try:
+        assert credentials.again("another", "crm", rejected, lambda: 0.0) == bearer("b")
+        assert credentials.again(OWNER, "crm", rejected, lambda: 0.0) is None, "its value is being read"
+    finally:
+        go_on.set()
+        first.join()
 
 
 def test_a_put_during_the_attempt_is_seen_after_a_401(stand: Stand) -> None:

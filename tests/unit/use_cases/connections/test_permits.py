@@ -7,7 +7,10 @@ import pytest
 
 from delayer.core.api.quota import Limits, OverQuota
 from delayer.core.connections.admission import admit_connection
+from delayer.core.flow.block import opened, suspended
+from delayer.core.flow.party import EVERY, Party
 from delayer.core.owners.deciding import NotAllowed
+from delayer.ports.target import NotAttempted
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.connections.put import ConnectionPut
 from delayer.wiring.connections import permit_test, put_connection
@@ -110,6 +113,43 @@ def test_what_is_refused_spends_nothing() -> None:
     set_policy(world, OWNER, hosts=HOSTS, createsPerMinute=1)
     for _ in range(3):
         refused(lambda: tried(world, "https://api.example.org/"))
+    assert tried(world)
+
+
+@pytest.mark.parametrize(
+    ("owner", "target", "is_tried"),
+    [
+        (OWNER, EVERY, False),
+        (EVERY, "http-request api.example.com", False),
+        (EVERY, "http-request idp.example.com:8443", False),
+        (OWNER, "http-request idp.example.com:8443", False),
+        ("another", EVERY, True),
+        ("another", "http-request api.example.com", True),
+        (EVERY, "http-request api.example.org", True),
+    ],
+)
+def test_what_is_suspended_is_not_tested(owner: str, target: str, is_tried: bool) -> None:
+    """Neither the URL nor the token URL is reached, and nothing is spent."""
+    world = World(limits=Limits(creates_per_minute=1))
+    put(world, oauth("https://idp.example.com:8443/token"))
+    block = suspended(Party(owner=owner, target=target), world.clock.now(), "maintenance", "ann")
+    assert world.blocks.change(block)
+    if is_tried:
+        assert tried(world)
+        return
+    for _ in range(2):
+        with pytest.raises(NotAttempted, match="maintenance"):
+            tried(world)
+    assert world.blocks.remove(block)
+    assert tried(world)
+
+
+def test_an_open_circuit_stops_no_test() -> None:
+    """A test says why a target does not answer."""
+    world = World()
+    put(world, BEARER)
+    party = Party(owner=OWNER, target="http-request api.example.com")
+    assert world.blocks.change(opened(party, world.clock.now(), "HTTP 503"))
     assert tried(world)
 
 

@@ -143,7 +143,7 @@ class Silent(MemorySeats):
         raise Unavailable("no answer")
 
 
-def test_who_is_not_told_has_no_seat_and_gives_back_what_it_may_have() -> None:
+def test_who_gets_no_answer_has_no_seat_and_gives_back_what_it_may_have() -> None:
     rows = Silent()
     seats = an_environment(rows)
     seats.expect({TWO: 2})
