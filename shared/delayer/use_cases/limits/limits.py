@@ -102,7 +102,6 @@ class Limits:
         """After that it is given up, or dropped by its own rule: a later turn is of no use. Raises Malformed."""
         schedule, definition = message.schedule, message.schedule.definition
         too_old = kept_back_from(message, limit, self.clock.now()) + policy_of(definition).max_age
-        too_old = max(too_old, self.clock.now() + MAX_HOLD)  # after a crash, say: a turn that is free is for all
         is_unclaimed = isinstance(message, DelayerMessage)
         too_late = last_instant(definition.on_late, schedule.point_in_time) if is_unclaimed else None
         bounds = [too_old, schedule.address.due + STALE_AFTER, *([] if too_late is None else [too_late])]
