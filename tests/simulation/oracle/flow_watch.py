@@ -160,9 +160,9 @@ class FlowWatch:
         return self.is_too_old(schedule, born) and bool(circuits or self.waits_in_line(schedule))
 
     def waits_in_line(self, schedule: Schedule) -> bool:
-        """Whether a limit is so busy that its attempts have to wait."""
+        """Whether there is a limit. That others stand in its line is not asked: an age may end after a crash, too."""
         limits = self.lately(party_of(schedule), self._now - AT_WORK - OLD_VIEW, frozenset({Kind.LIMIT}))
-        return self.limits.is_busy(limits, self._now - AT_WORK - self._skew)
+        return bool(limits)
 
     def is_too_old(self, schedule: Schedule, born: Millis) -> bool:
         """Whether it may be given up, if it could not be attempted since it was born."""

@@ -2,7 +2,6 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field, frozen
@@ -67,11 +66,6 @@ class LimitWatch:
             self._fail(Invariant.KEPT_BACK, f"{name} is claimed, and has no turn: {limits[0].reason}")
         elif max(turns) > self._now + thread.invocation.skew + LEAD:
             self._fail(Invariant.KEPT_BACK, f"{name} is claimed {max(turns) - self._now} ms before its turn")
-
-    def is_busy(self, limits: Sequence[Block], since: Millis) -> bool:
-        """Whether turns of one of these are booked beyond an instant: what it has kept back had to wait."""
-        ends = self.flow.watch.stack.lines.rows.items()
-        return any(line.startswith(f"{limit.key}#") and end > since * 1000 for line, end in ends for limit in limits)
 
     # ------------------------------------------------------------ checks
 

@@ -384,9 +384,6 @@ class Stack(World):
                 result = reach(message)
             except Unavailable as error:  # as a target that does not answer
                 result = Retry(detail=str(error), is_outage=True)
-            except Exception as error:  # its executor takes it for an answer that is no outage
-                self.watch.flow.answered(message, Retry(detail=str(error)))
-                raise
             self.watch.flow.answered(message, result)
             return result
 
