@@ -99,9 +99,13 @@ class Limits:
         return Want(earliest=max(due_of(message), earliest), latest=self.latest(message, limit))
 
     def latest(self, message: DelayerMessage | ExecutorMessage, limit: Block) -> Millis:
-        """After that it is given up, or dropped by its own rule: a later turn is of no use. Raises Malformed."""
+        """After that it is given up, or dropped by its own rule: a later turn is of no use. Raises Malformed.
+
+        However old it is, if its turn is near, it does not wait for the limit.
+        """
         schedule, definition = message.schedule, message.schedule.definition
-        too_old = kept_back_from(message, limit, self.clock.now()) + policy_of(definition).max_age
+        now = self.clock.now()
+        too_old = max(kept_back_from(message, limit, now) + policy_of(definition).max_age, now + MAX_HOLD)
         is_unclaimed = isinstance(message, DelayerMessage)
         too_late = last_instant(definition.on_late, schedule.point_in_time) if is_unclaimed else None
         bounds = [too_old, schedule.address.due + STALE_AFTER, *([] if too_late is None else [too_late])]
