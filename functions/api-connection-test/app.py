@@ -39,13 +39,9 @@ def handler(event: dict[str, Any], _context: object) -> responses.Response:
 
 
 def _made(owner: str, name: str, url: str) -> Result:
+    new_id = f"test-{ports.new_job_id()}"  # a receiver that knows an id does nothing for it
     message = Message[None](
-        action=None,
-        payload="",
-        schedule_id=f"test-{ports.new_job_id()}",  # a receiver that knows an id does nothing for it
-        owner=owner,
-        point_in_time=ports.clock.now(),
-        attempt=1,
+        action=None, payload="", schedule_id=new_id, owner=owner, point_in_time=ports.clock.now(), attempt=1
     )
     request = Request(url=url, method="GET", headers={}, timeout=SECONDS, signature=sign_it(message))
     return target.send(request, message, name)

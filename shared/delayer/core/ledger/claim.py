@@ -3,7 +3,7 @@
 from attrs import frozen
 
 from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, new_row
+from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, UnderWay, new_row
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import DelayerMessage
 
@@ -34,7 +34,7 @@ def decide_claim(claim: Claim, current: LedgerRow | None) -> Verdict:
     if current.nonce != nonce:
         return Refuse("a second copy: another one holds the claim")
     if current.retry_of or current.arrival is Arrival.TAKEN:
-        return Refuse("it has reached its executor")
+        return UnderWay("it has reached its executor")
     if claim.now < current.lease_until:
         return RetryLater()
     return _claimed(claim, current)

@@ -107,6 +107,11 @@ class Refuse:
     reason: str
 
 
+@frozen
+class UnderWay(Refuse):
+    """The same copy is at its executor already."""
+
+
 def new_row(
     event: EventType,
     schedule_id: str,

@@ -23,7 +23,7 @@ _SHORT: Final = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t"
 Span = tuple[int, int]
 
 
-@frozen
+@frozen(kw_only=True)
 class Way:
     """A way of writing characters as something else."""
 
@@ -131,17 +131,21 @@ def _of_html(escape: bytes) -> bytes:
     return unescape(escape.decode()).encode("utf-8", "replace")
 
 
-_AS_IT_IS: Final = Way(re.compile(rb"(?!)"), bytes, re.compile(rb"(?!)"))
+_AS_IT_IS: Final = Way(escape=re.compile(rb"(?!)"), meaning=bytes, unfinished=re.compile(rb"(?!)"))
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # two of them are one character
 _JSON: Final = Way(
-    re.compile(_HIGH + _LOW + rb"|\\(?:u[0-9a-fA-F]{4}|[bfnrt]|[^A-Za-z0-9])", re.DOTALL),
-    _of_json,
-    re.compile(b"(?:" + _HIGH + rb")?\\(?:u[0-9a-fA-F]{0,3})?\Z|" + _HIGH + rb"\Z"),
+    escape=re.compile(_HIGH + _LOW + rb"|\\(?:u[0-9a-fA-F]{4}|[bfnrt]|[^A-Za-z0-9])", re.DOTALL),
+    meaning=_of_json,
+    unfinished=re.compile(b"(?:" + _HIGH + rb")?\\(?:u[0-9a-fA-F]{0,3})?\Z|" + _HIGH + rb"\Z"),
 )
-_URL: Final = Way(re.compile(rb"%[0-9a-fA-F]{2}|\+"), _of_url, re.compile(rb"%[0-9a-fA-F]?\Z"))
+_URL: Final = Way(
+    escape=re.compile(rb"%[0-9a-fA-F]{2}|\+"),
+    meaning=_of_url,
+    unfinished=re.compile(rb"%[0-9a-fA-F]?\Z"),
+)
 _HTML: Final = Way(
-    re.compile(rb"&(?:#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,7}|[a-z]{2,4});"),
-    _of_html,
-    re.compile(rb"&(?:#[0-9]{0,8}|#[xX][0-9a-fA-F]{0,7}|[a-z]{0,4})\Z"),
+    escape=re.compile(rb"&(?:#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,7}|[a-z]{2,4});"),
+    meaning=_of_html,
+    unfinished=re.compile(rb"&(?:#[0-9]{0,8}|#[xX][0-9a-fA-F]{0,7}|[a-z]{0,4})\Z"),
 )
 WAYS: Final = (_AS_IT_IS, _JSON, _URL, _HTML)

@@ -10,7 +10,7 @@ from delayer.core.firing.message_group import message_group_of
 from delayer.core.firing.misfire import Drop
 from delayer.core.ledger.claim import Claim, Verdict, decide_claim, decide_drop
 from delayer.core.ledger.lifecycle import State
-from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater
+from delayer.core.ledger.row import LedgerChange, LedgerRow, Refuse, RetryLater, UnderWay
 from delayer.core.limits.turn import Come, seconds_before
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed
@@ -268,8 +268,13 @@ def first_attempt(message: DelayerMessage, fence: str) -> ExecutorMessage:
 
 
 def _has_ended(outcome: Verdict | Exception) -> bool:
-    """Whether it was cancelled, or is dropped by its own rule."""
-    return isinstance(outcome, Refuse) or (isinstance(outcome, LedgerChange) and outcome.row.state is State.DROPPED)
+    """Whether it was cancelled, is dropped by its own rule, or is a copy that never fires.
+
+    A copy of what is at its executor has the same nonce, so that the probe may be that one's.
+    """
+    if isinstance(outcome, Refuse):
+        return not isinstance(outcome, UnderWay)
+    return isinstance(outcome, LedgerChange) and outcome.row.state is State.DROPPED
 
 
 def _delayed(held: Held, seconds: int) -> Outgoing:

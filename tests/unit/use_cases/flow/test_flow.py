@@ -138,6 +138,15 @@ def test_what_was_cancelled_while_it_waited_uses_up_no_probe() -> None:
     assert world.http_queue.sent == 1
 
 
+def test_a_copy_of_what_is_at_its_executor_does_not_give_back_its_probe() -> None:
+    """Both have the same nonce. Else another schedule would reach the target at the same time."""
+    world = world_with(opened(PARTY, NOW - 10 * SECOND, "HTTP 503"))
+    message = a_delayer_message(nonce="n1")
+    world.ledger.store(evolve(claimed(message.schedule, "n1"), retry_of="d0"))
+    assert world.relay(to_relay(message)) == []
+    assert circuit(world).probe == "n1"
+
+
 def test_what_is_dropped_by_its_own_rule_uses_up_no_probe() -> None:
     world = world_with(PROBED)
     dropped = a_delayer_message(NOW - HOUR - SECOND, on_late='{"after":"PT1H","do":"drop"}', nonce="n1")
