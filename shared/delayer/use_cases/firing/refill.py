@@ -21,11 +21,11 @@ from delayer.use_cases.flow.slots import Slots
 from delayer.use_cases.limits.seats import Seats
 
 # An attempt that is under way for longer keeps others waiting. Each receive is paid for, and targets that are well
-# answer sooner. But with a second, as many schedules are late as come in the second in which all functions wait.
-TAKES_LONG: Final[Millis] = 500
+# answer sooner, mostly. But with a second, as many schedules are late as come while all functions wait.
+TAKES_LONG: Final[Millis] = 250
 LOOK: Final = 0.05  # seconds
 SHORTEST_PAUSE: Final = 0.1  # seconds between two receives that found less than they might have brought
-LONGEST_PAUSE: Final = 1.0
+LONGEST_PAUSE: Final = 0.25
 BATCH: Final = 10  # messages at a time, as Lambda gives them
 
 
