@@ -1,7 +1,7 @@
 """Breadth first through all states, so that what is found is found by the shortest way."""
 
-from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from attrs import frozen
@@ -76,3 +76,19 @@ def _way(came: dict[Moment, tuple[str, Moment] | None], world: Moment) -> tuple[
         way.append((before[0], at))
         at = before[1]
     return tuple(reversed(way))
+
+
+def stuck(seen: Mapping[Moment, Sequence[Moment]], is_done: Callable[[Moment], bool]) -> set[Moment]:
+    """From where the end cannot be reached. `seen` are the worlds that may follow each."""
+    before: dict[Moment, list[Moment]] = defaultdict(list)
+    for world, after in seen.items():
+        for one in after:
+            before[one].append(world)
+    done = {world for world in seen if is_done(world)}
+    waiting = deque(done)
+    while waiting:
+        for one in before[waiting.popleft()]:
+            if one not in done:
+                done.add(one)
+                waiting.append(one)
+    return set(seen) - done

@@ -1,11 +1,10 @@
 """Every state of one circuit, breadth first; what is possible at once, and what must hold."""
 
-from collections import defaultdict, deque
 from typing import Final
 
 from tests.model.circuit.state import Budget, World, first
 from tests.model.circuit.steps import REAL, Rules, steps
-from tests.model.search import Found, explore
+from tests.model.search import Found, explore, stuck
 
 WHOLE: Final = {
     "crash": Budget(failures=3, crashes=1),
@@ -31,28 +30,12 @@ def search(budget: Budget, rules: Rules = REAL) -> Found[World]:
         return found
 
     found = explore(first(budget), lambda world: iter(following(world)), broken, lambda world: "")
-    if found.wrong or not (stuck := _stuck(seen)):
+    if found.wrong or not (stays := stuck(seen, lambda world: world.row is None)):
         return found
     way = explore(
-        first(budget), lambda world: steps(world, rules), lambda world: "stays" if world in stuck else "", lambda _: ""
+        first(budget), lambda world: steps(world, rules), lambda world: "stays" if world in stays else "", lambda _: ""
     ).way
     return Found(states=found.states, steps=found.steps, wrong="the circuit stays for ever", way=way)
-
-
-def _stuck(seen: dict[World, list[World]]) -> set[World]:
-    """From where no closed circuit can be reached."""
-    before: dict[World, list[World]] = defaultdict(list)
-    for world, after in seen.items():
-        for one in after:
-            before[one].append(world)
-    closed = {world for world in seen if world.row is None}
-    waiting = deque(closed)
-    while waiting:
-        for one in before[waiting.popleft()]:
-            if one not in closed:
-                closed.add(one)
-                waiting.append(one)
-    return seen.keys() - closed
 
 
 def remaining(what: str) -> Found[World]:

@@ -1,12 +1,10 @@
 """Every state of one line, breadth first; what is possible at once, and what must hold."""
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tests.model.limits.state import TICK, Budget, World, first
 from tests.model.limits.steps import REAL, Rules, steps
-from tests.model.search import Found, Moment, explore
+from tests.model.search import Found, explore, stuck
 
 WHOLE: Final = {
     "attempts fail": Budget(failures=1),
@@ -40,19 +38,3 @@ def search(budget: Budget, rules: Rules = REAL) -> Found[World]:
         first(budget), lambda world: steps(world, rules), lambda world: "stays" if world in stays else "", lambda _: ""
     ).way
     return Found(states=found.states, steps=found.steps, wrong="a message is never attempted", way=way)
-
-
-def stuck(seen: Mapping[Moment, Sequence[Moment]], is_done: Callable[[Moment], bool]) -> set[Moment]:
-    """From where the end cannot be reached. `seen` are the worlds that may follow each."""
-    before: dict[Moment, list[Moment]] = defaultdict(list)
-    for world, after in seen.items():
-        for one in after:
-            before[one].append(world)
-    done = {world for world in seen if is_done(world)}
-    waiting = deque(done)
-    while waiting:
-        for one in before[waiting.popleft()]:
-            if one not in done:
-                done.add(one)
-                waiting.append(one)
-    return set(seen) - done

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from tests.model.limits.search import stuck
-from tests.model.search import Found, explore
+from tests.model.search import Found, explore, stuck
 from tests.model.seats.state import Budget, World, first
 from tests.model.seats.steps import REAL, Rules, steps
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import frozen
 
 from delayer.aws.dynamodb.items.attributes import Item, StoredItem, check_version, entry_key, number, text
+from delayer.aws.dynamodb.items.lists import whole_list
 from delayer.aws.dynamodb.items.requests import CONDITION_FAILED, item_in_the_way
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.flow.block import Block, Kind
@@ -39,22 +40,8 @@ class DynamoBlocks:
         )
 
     def _items(self, *, latest: bool) -> list[StoredItem]:
-        found: list[StoredItem] = []
-        page: dict[str, Any] = {}
         try:
-            while True:
-                answer = self.dynamodb.query(
-                    TableName=self.table,
-                    KeyConditionExpression="#list = :list",
-                    ExpressionAttributeNames={"#list": "list"},
-                    ExpressionAttributeValues={":list": {"S": LIST}},
-                    ConsistentRead=latest,
-                    **page,
-                )
-                found += answer["Items"]
-                if "LastEvaluatedKey" not in answer:
-                    return found
-                page = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+            return whole_list(self.dynamodb, self.table, LIST, latest=latest)
         except AWS_ERRORS as error:
             raise Unavailable(f"read blocks: {error}") from error
 

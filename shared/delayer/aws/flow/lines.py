@@ -1,10 +1,11 @@
 """The lines of limits in the registry: the list `flow-slots`, an entry for each limit and revision (ADR 0114)."""
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
 from delayer.aws.dynamodb.items.attributes import Item, entry_key, number
+from delayer.aws.dynamodb.items.lists import whole_list
 from delayer.aws.dynamodb.items.requests import CONDITION_FAILED, item_in_the_way
 from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.limits.line import Micros
@@ -47,23 +48,11 @@ class DynamoLines:
         return after if isinstance(after, Elsewhere) else Booked(after - by)
 
     def line_ends(self) -> dict[str, Micros]:
-        found: dict[str, Micros] = {}
-        page: dict[str, Any] = {}
         try:
-            while True:
-                answer = self.dynamodb.query(
-                    TableName=self.table,
-                    KeyConditionExpression="#list = :list",
-                    ExpressionAttributeNames={"#list": "list"},
-                    ExpressionAttributeValues={":list": {"S": LIST}},
-                    **page,
-                )
-                found |= {item["entry"]["S"]: number(item, "next") for item in answer["Items"] if "next" in item}
-                if "LastEvaluatedKey" not in answer:
-                    return found
-                page = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+            items = whole_list(self.dynamodb, self.table, LIST, latest=False)
         except AWS_ERRORS as error:
             raise Unavailable(f"read lines: {error}") from error
+        return {item["entry"]["S"]: number(item, "next") for item in items if "next" in item}
 
     def _update(self, line: str, update: str, condition: str, values: dict[str, int]) -> Micros | Elsewhere:
         """The line's next free turn afterwards."""

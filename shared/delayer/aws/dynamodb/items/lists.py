@@ -8,6 +8,7 @@ from delayer.core.schedule.schedule_id import address_of
 from delayer.ports.registry import Member, Members
 
 if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_dynamodb.type_defs import QueryOutputTypeDef
 
 
@@ -45,6 +46,25 @@ def next_page(entries: str, after: str, at_most: int) -> dict[str, Any]:
         "Limit": at_most,
         **begin,
     }
+
+
+def whole_list(dynamodb: "DynamoDBClient", table: str, entries: str, *, latest: bool) -> list[StoredItem]:
+    """All items of a short list, page by page; `latest`: strongly consistent. Raises what boto3 raises."""
+    found: list[StoredItem] = []
+    page: dict[str, Any] = {}
+    while True:
+        answer = dynamodb.query(
+            TableName=table,
+            KeyConditionExpression="#list = :list",
+            ExpressionAttributeNames={"#list": "list"},
+            ExpressionAttributeValues={":list": {"S": entries}},
+            ConsistentRead=latest,
+            **page,
+        )
+        found += answer["Items"]
+        if "LastEvaluatedKey" not in answer:
+            return found
+        page = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
 
 def page_query(entries: str, since: Millis, until: Millis, after: str, at_most: int) -> dict[str, Any]:
