@@ -7,6 +7,7 @@ A FaultPlan spoils one call of one function.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from threading import Condition
 from typing import Any
 from zlib import crc32
 
@@ -65,7 +66,7 @@ from delayer.fakes import (
     Tokens,
 )
 from delayer.fakes.runtime.faults import Crash, FaultPlan, Faulty
-from delayer.ports.clock import Clock, Parallel
+from delayer.ports.clock import Clock, Meeting, Parallel
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.stream_consumer import Died
 from delayer.ports.target import Target
@@ -93,6 +94,7 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
     "waiting": "waiting_table",
     "waiting_records": "waiting_records",
     "ledger": "ledger",
+    "ledger_in_batches": "ledger",
     "control": "control",
     "signing_rows": "signing_rows",
     "trials": "trials",
@@ -117,6 +119,7 @@ REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are
 LOCAL = {  # those that always answer
     "observer": "observer",
     "background": "background",
+    "new_meeting": "meeting",
     "journal": "journal",
     "rate_limit": "rate_limit",
     "live_count": "live_count",
@@ -420,6 +423,10 @@ class World:
 
     def parallel(self) -> Parallel:
         return InOrder()
+
+    def meeting(self) -> Meeting:
+        """Where threads of a function wait for each other."""
+        return Condition()
 
     def port_for(self, function: str, port: Any) -> Any:
         return Faulty(port, self.plan) if function == self.spoiled else port

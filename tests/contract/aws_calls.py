@@ -11,6 +11,7 @@ from delayer.aws.connections.secrets import SecretsManager
 from delayer.aws.connections.table import DynamoConnections
 from delayer.aws.connections.tokens import DynamoTokens
 from delayer.aws.deployment.actions import DynamoActions
+from delayer.aws.dynamodb.batches.ledger import DynamoLedgerInBatches
 from delayer.aws.dynamodb.control import DynamoControl
 from delayer.aws.dynamodb.jobs import DynamoJobs
 from delayer.aws.dynamodb.journal import DynamoJournal
@@ -44,7 +45,7 @@ from delayer.ports.flow import Blocks
 from delayer.ports.function import Function
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
-from delayer.ports.ledger import Ledger
+from delayer.ports.ledger import Ledger, LedgerInBatches
 from delayer.ports.lines import Lines
 from delayer.ports.live_count import LiveCount
 from delayer.ports.owner_claim import KeepsOwnerClaim
@@ -74,6 +75,7 @@ PORTS: Final[dict[type, type]] = {
     DynamoJobs: Jobs,
     DynamoJournal: Journal,
     DynamoLedger: Ledger,
+    DynamoLedgerInBatches: LedgerInBatches,
     DynamoLiveCount: LiveCount,
     DynamoOwnerClaim: KeepsOwnerClaim,
     DynamoOwnerPolicies: OwnerPolicies,
@@ -106,6 +108,8 @@ DELETE: Final = "dynamodb:DeleteItem"
 QUERY: Final = "dynamodb:Query"
 READ_MANY: Final = "dynamodb:BatchGetItem"
 WRITE_MANY: Final = "dynamodb:BatchWriteItem"
+INSERT: Final = "dynamodb:PartiQLInsert"
+CHANGE: Final = "dynamodb:PartiQLUpdate"
 
 CHECK: Final = "dynamodb:ConditionCheckItem"
 
@@ -154,6 +158,10 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoLedger", "read"): {(GET, "table")},
     ("DynamoLedger", "read_all"): {(READ_MANY, "table")},
     ("DynamoLedger", "write"): {(PUT, "table")},
+    ("DynamoLedgerInBatches", "read"): {(GET, "table")},
+    ("DynamoLedgerInBatches", "read_all"): {(READ_MANY, "table")},
+    ("DynamoLedgerInBatches", "read_each"): {(READ_MANY, "table")},
+    ("DynamoLedgerInBatches", "write"): {(action, "table") for action in (PUT, INSERT, CHANGE, READ_MANY)},
     ("DynamoLiveCount", "started"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "ended"): {(PUT, "table"), (UPDATE, "table")},
     ("DynamoLiveCount", "live"): {(QUERY, "table")},

@@ -67,6 +67,10 @@ def asked(operation: str, arguments: dict[str, Any]) -> Iterator[tuple[str, str]
         for item in arguments["TransactItems"]:
             [(kind, write)] = item.items()
             yield WRITES[kind], write["TableName"]
+    elif operation == "batch_execute_statement":
+        for statement in arguments["Statements"]:
+            verb, _, table = re.match(r'(INSERT|UPDATE) (INTO )?"([^"]+)"', statement["Statement"]).groups()  # type: ignore[union-attr] # any other would be an error
+            yield f"dynamodb:PartiQL{verb.title()}", table
     elif "RequestItems" in arguments:
         yield from ((ACTIONS[operation], table) for table in arguments["RequestItems"])
     else:

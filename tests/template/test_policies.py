@@ -51,7 +51,14 @@ OF_CONTROL_ROWS: Final = {
     "DynamoSigningRows",
     "DynamoTrials",
 }
-LOCAL: Final = {"Started", "SystemClock", "Threads", "Telemetry", "TokenEndpoint"}  # what asks nothing of AWS
+LOCAL: Final = {
+    "Condition",
+    "Started",
+    "SystemClock",
+    "Threads",
+    "Telemetry",
+    "TokenEndpoint",
+}  # what asks nothing of AWS
 # What each action asks of AWS. The name of a resource is that of the template, or of the parameter in its ARN.
 ROLES: Final[set[Permission]] = {("TargetRoleArns", "sts:AssumeRole")}
 TARGETS: Final[dict[str, set[Permission]]] = {
@@ -479,8 +486,9 @@ def test_what_the_code_declares_is_seen() -> None:
     assert held("sweep-bucket-enqueuer", "DynamoScheduleTable") == {
         ("SweepBuckets", ("delete", "page"), "SchedulesTable")
     }
-    assert held("executor-http-request", "DynamoLedger") == {
-        (use_case, ("read", "write"), "LedgerTable") for use_case in ("DeadLetters", "Execute")
+    assert held("executor-http-request", "DynamoLedger") == {("DeadLetters", ("read", "write"), "LedgerTable")}
+    assert held("executor-http-request", "DynamoLedgerInBatches") == {
+        ("LedgerTogether", ("read_each", "write"), "LedgerTable")
     }
     assert held("delayer-relay", "SqsQueue") >= {
         ("Relay", ("send",), "DelayerQueue"),

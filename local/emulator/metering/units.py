@@ -4,6 +4,7 @@ A write costs one unit per started KB, also if its condition fails. A strongly c
 started 4 KB, an eventually consistent one half of that. SQS bills one request per started 64 KB.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ Json = dict[str, Any]
 SQS_REQUEST_BYTES = 64 * 1024
 READ_UNIT_BYTES = 4 * 1024
 WRITE_UNIT_BYTES = 1024
+RAN = ("ConditionalCheckFailed", "DuplicateItem")  # what the condition of a statement can come to
+STATED = re.compile(r"'([^']+)': \?|\"([^\"]+)\"=\?")  # the names in a statement, one for each parameter
 READS = ("GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems")
 
 
@@ -31,11 +34,22 @@ def write_units(request: Json, response: Json) -> float:
     if "TransactItems" in request:
         puts = (write.get("Put", {}).get("Item", {}) for write in request["TransactItems"])
         return float(sum(2 * started_units(item_bytes(item), WRITE_UNIT_BYTES) for item in puts))
+    if "Statements" in request:
+        return float(sum(map(statement_units, request["Statements"], response.get("Responses", []))))
     if "ConditionalCheckFailed" in response.get("__type", ""):
         return started_units(item_bytes(request.get("Item", {})), WRITE_UNIT_BYTES)
     consumed = response.get("ConsumedCapacity", [])
     tables = consumed if isinstance(consumed, list) else [consumed]
     return float(sum(table["CapacityUnits"] for table in tables))
+
+
+def statement_units(statement: Json, answer: Json) -> float:
+    """Write units of one PartiQL statement; of one whose condition failed, too. All others that failed cost nothing."""
+    if answer.get("Error", {}).get("Code", RAN[0]) not in RAN:
+        return 0
+    names = STATED.findall(statement["Statement"])
+    item = dict(zip(("".join(name) for name in names), statement.get("Parameters", []), strict=False))
+    return started_units(item_bytes(item), WRITE_UNIT_BYTES)
 
 
 def read_units(request: Json, response: Json, stored: Callable[[str, Item], Item]) -> float:

@@ -11,6 +11,7 @@ from local.emulator.patches.intervals import shorten_waits
 from local.emulator.patches.invocations import observe_invocations, pass_source_address
 from local.emulator.patches.mappings import accept_concurrency_from_parameters, observe_mappings, take_turns
 from local.emulator.patches.permissions import authorize_batches, name_event_buses, trust_loopback
+from local.emulator.patches.statements import authorize_statements, refuse_mixed_batches
 from local.emulator.patches.streams import StreamPoller, name_who_expires
 from local.emulator.processes.forking import fork_functions
 from local.errors import EmulatorError
@@ -41,6 +42,8 @@ def install(observer: Observer) -> None:
     observe_mappings(lambda_service, sqs, observer)
     accept_concurrency_from_parameters(lambda_service)
     authorize_batches(importlib.import_module("ministack.core.iam_actions"))
+    authorize_statements(importlib.import_module("ministack.core.iam_actions"))
+    refuse_mixed_batches(dynamodb)
     name_event_buses(importlib.import_module("ministack.core.iam_actions"))
     trust_loopback(importlib.import_module("ministack.core.iam_evaluator"))
     shorten_waits(lambda_service)

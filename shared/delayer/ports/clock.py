@@ -1,7 +1,7 @@
 """The time, and threads."""
 
 from collections.abc import Callable, Iterable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from delayer.core.schedule.instants import Millis
 
@@ -41,6 +41,22 @@ class Background(Protocol):
 
     def start(self, do: Callable[[], Outcome]) -> Running[Outcome]:
         """At once, whatever else is running."""
+        ...
+
+
+class Meeting(Protocol):
+    """A lock within which threads wait for each other, as threading.Condition."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(self, *error: Any) -> object: ...
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Lets the others in until somebody notifies, so many seconds at most. Whether somebody did."""
+        ...
+
+    def notify_all(self) -> None:
+        """All who wait go on, one after the other."""
         ...
 
 

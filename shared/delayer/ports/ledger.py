@@ -40,6 +40,14 @@ class ReadsManyRows(Protocol):
         ...
 
 
+class ReadsEachRow(Protocol):
+    """Part of LedgerInBatches."""
+
+    def read_each(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow | Unavailable]:
+        """As `read_all`, but a row that cannot be read concerns itself only: Unavailable takes its place."""
+        ...
+
+
 class WritesLedger(Protocol):
     """Part of Ledger."""
 
@@ -58,3 +66,11 @@ class ReadsAndWritesLedger(ReadsLedger, WritesLedger, Protocol):
 
 class Ledger(ReadsLedger, ReadsManyRows, WritesLedger, Protocol):
     """All of it."""
+
+
+class ReadsEachAndWrites(ReadsEachRow, WritesLedger, Protocol):
+    """Part of LedgerInBatches."""
+
+
+class LedgerInBatches(Ledger, ReadsEachRow, Protocol):
+    """All of it, for those who change and read many rows at a time."""

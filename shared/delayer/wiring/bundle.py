@@ -7,7 +7,7 @@ from delayer.core.api.quota import Limits
 from delayer.core.recovery.dead_letter import Contents
 from delayer.core.schedule.instants import Millis
 from delayer.ports.actions import Actions as ActionRows
-from delayer.ports.clock import Background, Clock, Parallel
+from delayer.ports.clock import Background, Clock, Meeting, Parallel
 from delayer.ports.connections import Connections
 from delayer.ports.control import Control
 from delayer.ports.dead_letter_store import DeadLetterStore
@@ -15,7 +15,7 @@ from delayer.ports.flow import Blocks
 from delayer.ports.function import Function
 from delayer.ports.jobs import Jobs
 from delayer.ports.journal import Journal
-from delayer.ports.ledger import Ledger
+from delayer.ports.ledger import Ledger, LedgerInBatches
 from delayer.ports.lines import Lines
 from delayer.ports.live_count import LiveCount
 from delayer.ports.observer import Observer
@@ -123,6 +123,10 @@ class Bundle(Protocol):
         """A thread for each."""
 
     @property
+    def new_meeting(self) -> Callable[[], Meeting]:
+        """A lock within which threads wait for each other."""
+
+    @property
     def slots(self) -> Slots:
         """The attempts that are under way."""
 
@@ -157,6 +161,10 @@ class Bundle(Protocol):
     @property
     def ledger(self) -> Ledger:
         """The ledger."""
+
+    @property
+    def ledger_in_batches(self) -> LedgerInBatches:
+        """The same, for those who change and read many rows at a time."""
 
     @property
     def control(self) -> Control:

@@ -6,6 +6,7 @@ Each is made on first use. The adapters, too, are imported by the part that make
 import secrets
 from collections.abc import Callable, Collection
 from functools import cache, cached_property
+from threading import Condition
 from typing import TYPE_CHECKING
 
 from delayer.aws.runtime.clients import client, fail_fast_dynamodb, waiting_lambda
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from delayer.aws.connections.table import DynamoConnections
     from delayer.aws.connections.tokens import DynamoTokens
     from delayer.aws.deployment.actions import DynamoActions
+    from delayer.aws.dynamodb.batches.ledger import DynamoLedgerInBatches
     from delayer.aws.dynamodb.control import DynamoControl
     from delayer.aws.dynamodb.jobs import DynamoJobs
     from delayer.aws.dynamodb.journal import DynamoJournal
@@ -144,6 +146,7 @@ class Environment:
         self.clock = SystemClock()
         self.parallel = Threads()
         self.background = Started()
+        self.new_meeting = Condition
         self.settings = EnvironmentSettings()
         self.randomness: Callable[[int], bytes] = secrets.token_bytes
         self.pick: Callable[[int], int] = secrets.randbelow
@@ -212,6 +215,12 @@ class Environment:
         from delayer.aws.dynamodb.ledger import DynamoLedger
 
         return DynamoLedger(dynamodb=client("dynamodb"), table=setting("LEDGER_TABLE"), parallel=self.parallel)
+
+    @cached_property
+    def ledger_in_batches(self) -> "DynamoLedgerInBatches":
+        from delayer.aws.dynamodb.batches.ledger import DynamoLedgerInBatches
+
+        return DynamoLedgerInBatches(dynamodb=client("dynamodb"), table=setting("LEDGER_TABLE"), parallel=self.parallel)
 
     @cached_property
     def control(self) -> "DynamoControl":

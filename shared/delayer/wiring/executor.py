@@ -19,8 +19,8 @@ from delayer.wiring.limited import GRACE, Limited
 from delayer.wiring.use_cases import execute, guard, refill
 
 # Seconds that must be left when an attempt begins: the longest attempt that there is, and its outcome, which takes up
-# to three calls of AWS, 12 seconds each (ADR 0020).
-ATTEMPT: Final = LONGEST_ATTEMPT + GRACE + 36
+# to three calls of AWS, 12 seconds each (ADR 0020); those of a batch of outcomes a third of a second more (ADR 0116).
+ATTEMPT: Final = LONGEST_ATTEMPT + GRACE + 37
 
 # Seconds before there is no time left for another attempt: what is received may have to wait until it is due, for a
 # slot, and for the ledger. If all stopped earlier, or at once, each would wait for its last attempts, and nobody would

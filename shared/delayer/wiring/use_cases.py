@@ -433,7 +433,7 @@ def relay(ports: "Bundle") -> "Relay":
     asked = gate(ports)
     return Relay(
         clock=ports.clock,
-        ledger=ports.ledger,
+        ledger=ports.ledger_in_batches,
         delayer_queue=ports.delayer_queue,
         executor_queues=ports.executor_queues,
         dead_letters=dead_letters(ports),
@@ -457,11 +457,11 @@ def claim_relaxed(ports: "Bundle") -> "ClaimRelaxed":
         dead_letters=dead_letters(ports),
         waiting=ports.dead_letter_store,
         observer=ports.observer,
-        ledger=ports.ledger,
+        ledger=ports.ledger_in_batches,
         function=ports.source,
         firing=HandOver(
             clock=ports.clock,
-            ledger=ports.ledger,
+            ledger=ports.ledger_in_batches,
             executor_queues=ports.executor_queues,
             observer=ports.observer,
             new_nonce=ports.new_token,
@@ -479,6 +479,7 @@ def execute(
 ) -> "Execute":
     """The queue of an action. `actions` are those that may come, if not all."""
     from delayer.use_cases.firing.execute import Execute
+    from delayer.use_cases.firing.together import LedgerTogether
     from delayer.use_cases.limits.seating import Seating
     from delayer.use_cases.owners.permit import Permit
 
@@ -487,7 +488,7 @@ def execute(
     limits = _limits(ports, circuits.gate)
     return Execute(
         clock=ports.clock,
-        ledger=ports.ledger,
+        ledger=LedgerTogether(ledger=ports.ledger_in_batches, clock=ports.clock, new_meeting=ports.new_meeting),
         queue=ports.own_queue,
         target=target,
         dead_letters=dead_letters(ports),

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import define, field
 from greenlet import getcurrent, greenlet
 
-from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.instants import SECOND, Millis
 from delayer.fakes import ManualClock
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.clock import Item, Outcome
@@ -174,6 +174,53 @@ class Turn:
             self.kernel.at(self.kernel.now, self._waiting.pop(0).switch)
         else:
             self._is_taken = False
+
+
+@define(eq=False)
+class VirtualMeeting:
+    """Port Meeting, between the threads of one function. Nobody comes in between: they go on one after the other."""
+
+    kernel: Kernel
+    _waiting: list["Waiter"] = field(factory=list, init=False)
+
+    def __enter__(self) -> None:
+        """Nobody else runs until this thread waits."""
+
+    def __exit__(self, *_: object) -> None:
+        """As above."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Raises Crash if its function is dead by then."""
+        waiter = Waiter(thread=current())
+        self._waiting.append(waiter)
+        if timeout is not None:
+            self.kernel.at(self.kernel.now + max(round(timeout * SECOND), 1), waiter.go_on)
+        self.kernel.pause()
+        self._waiting = [one for one in self._waiting if one is not waiter]
+        if waiter.thread.invocation.dead:
+            raise Crash(f"{waiter.thread.invocation} timed out")
+        return waiter.is_notified
+
+    def notify_all(self) -> None:
+        """At this instant, one after the other."""
+        for one in self._waiting:
+            one.is_notified = True
+            self.kernel.at(self.kernel.now, one.go_on)
+
+
+@define(eq=False)
+class Waiter:
+    """A thread that waits in a meeting."""
+
+    thread: Thread
+    is_notified: bool = False
+    _goes_on: bool = field(default=False, init=False)
+
+    def go_on(self) -> None:
+        """Once, whoever is first: the others or its time."""
+        if not self._goes_on:
+            self._goes_on = True
+            self.thread.switch()
 
 
 @define

@@ -9,7 +9,7 @@ from attrs import define, field
 
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
-from delayer.fakes.runtime.faults import Crash, failed, is_ledger
+from delayer.fakes.runtime.faults import Crash, failed
 from delayer.ports.ledger import WriteResult
 from delayer.ports.unavailable import Unavailable
 from tests.simulation.engine.chance import Chance
@@ -42,10 +42,16 @@ class Service(StrEnum):
 READS: Final = frozenset(
     {"read", "page", "shards", "progress", "heartbeat_seen", "visible", "list", "get", "named", "history", "passed"}
     | {"cursor", "definition", "filed", "listed", "cursors", "definitions", "live", "place", "round", "requested"}
-    | {"read_all", "id_keys", "rows"}
+    | {"read_all", "read_each", "id_keys", "rows"}
 )
 REPORTING: Final = ("send", "delete")  # they answer with what they did not do
 STRAGGLE: Final[Millis] = 5 * MINUTE  # no request takes effect later than this after it was made
+
+
+def is_batch(arguments: Sequence[Any]) -> bool:
+    """Whether a request has several changes of the ledger, each with its own condition and its own answer."""
+    first = arguments[0] if arguments else None
+    return isinstance(first, list) and len(first) > 1 and all(isinstance(one, LedgerChange) for one in first)
 
 
 @define
@@ -163,13 +169,13 @@ class Network:
             case Fault.BEFORE:
                 return failed(method, arguments)
             case Fault.AFTER:
-                do(*arguments)
+                self._some(label, do, arguments)
                 return failed(method, arguments)
             case Fault.LATE:
-                self._later(label, do, arguments)
+                self._each_later(label, do, arguments)
                 return failed(method, arguments)
             case Fault.TWICE:
-                self._later(label, do, arguments)
+                self._each_later(label, do, arguments)
                 return do(*arguments)
             case Fault.SLOW:
                 self.kernel.wait_until(self.kernel.now + self.chance.whole(f"{label} slow", 100, 15 * SECOND))
@@ -177,9 +183,28 @@ class Network:
             case Fault.PARTLY:
                 return self._partly(label, method, do, arguments)
             case Fault.CRASH_AFTER:
-                do(*arguments)
+                self._some(label, do, arguments)
         current().invocation.dead = True
         raise Crash(label)
+
+    def _some(self, label: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """The effect of a request that nobody hears of. Of a batch of changes, any part: each is done by itself."""
+        if not is_batch(arguments):
+            do(*arguments)
+            return
+        done = [one for one in arguments[0] if self.chance.part(f"{label} part") < 0.5]
+        do(done or arguments[0][:1])
+
+    def _each_later(self, label: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """Of a batch of changes, each in its own time."""
+        for each in [([one],) for one in arguments[0]] if is_batch(arguments) else [arguments]:
+            self._later(label, do, each)
+
+    def _throttled(self, label: str, do: Callable[..., Any], changes: Sequence[LedgerChange]) -> list[WriteResult]:
+        """The request has succeeded, and some of its changes have not."""
+        done = [self.chance.part(f"{label} part") < 0.5 for _ in changes]
+        answers = iter(do([change for change, taken in zip(changes, done, strict=True) if taken]))
+        return [next(answers) if taken else Unavailable("write ledger: ThrottlingError") for taken in done]
 
     def _later(self, label: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """The request is on its way for a while longer; whatever it comes to then, nobody hears of it."""
@@ -196,6 +221,8 @@ class Network:
         self.kernel.at(self.kernel.now + self.chance.whole(f"{label} late", 1, straggle), arrive)
 
     def _partly(self, label: str, method: str, do: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        if is_batch(arguments):
+            return self._throttled(label, do, arguments[0])
         if method not in REPORTING:
             return failed(method, arguments)
         things = list(arguments[0])
@@ -222,9 +249,4 @@ class Remote:
             do = partial(method, **named) if named else method
             return self._network.call(label, self._service, do, arguments)
 
-        def one_by_one(changes: Sequence[LedgerChange]) -> list[WriteResult]:
-            """Each change is a request of its own, and fares on its own."""
-            each = self._network.kernel.side_by_side(lambda change: call([change]), changes)
-            return [result for results in each for result in results]
-
-        return one_by_one if name == "write" and is_ledger(self._port) else call
+        return call

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 from greenlet import getcurrent
 
 from delayer.core.firing.enqueueing import edge_of
@@ -23,9 +23,10 @@ from delayer.fakes import (
 )
 from delayer.fakes.messaging.queue import Message
 from delayer.ports.flow import Rows
-from delayer.ports.ledger import WriteResult
+from delayer.ports.ledger import Conflict, WriteResult, Written
 from delayer.ports.schedule_table import Page
 from delayer.ports.series import SeriesTransaction
+from delayer.use_cases.firing.together import LedgerTogether
 from tests.simulation.engine.kernel import Thread, current
 from tests.simulation.oracle.invariant import Invariant
 from tests.world import PERIOD
@@ -68,6 +69,24 @@ class WatchedLedger(MemoryLedger):
         super().store(row)
         self._before[row.schedule_id] = (self.watch.stack.kernel.now, old)
         self.watch.wrote(old, row)
+
+
+@frozen(kw_only=True)
+class WatchedTogether(LedgerTogether):
+    """Whoever is answered knows the row, whichever thread has made the request."""
+
+    def read(self, schedule_id: str) -> LedgerRow | None:
+        row = super().read(schedule_id)
+        current().read[schedule_id] = row
+        return row
+
+    def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
+        results = super().write(changes)
+        for change, result in zip(changes, results, strict=True):
+            if isinstance(result, Written | Conflict):
+                row = result.current if isinstance(result, Conflict) else change.row
+                current().read[row.schedule_id] = row
+        return results
 
 
 @define

@@ -37,7 +37,7 @@ from delayer.fakes import (
 )
 from delayer.fakes.messaging.queue import Message, oldest
 from delayer.fakes.runtime.faults import Crash
-from delayer.ports.clock import Clock, Parallel
+from delayer.ports.clock import Clock, Meeting, Parallel
 from delayer.ports.journal import JournalEntry
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.stream_consumer import Died
@@ -46,10 +46,11 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.firing.enqueue import Enqueue, Sent
 from delayer.use_cases.firing.execute import Execute
 from delayer.use_cases.firing.relay import Relay
+from delayer.use_cases.firing.together import LedgerTogether
 from delayer.use_cases.recovery.redrive import Impossible
 from delayer.wiring import use_cases
 from tests.simulation.engine.chance import Chance
-from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, Turn, current
+from tests.simulation.engine.kernel import FunctionClock, Invocation, Kernel, SideBySide, Turn, VirtualMeeting, current
 from tests.simulation.engine.remote import BadDeploy, Harm, Network, Remote, Service
 from tests.simulation.oracle.watch import Watch
 from tests.simulation.oracle.watched import (
@@ -61,6 +62,7 @@ from tests.simulation.oracle.watched import (
     WatchedSeries,
     WatchedStore,
     WatchedTable,
+    WatchedTogether,
 )
 from tests.simulation.story.plan import Weather
 from tests.simulation.system.aws import Aws
@@ -303,6 +305,9 @@ class Stack(World):
             choose=self._choose,
         )
 
+    def meeting(self) -> Meeting:
+        return VirtualMeeting(self.kernel)
+
     def clock_for(self, function: str) -> Clock:
         return FunctionClock(self.kernel)
 
@@ -353,7 +358,8 @@ class Stack(World):
     def _new_executor(self) -> Execute:
         execute = use_cases.execute(self.ports("execute"), self.target_for("execute"))
         execute.breaker.gate.view.lock = Turn(self.kernel)
-        return execute
+        parts = {one.name: getattr(execute.ledger, one.name) for one in fields(LedgerTogether) if one.init}
+        return evolve(execute, ledger=WatchedTogether(**parts))
 
     def changes(self, records: Sequence[Any]) -> list[RecordChange]:
         """Also of the other table."""

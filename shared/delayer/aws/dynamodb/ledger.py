@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 VERSION: Final = 1
+NO_ROW: Final = LedgerRow(schedule_id="", owner="", state=State.SCHEDULED, revision=0, at=0, expires_at=0)
 
 
 @frozen(kw_only=True)
@@ -65,12 +66,15 @@ class DynamoLedger:
         except AWS_ERRORS as error:
             if error_code(error) != CONDITION_FAILED:
                 return Unavailable(f"write ledger: {error}")
-            return _in_the_way(change.row, item_in_the_way(error))
+            return answer_of(change.row, item_in_the_way(error))
         return Written()
 
 
-def _in_the_way(row: LedgerRow, item: Item | None) -> WriteResult:
-    """Our own row, if an earlier try of this very write went through and its answer was lost: then it is written."""
+def answer_of(row: LedgerRow, item: StoredItem | None) -> WriteResult:
+    """What it means that an item is in the way of a row.
+
+    It is our own row if an earlier try of this very write went through and its answer was lost: then it is written.
+    """
     if not item:
         return RowMissing(f"the ledger row of {row.schedule_id} has expired")
     try:
@@ -91,7 +95,12 @@ def condition_of(change: LedgerChange) -> Mapping[str, Any]:
 
 def to_item(row: LedgerRow) -> Item:
     """A row as DynamoDB stores it; what is empty is left out, to stay within one write unit."""
-    item: Item = {
+    return {name: value for name, value in _attributes(row).items() if value not in ({"S": ""}, {"N": "0"})}
+
+
+def _attributes(row: LedgerRow) -> Item:
+    """All that a row may have, also what is empty."""
+    return {
         "scheduleId": {"S": row.schedule_id},
         "v": {"N": str(VERSION)},
         "owner": {"S": row.owner},
@@ -117,7 +126,6 @@ def to_item(row: LedgerRow) -> Item:
         "by": {"S": row.by},
         "answer": {"S": row.answer},
     }
-    return {name: value for name, value in item.items() if value not in ({"S": ""}, {"N": "0"})}
 
 
 def from_item(item: StoredItem) -> LedgerRow:
@@ -151,3 +159,6 @@ def from_item(item: StoredItem) -> LedgerRow:
         )
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise Unavailable(f"a ledger row that cannot be read: {error!r}") from error
+
+
+ATTRIBUTES: Final = tuple(_attributes(NO_ROW))  # names

@@ -6,12 +6,12 @@ from attrs import Factory, define
 
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.ports.ledger import Conflict, WriteResult, Written
-from delayer.ports.unavailable import RowMissing
+from delayer.ports.unavailable import RowMissing, Unavailable
 
 
 @define
 class MemoryLedger:
-    """Port Ledger."""
+    """Port LedgerInBatches."""
 
     rows: dict[str, LedgerRow] = Factory(dict)
     writes: int = 0
@@ -23,6 +23,9 @@ class MemoryLedger:
     def read_all(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow]:
         found = {schedule_id: self.read(schedule_id) for schedule_id in schedule_ids}
         return {schedule_id: row for schedule_id, row in found.items() if row}
+
+    def read_each(self, schedule_ids: Sequence[str]) -> dict[str, LedgerRow | Unavailable]:
+        return dict(self.read_all(schedule_ids))
 
     def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
         return [self._write(change) for change in changes]

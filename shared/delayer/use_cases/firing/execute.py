@@ -21,11 +21,12 @@ from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, Slot, decode_for_executor, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.ports.clock import Clock, Parallel
-from delayer.ports.ledger import Conflict, ReadsAndWritesLedger
+from delayer.ports.ledger import Conflict
 from delayer.ports.observer import Observer
 from delayer.ports.queue import Outgoing, ReceivedMessage, SendsMessages
 from delayer.ports.target import NotAttempted, Target
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.firing.together import LedgerTogether
 from delayer.use_cases.flow.breaker import Breaker
 from delayer.use_cases.flow.slots import Crowded, Slots
 from delayer.use_cases.limits.limits import Limits, Missed, due_of
@@ -45,7 +46,7 @@ class Execute:
     """One batch of an action's queue."""
 
     clock: Clock
-    ledger: ReadsAndWritesLedger
+    ledger: LedgerTogether
     queue: SendsMessages  # the action's own: retries go back into it
     target: Target
     dead_letters: DeadLettersOfExecute
@@ -64,7 +65,7 @@ class Execute:
         """Handles all, side by side; returns the ids of the messages that SQS must deliver again."""
         turns = self._turns(batch)
         self._expect_seats(batch, turns)
-        settled = self.parallel.map(lambda one: self._settle(one, turns.get(one.message_id, ())), batch)
+        settled = self.parallel.map(lambda one: self._one_of_many(one, turns.get(one.message_id, ())), batch)
         return [received.message_id for received, done in zip(batch, settled, strict=True) if not done]
 
     def _turns(self, batch: Sequence[ReceivedMessage]) -> dict[str, tuple[Slot, ...]]:
@@ -91,6 +92,10 @@ class Execute:
             )
         except Exception as error:  # noqa: BLE001 - each message says by itself what is wrong
             self.observer.warn("no seats taken for the batch", error=repr(error))
+
+    def _one_of_many(self, received: ReceivedMessage, slots: tuple[Slot, ...]) -> bool:
+        with self.ledger.taking_part():
+            return self._settle(received, slots)
 
     def _settle(self, received: ReceivedMessage, slots: tuple[Slot, ...] = ()) -> bool:
         """Whether the message may be deleted. What is no fault of the message keeps it: it comes again."""

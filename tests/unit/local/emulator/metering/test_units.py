@@ -56,3 +56,15 @@ def test_a_read_costs_a_unit_per_started_four_kilobytes(length: int, consistent:
 def test_a_projected_read_is_billed_by_the_whole_item() -> None:
     whole = {"p": {"S": "x" * 9000}}
     assert read_units({"TableName": "t", "ConsistentRead": True}, {"Item": {}}, lambda _table, _item: whole) == 3
+
+
+def test_each_statement_of_a_batch_costs_what_it_writes() -> None:
+    """Also one whose condition has failed; not one that DynamoDB did not take."""
+    insert = "INSERT INTO \"t\" VALUE {'id': ?, 'detail': ?}"
+    update = 'UPDATE "t" SET "detail"=? REMOVE "by" WHERE "id"=? AND "revision"=?'
+    small = {"Statement": insert, "Parameters": [{"S": "1"}, {"S": "x"}]}
+    large = {"Statement": insert, "Parameters": [{"S": "1"}, {"S": "x" * 1500}]}
+    changed = {"Statement": update, "Parameters": [{"S": "x" * 1500}, {"S": "1"}, {"N": "1"}]}
+    codes = ["", "DuplicateItem", "ConditionalCheckFailed", "ValidationError", "ThrottlingError"]
+    answers = [{"Error": {"Code": code}} if code else {"TableName": "t"} for code in codes]
+    assert write_units({"Statements": [small, large, changed, small, small]}, {"Responses": answers}) == 1 + 2 + 2

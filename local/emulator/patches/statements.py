@@ -1,0 +1,49 @@
+"""PartiQL in a batch: each statement is authorized by what it does, and a batch either reads or writes."""
+
+import functools
+import json
+import re
+from typing import Any
+
+# What AWS calls the permission of each verb. BatchExecuteStatement itself is no action of IAM.
+ACTIONS = {"SELECT": "PartiQLSelect", "INSERT": "PartiQLInsert", "UPDATE": "PartiQLUpdate", "DELETE": "PartiQLDelete"}
+STATEMENT = re.compile(r'\s*(SELECT|INSERT|UPDATE|DELETE)\b.*?"([^"]+)"', re.IGNORECASE | re.DOTALL)
+BATCH = "dynamodb:BatchExecuteStatement"
+
+
+def authorize_statements(iam_actions: Any) -> None:
+    """ministack asks for `dynamodb:BatchExecuteStatement` on `*`. On AWS each statement needs its own permission."""
+    checks = iam_actions.dynamodb_transaction_checks
+
+    @functools.wraps(checks)
+    def checked(iam_action: str, body: bytes, region: str, account_id: str) -> list[tuple[str, str]]:
+        if iam_action != BATCH:
+            found: list[tuple[str, str]] = checks(iam_action, body, region, account_id)
+            return found
+        parts = [STATEMENT.match(text) for text in _statements(json.loads(body or b"{}"))]
+        return [
+            (f"dynamodb:{ACTIONS[part[1].upper()]}", f"arn:aws:dynamodb:{region}:{account_id}:table/{part[2]}")
+            for part in parts
+            if part
+        ]
+
+    iam_actions.dynamodb_transaction_checks = checked
+
+
+def refuse_mixed_batches(dynamodb: Any) -> None:
+    """ministack accepts reads and writes in one batch."""
+    execute = dynamodb._batch_execute_statement
+
+    @functools.wraps(execute)
+    def executed(data: Any) -> Any:
+        parts = [STATEMENT.match(text) for text in _statements(data)]
+        if len({part[1].upper() == "SELECT" for part in parts if part}) > 1:
+            sentence = "All statements of a batch must either read or write."
+            return dynamodb.error_response_json("ValidationException", sentence, 400)
+        return execute(data)
+
+    dynamodb._batch_execute_statement = executed
+
+
+def _statements(request: Any) -> list[str]:
+    return [str(one.get("Statement", "")) for one in request.get("Statements") or [] if isinstance(one, dict)]

@@ -1,0 +1,69 @@
+"""A batch of statements is checked as AWS checks it."""
+
+import importlib
+import json
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from local.emulator.patches.statements import authorize_statements, refuse_mixed_batches
+
+INSERT = "INSERT INTO \"orders\" VALUE {'id': ?}"
+UPDATE = 'update "stock" SET "number"=? WHERE "id"=?'
+SELECT = 'SELECT * FROM "orders" WHERE "id"=?'
+DELETE = 'DELETE FROM "orders" WHERE "id"=?'
+
+
+def body_of(*statements: str) -> bytes:
+    return json.dumps({"Statements": [{"Statement": one} for one in statements]}).encode()
+
+
+@pytest.fixture
+def actions() -> Any:
+    ministack = importlib.import_module("ministack.core.iam_actions")
+    found = SimpleNamespace(dynamodb_transaction_checks=ministack.dynamodb_transaction_checks)
+    authorize_statements(found)
+    return found
+
+
+def test_each_statement_needs_its_own_permission_on_its_own_table(actions: Any) -> None:
+    body = body_of(INSERT, UPDATE, SELECT, DELETE)
+    found = actions.dynamodb_transaction_checks("dynamodb:BatchExecuteStatement", body, "eu-west-1", "1")
+    assert found == [
+        ("dynamodb:PartiQLInsert", "arn:aws:dynamodb:eu-west-1:1:table/orders"),
+        ("dynamodb:PartiQLUpdate", "arn:aws:dynamodb:eu-west-1:1:table/stock"),
+        ("dynamodb:PartiQLSelect", "arn:aws:dynamodb:eu-west-1:1:table/orders"),
+        ("dynamodb:PartiQLDelete", "arn:aws:dynamodb:eu-west-1:1:table/orders"),
+    ]
+
+
+def test_a_statement_that_is_none_gets_no_permission_by_it(actions: Any) -> None:
+    """ministack then asks for the one that no role has."""
+    assert actions.dynamodb_transaction_checks("dynamodb:BatchExecuteStatement", body_of("?"), "r", "1") == []
+
+
+def test_transactions_are_left_to_ministack(actions: Any) -> None:
+    body = json.dumps({"TransactItems": [{"Put": {"TableName": "orders"}}]}).encode()
+    found = actions.dynamodb_transaction_checks("dynamodb:TransactWriteItems", body, "r", "1")
+    assert found == [("dynamodb:PutItem", "arn:aws:dynamodb:r:1:table/orders")]
+
+
+@pytest.mark.parametrize(
+    ("statements", "is_refused"),
+    [([INSERT, UPDATE, DELETE], False), ([SELECT, SELECT], False), ([INSERT, SELECT], True)],
+)
+def test_a_batch_reads_or_writes(statements: list[str], is_refused: bool) -> None:
+    dynamodb = SimpleNamespace(
+        _batch_execute_statement=lambda _: "executed", error_response_json=lambda code, *_: f"refused: {code}"
+    )
+    refuse_mixed_batches(dynamodb)
+    answer = dynamodb._batch_execute_statement(json.loads(body_of(*statements)))
+    assert answer == ("refused: ValidationException" if is_refused else "executed")
+
+
+def test_ministack_has_the_names_that_are_replaced() -> None:
+    dynamodb = importlib.import_module("ministack.services.dynamodb")
+    assert callable(dynamodb._batch_execute_statement)
+    assert callable(dynamodb.error_response_json)
+    assert callable(importlib.import_module("ministack.core.iam_actions").dynamodb_transaction_checks)
