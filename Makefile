@@ -29,7 +29,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local test test-fast lint format docs docs-serve bench simulate model record contract new-executor \
+.PHONY: help local test test-fast lint format docs docs-serve bench profile simulate model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -70,6 +70,9 @@ docs-serve: $(INSTALLED) ## serve the documentation while you write
 
 bench: $(INSTALLED) ## measure lateness, throughput and cost (ARGS=--help)
 	@$(BIN)/python -m bench $(ARGS)
+
+profile: $(INSTALLED) ## where the processor time of each function goes (ARGS=--help)
+	@$(BIN)/python -m bench.profile $(ARGS)
 
 simulate: $(INSTALLED) ## play many stories full of faults (SEEDS=10000; SEED=7 prints one story; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.simulation $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
