@@ -70,14 +70,14 @@ def _inserted(asked: Event, number: int) -> Event:
 
 
 def _removed(asked: Event, number: int) -> Event:
-    """Each with another end of its id: what was sent once is not sent again."""
+    """Each with other random characters in its id: what was sent once is not sent again."""
     due = {"pointInTime": {"N": str(_now() + 30_000)}}
     items = [{**item, **due, "due": _other_id(item["due"]["S"])} for item in _stored(asked, number)]
     return _stream("REMOVE", "OldImage", items)
 
 
 def _other_id(key: str) -> Event:
-    return {"S": key[:-8] + secrets.token_hex(4)}
+    return {"S": key[:-24] + secrets.token_hex(4) + key[-16:]}
 
 
 def _stream(kind: str, image: str, items: list[Event]) -> Event:

@@ -48,7 +48,7 @@ CASES = (
 
 @frozen(kw_only=True)
 class Profile:
-    """What one case has used. Milliseconds are of processor time, for one invocation; those of the import of a clock."""
+    """What one case has used: milliseconds of processor time for one invocation; for the import those of a clock."""
 
     function: str
     what: str

@@ -5,13 +5,14 @@ before the function, so that its import time is the one of a cold start.
 """
 
 import cProfile
+import importlib
 import io
 import json
 import pstats
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ class Calls:
         """From now on."""
         from botocore.client import BaseClient
 
-        call = BaseClient._make_api_call
+        client_class: Any = BaseClient  # botocore has no public place for this
+        call = client_class._make_api_call
 
         def timed(client: Any, *arguments: Any) -> Any:
             began = time.thread_time()
@@ -41,17 +43,17 @@ class Calls:
                         self.seconds += time.thread_time() - began
                         self.count += 1
 
-        BaseClient._make_api_call = timed
+        client_class._make_api_call = timed
 
 
 def main(asked: dict[str, Any]) -> None:
     """Print one line of JSON, and the table of the profiler if it was asked for."""
     began = time.perf_counter()
-    import app
+    app = importlib.import_module("app")
 
     import_seconds = time.perf_counter() - began
     sys.path.insert(0, str(Path(__file__).parent))
-    import events
+    events = importlib.import_module("events")
 
     calls = Calls()
     calls.watch()
@@ -114,8 +116,6 @@ def table(profiler: cProfile.Profile, rows: int) -> str:
     pstats.Stats(profiler, stream=text).strip_dirs().sort_stats("tottime").print_stats(rows)
     return text.getvalue()
 
-
-Batches = Iterator[Sequence[Any]]
 
 if __name__ == "__main__":
     main(json.loads(sys.stdin.read()))

@@ -1,5 +1,6 @@
 """POST /schedules/batch: up to a hundred schedules in one call, each with its own result."""
 
+from functools import partial
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses
@@ -8,13 +9,13 @@ from delayer.core.api.admission import admit_batch
 from delayer.core.api.cancellation import NameTaken
 from delayer.core.api.json_body import KEY, keyed
 from delayer.core.api.request import BatchItem, Invalid
-from delayer.use_cases.api.accept import Accepted
+from delayer.use_cases.api.accept import Accepted, Answer, Wish
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
 ports = Environment("api-batch-post")
 owner_of = requests.owner_reader()
-accept = use_cases.accept(ports)
+accept = use_cases.accept_many(ports)
 
 
 @ports.observer.observed
@@ -22,15 +23,16 @@ accept = use_cases.accept(ports)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
     owner, items = owner_of(event), keyed(admit_batch(requests.body_of(event)))
-    made = ports.parallel.map(lambda item: problems.respond(ports.observer, lambda: one(item, owner)), items)
-    return responses.results(made)
+    answers = iter(accept([Wish(body=item.body, key=item.key) for item in items if not item.errors], owner))
+    made = [(item, Invalid(item.errors) if item.errors else next(answers)) for item in items]
+    return responses.results([problems.respond(ports.observer, partial(shown, *one)) for one in made])
 
 
-def one(item: BatchItem, owner: str) -> responses.Response:
+def shown(item: BatchItem, answer: Answer | Exception) -> responses.Response:
     """One of them, answered as a POST of its own."""
-    if item.errors:
-        raise Invalid(item.errors)
-    match accept(item.body, owner, item.key):
+    match answer:
+        case Exception():
+            raise answer
         case Accepted(schedule_id=schedule_id, point_in_time=point_in_time):
             return hinted(responses.created(schedule_id, point_in_time), item.body)
         case NameTaken(schedule_id):

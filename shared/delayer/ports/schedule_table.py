@@ -26,6 +26,14 @@ class PutsSchedules(Protocol):
         ...
 
 
+class PutsManySchedules(Protocol):
+    """Part of ScheduleTable."""
+
+    def put_all(self, schedules: Sequence[Schedule]) -> list[Schedule]:
+        """Many, each as with `put`, in few requests; returns those not known to be stored. None may come twice."""
+        ...
+
+
 class DeletesSchedules(Protocol):
     """Part of ScheduleTable."""
 
@@ -66,11 +74,18 @@ class SendsHeartbeats(Protocol):
         ...
 
 
-class Records(PutsSchedules, DeletesSchedules, ReadsSchedules, ReadsManySchedules, Protocol):
+class Records(PutsSchedules, PutsManySchedules, DeletesSchedules, ReadsSchedules, ReadsManySchedules, Protocol):
     """The records of all lanes, as one table: the id of a schedule tells in which its record is (ADR 0095)."""
 
 
 class ScheduleTable(
-    PutsSchedules, DeletesSchedules, ReadsBuckets, ReadsSchedules, ReadsManySchedules, SendsHeartbeats, Protocol
+    PutsSchedules,
+    PutsManySchedules,
+    DeletesSchedules,
+    ReadsBuckets,
+    ReadsSchedules,
+    ReadsManySchedules,
+    SendsHeartbeats,
+    Protocol,
 ):
     """All of it."""

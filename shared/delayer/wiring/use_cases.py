@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.actions.describe import Describe
     from delayer.use_cases.actions.list_actions import ListActions
     from delayer.use_cases.actions.register import Register
-    from delayer.use_cases.api.accept import Accept
+    from delayer.use_cases.api.accept import Accept, AcceptMany
     from delayer.use_cases.api.cancel import Cancel, Forgotten
     from delayer.use_cases.api.cancel_group import BeginCancelGroup, CancelGroup, GetJob
     from delayer.use_cases.api.issue import IdCheck, Ids
@@ -150,7 +150,7 @@ def _fail_fast_journal(ports: "Bundle") -> "ReadsHistory | None":
 
 
 def accept(ports: "Bundle") -> "Accept":
-    """POST, alone and in a batch."""
+    """POST."""
     from delayer.use_cases.api.accept import Accept
 
     return Accept(
@@ -164,6 +164,13 @@ def accept(ports: "Bundle") -> "Accept":
         actions=ports.actions,
         observer=ports.observer,
     )
+
+
+def accept_many(ports: "Bundle") -> "AcceptMany":
+    """POST of a batch."""
+    from delayer.use_cases.api.accept import AcceptMany
+
+    return AcceptMany(accept=accept(ports), schedules=ports.records, parallel=ports.parallel)
 
 
 def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Replace":

@@ -68,6 +68,13 @@ def test_many_are_read_together(table: ScheduleTable, number: int) -> None:
     assert table.read_all([*keys, keys[0], key_of(a_schedule(NOW - 1).id)]) == dict(zip(keys, schedules, strict=True))
 
 
+@pytest.mark.parametrize("number", [0, 1, 26])
+def test_many_are_put_together(table: ScheduleTable, number: int) -> None:
+    schedules = [a_schedule(NOW + at) for at in range(number)]
+    assert table.put_all(schedules) == []
+    assert table.read_all([key_of(one.id) for one in schedules]) == {key_of(one.id): one for one in schedules}
+
+
 def test_an_empty_bucket_is_an_empty_last_page(table: ScheduleTable) -> None:
     """What closes a minute."""
     page = table.page(bucket_of(a_schedule()))

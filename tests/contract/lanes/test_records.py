@@ -58,6 +58,21 @@ def test_each_is_put_into_the_table_of_its_lane(stand: Stand) -> None:
     assert [stand.records.read(key) for key in KEYS] == [*ALL.values()]
 
 
+def test_many_are_put_each_into_the_table_of_its_lane(stand: Stand) -> None:
+    """To store one again changes nothing."""
+    for _ in range(2):
+        assert stand.records.put_all([*ALL.values()]) == []
+    assert stand.records.read_all(KEYS) == dict(zip(KEYS, ALL.values(), strict=True))
+    assert stand.relaxed.read_all(KEYS) == {key_of(RELAXED.id): RELAXED}
+    assert stand.records.put_all([]) == []
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_what_is_not_known_to_be_stored_is_returned(error: str) -> None:
+    records = records_in(Failing(ERRORS[error]), "precise", "relaxed", "waiting")
+    assert sorted(one.id for one in records.put_all([*ALL.values()])) == sorted(one.id for one in ALL.values())
+
+
 def test_one_call_is_about_several_lanes(stand: Stand) -> None:
     assert stand.records.read_all(KEYS) == {}
     for schedule in ALL.values():

@@ -35,6 +35,7 @@ PARTS: dict[str, set[str]] = {
     "quota": QUOTA,
     "dead_letters": DEAD_LETTERS,
     "accept": {"connections", *IDS, *QUOTA, "records", "ledger", "registry"},
+    "accept_many": {"connections", *IDS, *QUOTA, "records", "ledger", "registry", "parallel"},
     "replace": {
         "connections",
         *IDS,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from attrs import frozen
 
 from delayer.aws.dynamodb.items.attributes import Item, StoredItem, check_version
-from delayer.aws.dynamodb.items.requests import delete_all, read_all
+from delayer.aws.dynamodb.items.requests import delete_all, put_all, read_all
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.definition import FIELDS, check_json, from_texts, given
@@ -41,6 +41,11 @@ class DynamoScheduleTable:
             self.dynamodb.put_item(TableName=self.table, Item=to_item(schedule))
         except AWS_ERRORS as error:
             raise Unavailable(f"put schedule: {error}") from error
+
+    def put_all(self, schedules: Sequence[Schedule]) -> list[Schedule]:
+        by_key = {key_of(one.id): one for one in schedules}
+        left = put_all(self.dynamodb, self.table, [to_item(one) for one in schedules])
+        return [by_key[_record_key(item)] for item in left]
 
     def delete(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
         distinct = dict.fromkeys(keys)  # BatchWriteItem refuses a key that comes twice

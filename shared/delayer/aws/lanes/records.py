@@ -8,7 +8,7 @@ from attrs import frozen
 from delayer.aws.dynamodb.schedule_table import DynamoScheduleTable
 from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import id_in, in_lane
+from delayer.core.schedule.schedule_id import id_in, in_lane, key_of
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -25,6 +25,11 @@ class DynamoRecords:
 
     def put(self, schedule: Schedule) -> None:
         self._table_of(schedule.id).put(schedule)
+
+    def put_all(self, schedules: Sequence[Schedule]) -> list[Schedule]:
+        by_key = {key_of(one.id): one for one in schedules}
+        tables = self._by_table(list(by_key))
+        return [left for table, keys in tables for left in table.put_all([by_key[key] for key in keys])]
 
     def delete(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
         return [left for table, some in self._by_table(keys) for left in table.delete(some)]

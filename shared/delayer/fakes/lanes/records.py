@@ -23,6 +23,9 @@ class MemoryRecords:
     def put(self, schedule: Schedule) -> None:
         self._table_of(schedule.id).put(schedule)
 
+    def put_all(self, schedules: Sequence[Schedule]) -> list[Schedule]:
+        return [left for one in schedules for left in self._table_of(one.id).put_all([one])]
+
     def delete(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
         return [left for key in keys for left in self._table_of(id_in(key)).delete([key])]
 

@@ -33,6 +33,11 @@ class MemoryScheduleTable:
         self.rows[key] = row
         self.emit(Kind.MODIFY if old else Kind.INSERT, row)
 
+    def put_all(self, schedules: Sequence[Schedule]) -> list[Schedule]:
+        for one in schedules:
+            self.put(one)
+        return []
+
     def delete(self, keys: Sequence[RecordKey]) -> list[RecordKey]:
         for key in keys:
             row = self.rows.pop(key, None)

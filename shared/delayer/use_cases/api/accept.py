@@ -1,7 +1,9 @@
 """Accepts a schedule: checks it, gives it an id, stores it. It does not know the delayer period."""
 
 import hashlib
-from typing import Final, Protocol
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, Protocol, TypeVar
 
 from attrs import evolve, frozen
 
@@ -10,17 +12,18 @@ from delayer.core.api.cancellation import NameTaken, is_over
 from delayer.core.api.request import Request
 from delayer.core.schedule.instants import DAY, Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.ports.clock import Clock
+from delayer.ports.clock import Clock, Parallel
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.observer import Observer
 from delayer.ports.registry import CreatesSchedules, NameRow, ReadsNames, ReadsRequests, RequestRow, ScheduleTransaction
-from delayer.ports.schedule_table import PutsSchedules
+from delayer.ports.schedule_table import PutsManySchedules, PutsSchedules
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
 from delayer.use_cases.connections.naming import Naming
 from delayer.use_cases.transactions import ROUNDS, with_name
 
+TOGETHER: Final = 25  # schedules in one request
 KEY_LIFETIME: Final[Millis] = DAY  # how long the same idempotency key brings the same answer (ADR 0049)
 
 
@@ -42,6 +45,16 @@ class KeyReused:
 
 
 Answer = Accepted | NameTaken | KeyReused
+Rest = Callable[[], Answer]
+Outcome = TypeVar("Outcome")
+
+
+@frozen(kw_only=True)
+class Wish:
+    """One schedule of a batch."""
+
+    body: bytes
+    key: str = ""  # its idempotency key
 
 
 @frozen(kw_only=True)
@@ -64,20 +77,26 @@ class Accept:
         `key` is the idempotency key. It is looked up first: what was accepted stays accepted, even if its point in
         time has passed by now.
         """
+        begun = self.begin(body, owner, key)
+        if not isinstance(begun, Schedule):
+            return begun()
+        self.schedules.put(begun)
+        return self.accepted(begun)
+
+    def begin(self, body: bytes, owner: str, key: str) -> "Schedule | Rest":
+        """What is to be put, if that is all; otherwise what is left to do."""
         digest = hashlib.sha256(body).hexdigest()
         earlier = self.registry.requested(owner, key) if key else None
         if earlier and (answer := self._repeated(earlier, digest)):
-            return answer
+            return partial(_the, answer)
         request = admit(body, self.clock.now(), self.actions)
         self.quota.permit(owner, request.definition, request.point_in_time)
         connection = self.naming(owner, request.definition)
         self.quota.make_room(owner)
         self.quota.spend(owner)
         if key or request.name or request.definition.group or connection:
-            return self._in_one_transaction(request, owner, key, digest, earlier, connection)
-        schedule = self.ids.issue(request, owner)
-        self.schedules.put(schedule)
-        return self._accepted(schedule)
+            return partial(self._in_one_transaction, request, owner, key, digest, earlier, connection)
+        return self.ids.issue(request, owner)
 
     def _repeated(self, earlier: RequestRow, digest: str) -> Answer | None:
         if earlier.expires_at <= self.clock.now():
@@ -104,7 +123,7 @@ class Accept:
                     return NameTaken(holder.schedule_id)
                 transaction = with_name(transaction, request.name, holder, self.clock.now())
             if self.registry.create(transaction):
-                return self._accepted(transaction.put)
+                return self.accepted(transaction.put)
         raise Unavailable("others take the same name or key all the time; try again")
 
     def _is_live(self, holder: NameRow) -> bool:
@@ -123,7 +142,52 @@ class Accept:
         )
         return evolve(transaction, put_request=row, over_request=earlier)
 
-    def _accepted(self, new: Schedule) -> Accepted:
+    def accepted(self, new: Schedule) -> Accepted:
+        """What is stored now."""
         self.observer.count("Accepted")
         self.observer.note("accepted", new.id, pointInTime=new.point_in_time, action=new.definition.action_type)
         return Accepted(schedule_id=new.id, point_in_time=new.point_in_time)
+
+
+@frozen(kw_only=True)
+class AcceptMany:
+    """A batch."""
+
+    accept: Accept
+    schedules: PutsManySchedules
+    parallel: Parallel
+
+    def __call__(self, wishes: Sequence[Wish], owner: str) -> list[Answer | Exception]:
+        """Each by itself, with the exception that it would have raised alone.
+
+        What needs no transaction is put together, 25 in a request: it has an id of its own, and needs no condition.
+        """
+        begun = self.parallel.map(lambda wish: _caught(lambda: self.accept.begin(wish.body, owner, wish.key)), wishes)
+        plain = [one for one in begun if isinstance(one, Schedule)]
+        batches = [plain[start : start + TOGETHER] for start in range(0, len(plain), TOGETHER)]
+        not_stored = {one.id for left in self.parallel.map(self.schedules.put_all, batches) for one in left}
+
+        def finish(one: Schedule | Rest | Exception) -> Answer | Exception:
+            match one:
+                case Exception():
+                    return one
+                case Schedule() if one.id in not_stored:
+                    return Unavailable("put schedule: it is not known to be stored")
+                case Schedule():
+                    return self.accept.accepted(one)
+                case rest:
+                    return _caught(rest)
+
+        return self.parallel.map(finish, begun)
+
+
+def _caught(do: Callable[[], Outcome]) -> Outcome | Exception:
+    """One of many: what it raises concerns itself only."""
+    try:
+        return do()
+    except Exception as error:  # noqa: BLE001 - the caller has it in its place
+        return error
+
+
+def _the(answer: Answer) -> Answer:
+    return answer

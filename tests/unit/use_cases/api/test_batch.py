@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import json
 import sys
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -13,8 +14,11 @@ from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit, admit_batch
 from delayer.core.api.json_body import keyed
 from delayer.core.api.request import NotJson
+from delayer.core.schedule.schedule import Schedule
+from delayer.fakes import MemoryRecords
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.unavailable import Unavailable
+from delayer.wiring import use_cases
 from tests.cfn import ROOT, shared_variables, variables
 from tests.cold_start import RUNTIME, value_of
 from tests.samples import ACTION
@@ -51,7 +55,7 @@ def function(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def call(function: ModuleType, world: World, *schedules: object) -> list[dict[str, Any]]:
     """The results of one call."""
-    function.accept, function.ports.parallel = world.accept, world.parallel()  # type: ignore[attr-defined]
+    function.accept = use_cases.accept_many(world.ports("accept"))  # type: ignore[attr-defined]
     answer = function.handler({"body": json.dumps({"schedules": schedules}), **FROM_HERE}, None)
     assert answer["statusCode"] == 200
     results: list[dict[str, Any]] = json.loads(answer["body"])["results"]
@@ -117,6 +121,25 @@ def test_a_batch_that_was_stored_in_part_is_repeated(fault: Fault, at: int, func
     results = call(function, world, *batch)
     assert [one["status"] for one in results] == [201] * 5
     assert sorted(ids(results)) == sorted(schedule.id for schedule in world.table.rows.values())  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("left_out", [0, 24, 25, 59])
+def test_what_is_not_known_to_be_stored_is_no_success(
+    left_out: int, function: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of sixty in three requests: the others are answered 201, and stand in the table."""
+    world = World()
+    put_all = MemoryRecords.put_all
+
+    def leaves_one_out(records: MemoryRecords, schedules: Sequence[Schedule]) -> list[Schedule]:
+        left = [one for one in schedules if one.definition.payload == str(left_out)]
+        return [*put_all(records, [one for one in schedules if one not in left]), *left]
+
+    monkeypatch.setattr(MemoryRecords, "put_all", leaves_one_out)
+    results = call(function, world, *[item(payload=number) for number in range(60)])
+    assert [number for number, one in enumerate(results) if one["status"] == 503] == [left_out]
+    assert len(world.table.rows) == 59
+    assert {one for one in ids(results) if one} == {row.id for row in world.table.rows.values()}  # type: ignore[union-attr]
 
 
 def test_the_same_key_with_other_fields_is_a_mistake(function: ModuleType) -> None:
