@@ -16,7 +16,6 @@ from delayer.use_cases.recovery import dead_letter
 from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 from tests.simulation.oracle.watched import WatchedLedger
-from tests.simulation.system.bodies import body_of
 
 _decide_attempt = executing.decide_attempt
 _retry_seconds = retrying.retry_seconds
@@ -24,25 +23,8 @@ _send = execute.Execute.send
 _reach = execute.Execute.reach
 
 
-_call = execute.Execute.__call__
-_read = together.LedgerTogether.read
 _write = together.LedgerTogether.write
 _write_all = WatchedLedger.write
-_read_early: dict[int, dict[str, Any]] = {}  # by the ledger of an environment
-
-
-def _read_before_the_hold(self: Any, batch: Any) -> Any:
-    """For the whole batch, in one request, as soon as it is there."""
-    try:
-        _read_early[id(self.ledger)] = self.ledger.ledger.read_each([body_of(one.body).id for one in batch])
-    except Unavailable:
-        _read_early[id(self.ledger)] = {}
-    return _call(self, batch)
-
-
-def _the_row_of_the_batch(self: Any, schedule_id: str) -> Any:
-    row = _read_early.get(id(self), {}).pop(schedule_id, None)
-    return row if isinstance(row, LedgerRow) else _read(self, schedule_id)
 
 
 def _succeeds_as_a_whole(self: Any, changes: Any) -> Any:
@@ -186,15 +168,6 @@ BUGS = (
         what="the first of several messages makes the attempt, and the ledger does not say so",
         breaks=Invariant.ONCE,
         swaps=((executing, "decide_attempt", _take_without_a_note),),
-    ),
-    Bug(
-        name="read-before-the-hold",
-        what="the ledger is read for the whole batch when it comes, and not once each message is due",
-        breaks=Invariant.STOPPED,
-        swaps=(
-            (execute.Execute, "__call__", _read_before_the_hold),
-            (together.LedgerTogether, "read", _the_row_of_the_batch),
-        ),
     ),
     Bug(
         name="batch-succeeds-as-a-whole",
