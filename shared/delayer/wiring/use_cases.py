@@ -198,6 +198,7 @@ def lookup(ports: "Bundle") -> "Lookup":
         ids=id_check(ports),
         waits=waits(ports),
         observer=ports.observer,
+        period=ports.settings.period,
     )
 
 

@@ -134,11 +134,11 @@ class JournalOfBeginnings(MemoryJournal):
     table: MemoryScheduleTable = field(kw_only=True)
     _read: int = 0
 
-    def history(self, schedule_id: str) -> tuple[Event, ...]:
+    def history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
         unread, self._read = self.table.stream[self._read :], len(self.table.stream)
         events = [of_record(one.kind, one.row, one.sequence, 0) for one in unread if isinstance(one.row, Schedule)]
         self.write([JournalEntry(event=event, text="") for event in events if event], 0)
-        return super().history(schedule_id)
+        return super().history(schedule_id, owner)
 
 
 @frozen

@@ -52,6 +52,7 @@ def _claimed(claim: Claim, over: LedgerRow | None) -> LedgerChange:
         fence=claim.fence,
         lease_until=claim.now + claim.lease,
         claimed_at=again.claimed_at if again else claim.now,
+        enqueued_at=claim.message.enqueued_at,
         stopped_at=again.stopped_at if again else 0,
         attempt=1,
         arrival=Arrival.CONTESTED if again else Arrival.UNKNOWN,  # the first hand-over may have arrived all the same
@@ -68,5 +69,13 @@ def decide_drop(claim: Claim, current: LedgerRow | None, reason: str) -> Verdict
     if not isinstance(verdict, LedgerChange) or (current and current.state is State.CLAIMED):
         return verdict
     schedule = claim.message.schedule
-    row = new_row(EventType.DROPPED, schedule.id, schedule.owner, claim.now, over=verdict.over, detail=reason)
+    row = new_row(
+        EventType.DROPPED,
+        schedule.id,
+        schedule.owner,
+        claim.now,
+        over=verdict.over,
+        detail=reason,
+        enqueued_at=claim.message.enqueued_at,
+    )
     return LedgerChange(row=row, over=verdict.over)

@@ -1,0 +1,105 @@
+"""A history as it is shown: what the journal has, and what events and ledger row tell of earlier ones (ADR 0125).
+
+The events `enqueued` and `claimed` of a schedule that fires at its first attempt are not in the journal: each later
+event of the ledger repeats their times, and until there is one, the row has them. Both may be there all the same: an
+older version has written them, or a claim was not the first. Then they count once.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from attrs import evolve, frozen
+
+from delayer.core.history.events import Event, enqueued
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.row import LedgerRow
+from delayer.core.schedule.instants import MINUTE, Millis
+from delayer.core.schedule.schedule_id import address_of, is_relaxed
+
+SAME_REMOVAL: Final[Millis] = MINUTE  # the times of one removal differ less: one may be that of its message
+
+
+@frozen(kw_only=True)
+class _Told:
+    """What an event or a row says of the events before it."""
+
+    owner: str
+    name: str
+    enqueued_at: Millis
+    claimed_at: Millis
+
+
+def whole(schedule_id: str, events: Sequence[Event], row: LedgerRow | None = None) -> tuple[Event, ...]:
+    """All that is known to have happened, in order. In whatever order and however often the events came.
+
+    `row` is what the ledger says now, read after the events.
+    """
+    if not events:
+        return ()  # what the journal does not know at all, as it was off, has no history
+    known = {_place(event): event for event in sorted(events, key=_by_id, reverse=True)}
+    sources = sorted({*map(_of_event, known.values()), *([_of_row(row)] if row else [])}, key=_in_time)
+    for event in (one for told in sources for one in _told_by(schedule_id, told)):
+        if not _is_known(event, known.values()):
+            known[_place(event)] = event
+    return tuple(sorted(known.values(), key=lambda event: event.order))
+
+
+def on_its_way(schedule_id: str, history: Sequence[Event], period: Millis) -> tuple[Event, ...]:
+    """The history of what has left its table and is not claimed yet: nothing that was written says when it left.
+
+    It left when it came within the delayer period, or when it was accepted or redriven, if that was later: that is
+    estimated. With its claim the time is known.
+    """
+    since = max((event.at for event in history if event.type in (EventType.SCHEDULED, EventType.REDRIVEN)), default=0)
+    if any(event.state is State.ENQUEUED and event.at >= since for event in history):
+        return tuple(history)
+    due = address_of(schedule_id).due
+    within = due if is_relaxed(schedule_id) else due // MINUTE * MINUTE - period
+    left = enqueued(schedule_id, history[0].owner, max(within, since))
+    return tuple(sorted([*history, evolve(left, is_estimate=True)], key=lambda event: event.order))
+
+
+def _place(event: Event) -> tuple[EventType, Millis, int, str]:
+    """What an event is known by. A schedule has one beginning at a time, whatever change of its record tells it."""
+    only_once = event.type in (EventType.SCHEDULED, EventType.ENQUEUED)
+    return event.type, event.at, event.revision, "" if only_once else event.id
+
+
+def _by_id(event: Event) -> str:
+    return event.id
+
+
+def _of_event(event: Event) -> _Told:
+    return _Told(owner=event.owner, name=event.name, enqueued_at=event.enqueued_at, claimed_at=event.claimed_at)
+
+
+def _of_row(row: LedgerRow) -> _Told:
+    return _Told(owner=row.owner, name=row.name, enqueued_at=row.enqueued_at, claimed_at=row.claimed_at)
+
+
+def _in_time(told: _Told) -> tuple[Millis, Millis, str]:
+    return told.enqueued_at, told.claimed_at, told.name
+
+
+def _told_by(schedule_id: str, told: _Told) -> Iterator[Event]:
+    if told.enqueued_at:
+        yield enqueued(schedule_id, told.owner, told.enqueued_at)
+    if told.claimed_at:
+        yield Event(
+            id=f"claimed-{schedule_id}-{told.claimed_at}",
+            type=EventType.CLAIMED,
+            schedule_id=schedule_id,
+            owner=told.owner,
+            at=told.claimed_at,
+            state=State.CLAIMED,
+            revision=2 if told.name else 1,  # one with a name begins with a row
+            attempt=1,
+            name=told.name,
+            retold=True,
+        )
+
+
+def _is_known(event: Event, known: Iterable[Event]) -> bool:
+    """A removal by about the same time, for its message may tell another second of it; a claim by its instant."""
+    apart = SAME_REMOVAL if event.type is EventType.ENQUEUED else 1
+    return any(one.type is event.type and abs(one.at - event.at) < apart for one in known)
