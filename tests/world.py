@@ -301,8 +301,8 @@ class World:
 
     def make_adapters(self) -> None:
         """The fakes that know each other."""
-        self.table = MemoryScheduleTable(page_size=self.page_size)
-        self.relaxed = MemoryScheduleTable(page_size=self.page_size)
+        self.table = MemoryScheduleTable(page_size=self.page_size, clock=self.clock)
+        self.relaxed = MemoryScheduleTable(page_size=self.page_size, clock=self.clock)
         self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["relay"])
         self.http_suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["execute"], visibility=90 * SECOND)
         self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer", dead_letters=self.suspects)

@@ -240,9 +240,9 @@ class Stack(World):
         self.ledger = WatchedLedger(watch=self.watch)
         self.blocks = WatchedBlocks(watch=self.watch)
         self.store = WatchedStore(watch=self.watch)
-        self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
-        self.relaxed = WatchedTable(watch=self.watch, page_size=self.page_size, lane=RELAXED)
-        waiting = WatchedTable(watch=self.watch, page_size=self.page_size, lane=UNDECIDED)
+        self.table = WatchedTable(watch=self.watch, page_size=self.page_size, clock=self.clock)
+        self.relaxed = WatchedTable(watch=self.watch, page_size=self.page_size, clock=self.clock, lane=RELAXED)
+        waiting = WatchedTable(watch=self.watch, page_size=self.page_size, clock=self.clock, lane=UNDECIDED)
         self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed, waiting=waiting)
         self.waiting_records = self.records.waiting
         self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)

@@ -3,7 +3,7 @@
 from attrs import frozen
 
 from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, UnderWay, new_row
+from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow, Refuse, RetryLater, UnderWay, amended, new_row
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import DelayerMessage
 
@@ -21,12 +21,15 @@ class Claim:
 
 
 def decide_claim(claim: Claim, current: LedgerRow | None) -> Verdict:
-    """What a relay does, given the current row. After a crash a message is claimed again; a second copy never fires."""
+    """What a relay does, given the current row. After a crash a message is claimed again; a second copy never fires.
+
+    A change whose row has an end is a note in it, and no claim.
+    """
     nonce = claim.message.nonce
     if current is None:
         return _claimed(claim, None)
     if current.ended:
-        return Refuse(f"already {current.state}")
+        return _noted(claim.message, current) or Refuse(f"already {current.state}")
     if current.state is State.SCHEDULED:
         if current.nonce not in ("", nonce):
             return Refuse("a second copy: another one was redriven")
@@ -60,13 +63,20 @@ def _claimed(claim: Claim, over: LedgerRow | None) -> LedgerChange:
     return LedgerChange(row=row, over=over)
 
 
+def _noted(message: DelayerMessage, current: LedgerRow) -> LedgerChange | None:
+    """When it was enqueued, in the row of what was withdrawn on its way: only its message knows (ADR 0125)."""
+    if current.state not in (State.CANCELLED, State.REPLACED) or current.enqueued_at or not message.enqueued_at:
+        return None
+    return LedgerChange(row=amended(current, enqueued_at=message.enqueued_at), over=current)
+
+
 def decide_drop(claim: Claim, current: LedgerRow | None, reason: str) -> Verdict:
     """What a relay does with a copy that is to be dropped: it writes the end instead of the claim.
 
     What is claimed already is claimed again and handed over: its first relay may have handed it over already.
     """
     verdict = decide_claim(claim, current)
-    if not isinstance(verdict, LedgerChange) or (current and current.state is State.CLAIMED):
+    if not isinstance(verdict, LedgerChange) or (current and (current.ended or current.state is State.CLAIMED)):
         return verdict
     schedule = claim.message.schedule
     row = new_row(
