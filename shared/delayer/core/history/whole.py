@@ -5,8 +5,7 @@ event of the ledger repeats their times, and until there is one, the row has the
 older version has written them, or a claim was not the first. Then they count once.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
@@ -15,8 +14,6 @@ from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.schedule_id import address_of, is_relaxed
-
-SAME_REMOVAL: Final[Millis] = MINUTE  # the times of one removal differ less: one may be that of its message
 
 
 @frozen(kw_only=True)
@@ -39,7 +36,7 @@ def whole(schedule_id: str, events: Sequence[Event], row: LedgerRow | None = Non
     known = {_place(event): event for event in sorted(events, key=_by_id, reverse=True)}
     sources = sorted({*map(_of_event, known.values()), *([_of_row(row)] if row else [])}, key=_in_time)
     for event in (one for told in sources for one in _told_by(schedule_id, told)):
-        if not _is_known(event, known.values()):
+        if not any((one.type, one.at) == (event.type, event.at) for one in known.values()):
             known[_place(event)] = event
     return tuple(sorted(known.values(), key=lambda event: event.order))
 
@@ -97,9 +94,3 @@ def _told_by(schedule_id: str, told: _Told) -> Iterator[Event]:
             name=told.name,
             retold=True,
         )
-
-
-def _is_known(event: Event, known: Iterable[Event]) -> bool:
-    """A removal by about the same time, for its message may tell another second of it; a claim by its instant."""
-    apart = SAME_REMOVAL if event.type is EventType.ENQUEUED else 1
-    return any(one.type is event.type and abs(one.at - event.at) < apart for one in known)
