@@ -89,7 +89,7 @@ class Life:
             self.write(noted.row)
 
     def message(self, nonce: str) -> DelayerMessage:
-        return a_delayer_message(nonce=nonce, enqueued_at=self.left)
+        return evolve(a_delayer_message(nonce=nonce), enqueued_at=self.left)
 
     def following(self, transition: Transition) -> LedgerRow | None:
         row = self.row
