@@ -311,7 +311,7 @@ def test_lifecycle_events_are_off_the_firing_path() -> None:
     assert "Condition" not in expanded()["Resources"]["JournalTable"], "switching it off must not delete histories"
 
 
-def test_the_journal_does_not_get_what_is_told_again() -> None:
+def test_the_journal_does_not_get_what_is_retold() -> None:
     """And all else. Its readers, and those that pass the times on, are updated before those that rely on them."""
     expanded_now = expanded()["Resources"]
     assert expanded_now["JournalSubscription"]["Properties"]["FilterPolicy"] == {"retold": [{"exists": False}]}

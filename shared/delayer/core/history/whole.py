@@ -17,7 +17,7 @@ from delayer.core.schedule.schedule_id import address_of, is_relaxed
 
 
 @frozen(kw_only=True)
-class _Told:
+class _Times:
     """What an event or a row says of the events before it."""
 
     owner: str
@@ -35,7 +35,7 @@ def whole(schedule_id: str, events: Sequence[Event], row: LedgerRow | None = Non
         return ()  # what the journal does not know at all, as it was off, has no history
     known = {_place(event): event for event in sorted(events, key=_by_id, reverse=True)}
     sources = sorted({*map(_of_event, known.values()), *([_of_row(row)] if row else [])}, key=_in_time)
-    for event in (one for told in sources for one in _told_by(schedule_id, told)):
+    for event in (one for times in sources for one in _events_at(schedule_id, times)):
         if not any((one.type, one.at) == (event.type, event.at) for one in known.values()):
             known[_place(event)] = event
     return tuple(sorted(known.values(), key=lambda event: event.order))
@@ -66,31 +66,31 @@ def _by_id(event: Event) -> str:
     return event.id
 
 
-def _of_event(event: Event) -> _Told:
-    return _Told(owner=event.owner, name=event.name, enqueued_at=event.enqueued_at, claimed_at=event.claimed_at)
+def _of_event(event: Event) -> _Times:
+    return _Times(owner=event.owner, name=event.name, enqueued_at=event.enqueued_at, claimed_at=event.claimed_at)
 
 
-def _of_row(row: LedgerRow) -> _Told:
-    return _Told(owner=row.owner, name=row.name, enqueued_at=row.enqueued_at, claimed_at=row.claimed_at)
+def _of_row(row: LedgerRow) -> _Times:
+    return _Times(owner=row.owner, name=row.name, enqueued_at=row.enqueued_at, claimed_at=row.claimed_at)
 
 
-def _in_time(told: _Told) -> tuple[Millis, Millis, str]:
-    return told.enqueued_at, told.claimed_at, told.name
+def _in_time(times: _Times) -> tuple[Millis, Millis, str]:
+    return times.enqueued_at, times.claimed_at, times.name
 
 
-def _told_by(schedule_id: str, told: _Told) -> Iterator[Event]:
-    if told.enqueued_at:
-        yield enqueued(schedule_id, told.owner, told.enqueued_at)
-    if told.claimed_at:
+def _events_at(schedule_id: str, times: _Times) -> Iterator[Event]:
+    if times.enqueued_at:
+        yield enqueued(schedule_id, times.owner, times.enqueued_at)
+    if times.claimed_at:
         yield Event(
-            id=f"claimed-{schedule_id}-{told.claimed_at}",
+            id=f"claimed-{schedule_id}-{times.claimed_at}",
             type=EventType.CLAIMED,
             schedule_id=schedule_id,
-            owner=told.owner,
-            at=told.claimed_at,
+            owner=times.owner,
+            at=times.claimed_at,
             state=State.CLAIMED,
-            revision=2 if told.name else 1,  # one with a name begins with a row
+            revision=2 if times.name else 1,  # one with a name begins with a row
             attempt=1,
-            name=told.name,
+            name=times.name,
             retold=True,
         )

@@ -54,7 +54,7 @@ def test_a_second_copy_is_not_fired_however_long_the_lease_has_lapsed() -> None:
     assert isinstance(decide_claim(a_wanted("n2", NOW + 20 * DAY), a_claim(nonce="n1")), Refuse)
 
 
-def test_what_was_withdrawn_on_its_way_is_noted_once_and_not_claimed() -> None:
+def test_what_was_cancelled_on_its_way_is_noted_once_and_not_claimed() -> None:
     """And only if the message tells when it was enqueued; whatever else has ended knows it already."""
     wanted = a_wanted()
     telling = evolve(wanted, message=evolve(wanted.message, enqueued_at=NOW))
