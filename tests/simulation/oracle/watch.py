@@ -23,8 +23,8 @@ from delayer.ports.queue import Outgoing
 from tests.simulation.engine.kernel import Invocation, current
 from tests.simulation.oracle.decisions import Decisions
 from tests.simulation.oracle.flow_watch import FlowWatch
-from tests.simulation.oracle.histories import untrue
 from tests.simulation.oracle.invariant import ALLOWED, Broken, Invariant
+from tests.simulation.oracle.journal.histories import untrue
 from tests.simulation.oracle.keys import Keys
 from tests.simulation.oracle.series_watch import SeriesWatch
 from tests.simulation.oracle.stops import Stops
@@ -308,7 +308,8 @@ class Watch:
             self.fail(Invariant.FOLD, f"the events of {name} add up to {state}, and its row says {row.state}")
 
     def _check_history(self, row: LedgerRow, *, is_over: bool = False) -> None:
-        is_read = row.schedule_id not in self.killers  # else its function dies before it can note anything
+        # Else its function dies before it can note anything, or no relay has ever received it.
+        is_read = row.schedule_id not in self.killers.keys() | self.discarded
         if problem := untrue(row, self.events[row.schedule_id], is_over=is_over and is_read):
             self.fail(Invariant.HISTORY, f"the history of {self.name(row.schedule_id)} {problem}")
 
