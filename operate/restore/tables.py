@@ -124,7 +124,7 @@ TABLES: Final[Mapping[str, Table]] = {
         # The counts of live schedules are sums: with some of their parts from another time they would be wrong.
         decide=of_lists(
             {
-                **dict.fromkeys(("schedule", "owner"), Decision.COPY),
+                **dict.fromkeys(("schedule", "owner", "series"), Decision.COPY),
                 **dict.fromkeys(("live", "counted"), Decision.LEAVE),
             }
         ),

@@ -122,7 +122,7 @@ def test_a_schedule_that_is_far_ahead_is_redriven_into_the_table() -> None:
     body = encode(DelayerMessage(schedule=schedule, nonce=""))  # the fake's record is none that could be read
     world.store.objects[key] = dead_letter.encode(evolve(letter, body=body))
     assert redrive.redrive(key)["stillStored"] is False
-    assert list(world.table.rows.values()) == [evolve(schedule, created_at=world.clock.now())]
+    assert list(world.table.rows.values()) == [schedule], "also when it was accepted"
     world.run_until(START + 3 * HOUR)
     check_fired_once("redriven into the table", world)
     assert world.reached(schedule) == [schedule.point_in_time]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from attrs import evolve
 from ministack.core.responses import request_scope
 from ministack.services.cloudformation import engine
 
@@ -13,11 +14,14 @@ from delayer.aws.messaging.queue import BATCH_BYTES
 from delayer.core.actions.built_in import built_in
 from delayer.core.firing.relaying import MAX_HOLD
 from delayer.core.history.cloud_events import PREFIX
+from delayer.core.history.events import LifecycleRecord, enqueued
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
 from delayer.core.series.stepping import AT_THE_CLAIM
+from delayer.fakes import MemoryObserver, MemoryTopic
 from delayer.targets.aws_messages import OWN_QUEUE
 from delayer.use_cases.firing.relay import HandOver
+from delayer.use_cases.history.announce import Announce
 from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
 from operate.move_queues import TAG
 from tests.cfn import (
@@ -40,7 +44,9 @@ from tests.cfn import (
 )
 from tests.cold_start import cold_start
 from tests.contract.aws_calls import CALLS
+from tests.samples import an_id
 from tests.template.added import compared, is_added
+from tests.world import reaches_the_journal
 
 FUNCTIONS = functions()
 QUEUES = resources("AWS::SQS::Queue")
@@ -303,6 +309,19 @@ def test_lifecycle_events_are_off_the_firing_path() -> None:
     assert subscription["Condition"] == "HasJournal"
     assert subscription["Properties"]["RawMessageDelivery"] is True
     assert "Condition" not in expanded()["Resources"]["JournalTable"], "switching it off must not delete histories"
+
+
+def test_the_journal_does_not_get_what_is_retold() -> None:
+    """And all else. Its readers, and those that pass the times on, are updated before those that rely on them."""
+    expanded_now = expanded()["Resources"]
+    assert expanded_now["JournalSubscription"]["Properties"]["FilterPolicy"] == {"retold": [{"exists": False}]}
+    for retold in (True, False):
+        event = evolve(enqueued(an_id(), "owner", 1_000), retold=retold)
+        topic = MemoryTopic()
+        Announce(topic=topic, observer=MemoryObserver(), source="s")([LifecycleRecord(sequence="1", event=event)])
+        assert [reaches_the_journal(one) for one in topic.published] == [not retold]
+    assert set(expanded_now["LifecycleJournal"]["DependsOn"]) == {"ApiScheduleGet", "ApiSchedulePatch", "ApiSeriesGet"}
+    assert set(expanded_now["StreamLifecycle"]["DependsOn"]) == {"StreamEnqueuer", "RelaxedClaimer", "DelayerRelay"}
 
 
 @pytest.mark.parametrize("function", sorted(name for name in FUNCTIONS if name.startswith("subscriber-")))

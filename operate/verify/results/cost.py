@@ -24,8 +24,8 @@ FIRED: Final = (
     + 6 * SQS  # delayer queue and the action's queue: send, receive, delete
     + MEMORY * (0.02 + 0.04 + 0.1 + 0.6) * GB_SECOND
 )
-# Its four events, and the journal.
-EVENTS_AND_JOURNAL: Final = 8 * INVOCATION + 4 * SNS + 12 * SQS + 5 * WRITE
+# Its four events, two of which share a batch, and the journal, which gets two.
+EVENTS_AND_JOURNAL: Final = 5 * INVOCATION + 3 * SNS + 6 * SQS + 2 * WRITE
 A_CALL: Final = HTTP + INVOCATION + 2 * READ + MEMORY * 0.02 * GB_SECOND  # a GET, or a DELETE without its writes
 CANCELLED: Final = 2 * WRITE  # the row, and the delete
 A_RETRY: Final = 2.15

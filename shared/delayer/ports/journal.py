@@ -51,8 +51,11 @@ class WritesJournal(Protocol):
 class ReadsHistory(Protocol):
     """Part of Journal."""
 
-    def history(self, schedule_id: str) -> tuple[Event, ...]:
-        """All that is known so far, in order. The events of the last seconds may be missing."""
+    def history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
+        """The events that are stored of a schedule of this owner, in order. Those of the last seconds may be missing.
+
+        Those that later events repeat may be missing, too: see `whole`.
+        """
         ...
 
 

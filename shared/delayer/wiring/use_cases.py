@@ -205,6 +205,7 @@ def lookup(ports: "Bundle") -> "Lookup":
         ids=id_check(ports),
         waits=waits(ports),
         observer=ports.observer,
+        period=ports.settings.period,
     )
 
 

@@ -11,9 +11,18 @@ from botocore.exceptions import ClientError
 
 from delayer.aws.dynamodb.items.lists import entry_of
 from delayer.aws.dynamodb.items.requests import ITEMS, ROUNDS
-from delayer.aws.dynamodb.journal import DynamoJournal, event_from, event_item, series_list
+from delayer.aws.dynamodb.journal import (
+    MAX_BEGINNING,
+    DynamoJournal,
+    beginning_from,
+    beginning_item,
+    event_from,
+    event_item,
+    series_list,
+)
 from delayer.core.history import cloud_events
 from delayer.core.history.events import Event, Original, expiry_of
+from delayer.core.history.whole import whole
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
@@ -119,13 +128,13 @@ def store(journal: Journal, *events: Event) -> None:
 
 
 def test_nothing_is_known_at_first(journal: Journal) -> None:
-    assert journal.history(an_id()) == ()
+    assert journal.history(an_id(), OWNER) == ()
     assert journal.owned(OWNER, 0, FAR, "", 10) == Members(members=(), more="")
 
 
 def test_nothing_to_store(journal: Journal) -> None:
     store(journal)
-    assert journal.history(an_id()) == ()
+    assert journal.history(an_id(), OWNER) == ()
 
 
 @pytest.mark.parametrize(
@@ -135,7 +144,7 @@ def test_nothing_to_store(journal: Journal) -> None:
 )
 def test_an_event_is_read_as_it_was_stored(journal: Journal, event: Event) -> None:
     store(journal, event)
-    assert journal.history(event.schedule_id) == (event,)
+    assert journal.history(event.schedule_id, OWNER) == (event,)
 
 
 def test_what_is_stored_twice_is_stored_once(journal: Journal) -> None:
@@ -144,7 +153,7 @@ def test_what_is_stored_twice_is_stored_once(journal: Journal) -> None:
     store(journal, *events, *events)
     store(journal, events[1])
     store(journal, *reversed(events))
-    assert journal.history(an_id()) == tuple(events)
+    assert journal.history(an_id(), OWNER) == tuple(events)
     assert journal.owned(OWNER, 0, FAR, "", 10).members == (
         Member(schedule_id=an_id(), created_at=a_schedule().created_at),
     )
@@ -165,12 +174,12 @@ def test_a_history_is_in_order_whatever_the_order_it_came_in(journal: Journal) -
         schedule_id = an_id(NOW + number)
         for event in order:
             store(journal, evolve(event, schedule_id=schedule_id, original=None))
-        assert [event.id for event in journal.history(schedule_id)] == [event.id for event in LIFE]
+        assert [event.id for event in journal.history(schedule_id, OWNER)] == [event.id for event in LIFE]
 
 
 def test_a_history_stored_at_once_is_in_order(journal: Journal) -> None:
     store(journal, *reversed(LIFE))
-    assert journal.history(an_id()) == tuple(LIFE)
+    assert journal.history(an_id(), OWNER) == tuple(LIFE)
 
 
 @pytest.mark.parametrize(
@@ -185,14 +194,14 @@ def test_a_history_stored_at_once_is_in_order(journal: Journal) -> None:
 )
 def test_two_events_of_one_millisecond_stay_apart(journal: Journal, one: Event, other: Event) -> None:
     store(journal, other, one)
-    assert journal.history(an_id()) == (one, other)
+    assert journal.history(an_id(), OWNER) == (one, other)
 
 
 def test_a_history_is_that_of_one_schedule(journal: Journal) -> None:
     """Also where all else is the same."""
     store(journal, an_event("c1"), an_event("c1", schedule_id=an_id(NOW + 1)))
-    assert journal.history(an_id()) == (an_event("c1"),)
-    assert journal.history(an_id(NOW + 2)) == ()
+    assert journal.history(an_id(), OWNER) == (an_event("c1"),)
+    assert journal.history(an_id(NOW + 2), OWNER) == ()
 
 
 @pytest.mark.parametrize("number", [ITEMS, ITEMS + 1, 60])
@@ -200,15 +209,15 @@ def test_any_number_is_stored(journal: Journal, number: int) -> None:
     """BatchWriteItem takes 25."""
     events = [an_event(f"c{at}", NOW + at) for at in range(number)]
     store(journal, *events)
-    assert journal.history(an_id()) == tuple(events)
+    assert journal.history(an_id(), OWNER) == tuple(events)
 
 
 def test_a_history_of_many_large_events_is_whole(journal: Journal) -> None:
     """More than the megabyte that a Query reads at a time."""
-    payload = json.dumps("x" * 200_000)
-    events = [scheduled(a_schedule(created_at=NOW + at, payload=payload), f"c{at}") for at in range(8)]
+    answer = json.dumps("x" * 200_000)
+    events = [an_event(f"c{at}", NOW + at, answer=answer) for at in range(8)]
     store(journal, *events)
-    assert journal.history(an_id()) == tuple(events)
+    assert journal.history(an_id(), OWNER) == tuple(events)
 
 
 # ------------------------------------------------------------ what an owner has
@@ -317,10 +326,28 @@ def test_what_was_scheduled_is_listed_and_nothing_else_is(journal: Journal) -> N
 
 
 def test_what_was_redriven_into_the_table_is_listed_once(journal: Journal) -> None:
-    """Its record is written again, and so is announced again: two events, one schedule."""
+    """Its record is written again, and so is announced again: two events, one schedule, with one beginning."""
     store(journal, scheduled(a_schedule(), "c1"), scheduled(a_schedule(), "c2"))
     assert pages(journal, 10) == [an_id()]
-    assert [event.id for event in journal.history(an_id())] == ["c1", "c2"]
+    [beginning] = journal.history(an_id(), OWNER)
+    assert beginning.original == Original(schedule=a_schedule())
+
+
+SIZES = [0, 3_000, MAX_BEGINNING, 100_000]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_beginning_is_known_by_its_id_and_listed_whatever_its_size(journal: Journal, size: int) -> None:
+    beginning = scheduled(a_schedule(payload=json.dumps("x" * size)))
+    store(journal, an_event("c2"), beginning, beginning)
+    assert journal.history(an_id(), OWNER) == (beginning, an_event("c2"))
+    assert pages(journal, 10) == [an_id()]
+
+
+def test_a_beginning_is_that_of_its_owner(journal: Journal) -> None:
+    """Whoever asks with another owner has another id, too: none is genuine for two."""
+    store(journal, scheduled(a_schedule()))
+    assert journal.history(an_id(), "somebody else") == ()
 
 
 # ------------------------------------------------------------ what a series has put
@@ -380,7 +407,9 @@ def expiry(journal: Journal, event: Event) -> Millis:
     if isinstance(journal, MemoryJournal):
         return journal.expires[event.id] // SECOND * SECOND
     assert isinstance(journal, DynamoJournal)
-    key = {name: event_item(JournalEntry(event=event, text=""), 0)[name] for name in ("list", "entry")}
+    [entry] = entries_of([event])
+    stored = (beginning_item if event.type is EventType.SCHEDULED else event_item)(entry, 0)
+    key = {name: stored[name] for name in ("list", "entry")}
     item = journal.dynamodb.get_item(TableName=journal.table, Key=key)["Item"]
     return int(item["expiresAt"]["N"]) * SECOND
 
@@ -417,13 +446,61 @@ def test_the_text_is_stored_as_it_came(dynamodb: Any) -> None:
     assert journal.write([JournalEntry(event=cloud_events.decode(text), text=text)], KEEP_FOR) == []
     [item] = dynamodb.scan(TableName=journal.table)["Items"]
     assert item["event"] == {"S": text}
-    assert journal.history(an_id()) == (enqueued("c1"),)
+    assert journal.history(an_id(), OWNER) == (enqueued("c1"),)
+
+
+def test_the_golden_beginning() -> None:
+    item = json.loads((GOLDEN / "journal-beginning.json").read_text())
+    text = (GOLDEN / "lifecycle-event.json").read_text().rstrip("\n")
+    event = cloud_events.decode(text)
+    assert beginning_from(item) == event
+    assert beginning_item(JournalEntry(event=event, text=text), NOW + KEEP_FOR) == item, (
+        "the format changed: give it a new version"
+    )
+
+
+def test_a_beginning_of_an_older_version_is_read(dynamodb: Any) -> None:
+    """It was one of the events, and its place in the list was empty. Delivered once more, it is in both."""
+    journal = adapter(dynamodb)
+    beginning = scheduled(a_schedule())
+    [entry] = entries_of([beginning])
+    place = {name: value for name, value in beginning_item(entry, FAR).items() if name not in ("v", "event")}
+    for item in (event_item(entry, FAR), place):
+        dynamodb.put_item(TableName=journal.table, Item=item)
+    assert journal.history(an_id(), OWNER) == (beginning,)
+    assert pages(journal, 10) == [an_id()]
+    store(journal, beginning)
+    assert whole(an_id(), journal.history(an_id(), OWNER)) == (beginning,)
+    assert pages(journal, 10) == [an_id()]
+
+
+def test_what_a_later_version_added_to_a_beginning_is_kept(dynamodb: Any) -> None:
+    journal = adapter(dynamodb)
+    event = scheduled(a_schedule())
+    text = cloud_events.encode(event).replace('"data":{', '"later":[1.0, "\u00e4"],"data":{"later": 2.0,', 1)
+    assert journal.write([JournalEntry(event=event, text=text)], KEEP_FOR) == []
+    [item] = dynamodb.scan(TableName=journal.table)["Items"]
+    assert json.loads(cloud_events.lengthened(item["event"]["S"], an_id(), OWNER)) == json.loads(text)
+
+
+def test_a_schedule_that_fires_at_its_first_attempt_is_two_write_units(dynamodb: Any) -> None:
+    """Its beginning with its place in the list of its owner, and its end."""
+    journal = adapter(dynamodb)
+    end = an_event("c" * 32, NOW, 2, type=EventType.EXECUTED, state=State.EXECUTED, attempt=1, lateness=4)
+    store(
+        journal,
+        scheduled(a_schedule(payload=json.dumps({"order": "x" * 400})), "c" * 32),
+        evolve(end, detail="HTTP 204", enqueued_at=NOW, claimed_at=NOW),
+    )
+    found = dynamodb.scan(TableName=journal.table)["Items"]
+    assert sorted(item["list"]["S"] for item in found) == [f"owner#{OWNER}", f"schedule#{an_id()}"]
+    assert all(sum(len(name) + len(str(*value.values())) for name, value in item.items()) <= 1_024 for item in found)
 
 
 def test_all_that_is_stored_expires(dynamodb: Any) -> None:
-    """The place in the owner's list with the event."""
+    """The place in the owner's list, and the event that is too large for it."""
     journal = adapter(dynamodb)
-    store(journal, scheduled(a_schedule()))
+    store(journal, scheduled(a_schedule(payload=json.dumps("x" * MAX_BEGINNING))))
     found = dynamodb.scan(TableName=journal.table)["Items"]
     assert sorted(item["list"]["S"] for item in found) == [f"owner#{OWNER}", f"schedule#{an_id()}"]
     assert {item["expiresAt"]["N"] for item in found} == {str((NOW + KEEP_FOR) // SECOND)}
@@ -449,7 +526,7 @@ def test_an_event_that_cannot_be_read_makes_the_history_shorter(dynamodb: Any, c
     item = event_item(entry, NOW + KEEP_FOR)
     changed = {name: value for name, value in {**item, **change}.items() if value is not None}
     dynamodb.put_item(TableName=journal.table, Item=changed)
-    assert [event.id for event in journal.history(an_id())] == ["c1", "c3"]
+    assert [event.id for event in journal.history(an_id(), OWNER)] == ["c1", "c3"]
 
 
 def test_unprocessed_items_are_tried_again(dynamodb: Any) -> None:
@@ -466,7 +543,7 @@ def test_unprocessed_items_are_tried_again(dynamodb: Any) -> None:
     events = [an_event(f"c{at}", NOW + at) for at in range(ITEMS)]
     store(journal, *events)
     assert 1 < len(client.calls) <= ROUNDS
-    assert evolve(journal, dynamodb=dynamodb).history(an_id()) == tuple(events)
+    assert evolve(journal, dynamodb=dynamodb).history(an_id(), OWNER) == tuple(events)
 
 
 def leaving(unwanted: Callable[[dict[str, Any]], bool]) -> Wrapped:
@@ -490,11 +567,12 @@ def test_what_stays_unprocessed_is_reported_by_its_position() -> None:
 
 
 @pytest.mark.parametrize("kind", ["schedule#", "owner#"])
-def test_an_event_is_stored_only_with_its_place_in_the_list(kind: str) -> None:
+def test_a_large_beginning_is_stored_only_with_its_place_in_the_list(kind: str) -> None:
     """One of its two items missing is as good as both."""
+    payload = json.dumps("x" * MAX_BEGINNING)
     left = a_schedule(NOW + 1).id
     client = leaving(lambda item: item["list"]["S"].startswith(kind) and left in item["list"]["S"] + item["entry"]["S"])
-    events = [scheduled(a_schedule(NOW + at), f"c{at}") for at in range(3)]
+    events = [scheduled(a_schedule(NOW + at, payload=payload), f"c{at}") for at in range(3)]
     assert DynamoJournal(dynamodb=client, table="t").write(entries_of(events), KEEP_FOR) == [1]
 
 
@@ -544,7 +622,7 @@ def test_what_failed_is_unavailable(error: str) -> None:
     """And not an empty history."""
     journal = DynamoJournal(dynamodb=Failing(ERRORS[error]), table="t")
     with pytest.raises(Unavailable):
-        journal.history(an_id())
+        journal.history(an_id(), OWNER)
     with pytest.raises(Unavailable):
         journal.owned(OWNER, 0, FAR, "", 10)
     with pytest.raises(Unavailable):

@@ -48,7 +48,9 @@ def write(ledger: Ledger, row: LedgerRow, over: LedgerRow | None = None) -> Writ
     return result
 
 
-WAITING = hopped(evolve(SAMPLE, retry_at=NOW + DAY, age_from=NOW - DAY), "fence-3", NOW, after="fence-2")
+WAITING = hopped(
+    evolve(SAMPLE, enqueued_at=NOW, retry_at=NOW + DAY, age_from=NOW - DAY), "fence-3", NOW, after="fence-2"
+)
 
 
 def test_there_is_no_row_at_first(ledger: Ledger) -> None:
@@ -252,6 +254,7 @@ texts = st.text(st.characters(codec="utf-8"), max_size=MAX_DETAIL)
         nonce=texts,
         lease_until=st.integers(0, 2**48),
         claimed_at=st.integers(0, 2**48),
+        enqueued_at=st.integers(0, 2**48),
         attempt=st.integers(0, 20),
         fence=texts,
         retry_of=texts,
@@ -269,7 +272,7 @@ def test_a_row_is_read_as_it_was_written(row: LedgerRow) -> None:
 def test_a_row_fits_into_one_write_unit(dynamodb: Any) -> None:
     """1,024 bytes, names included, with the longest of everything; the reason is cut to fit."""
     row = evolve(SAMPLE, owner="x" * 256, detail="\u00e4" * 5000, nonce="x" * 16, fence="x" * 16, retry_of="x" * 16)
-    row = evolve(row, name="x" * 128, replaced_by=an_id())
+    row = evolve(row, name="x" * 128, replaced_by=an_id(), enqueued_at=NOW)
     item = to_item(row)
     assert sum(len(name) + len(str(next(iter(value.values())))) for name, value in item.items()) <= 1024
     assert from_item(item).detail == row.detail

@@ -69,7 +69,7 @@ def _try_for_ever(before: Any, passed: Any, changed_at: Millis, now: Millis) -> 
     return trial.Try(trial.Trial(began=now))
 
 
-def _nonce_of_the_event(self: Any, schedule: Any) -> DelayerMessage:
+def _nonce_of_the_event(self: Any, schedule: Any, change: Any) -> DelayerMessage:
     return DelayerMessage(schedule=schedule, nonce=f"event-{schedule.id}")
 
 

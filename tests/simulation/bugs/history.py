@@ -3,9 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from attrs import evolve
+
 from delayer.core.history import events
 from delayer.core.history.events import Event
-from delayer.core.ledger.lifecycle import State
+from delayer.core.ledger import claim
+from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.ledger.row import LedgerChange, LedgerRow
+from delayer.core.schedule.messages import DelayerMessage
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
 
@@ -21,7 +26,39 @@ def _no_event_of_a_second_end(old: Any, new: Any, change: str) -> Event | None:
     return None if is_second else _of_row(old, new, change)
 
 
+def _an_event_without_times(old: Any, new: Any, change: str) -> Event | None:
+    event = _of_row(old, new, change)
+    return evolve(event, enqueued_at=0, claimed_at=0) if event else None
+
+
+def _no_attempt_of_its_own(old: Any, new: Any, change: str) -> Event | None:
+    event = _of_row(old, new, change)
+    return evolve(event, retold=True) if event and event.type is EventType.ATTEMPT_FAILED else event
+
+
+def _no_note(message: DelayerMessage, current: LedgerRow) -> LedgerChange | None:
+    return None
+
+
 BUGS = (
+    Bug(
+        name="end-without-its-times",
+        what="the events of the ledger do not repeat when a schedule was enqueued and claimed",
+        breaks=Invariant.HISTORY,
+        swaps=((events, "of_row", _an_event_without_times),),
+    ),
+    Bug(
+        name="attempt-not-journaled",
+        what="an attempt that failed is left out of the journal, as if a later event repeated it",
+        breaks=Invariant.HISTORY,
+        swaps=((events, "of_row", _no_attempt_of_its_own),),
+    ),
+    Bug(
+        name="withdrawn-without-a-note",
+        what="a relay does not note when a schedule was enqueued that was cancelled on its way",
+        breaks=Invariant.HISTORY,
+        swaps=((claim, "_noted", _no_note),),
+    ),
     Bug(
         name="revision-ignored",
         what="the fold takes the state from any event of the ledger, and does not compare the revisions",

@@ -29,6 +29,7 @@ class Invariant(StrEnum):
     NO_DEFECT = "no function raises an error of its own"
     AS_ASKED = "what is stored is what was asked for"
     FOLD = "the fold of the events is the state of the ledger"
+    HISTORY = "a history tells what happened"
 
 
 class Broken(AssertionError):

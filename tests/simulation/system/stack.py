@@ -136,11 +136,11 @@ class JournalOfBeginnings(MemoryJournal):
     table: MemoryScheduleTable = field(kw_only=True)
     _read: int = 0
 
-    def history(self, schedule_id: str) -> tuple[Event, ...]:
+    def history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
         unread, self._read = self.table.stream[self._read :], len(self.table.stream)
         events = [of_record(one.kind, one.row, one.sequence, 0) for one in unread if isinstance(one.row, Schedule)]
         self.write([JournalEntry(event=event, text="") for event in events if event], 0)
-        return super().history(schedule_id)
+        return super().history(schedule_id, owner)
 
 
 @frozen
@@ -242,9 +242,9 @@ class Stack(World):
         self.ledger = WatchedLedger(watch=self.watch)
         self.blocks = WatchedBlocks(watch=self.watch)
         self.store = WatchedStore(watch=self.watch)
-        self.table = WatchedTable(watch=self.watch, page_size=self.page_size)
-        self.relaxed = WatchedTable(watch=self.watch, page_size=self.page_size, lane=RELAXED)
-        waiting = WatchedTable(watch=self.watch, page_size=self.page_size, lane=UNDECIDED)
+        self.table = WatchedTable(watch=self.watch, page_size=self.page_size, clock=self.clock)
+        self.relaxed = WatchedTable(watch=self.watch, page_size=self.page_size, clock=self.clock, lane=RELAXED)
+        waiting = WatchedTable(watch=self.watch, page_size=self.page_size, clock=self.clock, lane=UNDECIDED)
         self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed, waiting=waiting)
         self.waiting_records = self.records.waiting
         self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)

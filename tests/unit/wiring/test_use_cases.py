@@ -46,7 +46,8 @@ PARTS: dict[str, set[str]] = {
         "fail_fast_journal",
         "settings.has_journal",
     },
-    "lookup": {*FLOW, "control", "records", "ledger", "registry"} | {"fail_fast_journal", "settings.has_journal"},
+    "lookup": {*FLOW, "control", "records", "ledger", "registry"}
+    | {"fail_fast_journal", "settings.has_journal", "settings.period"},
     "list_schedules": {"clock", "control", "records", "ledger", "registry"} | {"journal", "settings.has_journal"},
     "cancel": {"clock", "observer", "control", "records", "waiting_records", "ledger", "registry"},
     "cancel_of_series": {"clock", "observer", "control", "timed_records", "ledger", "registry"},

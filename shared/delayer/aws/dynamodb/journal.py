@@ -1,10 +1,12 @@
 """The journal in DynamoDB: histories, and the schedules of an owner (ADR 0053).
 
 One table, `list` and `entry`. A list is `schedule#<id>` with an event in each entry, or `owner#<owner>` or
-`series#<owner>#<series>` with a schedule in each. The counts of live schedules are in the same table (`live_count`).
+`series#<owner>#<series>` with a schedule in each. The beginning of a schedule is in its entry in the list of its owner,
+whose key is known from its id (ADR 0125); only a large one is beside the other events. The counts of live schedules are
+in the same table (`live_count`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 VERSION: Final = 1
+MAX_BEGINNING: Final = 4_000  # bytes of a beginning in the list of its owner: a page of the list is 25 entries
 
 
 @frozen(kw_only=True)
@@ -37,21 +40,28 @@ class DynamoJournal:
     table: str
 
     def write(self, entries: Sequence[JournalEntry], keep_for: Millis) -> list[int]:
-        items = {_key_of(item): (one.event.id, item) for one in entries for item in _items(one, keep_for)}
-        left = put_all(self.dynamodb, self.table, [item for _, item in items.values()])
-        missing = {items[_key_of(item)][0] for item in left}
-        return [at for at, entry in enumerate(entries) if entry.event.id in missing]
+        made = [{_key_of(item): item for item in _items(one, keep_for)} for one in entries]
+        items = {key: item for one in made for key, item in one.items()}
+        left = {_key_of(item) for item in put_all(self.dynamodb, self.table, [*items.values()])}
+        return [at for at, one in enumerate(made) if not left.isdisjoint(one)]
 
-    def history(self, schedule_id: str) -> tuple[Event, ...]:
-        return tuple(event for item in self._all(f"schedule#{schedule_id}") if (event := event_from(item)))
+    def history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
+        place = lists.entry_of(schedule_id)
+        beginnings = [one for item in self._all(owner_list(owner), place) if (one := beginning_from(item))]
+        events = [event for item in self._all(f"schedule#{schedule_id}") if (event := event_from(item))]
+        return tuple(sorted([*beginnings, *events], key=lambda event: event.order))
 
-    def _all(self, entries: str) -> Iterable[Item]:
+    def _all(self, entries: str, entry: str = "") -> Iterable[Item]:
+        """All of a list, or one entry of it."""
+        values: Item = {":list": {"S": entries}}
+        if entry:
+            values[":entry"] = {"S": entry}
         try:
             pages = self.dynamodb.get_paginator("query").paginate(
                 TableName=self.table,
-                KeyConditionExpression="#list = :list",
-                ExpressionAttributeNames={"#list": "list"},
-                ExpressionAttributeValues={":list": {"S": entries}},
+                KeyConditionExpression="#list = :list" + (" AND #entry = :entry" if entry else ""),
+                ExpressionAttributeNames={"#list": "list"} | ({"#entry": "entry"} if entry else {}),
+                ExpressionAttributeValues=values,
             )
             yield from (item for page in pages for item in page["Items"])
         except AWS_ERRORS as error:
@@ -60,7 +70,7 @@ class DynamoJournal:
     def owned(self, owner: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
         query = lists.page_query(owner_list(owner), since, until, after, at_most)
         try:
-            answer = self.dynamodb.query(TableName=self.table, **query)
+            answer = self.dynamodb.query(TableName=self.table, ProjectionExpression="#entry, createdAt", **query)
         except AWS_ERRORS as error:
             raise Unavailable(f"query journal: {error}") from error
         return lists.members_in(answer)
@@ -87,9 +97,11 @@ class DynamoJournal:
 
 def _items(entry: JournalEntry, keep_for: Millis) -> list[Item]:
     event, expires_at = entry.event, expiry_of(entry.event, keep_for)
-    items = [event_item(entry, expires_at)]
-    if event.type is EventType.SCHEDULED:
-        items.append(lists.member_item(owner_list(event.owner), event.schedule_id, event.at, expires_at))
+    if event.type is not EventType.SCHEDULED:
+        return [event_item(entry, expires_at)]
+    items = [beginning_item(entry, expires_at)]
+    if "event" not in items[0]:
+        items.append(event_item(entry, expires_at))
     if entry.occurrence:
         items.append(occurrence_item(entry.event, entry.occurrence, expires_at))
     return items
@@ -126,6 +138,24 @@ def occurrence_from(item: StoredItem) -> PastOccurrence | None:
         return None
 
 
+def beginning_item(entry: JournalEntry, expires_at: Millis) -> Item:
+    """A beginning as DynamoDB stores it, in the list of its owner. A large one is not in it: that list is read."""
+    event = entry.event
+    item = lists.member_item(owner_list(event.owner), event.schedule_id, event.at, expires_at)
+    text = cloud_events.shortened(entry.text)
+    if len(text.encode()) > MAX_BEGINNING:
+        return item
+    return item | {"v": {"N": str(VERSION)}, "event": {"S": text}}
+
+
+def beginning_from(item: StoredItem) -> Event | None:
+    """The inverse of beginning_item; None also of one that has its event elsewhere."""
+    if "event" not in item:
+        return None
+    schedule_id, owner = lists.id_in(item), item["list"]["S"].partition("#")[2]
+    return _read(item, lambda text: cloud_events.lengthened(text, schedule_id, owner))
+
+
 def event_item(entry: JournalEntry, expires_at: Millis) -> Item:
     """An event as DynamoDB stores it: the text in which it came."""
     at, order, change = entry.event.order
@@ -138,10 +168,15 @@ def event_item(entry: JournalEntry, expires_at: Millis) -> Item:
 
 
 def event_from(item: StoredItem) -> Event | None:
-    """The inverse of event_item. What this code cannot read makes the history shorter, and nothing else."""
+    """The inverse of event_item."""
+    return _read(item, str)
+
+
+def _read(item: StoredItem, whole: Callable[[str], str]) -> Event | None:
+    """What this code cannot read makes the history shorter, and nothing else."""
     try:
         check_version(item, VERSION)
-        return cloud_events.decode(item["event"]["S"])
+        return cloud_events.decode(whole(item["event"]["S"]))
     except (KeyError, ValueError, TypeError, Malformed) as error:
         log.warning("an event of the journal that cannot be read: %r", error)
         return None

@@ -133,6 +133,7 @@ def shown_event(event: Event) -> Shown:
         {
             "event": event.type,
             "at": format_instant(event.at),
+            "estimated": True if event.is_estimate else None,
             "state": event.state,
             "attempt": event.attempt or None,
             "latenessMs": event.lateness,

@@ -17,7 +17,7 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.messages import DelayerMessage
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange
+from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, left_at
 
 STALE = "more than 29 days past its point in time"
 EARLY = "DynamoDB's TTL has removed its record before its point in time: somebody has changed expiresAt"
@@ -65,7 +65,8 @@ def message_of(schedule: Schedule, change: RecordChange) -> DelayerMessage:
 
     So a delivery that is repeated after a crash goes on with the claim that the first one has written.
     """
-    return DelayerMessage(schedule=schedule, nonce=change.event)
+    left = left_at(change.kind, schedule, change.at, expired=change.expired)
+    return DelayerMessage(schedule=schedule, nonce=change.event, enqueued_at=left)
 
 
 def _decide_expired(message: DelayerMessage, now: Millis, action_types: Container[str]) -> Decision:

@@ -6,10 +6,10 @@ from typing import Any, Final
 import msgspec
 from attrs import frozen
 
-from delayer.core.history.events import Event, Original
+from delayer.core.history.events import FROM_THE_TABLE, Event, Original
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule import definition
-from delayer.core.schedule.instants import format_instant, parse_instant
+from delayer.core.schedule.instants import Millis, format_instant, parse_instant
 from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of, is_undecided
@@ -20,7 +20,11 @@ MAX_BYTES: Final = 250_000  # SNS takes 262,144 with the attributes of the messa
 PAYLOAD: Final = ("payload",)
 ALL_JSON: Final = tuple(one.wire_name for one in definition.FIELDS if one.is_json)
 SERIES: Final = "series"  # it is small, and says in which list of the journal the schedule belongs
+CONTENT: Final = "application/json"
 LARGE: Final = tuple(name for name in ALL_JSON if name != SERIES)
+
+
+_RAW: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 @frozen(kw_only=True)
@@ -53,7 +57,7 @@ def _encoded(event: Event, left_out: Collection[str]) -> str:
         "type": PREFIX + event.type,
         "subject": event.schedule_id,
         "time": format_instant(event.at),
-        "datacontenttype": "application/json",
+        "datacontenttype": CONTENT,
         "sequence": f"{event.revision:05d}",
         "data": {**_data(event), **(_original_data(event.original.shown(), left_out) if event.original else {})},
     }
@@ -74,6 +78,8 @@ def _data(event: Event) -> dict[str, Any]:
         "replacedBy": event.replaced_by,
         "decidedAs": event.decided_as,
         "by": event.by,
+        "enqueuedAt": format_instant(event.enqueued_at) if event.enqueued_at else None,
+        "claimedAt": format_instant(event.claimed_at) if event.claimed_at else None,
     }
     return {name: value for name, value in known.items() if value not in (None, "")}
 
@@ -113,6 +119,47 @@ def series_in(text: str) -> str:
         raise Malformed(f"not a lifecycle event: {error}") from error
 
 
+def shortened(text: str) -> str:
+    """A beginning without what its owner and its id tell: it is stored under them. Raises msgspec's errors."""
+    envelope = _RAW.decode(text)
+    data = _RAW.decode(envelope.pop("data"))
+    subject, owner = msgspec.json.decode(envelope["subject"]), msgspec.json.decode(data["owner"])
+    around, within = _implied(subject, owner)
+    if bytes(data.get("createdAt", b"")) == bytes(envelope["time"]):
+        del data["createdAt"]
+    left = {name: value for name, value in envelope.items() if around.get(name) != bytes(value)}
+    left_within = {name: value for name, value in data.items() if within.get(name) != bytes(value)}
+    return msgspec.json.encode({**left, "data": left_within}).decode()
+
+
+def lengthened(text: str, schedule_id: str, owner: str) -> str:
+    """The inverse of shortened, up to the order of its members. Raises msgspec's errors."""
+    envelope = _RAW.decode(text)
+    data = _RAW.decode(envelope.pop("data"))
+    around, within = _implied(schedule_id, owner)
+    complete = {name: msgspec.Raw(value) for name, value in within.items()} | {"createdAt": envelope["time"]} | data
+    return msgspec.json.encode(
+        {**{name: msgspec.Raw(value) for name, value in around.items()}, **envelope, "data": complete}
+    ).decode()
+
+
+def _implied(schedule_id: str, owner: str) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """What every beginning of this schedule says of itself, as JSON: in its envelope, and in its data."""
+    state = State.UNDECIDED if is_undecided(schedule_id) else State.SCHEDULED
+    around = {
+        "specversion": SPEC,
+        "type": PREFIX + EventType.SCHEDULED,
+        "subject": schedule_id,
+        "datacontenttype": CONTENT,
+        "sequence": f"{FROM_THE_TABLE:05d}",
+    }
+    within = {"scheduleId": schedule_id, "owner": owner, "state": state}
+    return (
+        {name: msgspec.json.encode(value) for name, value in around.items()},
+        {name: msgspec.json.encode(value) for name, value in within.items()},
+    )
+
+
 def _event(envelope: _Envelope) -> Event:
     data = {name: msgspec.json.decode(value) for name, value in envelope.data.items() if name not in ALL_JSON}
     return Event(
@@ -125,16 +172,23 @@ def _event(envelope: _Envelope) -> Event:
         revision=int(envelope.sequence),
         attempt=data.get("attempt", 0),
         lateness=data.get("latenessMs"),
-        next_attempt_at=parse_instant(data["nextAttemptAt"]) if "nextAttemptAt" in data else 0,
+        next_attempt_at=_instant(data, "nextAttemptAt"),
         detail=data.get("detail", ""),
         answer=bytes(envelope.data["answer"]).decode() if "answer" in envelope.data else "",
         name=data.get("name", ""),
         replaced_by=data.get("replacedBy", ""),
         decided_as=data.get("decidedAs", ""),
         by=data.get("by", ""),
+        enqueued_at=_instant(data, "enqueuedAt"),
+        claimed_at=_instant(data, "claimedAt"),
         source=envelope.source,
         original=_original(envelope.subject, data, envelope.data) if "action" in envelope.data else None,
     )
+
+
+def _instant(data: Mapping[str, Any], name: str) -> Millis:
+    """0 if it does not have it."""
+    return parse_instant(data[name]) if name in data else 0
 
 
 def _original(schedule_id: str, data: Mapping[str, Any], raw: Mapping[str, msgspec.Raw]) -> Original:

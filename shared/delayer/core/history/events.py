@@ -13,10 +13,9 @@ from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.masking.mask import masked
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
-from delayer.core.schedule.margins import NEARLY_DUE, STALE_AFTER
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of, is_undecided
-from delayer.core.schedule.table_change import Kind
+from delayer.core.schedule.table_change import Kind, left_at
 
 FROM_THE_TABLE: Final = 0  # in place of a revision
 ASKED_FOR: Final = frozenset(  # by a caller of the API or an operator, who is named (ADR 0068)
@@ -61,6 +60,10 @@ class Event:
     replaced_by: str = ""
     decided_as: str = ""  # the schedule that has its time, with `decided`
     by: str = ""  # who asked for it: a caller of the API, or an operator
+    enqueued_at: Millis = 0  # of the ledger: when its record had left the table, if that is known
+    claimed_at: Millis = 0  # of the ledger, after a claim: when that was made
+    retold: bool = False  # a later event of the ledger repeats all that it tells: a reader of those needs no copy
+    is_estimate: bool = False  # of a time that nothing tells: it is shown, and never published
     original: Original | None = None  # with `scheduled`, unless it was too large
     source: str = ""  # names the stack, once it is published
 
@@ -88,9 +91,7 @@ def expiry_of(event: Event, keep_for: Millis) -> Millis:
 def of_record(kind: Kind, schedule: Schedule, change: str, at: Millis, *, expired: bool = False) -> Event | None:
     """The event of a change of the schedules table or of the relaxed table; None if there is nothing to publish.
 
-    A removal long before the point in time moves nothing into the delayer queue (ADR 0003), and only what DynamoDB's
-    TTL has removed from the relaxed table, `expired`, is on its way (ADR 0097). `at` may be rounded down to the second,
-    and is then before the record was there.
+    `at` and `expired` as in `left_at`.
     """
     beginning = Event(
         id=change,
@@ -105,17 +106,20 @@ def of_record(kind: Kind, schedule: Schedule, change: str, at: Millis, *, expire
         return beginning
     if beginning.state is State.UNDECIDED:
         return None  # the ledger says what became of it
-    if kind is not Kind.REMOVE or not -NEARLY_DUE <= at - schedule.address.due <= STALE_AFTER:
-        return None
-    if schedule.is_relaxed and not expired:
-        return None
+    left = left_at(kind, schedule, at, expired=expired)
+    return enqueued(schedule.id, schedule.owner, left) if left else None
+
+
+def enqueued(schedule_id: str, owner: str, at: Millis) -> Event:
+    """That a record has left its table. Its id is made from what it says: whoever tells it again tells the same."""
     return Event(
-        id=change,
+        id=f"enqueued-{schedule_id}-{at}",
         type=EventType.ENQUEUED,
-        schedule_id=schedule.id,
-        owner=schedule.owner,
-        at=max(at, schedule.created_at),
+        schedule_id=schedule_id,
+        owner=owner,
+        at=at,
         state=State.ENQUEUED,
+        retold=True,
     )
 
 
@@ -124,6 +128,8 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
 
     A named schedule begins with a row, but the event of its beginning comes from its record.
     """
+    if old and new.ended and new.state is old.state and new.enqueued_at != old.enqueued_at:
+        return evolve(enqueued(new.schedule_id, new.owner, new.enqueued_at), retold=False)  # no later row will tell it
     kind = _type_of(old, new)
     if kind is None:
         return None
@@ -145,7 +151,20 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
         replaced_by=new.replaced_by,
         decided_as=new.decided_as,
         by=new.by if kind in ASKED_FOR else "",
+        enqueued_at=_enqueued_at(old, new),
+        claimed_at=0 if kind is EventType.CLAIMED else new.claimed_at,
+        retold=kind is EventType.CLAIMED and _is_first(old),
     )
+
+
+def _is_first(old: LedgerRow | None) -> bool:
+    """Whether nothing has happened to it before this claim; at most it has a name."""
+    return old is None or (old.revision == 1 and bool(old.name) and not old.detail)
+
+
+def _enqueued_at(old: LedgerRow | None, new: LedgerRow) -> Millis:
+    """Code that does not know it yet writes the row without it: then it is in the row before, of the same claim."""
+    return new.enqueued_at or (old.enqueued_at if old and old.nonce == new.nonce else 0)
 
 
 def _attempt_of(kind: EventType, row: LedgerRow) -> int:

@@ -39,6 +39,7 @@ class LedgerRow:
     nonce: str = ""  # of the message that holds the claim; empty if there never was one
     lease_until: Millis = 0  # until then, the function that claimed may still be at work
     claimed_at: Millis = 0
+    enqueued_at: Millis = 0  # when its record left the table, as its message tells: the events of the row repeat it
     attempt: int = 0  # the attempt that is under way or is to be made next; 1 at the claim
     fence: str = ""  # fencing token: names the message that may make this attempt; unless it is contested, the only one
     retry_of: str = ""  # the fencing token of the message that sent the one for this attempt; empty for the first

@@ -38,6 +38,7 @@ class DelayerMessage:
     hops: int = 0  # how often the relay has sent it again
     slots: tuple[Slot, ...] = ()  # that are booked for it, if its attempts are limited
     age_from: Millis = 0  # when a limit has kept it waiting for the first time: from then on its age counts
+    enqueued_at: Millis = 0  # when its record left the table, to the second; 0 if the message is older than this field
 
 
 @frozen(kw_only=True)
@@ -122,7 +123,7 @@ HEADS: Final[Mapping[type, _FieldDecoders]] = {  # what a message has besides it
     },
 }
 MAY_HAVE: Final[Mapping[type, _FieldDecoders]] = {  # what is left out if it is empty or 0
-    DelayerMessage: {"hops": _NUMBER, "slots": _SLOTS, "age_from": _NUMBER},
+    DelayerMessage: {"hops": _NUMBER, "slots": _SLOTS, "age_from": _NUMBER, "enqueued_at": _NUMBER},
     ExecutorMessage: {"slots": _SLOTS, "not_before": _NUMBER, "age_from": _NUMBER},
     OutcomeMessage: {"answer": _TEXT},
 }

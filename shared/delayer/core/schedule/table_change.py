@@ -7,6 +7,7 @@ from attrs import field, frozen
 
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
+from delayer.core.schedule.margins import NEARLY_DUE, STALE_AFTER
 from delayer.core.schedule.schedule import Schedule
 
 
@@ -49,3 +50,17 @@ class RecordChange:
     def row(self) -> Row:
         """What the record was or is."""
         return self.read()
+
+
+def left_at(kind: Kind, schedule: Schedule, at: Millis, *, expired: bool) -> Millis:
+    """When this change, made `at`, has put a schedule on its way; 0 if it has not.
+
+    A removal long before the point in time moves nothing into the delayer queue (ADR 0003), and only what DynamoDB's
+    TTL has removed from the relaxed table, `expired`, is on its way (ADR 0097). `at` may be rounded down to the second,
+    and is then before the record was there.
+    """
+    if kind is not Kind.REMOVE or not -NEARLY_DUE <= at - schedule.address.due <= STALE_AFTER:
+        return 0
+    if schedule.is_relaxed and not expired:
+        return 0
+    return max(at, schedule.created_at)

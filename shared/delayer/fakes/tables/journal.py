@@ -21,6 +21,7 @@ class MemoryJournal:
     """Port Journal."""
 
     histories: dict[str, dict[str, Event]] = Factory(dict)
+    beginnings: dict[tuple[str, str], Event] = Factory(dict)  # by owner and schedule
     owners: dict[str, dict[str, Member]] = Factory(dict)
     expires: dict[str, Millis] = Factory(dict)  # when an event may be forgotten, by its id
     series: dict[tuple[str, str], dict[str, PastOccurrence]] = Factory(dict)
@@ -29,8 +30,10 @@ class MemoryJournal:
         for entry in entries:
             event = entry.event
             self.expires[event.id] = expiry_of(event, keep_for)
-            self.histories.setdefault(event.schedule_id, {})[event.id] = event
-            if event.type is EventType.SCHEDULED:
+            if event.type is not EventType.SCHEDULED:
+                self.histories.setdefault(event.schedule_id, {})[event.id] = event
+            else:
+                self.beginnings[event.owner, event.schedule_id] = event
                 member = Member(schedule_id=event.schedule_id, created_at=event.at)
                 self.owners.setdefault(event.owner, {})[event.schedule_id] = member
             if which := entry.occurrence:
@@ -38,8 +41,10 @@ class MemoryJournal:
                 self.series.setdefault((event.owner, which.series), {})[event.schedule_id] = past
         return []
 
-    def history(self, schedule_id: str) -> tuple[Event, ...]:
-        events = self.histories.get(schedule_id, {}).values()
+    def history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
+        events = [*self.histories.get(schedule_id, {}).values()]
+        if beginning := self.beginnings.get((owner, schedule_id)):
+            events.append(beginning)
         return tuple(sorted(events, key=lambda event: event.order))
 
     def owned(self, owner: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:

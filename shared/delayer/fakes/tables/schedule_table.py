@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from attrs import Factory, define
 
 from delayer.core.schedule.bucket import Bucket, RecordKey
-from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.schedule.table_change import Heartbeat, Kind, RecordChange, Row, known
+from delayer.ports.clock import Clock
 from delayer.ports.schedule_table import Page
 
 HEARTBEAT = "heartbeat"
@@ -19,6 +20,7 @@ class MemoryScheduleTable:
     """Port ScheduleTable. A second put of the same row makes no stream record, and neither does a delete of nothing."""
 
     page_size: int = 500
+    clock: Clock | None = None  # None: when a change was made is when its stream is read
     rows: dict[RecordKey, Row] = Factory(dict)
     stream: list[RecordChange] = Factory(list)
 
@@ -74,7 +76,14 @@ class MemoryScheduleTable:
     def emit(self, kind: Kind, row: Row, *, expired: bool = False) -> None:
         """A record of the stream."""
         sequence = f"{len(self.stream) + 1:021d}"
-        record = {"sequence": sequence, "kind": kind, "row": repr(row)}
         self.stream.append(
-            RecordChange(kind=kind, sequence=sequence, read=known(row), record=record, event=sequence, expired=expired)
+            RecordChange(
+                kind=kind,
+                sequence=sequence,
+                read=known(row),
+                record={"sequence": sequence, "kind": kind, "row": repr(row)},
+                at=self.clock.now() // SECOND * SECOND if self.clock else 0,
+                event=sequence,
+                expired=expired,
+            )
         )

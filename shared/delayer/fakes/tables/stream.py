@@ -68,7 +68,7 @@ class MemoryStream:
         now = self.clock.now()
         for change in self.records[self._read :]:
             self._arrived[change.sequence] = now
-            self._waiting[self._shard_of(change)].append(evolve(change, at=now // SECOND * SECOND))
+            self._waiting[self._shard_of(change)].append(evolve(change, at=change.at or now // SECOND * SECOND))
         self._read = len(self.records)
 
     def _shard_of(self, change: RecordChange) -> int:

@@ -5,7 +5,9 @@ from attrs import evolve, frozen
 from delayer.core.api.cancellation import Expired, NotFound, is_foreign
 from delayer.core.api.status import Status, status_of
 from delayer.core.history.events import Event
+from delayer.core.history.whole import on_its_way, whole
 from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule_id import is_undecided, key_of
 from delayer.ports.clock import Clock
 from delayer.ports.journal import ReadsHistory
@@ -30,19 +32,27 @@ class Lookup:
     ids: IdCheck
     waits: Waits
     observer: Observer
+    period: Millis  # the delayer period
 
     def by_id(self, schedule_id: str, owner: str) -> Status | Expired | NotFound:
         """Raises Unavailable if AWS failed."""
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
-        history = self._history(schedule_id)  # first, so that it is never ahead of the state
+        history = self._history(schedule_id, owner)  # first, so that it is never ahead of the state
         if is_undecided(schedule_id):
             return self._undecided(schedule_id, owner, history)
         row = self.ledger.read(schedule_id)
         record = None if row and row.state is not State.SCHEDULED else self.schedules.read(key_of(schedule_id))
         if is_foreign(row, owner) or (record and record.owner != owner):
             return NotFound()
-        return self._waiting(status_of(schedule_id, row, record, self.clock.now(), history), owner)
+        status = status_of(schedule_id, row, record, self.clock.now(), whole(schedule_id, history, row))
+        return self._waiting(self._on_its_way(status), owner)
+
+    def _on_its_way(self, status: Status | Expired) -> Status | Expired:
+        """Nothing has written yet when it left the table: its history says so as well as can be known."""
+        if isinstance(status, Expired) or status.state is not State.ENQUEUED or not status.history:
+            return status
+        return evolve(status, history=on_its_way(status.schedule_id, status.history, self.period))
 
     def _waiting(self, status: Status | Expired, owner: str) -> Status | Expired:
         """With what keeps it back, if it is overdue or waits for an attempt. Of all else nothing is read."""
@@ -67,10 +77,10 @@ class Lookup:
             return found
         return evolve(found, schedule_id=schedule_id, decided_as=row.decided_as, history=(*history, *found.history))
 
-    def _history(self, schedule_id: str) -> tuple[Event, ...]:
+    def _history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
         """If the journal does not answer, the history is missing, and nothing else."""
         try:
-            return self.journal.history(schedule_id) if self.journal else ()
+            return self.journal.history(schedule_id, owner) if self.journal else ()
         except Unavailable as error:
             self.observer.warn("journal not read", schedule_id, error=str(error))
             return ()

@@ -147,7 +147,7 @@ class Replace:
             current = self.ledger.read(schedule_id)
             if is_foreign(current, owner):
                 return NotFound()
-            old, soon = self._base(schedule_id, current, payload)
+            old, soon = self._base(schedule_id, owner, current, payload)
             if isinstance(old, Masked):
                 return old
             if old is None:
@@ -197,16 +197,16 @@ class Replace:
         return in_place_of(self._with_its_name(plain, schedule_id, current), end)
 
     def _base(
-        self, schedule_id: str, current: LedgerRow | None, payload: str | None
+        self, schedule_id: str, owner: str, current: LedgerRow | None, payload: str | None
     ) -> tuple[Schedule | Masked | None, bool]:
         """What is to be changed, from its record or from the journal; and whether more may be known in a second."""
         record = self.schedules.read(key_of(schedule_id))
         if record or is_undecided(schedule_id):
             return record, False  # what waits for its time has a record, or is over
-        return self._remembered(schedule_id, current, payload)
+        return self._remembered(schedule_id, owner, current, payload)
 
     def _remembered(
-        self, schedule_id: str, current: LedgerRow | None, payload: str | None
+        self, schedule_id: str, owner: str, current: LedgerRow | None, payload: str | None
     ) -> tuple[Schedule | Masked | None, bool]:
         """What the journal knows of one that is on its way; and whether it may know more in a second.
 
@@ -216,7 +216,7 @@ class Replace:
         if self.journal is None or (current and current.state not in REPLACEABLE):
             return None, False
         try:
-            history = self.journal.history(schedule_id)
+            history = self.journal.history(schedule_id, owner)
         except Unavailable:
             return None, True
         original = original_in(history)

@@ -15,7 +15,7 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
-from delayer.core.schedule.table_change import RecordChange
+from delayer.core.schedule.table_change import RecordChange, left_at
 from delayer.ports.clock import Clock
 from delayer.ports.control import NotesHeartbeat, ReadsHeartbeat
 from delayer.ports.dead_letter_store import SetsAside
@@ -162,6 +162,7 @@ class StreamBatch:
                         schedule_id=schedule.id if schedule else "",
                         owner=schedule.owner if schedule else "",
                         nonce=change.event if self.claims else "",
+                        enqueued_at=_left_at(change, schedule),
                     )
                 )
             except Unavailable:
@@ -270,7 +271,7 @@ class Enqueue(StreamBatch):
         for change, send in removed:
             try:
                 outgoing = Outgoing(
-                    body=encode(self.message(send.schedule)),
+                    body=encode(self.message(send.schedule, change)),
                     delay_seconds=send.delay_seconds,
                     message_group=message_group_of(send.schedule),
                 )
@@ -292,9 +293,10 @@ class Enqueue(StreamBatch):
                 self.observer.note("enqueued", one.schedule.id, delaySeconds=one.outgoing.delay_seconds)
         return [one.change.sequence for position, one in enumerate(ready) if position in unsent]
 
-    def message(self, schedule: Schedule) -> DelayerMessage:
+    def message(self, schedule: Schedule, change: RecordChange) -> DelayerMessage:
         """Each send has a nonce of its own (ADR 0018)."""
-        return DelayerMessage(schedule=schedule, nonce=self.new_nonce())
+        left = left_at(change.kind, schedule, change.at, expired=change.expired)
+        return DelayerMessage(schedule=schedule, nonce=self.new_nonce(), enqueued_at=left)
 
     def _note(self, heartbeats: Sequence[core.NoteHeartbeat]) -> None:
         """A heartbeat that is not noted holds up the sweep, as it should; it need not hold up the stream as well."""
@@ -303,3 +305,7 @@ class Enqueue(StreamBatch):
                 self.control.note_heartbeat(heartbeat.sent_at)
             except Unavailable as error:
                 self.observer.warn("heartbeat not noted", error=str(error))
+
+
+def _left_at(change: RecordChange, schedule: Schedule | None) -> Millis:
+    return left_at(change.kind, schedule, change.at, expired=change.expired) if schedule else 0

@@ -98,6 +98,8 @@ class HandOver:
             case LedgerChange() if outcome.row.state is State.DROPPED:
                 self.observer.count("Dropped")
                 self.observer.note("dropped", schedule.id, reason=outcome.row.detail)
+            case LedgerChange() if outcome.row.ended:
+                self.observer.note("copy refused", schedule.id, reason=f"already {outcome.row.state}")
             case LedgerChange():
                 self.observer.count("Claimed")
                 self.observer.note("claimed", schedule.id, early=schedule.point_in_time - now)
@@ -274,7 +276,7 @@ def _has_ended(outcome: Verdict | Exception) -> bool:
     """
     if isinstance(outcome, Refuse):
         return not isinstance(outcome, UnderWay)
-    return isinstance(outcome, LedgerChange) and outcome.row.state is State.DROPPED
+    return isinstance(outcome, LedgerChange) and outcome.row.ended
 
 
 def _delayed(held: Held, seconds: int) -> Outgoing:

@@ -61,6 +61,7 @@ def _announcement(event: Event) -> Announcement:
         "owner": event.owner,
         "group": group,
         "kind": _kind(event.schedule_id),
+        "retold": "later" if event.retold else "",
     }
     return Announcement(
         text=cloud_events.encode(event),

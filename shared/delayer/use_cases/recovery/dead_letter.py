@@ -12,6 +12,7 @@ from delayer.core.ledger.outcome import ended, ended_unclaimed
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import DeadLetter, Prefix
 from delayer.core.recovery.disposition import Disposition, decide_disposition, may_need_body
+from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, OutcomeMessage, encode
 from delayer.core.schedule.schedule_id import address_of
 from delayer.ports.clock import Clock
@@ -35,6 +36,7 @@ class Undeliverable:
     owner: str = ""
     nonce: str = ""  # empty if it was never sent
     fence: str = ""  # empty if it was never handed over
+    enqueued_at: Millis = 0  # when its record left the table, if the copy tells
 
 
 def undeliverable(
@@ -50,6 +52,7 @@ def undeliverable(
         owner=message.schedule.owner,
         nonce=message.nonce,
         fence="" if isinstance(message, DelayerMessage) else message.fence,
+        enqueued_at=message.enqueued_at if isinstance(message, DelayerMessage) else 0,
     )
 
 
@@ -136,9 +139,12 @@ class DeadLetters:
         if disposition is not Disposition.MARK:
             return disposition
         now, state = self.clock.now(), State.DEAD_LETTERED
-        if current:
-            return LedgerChange(row=ended(current, state, now, copy.reason), over=current)
-        return LedgerChange(row=ended_unclaimed(copy.schedule_id, copy.owner, state, now, copy.reason))
+        row = (
+            ended(current, state, now, copy.reason)
+            if current
+            else ended_unclaimed(copy.schedule_id, copy.owner, state, now, copy.reason)
+        )
+        return LedgerChange(row=evolve(row, enqueued_at=row.enqueued_at or copy.enqueued_at), over=current)
 
 
 def _with_known_id(copy: Undeliverable) -> Undeliverable:

@@ -155,7 +155,7 @@ class Redrive:
             opened = self._open(schedule, row, "")
             if isinstance(opened, Refused):
                 return opened
-            self.schedules.put(evolve(schedule, created_at=self.clock.now()))  # its event comes after the redrive
+            self.schedules.put(schedule)  # as it was: nothing of a definition ever changes, nor when it was accepted
             return opened
         nonce = self.new_nonce()
         if isinstance(refused := self._open(schedule, row, nonce), Refused):

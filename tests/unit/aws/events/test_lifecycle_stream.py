@@ -90,12 +90,13 @@ def test_what_is_removed_when_it_is_nearly_due_is_enqueued() -> None:
     """At the time of the stream, to the second."""
     event = the_event(of_table("REMOVE", at=NOW - 29_500))
     assert event == Event(
-        id="change 1",
+        id=f"enqueued-{an_id()}-{NOW - 30_000}",
         type=EventType.ENQUEUED,
         schedule_id=an_id(),
         owner=OWNER,
         at=NOW - 30_000,
         state=State.ENQUEUED,
+        retold=True,
     )
 
 
@@ -117,7 +118,7 @@ def test_the_golden_record() -> None:
     [record] = read(STREAM_RECORD)
     assert record.sequence == STREAM_RECORD["dynamodb"]["SequenceNumber"]
     assert record.event
-    assert (record.event.id, record.event.type) == (STREAM_RECORD["eventID"], EventType.ENQUEUED)
+    assert (record.event.id, record.event.type) == (f"enqueued-{an_id()}-{record.event.at}", EventType.ENQUEUED)
     assert record.event.schedule_id == an_id()
 
 
@@ -171,6 +172,7 @@ def test_a_claim_is_answered() -> None:
         state=State.CLAIMED,
         revision=1,
         attempt=1,
+        retold=True,
     )
 
 

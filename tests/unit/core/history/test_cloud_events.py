@@ -76,6 +76,7 @@ def test_it_is_a_cloud_event() -> None:
         "latenessMs": 0,
         "detail": "HTTP 503",
         "name": "invoice 17",
+        "claimedAt": "2026-11-21T09:00:00.000Z",
     }
 
 

@@ -16,9 +16,10 @@ from delayer.core.ledger.row import LedgerChange, LedgerRow, named
 from delayer.core.recovery.redriving import redriven, settled
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.margins import NEARLY_DUE, ROW_LIFETIME, STALE_AFTER
+from delayer.core.schedule.messages import DelayerMessage
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind as Id
-from delayer.core.schedule.table_change import Kind
+from delayer.core.schedule.table_change import Kind, left_at
 from tests.samples import LEASE, NOW, OWNER, a_claim, a_delayer_message, a_schedule, an_id
 
 BEGINNING = NOW - 5 * MINUTE
@@ -35,6 +36,7 @@ class Life:
     row: LedgerRow | None = None
     events: list[Event] = field(factory=list)
     nonces: int = 0
+    left: Millis = 0  # when its record left the table, as the message tells that was sent then
 
     def __attrs_post_init__(self) -> None:
         self.stored()
@@ -66,17 +68,28 @@ class Life:
         if transition.event is EventType.ENQUEUED:
             removed = self.now // SECOND * SECOND  # as the stream has it
             self.report(of_record(Kind.REMOVE, self.schedule, self.change(), removed))
+            self.left = left_at(Kind.REMOVE, self.schedule, removed, expired=False)
         else:
             row = self.following(transition)
             if row is None:
                 return False
             self.write(row)
+            self.received_too_late()
         if transition.event is EventType.REDRIVEN and transition.target is State.SCHEDULED:
             self.stored()
             assert self.row
             self.write(settled(self.row))
         self.state = transition.target
         return True
+
+    def received_too_late(self) -> None:
+        """What was withdrawn on its way is received by a relay all the same."""
+        claim = Claim(message=self.message("n"), fence="d", now=self.now, lease=LEASE)
+        if self.row and self.row.ended and isinstance(noted := decide_claim(claim, self.row), LedgerChange):
+            self.write(noted.row)
+
+    def message(self, nonce: str) -> DelayerMessage:
+        return evolve(a_delayer_message(nonce=nonce), enqueued_at=self.left)
 
     def following(self, transition: Transition) -> LedgerRow | None:
         row = self.row
@@ -85,7 +98,7 @@ class Life:
                 again = transition.event is EventType.CLAIMED_AGAIN
                 nonce = row.nonce if row and (again or row.nonce) else f"n{self.nonces}"
                 self.now += LEASE if again else 0
-                claim = Claim(message=a_delayer_message(nonce=nonce), fence="d", now=self.now, lease=LEASE)
+                claim = Claim(message=self.message(nonce), fence="d", now=self.now, lease=LEASE)
                 verdict = decide_claim(claim, row)
                 return verdict.row if isinstance(verdict, LedgerChange) else None
             case EventType.ATTEMPT_FAILED:
@@ -97,11 +110,16 @@ class Life:
             case EventType.REDRIVEN:
                 self.nonces += 1
                 self.now += 2 * SECOND  # nobody is quicker than that
+                self.left = 0
                 nonce = f"n{self.nonces}" if transition.target is State.ENQUEUED else ""
                 return redriven(a_schedule().id, OWNER, row, nonce, self.now)
-        if row is None:
-            return ended_unclaimed(self.schedule.id, OWNER, transition.target, self.now, "")
-        return ended(row, transition.target, self.now)
+        end = (
+            ended(row, transition.target, self.now)
+            if row
+            else ended_unclaimed(self.schedule.id, OWNER, transition.target, self.now, "")
+        )
+        of_a_message = transition.source is State.ENQUEUED and transition.by != "client"
+        return evolve(end, enqueued_at=self.left) if of_a_message else end
 
 
 steps = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 3 * HOUR)), max_size=20)

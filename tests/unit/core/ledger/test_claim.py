@@ -1,9 +1,10 @@
 """Who may claim: the first copy, or the same message again once its lease has lapsed."""
 
+from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from delayer.core.ledger.claim import decide_claim
+from delayer.core.ledger.claim import decide_claim, decide_drop
 from delayer.core.ledger.lifecycle import ENDS, State
 from delayer.core.ledger.row import LedgerChange, Refuse, RetryLater
 from delayer.core.schedule.instants import DAY, Millis
@@ -51,3 +52,27 @@ def test_against_any_current_row(state: State, nonce: str, retry_of: str, later:
 
 def test_a_second_copy_is_not_fired_however_long_the_lease_has_lapsed() -> None:
     assert isinstance(decide_claim(a_wanted("n2", NOW + 20 * DAY), a_claim(nonce="n1")), Refuse)
+
+
+def test_what_was_cancelled_on_its_way_is_noted_once_and_not_claimed() -> None:
+    """And only if the message tells when it was enqueued; whatever else has ended knows it already."""
+    wanted = a_wanted()
+    telling = evolve(wanted, message=evolve(wanted.message, enqueued_at=NOW))
+    for state in ENDS:
+        current = a_claim(state=state, nonce="", claimed_at=0, revision=1)
+        verdict = decide_claim(telling, current)
+        assert isinstance(decide_claim(wanted, current), Refuse)
+        assert decide_drop(telling, current, "late") == verdict
+        if state not in (State.CANCELLED, State.REPLACED):
+            assert isinstance(verdict, Refuse)
+            continue
+        assert verdict == LedgerChange(row=evolve(current, revision=2, enqueued_at=NOW), over=current)
+        assert isinstance(decide_claim(telling, verdict.row), Refuse)
+
+
+def test_a_claim_and_a_drop_take_over_when_it_was_enqueued() -> None:
+    wanted = a_wanted()
+    telling = evolve(wanted, message=evolve(wanted.message, enqueued_at=NOW))
+    for verdict in (decide_claim(telling, None), decide_drop(telling, None, "late")):
+        assert isinstance(verdict, LedgerChange)
+        assert verdict.row.enqueued_at == NOW

@@ -243,7 +243,7 @@ events = [json.loads(one.text) for one in world.topic.published]
 seen["lifecycle event"] = event["data"].get("note")
 for number, announcement in enumerate(world.topic.published):
     assert world.write_journal([ReceivedMessage(message_id=str(number), body=announcement.text)]) == []
-[original] = [one.original for one in world.journal.history(near) if one.original]
+[original] = [one.original for one in world.journal.history(near, "owner") if one.original]
 seen["history of the journal"] = note(original.schedule.definition)
 seen["GET of one that has failed"] = shown(near).get("note")
 [key] = world.store.list("failed/", "", 10)

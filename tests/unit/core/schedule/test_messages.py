@@ -90,6 +90,13 @@ def test_a_message_that_waits_on_has_the_turns_that_it_has_now() -> None:
     assert decode(encode_again(body, anew), DelayerMessage) == anew
 
 
+def test_when_it_was_enqueued_stays_known_while_it_waits() -> None:
+    message = DelayerMessage(schedule=a_schedule(), nonce="n1", enqueued_at=7)
+    assert decode(encode(message), DelayerMessage) == message
+    again = evolve(message, hops=1)
+    assert decode(encode_again(encode(message), again), DelayerMessage) == again
+
+
 @pytest.mark.parametrize("slots", ['[["a",1]]', '[{"line":"a"}]', '"a"', "[1]"])
 def test_turns_that_cannot_be_read_are_malformed(slots: str) -> None:
     body = encode(DelayerMessage(schedule=a_schedule(), nonce="n1"))

@@ -343,11 +343,13 @@ def test_lists_that_are_counts_stay_as_they_are(stack: Stack) -> None:
 
     stack.put("old-registry", entry("name#o#n"), entry("group#o#g"), entry("rate#o", count={"N": "3"}))
     stack.put("old-registry", entry("request#o#k", expiresAt={"N": "1000"}))
-    stack.put("old-journal", entry("schedule#s"), entry("owner#o"), entry("live#o"), entry("counted#s"))
+    stack.put(
+        "old-journal", entry("schedule#s"), entry("owner#o"), entry("series#o#s"), entry("live#o"), entry("counted#s")
+    )
     restore = stack.restore("registry", "journal")
     assert dict(restore.counted["registry"]) == {"copied": 2, "left out": 2}
-    assert dict(restore.counted["journal"]) == {"copied": 2, "left out": 2}
-    assert {item["list"]["S"] for item in stack.items("delayer-journal")} == {"schedule#s", "owner#o"}
+    assert dict(restore.counted["journal"]) == {"copied": 3, "left out": 2}
+    assert {item["list"]["S"] for item in stack.items("delayer-journal")} == {"schedule#s", "owner#o", "series#o#s"}
 
 
 def test_series_come_back_and_the_net_looks_at_all_of_them(stack: Stack) -> None:

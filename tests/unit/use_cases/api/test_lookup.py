@@ -15,6 +15,7 @@ from delayer.fakes.runtime.faults import Fault, FaultPlan, Faulty
 from delayer.use_cases.api.lookup import Lookup
 from delayer.wiring import use_cases
 from tests.unit.use_cases.api.test_accept import accepted, body
+from tests.unit.use_cases.api.test_cancel import a_cancel
 from tests.world import START, World
 
 OWNER = "owner"
@@ -135,21 +136,22 @@ def test_a_journal_that_does_not_answer_makes_the_answer_shorter() -> None:
 
 
 def test_a_history_is_never_ahead_of_the_state() -> None:
-    """It is read first: what happens in between is in the state only."""
+    """It is read first: of what happens in between, the times in the row are all that it has."""
     world = World()
     schedule = accepted(world, body(), owner=OWNER)
     world.update_journal()
 
     class Slow(MemoryJournal):
-        def history(self, schedule_id: str) -> tuple[Event, ...]:
-            known = world.journal.history(schedule_id)
+        def history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
+            known = world.journal.history(schedule_id, owner)
             world.run_until(START + 2 * MINUTE)
             world.update_journal()
             return known
 
     found = evolve(a_lookup(world), journal=Slow()).by_id(schedule.id, OWNER)
     assert isinstance(found, Status)
-    assert (found.state, len(found.history)) == (State.EXECUTED, 1)
+    assert found.state is State.EXECUTED
+    assert [event.type for event in found.history] == ["scheduled", "enqueued", "claimed"]
 
 
 def test_what_the_ledger_has_forgotten_the_journal_tells() -> None:
@@ -171,3 +173,42 @@ def test_what_the_ledger_has_forgotten_the_journal_tells() -> None:
     world.journal.histories[stuck.id] = {key: one for key, one in events.items() if one.type != "executed"}
     assert a_lookup(world).by_id(stuck.id, OWNER) == Expired()
     assert evolve(a_lookup(world), journal=None).by_id(done.id, OWNER) == Expired()
+
+
+def events_of(found: object) -> list[tuple[str, bool]]:
+    """The history, and which of its times are estimated."""
+    assert isinstance(found, Status)
+    return [(event.type, event.is_estimate) for event in found.history]
+
+
+def test_what_the_journal_leaves_out_is_derived_at_each_moment() -> None:
+    """Before the claim from the table, after it from the ledger row, and after the end from the end."""
+    world = World()
+    schedule = world.post(START + 5 * MINUTE)
+    assert schedule
+    lookup = a_lookup(world)
+    world.run_until(START + MINUTE)
+    world.update_journal()
+    assert events_of(lookup.by_id(schedule.id, OWNER)) == [("scheduled", False), ("enqueued", True)]
+    world.run_until(START + 6 * MINUTE)
+    claimed = [("scheduled", False), ("enqueued", False), ("claimed", False)]
+    assert events_of(lookup.by_id(schedule.id, OWNER)) == claimed, "its end has not arrived in the journal"
+    world.update_journal()
+    assert len(world.journal.history(schedule.id, OWNER)) == 2
+    assert events_of(lookup.by_id(schedule.id, OWNER)) == [*claimed, ("executed", False)]
+
+
+def test_what_is_cancelled_on_its_way_was_enqueued() -> None:
+    """That is known once a relay has received its message. It is not handed over."""
+    world = World()
+    schedule = world.post(START + 5 * MINUTE)
+    assert schedule
+    world.run_until(START + MINUTE)
+    a_cancel(world)(schedule.id, OWNER)
+    world.run_until(START + 6 * MINUTE)
+    world.update_journal()
+    found = a_lookup(world).by_id(schedule.id, OWNER)
+    assert events_of(found) == [("scheduled", False), ("enqueued", False), ("cancelled", False)]
+    assert isinstance(found, Status)
+    assert found.state is State.CANCELLED
+    assert world.target.reached == []

@@ -384,11 +384,9 @@ def test_a_definition_without_its_payload_does_for_a_new_payload() -> None:
     old = stand.posted(START + 5 * MINUTE)
     stand.world.update_journal()
     stand.world.run_until(START + MINUTE)
-    events = stand.world.journal.histories[old.id]
-    for key, event in events.items():
-        if event.original:
-            without = evolve(old, definition=evolve(old.definition, payload=""))
-            events[key] = evolve(event, original=Original(schedule=without, is_complete=False))
+    without = Original(schedule=evolve(old, definition=evolve(old.definition, payload="")), is_complete=False)
+    beginnings = stand.world.journal.beginnings
+    beginnings[OWNER, old.id] = evolve(beginnings[OWNER, old.id], original=without)
     later = START + 10 * MINUTE
     assert stand.replace.by_id(old.id, OWNER, point_in_time=later, payload=None) == OnItsWay(soon=False)
     answer = stand.replace.by_id(old.id, OWNER, point_in_time=later, payload="2")

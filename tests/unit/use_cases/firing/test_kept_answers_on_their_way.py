@@ -9,6 +9,7 @@ from delayer.core.api.status import Status
 from delayer.core.firing.executing import Done, Made, Refused, Retry, carried, made_of
 from delayer.core.history import cloud_events
 from delayer.core.history.received import decode
+from delayer.core.history.whole import whole
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import contested, ended, retried, stopped
 from delayer.core.schedule.instants import HOUR, SECOND
@@ -22,7 +23,7 @@ ANSWER = '{"status":503,"durationMs":4,"body":"busy"}'
 
 def history_of(world: World, schedule_id: str) -> list[dict[str, Any]]:
     world.update_journal()
-    return [shown_event(event) for event in world.journal.history(schedule_id)]
+    return [shown_event(event) for event in whole(schedule_id, world.journal.history(schedule_id, "owner"))]
 
 
 def test_each_attempt_has_its_own_answer_in_the_history() -> None:
@@ -73,7 +74,7 @@ def test_a_subscriber_sees_what_the_owner_sees() -> None:
     assert schedule
     world.run_until(START + HOUR)
     world.update_journal()
-    [last] = [event for event in world.journal.history(schedule.id) if event.type == "executed"]
+    [last] = [event for event in world.journal.history(schedule.id, schedule.owner) if event.type == "executed"]
     text = cloud_events.encode(last)
     assert cloud_events.decode(text) == last
     assert decode(text).cloud_event["data"]["answer"] == json.loads(ANSWER)

@@ -9,6 +9,7 @@ from attrs import evolve
 from delayer.core.api.status import Status
 from delayer.core.firing.executing import Done, Refused, Retry
 from delayer.core.history.events import fold
+from delayer.core.history.whole import whole
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
@@ -24,7 +25,7 @@ from tests.world import START, World
 
 
 def history(world: World, schedule: Schedule) -> list[EventType]:
-    return [event.type for event in world.journal.history(schedule.id)]
+    return [event.type for event in whole(schedule.id, world.journal.history(schedule.id, schedule.owner))]
 
 
 def lives(world: World) -> dict[str, Schedule]:
@@ -52,7 +53,7 @@ def test_the_history_of_one_that_was_tried_twice() -> None:
         EventType.ATTEMPT_FAILED,
         EventType.EXECUTED,
     ]
-    known = world.journal.history(schedule.id)
+    known = whole(schedule.id, world.journal.history(schedule.id, schedule.owner))
     assert [(event.attempt, event.detail) for event in known[2:]] == [(1, ""), (1, "HTTP 500"), (2, "HTTP 204")]
 
 

@@ -69,7 +69,7 @@ class ListOccurrences:
         after, until = listing.after, self.clock.now() + MAX_TIME
         for _ in range(MAX_READ // AT_A_TIME):
             page = self._page(self.journal, cursor, after, AT_A_TIME if listing.state else listing.limit - len(listed))
-            for one in self._find(self.journal, page.occurrences):
+            for one in self._find(self.journal, page.occurrences, owner):
                 if listing.state in (None, one.status.state):
                     if len(listed) == listing.limit:
                         return OccurrencesListed(series=series, occurrences=tuple(listed), after=after)
@@ -92,7 +92,7 @@ class ListOccurrences:
         more = page.more if len(both) <= at_most else both[at_most - 1].schedule_id
         return PastOccurrences(occurrences=both[:at_most], more=more)
 
-    def _find(self, journal: ReadsHistory, occurrences: Sequence[PastOccurrence]) -> list[OccurrenceFound]:
+    def _find(self, journal: ReadsHistory, occurrences: Sequence[PastOccurrence], owner: str) -> list[OccurrenceFound]:
         """The ledger counts most, then the table; what is too old for both is remembered by the journal."""
         ids = [one.schedule_id for one in occurrences]
         rows = self.ledger.read_all(ids)
@@ -104,7 +104,7 @@ class ListOccurrences:
             one = which.schedule_id
             status = status_of(one, rows.get(one), records.get(key_of(one)), now)
             if not isinstance(status, Status):
-                status = status_of(one, None, None, now, journal.history(one))
+                status = status_of(one, None, None, now, journal.history(one, owner))
             if isinstance(status, Status):
                 found.append(OccurrenceFound(which=which, status=status))
         return found

@@ -77,7 +77,7 @@ class Api:
 
     def history(self, schedule_id: str) -> tuple[Event, ...]:
         """What the journal has of a schedule."""
-        return self.world.journal.history(schedule_id)
+        return self.world.journal.history(schedule_id, OWNER)
 
 
 def route_of(method: str, path: str) -> tuple[str, dict[str, str]]:
