@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from delayer.core.firing.executing import Done, Made, Refused, Result, Retry, carried, made_of
 from delayer.core.ledger.lifecycle import EventType, State
-from delayer.core.ledger.outcome import contested, retried
+from delayer.core.ledger.outcome import contested, retried, stopped
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
 from delayer.core.recovery.dead_letter import decode as decode_dead_letter
 from delayer.core.schedule.instants import MINUTE, SECOND
 from delayer.core.schedule.malformed import UnknownVersion
 from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, decode, encode
+from delayer.fakes import ManualClock
 from delayer.fakes.runtime.faults import failed
 from delayer.ports.ledger import Written
 from delayer.ports.queue import ReceivedMessage
@@ -451,6 +452,24 @@ def test_an_outcome_that_is_refused_waits_and_its_neighbours_go_on(
     assert len(world.execute(world.http_queue.receive())) == 1
     assert len(world.target.reached) == 2
     assert the_row(world) == a_claim()
+
+
+def test_a_stop_that_comes_during_the_hold_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each message of a batch reads its row when it is due: not with the batch, when that comes."""
+    world, batch = with_a_neighbour(Done("ok"))
+    world.clock.move(-SECOND)
+    sleep_until = ManualClock.sleep_until
+
+    def stopped_meanwhile(clock: ManualClock, instant: int) -> None:
+        row = world.ledger.read(an_id())
+        if row and not row.stopped_at:
+            assert world.ledger.write([LedgerChange(row=stopped(row, NOW), over=row)]) == [Written()]
+        sleep_until(clock, instant)
+
+    monkeypatch.setattr(ManualClock, "sleep_until", stopped_meanwhile)
+    assert world.execute(batch) == []
+    assert [message.schedule.id for _, message in world.target.reached] == [OTHER]
+    assert the_row(world).state is State.DROPPED
 
 
 def test_a_stop_that_is_refused_waits(monkeypatch: pytest.MonkeyPatch) -> None:
