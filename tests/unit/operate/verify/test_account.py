@@ -65,6 +65,10 @@ def test_the_stack_is_read(account: Account) -> None:
     assert account.setting("HandoverLead", "500") == "500"
 
 
+def test_what_the_account_allows(account: Account) -> None:
+    assert account.concurrent_executions() >= 1
+
+
 def test_a_stack_that_serves_another_address(account: Account) -> None:
     with pytest.raises(NoStack, match="STACK= names another one"):
         account.read("https://other.execute-api.us-east-1.amazonaws.com")
