@@ -4,6 +4,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from attrs import evolve
+
 from bench.scale import emulator, figures, report, stack
 from bench.scale.model import Load, Outcome, simulate
 from local.errors import EmulatorError
@@ -19,6 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             emulator.run_all(given.run)
         if given.emulator:
             print(report.of_comparison(*emulator.compare(figures.read())))
+        elif given.memory:
+            print("\n\n".join(memory(scale, given.seed) for scale in given.scale or stack.SCALES))
         elif given.write:
             write()
         elif not given.measure and given.run is None:
@@ -44,6 +48,16 @@ def outcomes(loads: Sequence[Load], shape: stack.Stack, seed: int = 1) -> list[O
     """One run for each."""
     measured = figures.read()
     return [simulate(load, shape, measured, seed) for load in loads]
+
+
+def memory(scale: str, seed: int) -> str:
+    """Ten thousand at one instant, and one schedule after the other, with other sizes of relay and executor."""
+    rows = []
+    for relay, executor in report.SIZES:
+        shape = evolve(stack.of_template(scale), relay_memory=relay, executor_memory=executor)
+        burst, trickle = outcomes((report.INSTANT, report.TRICKLE), shape, seed)
+        rows.append((relay, executor, burst, trickle))
+    return f"{scale}:\n\n{report.of_sizes(rows)}"
 
 
 def write() -> None:
@@ -83,6 +97,7 @@ def parser() -> argparse.ArgumentParser:
         "--run", nargs="*", metavar="NAME", help="run the loads of the comparison on the emulator, and write runs.json"
     )
     parser.add_argument("--emulator", action="store_true", help="show the runs of the emulator beside their prediction")
+    parser.add_argument("--memory", action="store_true", help="compare sizes of the functions, in speed and in cost")
     parser.add_argument("--write", action="store_true", help="write the tables of docs/scale.md anew")
     return parser
 

@@ -20,6 +20,11 @@ class Chunk:
     n: int
     since: Seconds = 0.0  # in its queue
 
+    @property
+    def last(self) -> Seconds:
+        """When the last of them is due."""
+        return self.due + self.span * (self.n - 1) / self.n
+
 
 @define
 class Engine:

@@ -161,7 +161,11 @@ class Model:
 
     def _feed_queue(self, start: Seconds, count: int, within: Seconds) -> None:
         """On one machine the sweep is over before anything is due: it only says when messages can be received."""
-        for chunk in chunks(start, count, within, QUEUE_BATCH):
+        for chunk in (
+            part
+            for whole in chunks(start, count, within, QUEUE_BATCH)
+            for part in split(whole, QUEUE_BATCH, self.stack.lead - TOGETHER)
+        ):
             self.engine.at(chunk.due - self.random.random(), lambda chunk=chunk: self.relay.put(chunk))  # type: ignore[misc]
 
     def _sweep(self, start: Seconds, count: int, within: Seconds) -> None:
@@ -181,8 +185,9 @@ class Model:
         """One message for each, with a delay in whole seconds, rounded down; ten in a request."""
         count = sum(chunk.n for chunk in batch)
         done = self._worked(ENQUEUE, count) + self._jittered(facts.SQS_ANSWERS)
-        for chunk in (part for one in batch for part in split(one, QUEUE_BATCH)):
-            self.sends += 1
+        for one in batch:
+            self.sends += -(-one.n // QUEUE_BATCH)
+        for chunk in (part for one in batch for part in split(one, QUEUE_BATCH, self.stack.lead - TOGETHER)):
             delay = max(0, int(chunk.due - done))
             self.engine.at(done + delay, lambda chunk=chunk: self.relay.put(chunk))  # type: ignore[misc]
         self.engine.at(done, end)
@@ -234,7 +239,7 @@ class Model:
                 self._send(batch, at + 1, begin, end)
                 return
             written = self.ledger.take(self.engine.now, sum(one.n for one in batch))
-            answered = max(done, chunk.due + chunk.span) + self._jittered_by(self.stack.target)
+            answered = max(done, chunk.last) + self._jittered_by(self.stack.target)
             self.engine.at(max(answered + self._jittered(facts.DYNAMODB_ANSWERS), written), end)
 
         self.engine.at(max(ready, chunk.due), due)
@@ -280,9 +285,10 @@ def chunks(start: Seconds, count: int, within: Seconds, size: int) -> Iterator[C
         yield Chunk(start + within * first / count, within * n / count, n)
 
 
-def split(chunk: Chunk, size: int) -> Iterator[Chunk]:
-    """The same messages in smaller parts."""
-    return chunks(chunk.due, chunk.n, chunk.span, size)
+def split(chunk: Chunk, size: int, within: Seconds) -> Iterator[Chunk]:
+    """The same messages in smaller parts, of which each is due within so many seconds."""
+    apart = chunk.span / chunk.n
+    return chunks(chunk.due, chunk.n, chunk.span, min(size, 1 + int(within / apart)) if apart else size)
 
 
 def groups_of(batch: list[Chunk], within: Seconds) -> list[list[Chunk]]:

@@ -21,6 +21,8 @@ ONE = Load(name="a million in one minute", schedules=MILLION, within=60)
 TEN = Load(name="ten million in one minute", schedules=10 * MILLION, within=60)
 DAY = Load(name="a billion a day, five minutes of it", schedules=3_472_200, within=300)
 FIFTY = Load(name="50 a second, a minute of it", schedules=3_000, within=60)
+TRICKLE = Load(name="one every two seconds, ten minutes of it", schedules=300, within=600)
+SIZES: Final = [(relay, executor) for relay in (256, 512, 1024) for executor in (256, 512, 768, 1024, 1769)]
 LOADS: Final = (FIFTY, INSTANT, ONE, DAY, TEN)
 
 
@@ -89,6 +91,15 @@ def of_loads(outcomes: Iterable[Outcome]) -> str:
         for outcome in outcomes
     ]
     return table(["load", "p50", "p99", "latest", "all out after", "what binds", "at a time", "a million"], rows)
+
+
+def of_sizes(rows: Iterable[tuple[int, int, Outcome, Outcome]]) -> str:
+    """What more memory buys in a burst, and what it costs in a trickle."""
+    cells = [
+        [f"{relay} MB", f"{executor} MB", seconds(burst.last)] + [f"${cost(one).whole:.2f}" for one in (burst, trickle)]
+        for relay, executor, burst, trickle in rows
+    ]
+    return table(["relay", "executor", "ten thousand out after", "a million in bursts", "in a trickle"], cells)
 
 
 def of_comparison(stretch: float, rows: Sequence[Compared]) -> str:

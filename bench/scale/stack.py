@@ -56,13 +56,13 @@ def of_template(scale: str) -> Stack:
     """What the template ships with this value of `Scale`, in an account that has what it asks for."""
     template = read_template(PROJECT / "template.yaml")
     row = {name: int(value) for name, value in template["Mappings"]["Scale"][scale].items() if str(value).isdigit()}
-    if "ExecutorPollersAtMost" in row:
-        row["ExecutorPollers"] = int(template["Mappings"]["Executors"]["http-request"]["Pollers"])
+    executor = template["Mappings"]["Executors"]["http-request"]
+    row = {**row, "ExecutorPollers": int(executor["Pollers"])}
     return Stack(
         relay=mapping_of(row, "Relay", template["Parameters"]["RelayConcurrency"]),
         executor=mapping_of(row, "Executor", template["Parameters"]["ExecutorConcurrency"]),
         relay_memory=row["RelayMemory"],
-        executor_memory=row["ExecutorMemory"],
+        executor_memory=int(executor["Memory"]),
         enqueuer_memory=row["EnqueuerMemory"],
         lanes=row["Lanes"],
         shards=row.get("Shards", int(template["Parameters"]["Shards"]["Default"])),
