@@ -24,7 +24,7 @@ from local.stack.emulated_stack import EmulatedStack
 PARAMETERS: Final = {"Lifecycle": "off", "Canary": "off", "DelayerPeriod": "60", "MaxCreatesPerSecond": "0"}
 AFTER: Final = 5 * SECOND  # after the start of the minute, so that its sweep is over
 CLIENTS: Final = 8
-FULL, ALONE = 8, 40
+FULL, ALONE = 4, 25
 STRETCHES: Final = [number / 20 for number in range(10, 81)]  # 0.5 to 4
 
 
@@ -72,18 +72,14 @@ def measure() -> None:
         EmulatedStack(0, {**PARAMETERS, "Lifecycle": "journal"}, progress=step) as stack,
     ):
         work = processor.measure(stack, receiver.url + "/measured", FULL, ALONE)
-    took = {one.function: round(one.ms, 1) for one in imports.measure_all(1) if one.function in path_functions()}
+    wanted = set(processor.FUNCTIONS.values())
+    took = {one.function: round(one.ms, 1) for one in imports.measure_all(1) if one.function in wanted}
     content = {
         "machine": machine(),
         "importMs": took,
         "work": {name: [asdict(one) for one in rows] for name, rows in work.items()},
     }
     FILE.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-
-
-def path_functions() -> set[str]:
-    """Those whose work is measured."""
-    return set(processor.FUNCTIONS.values())
 
 
 def run_all(names: Sequence[str]) -> None:
