@@ -96,8 +96,8 @@ def run_all(names: Sequence[str]) -> None:
         for number, run in enumerate(LOADS):
             if not names or run.name in names:
                 measured[run.name] = run_one(load, f"/scale-{number}", run)
-    content = {"machine": machine(), "runs": measured}
-    RUNS.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+                content = {"machine": machine(), "runs": measured}
+                RUNS.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def run_one(load: LoadGenerator, path: str, run: Run) -> dict[str, Any]:
