@@ -153,9 +153,18 @@ class Station:
     most: int = 0  # that were busy at a time
     batches: int = 0
     seconds: float = 0.0  # that its functions ran
+    stayed: float = 0.0  # seconds that batches were under way, from their receive on
+    area: float = 0.0  # how many were busy, summed up over time
     waited: dict[str, float] = Factory(dict)  # seconds of messages, by what they waited for
     _blocked: str = ""
     _woken: Seconds | None = field(default=None)
+
+    _counted: Seconds = field(default=0.0)
+
+    def _count(self) -> None:
+        """Before `busy` changes."""
+        self.area += self.busy * (self.engine.now - self._counted)
+        self._counted = self.engine.now
 
     def put(self, chunk: Chunk) -> None:
         """It can be received from now on."""
@@ -198,6 +207,7 @@ class Station:
             chunk = self.queue.popleft()
             room -= chunk.n
             batch.append(chunk)
+        self._count()
         self.busy += 1
         self.batches += 1
         self.account.free -= 1
@@ -208,11 +218,11 @@ class Station:
         for chunk in batch:
             self.note(self._blocked, chunk, max(chunk.since, chunk.due), now)
             self.note(f"new environments of {self.name}", chunk, max(now, chunk.due), ready)
-        self.engine.at(ready + self.handed_over, lambda: self._serve(batch))
+        self.engine.at(ready + self.handed_over, lambda: self._serve(batch, now))
 
-    def _serve(self, batch: list[Chunk]) -> None:
+    def _serve(self, batch: list[Chunk], received: Seconds) -> None:
         began = self.engine.now
-        self.serve(batch, lambda: self._end(began))
+        self.serve(batch, lambda: self._end(received, began))
 
     def note(self, cause: str, chunk: Chunk, begin: Seconds, end: Seconds) -> None:
         """That its messages waited for something after they were due."""
@@ -228,8 +238,10 @@ class Station:
         made = come.take(now, 1) if come and self.environments > self.at_once else now
         return made + self.cold
 
-    def _end(self, began: Seconds) -> None:
+    def _end(self, received: Seconds, began: Seconds) -> None:
         self.seconds += self.engine.now - began
+        self.stayed += self.engine.now - received
+        self._count()
         self.busy -= 1
         self.account.release()
         self.pump()

@@ -1,5 +1,6 @@
 """The model of the deployed stack: what must hold whatever the figures are."""
 
+import pytest
 from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,10 +57,10 @@ def test_no_more_run_at_a_time_than_is_allowed(load: Load, stack: Stack) -> None
 
 @given(st.integers(100, 2000), st.integers(2, 5), st.sampled_from([STACK, PROVISIONED]))
 def test_more_at_one_instant_are_never_out_earlier(count: int, times: int, stack: Stack) -> None:
-    """But for what chance does: all that AWS answers differs a little."""
+    """But for the second within which messages can be received."""
     steady = evolve(stack, jitter=0.0)
     few, many = (run(Load(name="", schedules=count * more, within=0.0), steady) for more in (1, times))
-    assert many.last >= few.last * 0.9
+    assert many.last >= few.last - 1.0
 
 
 @given(st.integers(500, 3000), st.sampled_from(["relay_memory", "executor_memory"]))
@@ -71,14 +72,12 @@ def test_more_memory_is_never_slower(count: int, memory: str) -> None:
 
 @given(st.integers(20, 100), st.sampled_from([STACK, PROVISIONED]))
 def test_littles_law(rate: int, stack: Stack) -> None:
-    """As many executors are busy on average as begin in a second, times how long each takes."""
+    """As many are busy on average as begin in a second, times how long each stays: counted in two ways."""
     seconds = 60
     outcome = run(Load(name="", schedules=rate * seconds, within=seconds), stack)
-    station = outcome.stations[EXECUTE]
-    busy = station.seconds / seconds
-    assert busy <= station.most
-    assert busy == station.batches / seconds * (station.seconds / station.batches)
-    assert station.seconds / station.batches >= 0.02, "no batch takes less than its target"
+    for station in outcome.stations.values():
+        begun, stays = station.batches / seconds, station.stayed / station.batches
+        assert station.area / seconds == pytest.approx(begun * stays)
 
 
 def test_what_is_slow_is_what_binds() -> None:
