@@ -8,6 +8,7 @@ from bench.scale import facts, figures, report, stack
 from bench.scale.facts import Fact
 from bench.scale.model import simulate
 from local.project import PROJECT
+from tests.cfn import functions, written
 
 PAGE = (PROJECT / "docs/scale.md").read_text(encoding="utf-8")
 FACTS = facts.facts()
@@ -50,6 +51,19 @@ def test_ten_thousand_at_one_instant() -> None:
 
 def test_a_million_in_one_minute_on_large() -> None:
     assert simulate(report.ONE, stack.of_template("large"), figures.read()).last <= 120
+
+
+def test_what_large_costs_by_the_hour() -> None:
+    """With all actions that are shipped; on each page that names it."""
+    mappings = written()["Mappings"]
+    executors = [name.removeprefix("executor-") for name in functions() if name.startswith("executor-")]
+    of_executors = sum(mappings["Executors"].get(name, {}).get("Pollers", 2) for name in executors)
+    pollers = of_executors + mappings["Scale"]["large"]["RelayPollers"]
+    for page in ("scale", "cost", "getting-started"):
+        assert f"${report.by_the_hour(pollers):.0f} a month" in (PROJECT / f"docs/{page}.md").read_text(
+            encoding="utf-8"
+        )
+    assert f"{pollers} pollers" in PAGE
 
 
 def test_the_prices_are_those_of_the_page_on_cost() -> None:
