@@ -70,10 +70,10 @@ class Measuring:
         assert child.stdout
         before = self.emulator_seconds()
         print(json.dumps(event), file=child.stdin, flush=True)
-        told = child.stdout.readline()
-        if not told:
+        line = child.stdout.readline()
+        if not line:
             raise EmulatorError(f"{function} ended while it was measured.")
-        result = json.loads(told)
+        result = json.loads(line)
         answer = result["answer"]
         if answer.get("batchItemFailures") or answer.get("statusCode", 201) != 201:
             raise EmulatorError(f"{function} did not do its batch: {answer}")
@@ -223,8 +223,10 @@ def sqs_event(messages: list[Any], url: str) -> dict[str, Any]:
 
 def queue_url(stack: EmulatedStack, what: str) -> str:
     """Of the queue that the function receives from."""
-    told = stack.client("cloudformation").describe_stack_resource(StackName=STACK_NAME, LogicalResourceId=QUEUES[what])
-    return str(told["StackResourceDetail"]["PhysicalResourceId"])
+    answer = stack.client("cloudformation").describe_stack_resource(
+        StackName=STACK_NAME, LogicalResourceId=QUEUES[what]
+    )
+    return str(answer["StackResourceDetail"]["PhysicalResourceId"])
 
 
 def switch_off_mappings(stack: EmulatedStack) -> None:
@@ -237,9 +239,9 @@ def switch_off_mappings(stack: EmulatedStack) -> None:
 
 def start(stack: EmulatedStack, function: str) -> subprocess.Popen[str]:
     """Its process, with the variables that it has in the stack."""
-    told = stack.client("lambda").get_function_configuration(FunctionName=f"{STACK_NAME}-{function}")
+    answer = stack.client("lambda").get_function_configuration(FunctionName=f"{STACK_NAME}-{function}")
     environment = {
-        **told["Environment"]["Variables"],
+        **answer["Environment"]["Variables"],
         "PATH": os.environ.get("PATH", ""),
         "PYTHONPATH": str(PROJECT / "shared"),
         "AWS_REGION": "us-east-1",

@@ -15,8 +15,8 @@ SNS: Final = 0.50
 S3_PUT: Final = 5.00
 
 MEMORY: Final = 0.25  # GB of a function
-OF_RELAY: Final = 0.5
-OF_EXECUTOR: Final = 1.0  # of http-request; the one of the run, sqs-send, costs a quarter of it
+OF_RELAY: Final = 0.25
+OF_EXECUTOR: Final = 1.125  # of http-request; the one of the run, sqs-send, costs a quarter of it
 # A schedule that fires at its first attempt, in a trickle: the rows of the cost page.
 FIRED: Final = (
     HTTP
