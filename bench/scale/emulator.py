@@ -60,9 +60,9 @@ class Compared:
     measured: Mapping[str, float]
     predicted: Mapping[str, float]
 
-    def off(self, what: str) -> float:
-        """By which part of what was measured the prediction differs."""
-        return self.predicted[what] / self.measured[what] - 1 if self.measured[what] else 0.0
+    def off(self, what: str) -> float | None:
+        """By which part of what was measured the prediction differs; None if it was not measured."""
+        return self.predicted[what] / self.measured[what] - 1 if self.measured.get(what) else None
 
 
 def measure() -> None:

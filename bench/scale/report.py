@@ -106,13 +106,16 @@ def of_comparison(stretch: float, rows: Sequence[Compared]) -> str:
     """Measured beside predicted."""
     cells = [
         [f"{row.run.name}{' (fitted)' if row.run.fitted else ''}"]
-        + [
-            f"{row.measured[what]:.2f} / {row.predicted[what]:.2f} ({row.off(what):+.0%})"
-            for what in ("p50", "p99", "last")
-        ]
+        + [beside(row, what) for what in ("p50", "p99", "last")]
         for row in rows
     ]
     return table([f"measured / predicted in s, stretch {stretch:.2f}", "p50", "p99", "all out after"], cells)
+
+
+def beside(row: Compared, what: str) -> str:
+    """Measured, predicted, and the difference."""
+    off, predicted = row.off(what), f"{row.predicted[what]:.2f}"
+    return f"– / {predicted}" if off is None else f"{row.measured[what]:.2f} / {predicted} ({off:+.0%})"
 
 
 def of_facts() -> str:
