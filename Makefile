@@ -29,7 +29,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local test test-fast lint format docs docs-serve bench profile simulate model record contract new-executor \
+.PHONY: help local test test-fast lint format docs docs-serve bench profile scale simulate model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -74,6 +74,9 @@ bench: $(INSTALLED) ## measure lateness, throughput and cost (ARGS=--help)
 profile: $(INSTALLED) ## where the processor time of each function goes (ARGS=--help)
 	@$(BIN)/python -m bench.profile $(ARGS)
 
+scale: $(INSTALLED) ## calculate lateness, what binds and cost on AWS (ARGS="--schedules 1000000 --within 60 --set lanes=1"; ARGS=--help)
+	@$(BIN)/python -m bench.scale $(ARGS)
+
 simulate: $(INSTALLED) ## play many stories full of faults (SEEDS=10000; SEED=7 prints one story; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.simulation $(if $(SEEDS),--seeds $(SEEDS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
@@ -106,6 +109,7 @@ deploy: ## deploy to AWS with the SAM CLI (STACK=delayer)
 	@sam build --help | grep -q -e --language-extensions || { echo "make deploy needs the AWS SAM CLI 1.160 or later." >&2; exit 1; }
 	sam build --language-extensions && \
 		sam deploy --guided --stack-name $(STACK) --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND
+	@echo "Scale=large needs 3,000 concurrent executions of your account; make verify tells how many it has (docs/scale.md)."
 	@echo "Check that it keeps its promises there: make verify URL=<the output ApiUrl> (docs/verify.md)"
 
 verify: $(INSTALLED) ## check what a deployed stack promises (URL=https://… STACK=delayer TOKEN=…; ARGS=--help)

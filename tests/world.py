@@ -170,6 +170,7 @@ class WorldSettings:
     has_journal: bool = True
     has_canary: bool = False
     backlog_mark: int = 10_000
+    heartbeats: int = 2
     suspects: str = ""
     max_live: int = 1  # the journal counts, whether there is a limit or not
 

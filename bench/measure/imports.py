@@ -21,6 +21,7 @@ began = time.perf_counter()
 import app
 print(json.dumps({"ms": (time.perf_counter() - began) * 1000, "pydantic": "pydantic" in sys.modules}))
 """
+NO_MAPPINGS: Mapping[str, Any] = {}
 BASE_ENVIRONMENT = {
     "PYTHONPATH": str(PROJECT / "shared"),
     "AWS_REGION": "us-east-1",
@@ -45,6 +46,7 @@ def functions_of(template: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         folder: environment(
             {**shared, **resource["Properties"].get("Environment", {}).get("Variables", {})},
             template.get("Parameters", {}),
+            template.get("Mappings", {}),
         )
         for resource in written_out(template)
         if resource["Type"] == "AWS::Serverless::Function"
@@ -61,17 +63,22 @@ def folders_of(function: Mapping[str, Any], template: Mapping[str, Any]) -> list
     return [Path(function["Properties"]["CodeUri"]).name]
 
 
-def environment(variables: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, str]:
+def environment(
+    variables: Mapping[str, Any], parameters: Mapping[str, Any], mappings: Mapping[str, Any] = NO_MAPPINGS
+) -> dict[str, str]:
     """The variables. A reference to a parameter becomes its default, any other reference the name that it refers to."""
-    return {name: value_of(value, parameters) for name, value in variables.items()}
+    return {name: value_of(value, parameters, mappings) for name, value in variables.items()}
 
 
-def value_of(value: Any, parameters: Mapping[str, Any]) -> str:
+def value_of(value: Any, parameters: Mapping[str, Any], mappings: Mapping[str, Any] = NO_MAPPINGS) -> str:
     """A plain value. `{"Fn::If": [condition, yes, no]}` becomes `no`, which is right for the default parameters."""
     if not isinstance(value, dict):
         return str(value)
     if "Fn::If" in value:
-        return value_of(value["Fn::If"][2], parameters)
+        return value_of(value["Fn::If"][2], parameters, mappings)
+    if "Fn::FindInMap" in value:
+        table, row, column = (value_of(part, parameters, mappings) for part in value["Fn::FindInMap"][:3])
+        return str(mappings.get(table, {}).get(row, {}).get(column, "value"))
     name = str(value.get("Ref", "value"))
     return str(parameters[name].get("Default", "value")) if name in parameters else name
 

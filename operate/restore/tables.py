@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from delayer.aws.dynamodb.schedule_table import HEARTBEAT
+from delayer.aws.dynamodb.schedule_table import is_heartbeat
 from delayer.aws.events.lifecycle_stream import RESTORED as RESTORED  # the reader leaves out what bears it
 from delayer.aws.owners.owner_policies import VERSION
 from delayer.aws.series.progress import NET
@@ -51,7 +51,7 @@ def of_schedules(item: Item, _now: Millis) -> Decision:
     """Every record but heartbeats. What is past its expiry fires all the same: TTL is a safety net, not an end."""
     if of_waiting(item, _now) is Decision.COPY:
         return Decision.WRONG
-    return Decision.LEAVE if item["bucket"]["S"] == HEARTBEAT else Decision.COPY
+    return Decision.LEAVE if is_heartbeat(item["bucket"]["S"]) else Decision.COPY
 
 
 def of_waiting(item: Item, _now: Millis) -> Decision:

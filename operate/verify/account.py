@@ -66,6 +66,11 @@ class Account:
         """A parameter of the stack."""
         return self.parameters.get(name, default)
 
+    def concurrent_executions(self) -> int:
+        """How many functions the account lets run at a time."""
+        limits = self.client("lambda").get_account_settings()["AccountLimit"]
+        return int(limits["ConcurrentExecutions"])
+
     def ttl_of(self, output: str) -> str:
         """Of the table that the stack names so: its state, and the attribute it goes by."""
         answer = self.client("dynamodb").describe_time_to_live(TableName=self.outputs[output])

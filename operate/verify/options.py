@@ -6,7 +6,20 @@ from collections.abc import Sequence
 
 from attrs import field, frozen
 
-PARTS = ("near", "bulk", "races", "refused", "signatures", "redrive", "series", "policies", "relaxed", "far", "canary")
+PARTS = (
+    "concurrency",
+    "near",
+    "bulk",
+    "races",
+    "refused",
+    "signatures",
+    "redrive",
+    "series",
+    "policies",
+    "relaxed",
+    "far",
+    "canary",
+)
 LONGEST_BATCH = 100
 
 

@@ -11,6 +11,7 @@ from operate.verify.inbox import Inbox, queue_name
 from operate.verify.options import Options
 from operate.verify.promises.canary import canary
 from operate.verify.promises.cancelling import never_fired, races
+from operate.verify.promises.concurrency import concurrency
 from operate.verify.promises.deciding import deciding
 from operate.verify.promises.failing import redriven, refused
 from operate.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
@@ -21,6 +22,7 @@ from operate.verify.results.findings import Finding, broken, unchecked
 from operate.verify.session import Session, Unexpected
 
 TITLES = {
+    "concurrency": "What the account allows",
     "near": "Firing near",
     "bulk": "Firing a batch at one instant",
     "races": "Cancelling at the instant of the claim",
@@ -142,6 +144,8 @@ def check_all(session: Session, inbox: Inbox) -> None:
         "policies": lambda: [deciding(session, inbox)],
         "relaxed": lambda: relaxed(session, inbox),
     }
+    if account:
+        todo = {"concurrency": lambda: [concurrency(session, account)], **todo}
     try:
         for part, of_part in todo.items():
             if part in parts:

@@ -26,6 +26,7 @@ from delayer.aws.owners.owner_claim import DynamoOwnerClaim
 from delayer.aws.owners.owner_policies import DynamoOwnerPolicies
 from delayer.aws.series.progress import DynamoSeriesProgress
 from delayer.aws.signing.rows import DynamoSigningRows
+from delayer.core.schedule.table_change import Heartbeat
 from delayer.fakes import InOrder
 from delayer.ports.registry import ScheduleTransaction
 from tests.cfn import ROOT
@@ -83,7 +84,7 @@ def test_a_call_that_is_not_declared_fails(dynamodb: Any, monkeypatch: pytest.Mo
     table = DynamoScheduleTable(dynamodb=dynamodb, table=create_table(dynamodb, "bucket", "due"))
     monkeypatch.setitem(CALLS, ("DynamoScheduleTable", "beat"), {("dynamodb:PutItem", "table")})
     with pytest.raises(AssertionError, match="DeleteItem"):
-        table.beat(NOW)
+        table.beat(Heartbeat(NOW))
     monkeypatch.delitem(CALLS, ("DynamoScheduleTable", "put"))
     with pytest.raises(AssertionError, match="not declared"):
         table.put(a_schedule())

@@ -7,13 +7,14 @@ from typing import Any, get_args
 import pytest
 
 from delayer.ports.observer import Metric
-from tests.cfn import ROOT, events, functions, resources
+from tests.cfn import ROOT, events, functions, resources, written
 from tests.template.added import SHIPPED, is_added
 
 PAGE = (ROOT / "docs/cost.md").read_text()
 MONTH = 30 * 86_400  # seconds
 POLLERS, WAIT = 5, 20  # of Lambda for each queue; seconds of a poll without messages
-ALARM, METRIC = Decimal("0.10"), Decimal("0.30")  # a month; not in the table of prices
+ALARM, METRIC = Decimal("0.10"), Decimal("0.30")  # a month
+GB_SECOND = Decimal("13.33")
 OWN = [name for name in functions() if not is_added(name)]
 EXECUTORS = [name for name in OWN if name.startswith("executor-") and name != "executor-canary"]
 SUBSCRIBERS = [name for name in OWN if name.startswith("subscriber-")]
@@ -32,7 +33,7 @@ def rounded(dollars: Decimal) -> Decimal:
 
 
 def polling(queues: int) -> Decimal:
-    [price] = re.findall(r"^\| SQS request \(64 KB\) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
+    [price] = re.findall(r"^\| SQS request \(64 KB\) \| ([\d.]+) \|", PAGE, re.MULTILINE)
     return Decimal(queues * POLLERS * MONTH // WAIT) * Decimal(price) / 1_000_000
 
 
@@ -69,25 +70,69 @@ def test_an_executor() -> None:
 
 @pytest.mark.skipif(not set(functions()) >= SHIPPED, reason="an action that is shipped was taken out: it costs less")
 def test_an_idle_stack() -> None:
-    found = rows("When nothing is scheduled")
+    fires, watches = tables()
     of_path = sum(queues_of(name) for name in OWN if not name.startswith(("executor-", "subscriber-", "policy-")))
     assert of_path == 7
-    assert found["long polling of seven queues by Lambda"][1] == rounded(polling(7))
-    of_executors = sum((polling(queues_of(name)) + alarms_of(name) * ALARM for name in EXECUTORS), Decimal())
-    name = "executors that have nothing to do, that of the canary not counted"
-    assert found[name] == (str(len(EXECUTORS)), rounded(of_executors))
-    of_subscribers = sum((polling(queues_of(name)) + alarms_of(name) * ALARM for name in SUBSCRIBERS), Decimal())
-    assert found["subscribers that have nothing to do"] == (str(len(SUBSCRIBERS)), rounded(of_subscribers))
-    of_policies = sum((polling(queues_of(name)) + alarms_of(name) * ALARM for name in POLICIES), Decimal())
-    assert found["policies that have nothing to do"] == (str(len(POLICIES)), rounded(of_policies))
-    own = [*EXECUTORS, *SUBSCRIBERS, *POLICIES, *(name for name in functions() if is_added(name))]
-    others = alarms(r"\w+") - sum(alarms_of(name) for name in own) - of_canary()
+    assert fires["long polling of seven queues by Lambda"][1] == rounded(polling(7))
+    own = [*EXECUTORS, *SUBSCRIBERS, *POLICIES]
+    for what, names in (("executors", EXECUTORS), ("subscribers", SUBSCRIBERS), ("policies", POLICIES)):
+        [(count, cost)] = [row for name, row in fires.items() if name.startswith(f"long polling for {what}")]
+        assert (count, cost) == (str(len(names)), rounded(polling(sum(map(queues_of, names)))))
+        [(count, cost)] = [row for name, row in watches.items() if name.startswith(f"alarms of {what}")]
+        assert (count, cost) == (str(len(names)), sum(map(alarms_of, names)) * ALARM)
+    added = [name for name in functions() if is_added(name)]
+    others = alarms(r"\w+") - sum(alarms_of(name) for name in [*own, *added]) - of_canary()
     name = "all other alarms; those with an expression count once for each of its metrics"
-    assert found[name] == (str(others), others * ALARM)
-    metrics = [name for name in get_args(Metric) if not name.startswith("Canary")]
-    assert found["custom metrics, if all are written"] == (str(len(metrics)), len(metrics) * METRIC)
-    whole = found.pop("**together**")[1]
-    assert whole == sum(cost for _, cost in found.values())
+    assert watches[name] == (str(others), others * ALARM)
+    written_always = re.findall(r"`(\w+)`", PAGE.split("of the 34 there are, ")[1].split(" are written by")[0])
+    assert len([name for name in get_args(Metric) if not name.startswith("Canary")]) == 34
+    assert set(written_always) <= set(get_args(Metric))
+    found = watches["custom metrics that are written though nothing is scheduled"]
+    assert found == (str(len(written_always)), len(written_always) * METRIC)
+    for table, name in ((fires, "**what fires**"), (watches, "**what watches**")):
+        whole = table.pop(name)[1]
+        assert whole == sum(cost for _, cost in table.values())
+
+
+def tables() -> tuple[dict[str, tuple[str, Decimal]], dict[str, tuple[str, Decimal]]]:
+    """What fires, and what watches."""
+    found = list(rows("When nothing is scheduled").items())
+    end = [name for name, _ in found].index("**what fires**") + 1
+    return dict(found[:end]), dict(found[end:])
+
+
+def test_what_fires_with_two_actions() -> None:
+    """At most six dollars a month, and each further queue at most 30 cents."""
+    fires, _ = tables()
+    whole = fires["**what fires**"][1] - rounded(polling(2 * len(EXECUTORS))) + rounded(polling(4))
+    assert f"**With two actions** what fires costs ${whole}" in PAGE
+    assert whole <= 6
+    assert polling(1) <= Decimal("0.30")
+
+
+def test_lambda_time_follows_the_memory_of_the_template() -> None:
+    """Seconds times gigabytes times the price, and the sums above it."""
+    sizes = {"relay": written()["Mappings"]["Scale"]["small"]["RelayMemory"]}
+    sizes["executor"] = written()["Mappings"]["Executors"]["http-request"]["Memory"]
+    line = r"^\| (?:accept|enqueuer|relay|executor)\b.*? \| ([\d,]+) MB" + r" \| ([\d.]+) s \| \$([\d.]+)" * 2 + r" \|$"
+    found = [[Decimal(one.replace(",", "")) for one in row] for row in re.findall(line, PAGE, re.MULTILINE)]
+    assert [row[0] for row in found] == [256, 256, sizes["relay"], sizes["executor"]]
+    for memory, bursts, bursts_cost, trickle, trickle_cost in found:
+        assert rounded(memory / 1024 * bursts * GB_SECOND) == bursts_cost
+        assert rounded(memory / 1024 * trickle * GB_SECOND) == trickle_cost
+    bursts_sum, trickle_sum = sum(row[2] for row in found), sum(row[4] for row in found)
+    assert f"| **Lambda time** | | | **${bursts_sum}** | | **${trickle_sum}** |" in PAGE
+    assert f"Lambda time | ${bursts_sum} | ${trickle_sum} |" in PAGE
+
+
+def test_the_sum_with_the_default_configuration_leads() -> None:
+    section = PAGE.split("## What a million costs\n")[1].split("\n## ")[0]
+    costs = re.findall(r"^\| (.+?) \| \**\$([\d.]+)\** \| \**\$([\d.]+)\** \|$", section, re.MULTILINE)
+    *parts, (name, bursts, trickle) = costs
+    assert name == "**together**"
+    assert Decimal(bursts) == sum(Decimal(one) for _, one, _ in parts)
+    assert Decimal(trickle) == sum(Decimal(one) for _, _, one in parts)
+    assert PAGE.index("## What a million costs") < PAGE.index("## A million schedules")
 
 
 def of_canary() -> int:
@@ -102,12 +147,13 @@ def test_the_canary() -> None:
     whole = found.pop("**the canary**")[1]
     assert whole == sum(cost for what, (_, cost) in found.items() if not what.startswith(("its two", "its alarms")))
     together = whole + found["its two metrics"][1] + found[name][1]
-    assert rows("When nothing is scheduled")["the canary, with its metrics and alarms"][1] == together
+    assert tables()[1]["the canary, with its metrics and alarms"][1] == together
 
 
 @pytest.mark.parametrize("path", ["docs/cost.md", "adr/0035-cost.md"])
 def test_the_sum_is_named_in_words(path: str) -> None:
-    whole = rows("When nothing is scheduled")["**together**"][1]
+    fires, watches = tables()
+    whole = fires["**what fires**"][1] + watches["**what watches**"][1]
     assert f"about ${round(whole)} a month" in (ROOT / path).read_text()
 
 
@@ -123,4 +169,4 @@ def test_the_relaxed_lane_beside_the_precise_one() -> None:
         assert abs(parts - without[column]) <= Decimal("0.011"), "rounded"
         assert without[column] + lambda_time[column] == together[column]
     assert f"| **without Lambda time** | | **${without[0]}** | | **${without[2]}** |" in PAGE
-    assert f"| **Lambda time** | | **${lambda_time[0]}** | | **${lambda_time[2]}** |" in PAGE
+    assert f"| **Lambda time** | | | **${lambda_time[0]}** | | **${lambda_time[2]}** |" in PAGE

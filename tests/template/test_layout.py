@@ -43,7 +43,7 @@ QUEUE = {"AWS::SQS::Queue"}
 ALARM = {"AWS::CloudWatch::Alarm"}
 LONGER = {
     "executor-sqs-send": 49,  # it sends what its owners ask for, with the rights of the stack: these are limited
-    "delayer-relay": 47,  # what it may do with a control row is not the same for each of them
+    "delayer-relay": 51,  # what it may do with a control row is not the same for each of them; provisioned pollers
     "relaxed-claimer": 42,  # it claims in batches
     "task-1minute-enqueuer": 43,  # the same
     "series-stepper": 49,  # it writes what the API writes, and has suspects as the relay

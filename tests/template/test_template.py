@@ -243,7 +243,33 @@ def test_every_batch_reports_its_partial_failures() -> None:
 def test_every_queue_limits_its_consumers() -> None:
     """A dead-letter queue too: what an outage has filled would else take all concurrency of the account."""
     for function, properties in events("SQS"):
-        assert set(properties["ScalingConfig"]) == {"MaximumConcurrency"}, function
+        limits = properties["ScalingConfig"]
+        if "Fn::If" in limits:
+            large, limits = a_large_one(limits)[0], a_large_one(limits)[1]
+            provisioned, none = a_large_one(properties["ProvisionedPollerConfig"])
+            assert large == none == {"Ref": "AWS::NoValue"}, "they exclude each other"
+            assert 2 <= provisioned["MinimumPollers"] <= provisioned["MaximumPollers"] <= 200, function
+        assert set(limits) == {"MaximumConcurrency"}, function
+
+
+def a_large_one(value: dict[str, Any]) -> tuple[Any, Any]:
+    """What holds with Scale=large, and what else."""
+    condition, large, small = value["Fn::If"]
+    assert condition == "IsLarge"
+    return large, small
+
+
+def test_only_the_relay_and_the_executors_are_provisioned() -> None:
+    """By the calculation they bind first, and a poller costs by the hour (ADR 0122)."""
+    provisioned = {function for function, properties in events("SQS") if "ProvisionedPollerConfig" in properties}
+    assert provisioned == {"delayer-relay"} | {name for name in functions() if name.startswith("executor-")}
+
+
+def test_the_account_allows_what_a_large_stack_may_run_at_a_time() -> None:
+    """As the description of the parameter says."""
+    scale = written()["Mappings"]["Scale"]
+    assert f"{scale['large']['Concurrency']:,} concurrent executions" in written()["Parameters"]["Scale"]["Description"]
+    assert scale["small"]["Concurrency"] == 1_000, "what an account has by default"
 
 
 def test_batches_are_no_larger_than_they_are_worked_on_side_by_side() -> None:

@@ -15,6 +15,8 @@ SNS: Final = 0.50
 S3_PUT: Final = 5.00
 
 MEMORY: Final = 0.25  # GB of a function
+OF_RELAY: Final = 0.25
+OF_EXECUTOR: Final = 1.125  # of http-request; the one of the run, sqs-send, costs a quarter of it
 # A schedule that fires at its first attempt, in a trickle: the rows of the cost page.
 FIRED: Final = (
     HTTP
@@ -22,7 +24,7 @@ FIRED: Final = (
     + 4 * WRITE  # put, delete, claim, outcome
     + 2 * READ  # the ledger, and the sweep
     + 6 * SQS  # delayer queue and the action's queue: send, receive, delete
-    + MEMORY * (0.02 + 0.04 + 0.1 + 0.6) * GB_SECOND
+    + (MEMORY * (0.02 + 0.04) + OF_RELAY * 0.1 + OF_EXECUTOR * 0.6) * GB_SECOND
 )
 # Its four events, two of which share a batch, and the journal, which gets two.
 EVENTS_AND_JOURNAL: Final = 5 * INVOCATION + 3 * SNS + 6 * SQS + 2 * WRITE

@@ -1,10 +1,12 @@
 """The control rows: small state that coordinates writers and sweepers (ADR 0048)."""
 
+from collections.abc import Collection
 from typing import Protocol
 
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule_id import IdKeys
+from delayer.core.schedule.table_change import Heartbeat, Heartbeats
 
 
 class ReadsShards(Protocol):
@@ -54,8 +56,16 @@ class TracksProgress(Protocol):
 class ReadsHeartbeat(Protocol):
     """Part of Control."""
 
-    def heartbeat_seen(self) -> Millis | None:
-        """The newest heartbeat that came through the stream."""
+    def heartbeats(self) -> Heartbeats:
+        """What is known of them, strongly consistent."""
+        ...
+
+
+class AwaitsHeartbeats(Protocol):
+    """Part of Control."""
+
+    def await_lanes(self, heartbeats: Collection[Heartbeat]) -> None:
+        """From now on they are awaited."""
         ...
 
 
@@ -63,7 +73,11 @@ class NotesHeartbeat(Protocol):
     """Part of Control."""
 
     def note_heartbeat(self, sent_at: Millis) -> None:
-        """Forward only."""
+        """Forward only. Says, too, that this code knows heartbeats with a lane."""
+        ...
+
+    def note_lanes(self, heartbeats: Collection[Heartbeat]) -> None:
+        """They came through, and are awaited no more."""
         ...
 
 
@@ -74,6 +88,7 @@ class Control(
     WritesIdKeys,
     TracksProgress,
     ReadsHeartbeat,
+    AwaitsHeartbeats,
     NotesHeartbeat,
     Protocol,
 ):

@@ -6,8 +6,8 @@ from typing import Protocol
 from attrs import frozen
 
 from delayer.core.schedule.bucket import Bucket, RecordKey
-from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
+from delayer.core.schedule.table_change import Heartbeat
 
 
 @frozen(kw_only=True)
@@ -69,8 +69,8 @@ class ReadsManySchedules(Protocol):
 class SendsHeartbeats(Protocol):
     """Part of ScheduleTable."""
 
-    def beat(self, sent_at: Millis) -> None:
-        """Puts and deletes the heartbeat row."""
+    def beat(self, heartbeat: Heartbeat) -> None:
+        """Puts and deletes its row."""
         ...
 
 

@@ -71,6 +71,10 @@ class Settings(Protocol):
         """How many visible messages in the delayer queue are a backlog."""
 
     @property
+    def heartbeats(self) -> int:
+        """How many with a lane each tick sends."""
+
+    @property
     def suspects(self) -> str:
         """The name of the queue of suspects that this function consumes, too."""
 

@@ -109,6 +109,10 @@ class EnvironmentSettings:
         return number("RELAY_CONCURRENCY") * BACKLOG_PER_RELAY
 
     @property
+    def heartbeats(self) -> int:
+        return number("HEARTBEATS")
+
+    @property
     def suspects(self) -> str:
         return setting("SUSPECTS_QUEUE")
 

@@ -349,6 +349,7 @@ def tick(ports: "Bundle") -> "Tick":
         bring_back=bring_back(ports),
         period=ports.settings.period,
         mark=ports.settings.backlog_mark,
+        heartbeats=ports.settings.heartbeats,
         canary=send_canary(ports) if ports.settings.has_canary else None,
     )
 

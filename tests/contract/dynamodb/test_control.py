@@ -9,6 +9,7 @@ from delayer.aws.dynamodb.control import DynamoControl
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import DAY
 from delayer.core.schedule.schedule_id import IdKey, IdKeys, first_keys, rotated
+from delayer.core.schedule.table_change import Heartbeat, Heartbeats
 from delayer.fakes import MemoryControl
 from delayer.ports.control import Control
 from delayer.ports.unavailable import Unavailable
@@ -34,7 +35,7 @@ def control(dynamodb_or_fake: Any) -> Control:
 def test_a_new_stack_has_none(control: Control) -> None:
     assert control.shards() is None
     assert control.progress() is None
-    assert control.heartbeat_seen() is None
+    assert control.heartbeats() == Heartbeats()
 
 
 def test_the_first_writer_says_since_when(control: Control) -> None:
@@ -104,7 +105,22 @@ def test_the_watermark_goes_forward_only(control: Control) -> None:
 def test_the_newest_heartbeat_stays(control: Control) -> None:
     for sent_at in (NOW, NOW + 60, NOW + 30, NOW):
         control.note_heartbeat(sent_at)
-    assert control.heartbeat_seen() == NOW + 60
+    assert control.heartbeats().seen == NOW + 60
+
+
+def test_a_heartbeat_with_a_lane_is_awaited_until_it_came_through(control: Control) -> None:
+    """However often each is said, and in whatever order."""
+    first, second = Heartbeat(NOW, "1"), Heartbeat(NOW + 60, "0")
+    control.await_lanes([second])
+    control.await_lanes([first, second])
+    assert control.heartbeats() == Heartbeats(awaited=(first, second)), "the oldest first"
+    control.note_lanes([first, Heartbeat(NOW - 60, "1")])
+    control.note_lanes([first])
+    assert control.heartbeats() == Heartbeats(awaited=(second,))
+    control.note_heartbeat(NOW)
+    assert control.heartbeats() == Heartbeats(seen=NOW, awaited=(second,), reads_lanes=True)
+    control.note_lanes([second])
+    assert control.heartbeats() == Heartbeats(seen=NOW, reads_lanes=True)
 
 
 def test_the_rows_do_not_touch_each_other(control: Control) -> None:
@@ -115,7 +131,7 @@ def test_the_rows_do_not_touch_each_other(control: Control) -> None:
     assert control.shards() == Shards(highest=7, since=1000)
     assert control.id_keys() == FIRST
     assert control.progress() == Progress(closed_until=5)
-    assert control.heartbeat_seen() == NOW
+    assert control.heartbeats().seen == NOW
 
 
 # ------------------------------------------------------------ the adapter alone
@@ -127,7 +143,7 @@ def test_reads_are_strongly_consistent(dynamodb: Any) -> None:
     control = DynamoControl(dynamodb=client, table=create_table(dynamodb, "name"))
     control.shards()
     control.progress()
-    control.heartbeat_seen()
+    control.heartbeats()
     control.id_keys()
     reads = [arguments for name, arguments in client.calls if name == "get_item"]
     assert len(reads) == 4
@@ -140,12 +156,14 @@ def test_what_failed_is_unavailable(error: str) -> None:
     for call in (
         control.shards,
         control.progress,
-        control.heartbeat_seen,
+        control.heartbeats,
         lambda: control.raise_shards(Shards(highest=1, since=1)),
         control.id_keys,
         lambda: control.write_id_keys(FIRST, IdKeys()),
         lambda: control.advance(Progress(closed_until=1)),
         lambda: control.note_heartbeat(NOW),
+        lambda: control.await_lanes([Heartbeat(NOW, "0")]),
+        lambda: control.note_lanes([Heartbeat(NOW, "0")]),
     ):
         with pytest.raises(Unavailable):
             call()

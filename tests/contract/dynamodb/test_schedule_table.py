@@ -11,6 +11,7 @@ from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
+from delayer.core.schedule.table_change import Heartbeat
 from delayer.fakes import MemoryScheduleTable
 from delayer.ports.schedule_table import ScheduleTable
 from delayer.ports.unavailable import Unavailable
@@ -162,8 +163,8 @@ def test_a_record_that_was_deleted_is_not_read(table: ScheduleTable) -> None:
 
 
 def test_a_heartbeat_leaves_nothing_behind(table: ScheduleTable) -> None:
-    table.beat(NOW)
-    table.beat(NOW)
+    table.beat(Heartbeat(NOW))
+    table.beat(Heartbeat(NOW))
     assert table.page(bucket_of(a_schedule())).keys == ()
 
 
@@ -201,7 +202,7 @@ def test_the_heartbeat_is_put_and_deleted(dynamodb: Any) -> None:
     """Both make a record of the stream."""
     client = Wrapped(dynamodb)
     table = DynamoScheduleTable(dynamodb=client, table=create_table(dynamodb, "bucket", "due"))
-    table.beat(NOW)
+    table.beat(Heartbeat(NOW))
     assert [name for name, _ in client.calls] == ["put_item", "delete_item"]
     assert dynamodb.scan(TableName=table.table)["Count"] == 0
 
@@ -282,7 +283,7 @@ def test_all_else_that_failed_is_unavailable(error: str) -> None:
         lambda: table.page(bucket_of(a_schedule())),
         lambda: table.read(key_of(a_schedule().id)),
         lambda: table.read_all([key_of(a_schedule().id)]),
-        lambda: table.beat(NOW),
+        lambda: table.beat(Heartbeat(NOW)),
     ):
         with pytest.raises(Unavailable):
             call()

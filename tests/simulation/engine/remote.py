@@ -40,7 +40,7 @@ class Service(StrEnum):
 
 
 READS: Final = frozenset(
-    {"read", "page", "shards", "progress", "heartbeat_seen", "visible", "list", "get", "named", "history", "passed"}
+    {"read", "page", "shards", "progress", "heartbeats", "visible", "list", "get", "named", "history", "passed"}
     | {"cursor", "definition", "filed", "listed", "cursors", "definitions", "live", "place", "round", "requested"}
     | {"read_all", "read_each", "id_keys", "rows"}
 )

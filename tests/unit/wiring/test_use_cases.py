@@ -74,7 +74,8 @@ PARTS: dict[str, set[str]] = {
     "timing_net": {"clock", "observer", "control", "waiting", "policy_queues"},
     "decide": {"connections", *IDS, "observer", "waiting_records", "ledger", "registry"},
     "tick": {"clock", "observer", "parallel", "schedules", "control", "delayer_queue", "sweep_queue"}
-    | {"settings.period", "settings.has_canary", "settings.backlog_mark", "dead_letter_store", "stream_consumer"},
+    | {"settings.period", "settings.has_canary", "settings.backlog_mark", "settings.heartbeats", "dead_letter_store"}
+    | {"stream_consumer"},
     "send_canary": {*IDS, "observer", "schedules", "settings.period"},
     "sweep_buckets": {"clock", "observer", "schedules", "control", "delayer_queue", "settings.backlog_mark"},
     "gate": FLOW,

@@ -1,6 +1,7 @@
 """The control rows in DynamoDB: `shards`, `sweep`, `heartbeat`, `id-key`."""
 
 import base64
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -11,6 +12,7 @@ from delayer.aws.runtime.clients import AWS_ERRORS, error_code
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule_id import FIRST_VERSION, IdKey, IdKeys
+from delayer.core.schedule.table_change import Heartbeat, Heartbeats
 from delayer.ports.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -79,12 +81,39 @@ class DynamoControl:
             "attribute_not_exists(closedUntil) OR closedUntil <= :closed",
         )
 
-    def heartbeat_seen(self) -> Millis | None:
-        row = self._read("heartbeat")
-        return int(row["seenAt"]["N"]) if row else None
+    def heartbeats(self) -> Heartbeats:
+        row = self._read("heartbeat") or {}
+        return Heartbeats(
+            seen=int(row["seenAt"]["N"]) if "seenAt" in row else None,
+            awaited=tuple(_heartbeat(one) for one in sorted(row.get("awaited", {}).get("SS", []))),
+            reads_lanes="readsLanes" in row,
+        )
 
     def note_heartbeat(self, sent_at: Millis) -> None:
-        self._write("heartbeat", "SET seenAt = :at", {":at": sent_at}, "attribute_not_exists(seenAt) OR seenAt < :at")
+        self._write(
+            "heartbeat",
+            "SET seenAt = :at, readsLanes = :version",
+            {":at": sent_at, ":version": 1},
+            "attribute_not_exists(seenAt) OR seenAt < :at",
+        )
+
+    def await_lanes(self, heartbeats: Collection[Heartbeat]) -> None:
+        self._change_awaited("ADD", heartbeats)
+
+    def note_lanes(self, heartbeats: Collection[Heartbeat]) -> None:
+        self._change_awaited("DELETE", heartbeats)
+
+    def _change_awaited(self, how: str, heartbeats: Collection[Heartbeat]) -> None:
+        """A set: it is the same how often this is done, and others may change it at the same moment."""
+        try:
+            self.dynamodb.update_item(
+                TableName=self.table,
+                Key={"name": {"S": "heartbeat"}},
+                UpdateExpression=f"{how} awaited :these",
+                ExpressionAttributeValues={":these": {"SS": sorted(map(_awaited, heartbeats))}},
+            )
+        except AWS_ERRORS as error:
+            raise Unavailable(f"write control row heartbeat: {error}") from error
 
     def _read(self, name: str) -> Item | None:
         try:
@@ -106,6 +135,16 @@ class DynamoControl:
         except AWS_ERRORS as error:
             if error_code(error) != CONDITION_FAILED:
                 raise Unavailable(f"write control row {name}: {error}") from error
+
+
+def _awaited(heartbeat: Heartbeat) -> str:
+    """Sorted as they were sent."""
+    return f"{heartbeat.sent_at:013d}#{heartbeat.lane}"
+
+
+def _heartbeat(awaited: str) -> Heartbeat:
+    sent_at, _, lane = awaited.partition("#")
+    return Heartbeat(int(sent_at), lane)
 
 
 def keys_item(keys: IdKeys) -> Item:

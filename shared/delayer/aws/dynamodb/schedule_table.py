@@ -11,7 +11,7 @@ from delayer.aws.dynamodb.items.requests import delete_all, put_all, read_all
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.core.schedule.bucket import Bucket, RecordKey
 from delayer.core.schedule.definition import FIELDS, check_json, from_texts, given
-from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.malformed import Malformed, UnknownVersion
 from delayer.core.schedule.schedule import NO_TRAITS, Schedule, traits_from_text, traits_to_text
 from delayer.core.schedule.schedule_id import is_undecided, key_of
@@ -82,9 +82,9 @@ class DynamoScheduleTable:
         rows = {_record_key(item): from_item(item) for item in items}
         return {key: row for key, row in rows.items() if isinstance(row, Schedule)}
 
-    def beat(self, sent_at: Millis) -> None:
-        key = key_item(RecordKey(bucket=HEARTBEAT, due=f"{sent_at:013d}"))
-        expires: Item = {"expiresAt": {"N": str(sent_at // SECOND + 7 * 86_400)}}
+    def beat(self, heartbeat: Heartbeat) -> None:
+        key = key_item(heartbeat_key(heartbeat))
+        expires: Item = {"expiresAt": {"N": str(heartbeat.sent_at // SECOND + 7 * 86_400)}}
         try:
             self.dynamodb.put_item(TableName=self.table, Item={**key, **expires})
             self.dynamodb.delete_item(TableName=self.table, Key=key)
@@ -95,6 +95,22 @@ class DynamoScheduleTable:
 def key_item(key: RecordKey) -> Item:
     """A key as DynamoDB takes it."""
     return {"bucket": {"S": key.bucket}, "due": {"S": key.due}}
+
+
+def heartbeat_key(heartbeat: Heartbeat) -> RecordKey:
+    """One with a lane has a partition of its own, wherever that may be."""
+    due = f"{heartbeat.sent_at:013d}"
+    return RecordKey(bucket=f"{HEARTBEAT}#{heartbeat.lane}#{due}" if heartbeat.lane else HEARTBEAT, due=due)
+
+
+def lane_of(bucket: str) -> str:
+    """Of the bucket of a heartbeat."""
+    return bucket.split("#")[1] if "#" in bucket else ""
+
+
+def is_heartbeat(bucket: str) -> bool:
+    """Whether it is no bucket of a minute."""
+    return bucket.partition("#")[0] == HEARTBEAT
 
 
 def _record_key(item: StoredItem) -> RecordKey:
@@ -125,8 +141,8 @@ def to_item(schedule: Schedule) -> Item:
 def from_item(item: StoredItem) -> Row:
     """A row of the table, whatever it holds."""
     try:
-        if item["bucket"]["S"] == HEARTBEAT:
-            return Heartbeat(int(item["due"]["S"]))
+        if is_heartbeat(item["bucket"]["S"]):
+            return Heartbeat(int(item["due"]["S"]), lane_of(item["bucket"]["S"]))
         check_version(item, VERSION)
         return _schedule(item)
     except UnknownVersion as error:

@@ -62,9 +62,9 @@ class SetAside:
 
 @frozen
 class NoteHeartbeat:
-    """The stream is read up to here."""
+    """The stream is read up to here, in the lane that it took."""
 
-    sent_at: Millis
+    heartbeat: Heartbeat
 
 
 @frozen
@@ -94,8 +94,8 @@ def delay_seconds(due: Millis, now: Millis) -> int:
 def decide(change: RecordChange, now: Millis, period: Millis) -> Decision:
     """What to do about one change."""
     match change.row:
-        case Heartbeat(sent_at):
-            return NoteHeartbeat(sent_at) if change.kind is Kind.REMOVE else Ignore()
+        case Heartbeat() as heartbeat:
+            return NoteHeartbeat(heartbeat) if change.kind is Kind.REMOVE else Ignore()
         case Malformed() as malformed:
             return MoveToDeadLetters(reason=malformed.reason) if change.kind is Kind.REMOVE else Ignore()
         case UnknownVersion() as unknown:

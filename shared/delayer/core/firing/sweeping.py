@@ -9,10 +9,13 @@ from attrs import frozen
 from delayer.core.firing.enqueueing import edge_of
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis, Minute, minute_of, start_of
+from delayer.core.schedule.table_change import Heartbeat, Heartbeats
 
 CLOSABLE_AFTER: Final[Millis] = 10 * MINUTE  # longer than any write may take to arrive (ADR 0013)
 HEARTBEAT_FRESH: Final[Millis] = 3 * MINUTE
 HEARTBEAT_WAIT: Final[Millis] = 10 * SECOND
+AWAITED_TICKS: Final = 4  # as many ticks' heartbeats may be on their way
+AGAIN_AFTER: Final[Millis] = 30 * SECOND  # a heartbeat that did not come through is sent again by the next tick
 BACKLOG_PER_RELAY: Final = 100  # visible messages for each relay that may run: beyond them it is not keeping up
 URGENT: Final[Millis] = 3 * MINUTE  # what is due within this is swept whatever the backlog (ADR 0085)
 OLD_SHARE: Final = 3  # what is old gets at least one part in so many of the time, and of the room
@@ -87,6 +90,18 @@ def first_progress(shards: Shards) -> Progress:
 def may_close(minute: Minute, query_began: Millis) -> bool:
     """Whether a query that finds the minute empty proves that it stays so (ADR 0013)."""
     return query_began >= start_of(minute + 1) + CLOSABLE_AFTER
+
+
+def beats_to_send(known: Heartbeats, count: int, now: Millis) -> tuple[list[Heartbeat], list[Heartbeat]]:
+    """The new ones of a tick, and those to be sent once more, as it is not known whether they were ever written.
+
+    Each new one has a key of its own, and so takes a shard and a lane by chance. While several ticks' worth are awaited
+    there is no new one: the stream is not read, and need not be filled with them (ADR 0123).
+    """
+    if not known.reads_lanes:
+        return [], []
+    new = [] if len(known.awaited) >= AWAITED_TICKS * count else [Heartbeat(now, str(lane)) for lane in range(count)]
+    return new, [one for one in known.awaited if now - one.sent_at >= AGAIN_AFTER]
 
 
 def heartbeat_is_fresh(seen: Millis | None, now: Millis) -> bool:

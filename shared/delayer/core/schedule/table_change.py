@@ -21,9 +21,26 @@ class Kind(StrEnum):
 
 @frozen
 class Heartbeat:
-    """The row that each tick of the minute task puts and deletes (ADR 0014)."""
+    """A row that each tick of the minute task puts and deletes (ADR 0014)."""
 
     sent_at: Millis
+    lane: str = ""  # tells those of one tick apart; "" for the one that every version of the code knows (ADR 0123)
+
+
+@frozen(kw_only=True)
+class Heartbeats:
+    """What is known of those that were sent."""
+
+    seen: Millis | None = None  # when the newest that came through the stream was sent
+    awaited: tuple[Heartbeat, ...] = ()  # those with a lane that did not come through yet, the oldest first
+    reads_lanes: bool = False  # whether the code that reads the stream knows those with a lane
+
+    @property
+    def proven(self) -> Millis | None:
+        """Up to when every lane that one of them took is known to be read: the oldest decides."""
+        if self.seen is None or not self.awaited:
+            return self.seen
+        return min(self.seen, self.awaited[0].sent_at)
 
 
 Row = Schedule | Heartbeat | Malformed | UnknownVersion

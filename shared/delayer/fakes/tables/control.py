@@ -1,10 +1,13 @@
 """The control rows."""
 
+from collections.abc import Collection
+
 from attrs import define, field
 
 from delayer.core.schedule.bucket import Progress, Shards
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule_id import IdKeys
+from delayer.core.schedule.table_change import Heartbeat, Heartbeats
 
 
 @define
@@ -15,6 +18,8 @@ class MemoryControl:
     _id_keys: IdKeys = field(factory=IdKeys)
     _progress: Progress | None = None
     _heartbeat: Millis | None = None
+    _awaited: set[Heartbeat] = field(factory=set)
+    _reads_lanes: bool = False
 
     def shards(self) -> Shards | None:
         return self._shards
@@ -40,8 +45,15 @@ class MemoryControl:
         if self._progress is None or self._progress.closed_until <= progress.closed_until:
             self._progress = progress
 
-    def heartbeat_seen(self) -> Millis | None:
-        return self._heartbeat
+    def heartbeats(self) -> Heartbeats:
+        oldest_first = sorted(self._awaited, key=lambda one: (one.sent_at, one.lane))
+        return Heartbeats(seen=self._heartbeat, awaited=tuple(oldest_first), reads_lanes=self._reads_lanes)
 
     def note_heartbeat(self, sent_at: Millis) -> None:
-        self._heartbeat = max(self._heartbeat or sent_at, sent_at)
+        self._heartbeat, self._reads_lanes = max(self._heartbeat or sent_at, sent_at), True
+
+    def await_lanes(self, heartbeats: Collection[Heartbeat]) -> None:
+        self._awaited.update(heartbeats)
+
+    def note_lanes(self, heartbeats: Collection[Heartbeat]) -> None:
+        self._awaited.difference_update(heartbeats)

@@ -62,9 +62,9 @@ class MemoryScheduleTable:
         found = {key: self.read(key) for key in keys}
         return {key: row for key, row in found.items() if row}
 
-    def beat(self, sent_at: Millis) -> None:
-        key = RecordKey(bucket=HEARTBEAT, due=f"{sent_at:013d}")
-        self.write(key, Heartbeat(sent_at))
+    def beat(self, heartbeat: Heartbeat) -> None:
+        key = RecordKey(bucket=f"{HEARTBEAT}#{heartbeat.lane}", due=f"{heartbeat.sent_at:013d}")
+        self.write(key, heartbeat)
         self.delete([key])
 
     def expire(self, now: Millis) -> None:

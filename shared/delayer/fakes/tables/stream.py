@@ -74,8 +74,8 @@ class MemoryStream:
     def _shard_of(self, change: RecordChange) -> int:
         """By the key, so that the changes of one record keep their order."""
         match change.row:
-            case Heartbeat(sent_at):
-                key = str(sent_at)
+            case Heartbeat(sent_at, lane):
+                key = f"{sent_at}{lane}"
             case Malformed() | UnknownVersion() as unread:
                 key = str(unread)
             case schedule:

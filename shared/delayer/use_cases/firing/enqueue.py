@@ -15,7 +15,7 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.messages import DelayerMessage, encode
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
-from delayer.core.schedule.table_change import RecordChange, left_at
+from delayer.core.schedule.table_change import Heartbeat, RecordChange, left_at
 from delayer.ports.clock import Clock
 from delayer.ports.control import NotesHeartbeat, ReadsHeartbeat
 from delayer.ports.dead_letter_store import SetsAside
@@ -222,7 +222,7 @@ class Enqueue(StreamBatch):
     def handle(self, changes: Sequence[RecordChange], brought_back: bool) -> list[str]:
         """As `__call__`, for what is no suspect."""
         decisions = [(change, self._decide(change)) for change in changes]
-        self._note([d for _, d in decisions if isinstance(d, core.NoteHeartbeat)])
+        self._note([d.heartbeat for _, d in decisions if isinstance(d, core.NoteHeartbeat)])
         beyond_us = [(c, d.reason) for c, d in decisions if isinstance(d, core.SetAside)]
         sends = core.side_by_side([(c, d) for c, d in decisions if isinstance(d, core.Send)])
         failed = [
@@ -239,7 +239,7 @@ class Enqueue(StreamBatch):
 
     def passed(self) -> Millis | None:
         """A heartbeat comes through this function each minute."""
-        return self.control.heartbeat_seen()
+        return self.control.heartbeats().seen
 
     def _decide(self, change: RecordChange) -> core.Decision | None:
         """None: the ledger was needed and did not answer."""
@@ -298,13 +298,16 @@ class Enqueue(StreamBatch):
         left = left_at(change.kind, schedule, change.at, expired=change.expired)
         return DelayerMessage(schedule=schedule, nonce=self.new_nonce(), enqueued_at=left)
 
-    def _note(self, heartbeats: Sequence[core.NoteHeartbeat]) -> None:
+    def _note(self, heartbeats: Sequence[Heartbeat]) -> None:
         """A heartbeat that is not noted holds up the sweep, as it should; it need not hold up the stream as well."""
-        for heartbeat in heartbeats[-1:]:
-            try:
+        of_lanes = [one for one in heartbeats if one.lane]
+        try:
+            for heartbeat in [one for one in heartbeats if not one.lane][-1:]:
                 self.control.note_heartbeat(heartbeat.sent_at)
-            except Unavailable as error:
-                self.observer.warn("heartbeat not noted", error=str(error))
+            if of_lanes:
+                self.control.note_lanes(of_lanes)
+        except Unavailable as error:
+            self.observer.warn("heartbeat not noted", error=str(error))
 
 
 def _left_at(change: RecordChange, schedule: Schedule | None) -> Millis:

@@ -10,8 +10,9 @@ from delayer.core.firing.sweeping import Gate
 from delayer.core.schedule.bucket import Bucket, RecordKey, Shards
 from delayer.core.schedule.instants import Millis, Minute, minute_of
 from delayer.core.schedule.messages import SweepMessage, encode
+from delayer.core.schedule.table_change import Heartbeat
 from delayer.ports.clock import Clock, Parallel
-from delayer.ports.control import ReadsHeartbeat, ReadsShards, TracksProgress
+from delayer.ports.control import AwaitsHeartbeats, ReadsHeartbeat, ReadsShards, TracksProgress
 from delayer.ports.observer import Observer
 from delayer.ports.queue import MeasuresBacklog, Outgoing, SendsMessages
 from delayer.ports.schedule_table import DeletesSchedules, ReadsBuckets, SendsHeartbeats
@@ -33,7 +34,7 @@ class TableOfTick(DeletesSchedules, ReadsBuckets, SendsHeartbeats, Protocol):
     """What it needs from the schedules table."""
 
 
-class ControlOfTick(ReadsShards, TracksProgress, ReadsHeartbeat, Protocol):
+class ControlOfTick(ReadsShards, TracksProgress, ReadsHeartbeat, AwaitsHeartbeats, Protocol):
     """What it needs from the control rows."""
 
 
@@ -87,6 +88,7 @@ class Tick:
     bring_back: BringsBack
     period: Millis
     mark: int  # visible messages in the delayer queue; with more than these the relay has a backlog
+    heartbeats: int  # with a lane, in each tick
     canary: Callable[[], None] | None = None  # schedules one, and raises nothing; None if it is switched off
     budget: Millis = field(default=45_000)  # begins no further minute after this long
 
@@ -95,7 +97,7 @@ class Tick:
         began = self.clock.now()
         if self.canary:  # in every tick, also in one that may not sweep, and before the time is used up
             self.canary()
-        self.schedules.beat(began)
+        self.beat(began)
         shards = self.control.shards()
         if shards is None:
             self.observer.note("nothing was ever scheduled")
@@ -112,13 +114,24 @@ class Tick:
             finally:
                 self.bring_back(began, gate)
 
+    def beat(self, began: Millis) -> None:
+        """One that every version knows, and some of which each takes a shard and a lane by chance (ADR 0123).
+
+        They are awaited before they are sent. If one is not written, the next tick sends it again.
+        """
+        self.schedules.beat(Heartbeat(began))
+        new, again = sweeping.beats_to_send(self.control.heartbeats(), self.heartbeats, began)
+        if new:
+            self.control.await_lanes(new)
+        self.parallel.map(self.schedules.beat, [*again, *new])
+
     def _stream_is_read(self, began: Millis) -> bool:
         """After a pause of the minute task the last heartbeat is old; that of this tick arrives within a moment."""
-        if sweeping.heartbeat_is_fresh(self.control.heartbeat_seen(), began):
+        if sweeping.heartbeat_is_fresh(self.control.heartbeats().proven, began):
             return True
         while self.clock.now() < began + sweeping.HEARTBEAT_WAIT:
             self.clock.sleep_until(self.clock.now() + POLL)
-            if sweeping.heartbeat_is_fresh(self.control.heartbeat_seen(), began):
+            if sweeping.heartbeat_is_fresh(self.control.heartbeats().proven, began):
                 return True
         return False
 

@@ -57,7 +57,7 @@ class SweepBuckets:
 
     def _gate(self) -> Gate:
         """The same as that of the minute task."""
-        seen, visible = self.control.heartbeat_seen(), self.delayer_queue.visible()
+        seen, visible = self.control.heartbeats().proven, self.delayer_queue.visible()
         return sweeping.decide_gate(seen, visible, self.mark, self.clock.now())
 
     def _drain(self, bucket: Bucket) -> tuple[int, bool]:

@@ -1,6 +1,6 @@
 """The functions are imported as the template sets them up."""
 
-from bench.measure.imports import functions_of, value_of
+from bench.measure.imports import environment, functions_of, value_of
 from local.deployment.package import read_template
 from local.project import PROJECT
 
@@ -19,3 +19,13 @@ def test_every_function_folder_has_its_environment() -> None:
     assert set(functions) == {folder.parent.name for folder in (PROJECT / "functions").glob("*/app.py")}
     assert functions["stream-enqueuer"]["DELAYER_PERIOD"].isdecimal()
     assert "POWERTOOLS_SERVICE_NAME" in functions["delayer-relay"]
+
+
+def test_a_value_of_a_mapping() -> None:
+    """By the default of the parameter that chooses its row."""
+    found = environment(
+        {"HEARTBEATS": {"Fn::FindInMap": ["Scale", {"Ref": "Scale"}, "Heartbeats"]}},
+        {"Scale": {"Default": "small"}},
+        {"Scale": {"small": {"Heartbeats": "2"}}},
+    )
+    assert found == {"HEARTBEATS": "2"}

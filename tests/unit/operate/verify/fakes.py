@@ -104,6 +104,7 @@ class FakeStack:
     letters: list[str] = field(factory=list)
     discarded: list[str] = field(factory=list)
     lane: str = "relaxed"  # that GET shows of what was asked for in it
+    concurrency: int = 1_000  # of the account
     ttl: str = "ENABLED expiresAt"
     lanes: dict[str, str] = field(factory=dict)
     when_status: int = 201  # that POST is answered with if a policy is to decide the time
@@ -218,6 +219,9 @@ class FakeStack:
             self.states[schedule_id] = "executed"
             self._fire(schedule_id, now())
         return {"schedules": [{"outcome": self.outcome}]}
+
+    def concurrent_executions(self) -> int:
+        return self.concurrency
 
     def ttl_of(self, output: str) -> str:
         assert output == "RelaxedTable"

@@ -59,10 +59,22 @@ def account() -> Iterator[Account]:
         yield account
 
 
+class Limits:
+    """boto3's client of Lambda, as far as this is asked for."""
+
+    def get_account_settings(self) -> dict[str, dict[str, int]]:
+        return {"AccountLimit": {"ConcurrentExecutions": 1_000, "UnreservedConcurrentExecutions": 900}}
+
+
 def test_the_stack_is_read(account: Account) -> None:
     account.read("https://abc.execute-api.us-east-1.amazonaws.com")
     assert account.setting("DelayerPeriod", "840") == "60"
     assert account.setting("HandoverLead", "500") == "500"
+
+
+def test_what_the_account_allows(account: Account) -> None:
+    account.clients["lambda"] = Limits()  # moto does not have it
+    assert account.concurrent_executions() == 1_000
 
 
 def test_a_stack_that_serves_another_address(account: Account) -> None:

@@ -10,9 +10,11 @@ from operate.verify.api import now
 from operate.verify.inbox import Arrival
 from operate.verify.promises import cancelling, deciding, failing, firing, repeating
 from operate.verify.promises.canary import canary
+from operate.verify.promises.concurrency import NEEDED, concurrency
 from operate.verify.promises.relaxed import relaxed
 from operate.verify.promises.signing import signing
 from operate.verify.results.findings import Finding, Outcome
+from tests.cfn import written
 from tests.unit.operate.verify.fakes import FakeStack, a_session, the_late_queue
 
 HELD, BROKEN, UNCHECKED = Outcome.HELD, Outcome.BROKEN, Outcome.UNCHECKED
@@ -325,3 +327,19 @@ def test_the_secret_that_signs(changes: dict[str, Any], outcome: Outcome, said: 
     assert said in finding.detail
     texts = [one.removeprefix("whsec_") for one in stack.secrets if one]
     assert not [one for one in texts if one and one in finding.detail]
+
+
+@pytest.mark.parametrize(
+    ("scale", "allowed", "outcome"),
+    [("small", 1_000, HELD), ("small", 10, BROKEN), ("large", 1_000, BROKEN), ("large", 3_000, HELD)],
+)
+def test_the_account_allows_what_the_stack_is_made_for(scale: str, allowed: int, outcome: Outcome) -> None:
+    """A new account may have as few as ten."""
+    stack = FakeStack(parameters={"Scale": scale}, concurrency=allowed)
+    found = concurrency(a_session(stack), stack)  # type: ignore[arg-type]
+    assert found.outcome == outcome
+    assert (f"ask AWS for {NEEDED[scale]:,}" in found.detail) == (outcome == BROKEN)
+
+
+def test_what_is_needed_is_what_the_template_says() -> None:
+    assert {name: row["Concurrency"] for name, row in written()["Mappings"]["Scale"].items()} == NEEDED

@@ -142,12 +142,12 @@ def test_a_far_removal_after_a_cancel_is_nothing() -> None:
 
 def test_the_heartbeat_is_noted_as_it_leaves() -> None:
     world = World()
-    world.table.beat(START)
-    world.table.beat(START + MINUTE)
+    world.table.beat(Heartbeat(START))
+    world.table.beat(Heartbeat(START + MINUTE))
     assert world.enqueue(world.table.stream) == []
-    assert world.control.heartbeat_seen() == START + MINUTE
+    assert world.control.heartbeats().seen == START + MINUTE
     world.enqueue([change(Kind.REMOVE, Heartbeat(START))])
-    assert world.control.heartbeat_seen() == START + MINUTE, "forward only"
+    assert world.control.heartbeats().seen == START + MINUTE, "forward only"
 
 
 def test_what_was_sent_is_not_sent_again_with_its_batch() -> None:
@@ -175,7 +175,7 @@ def test_a_heartbeat_that_cannot_be_noted_holds_up_nothing() -> None:
     """It comes once a minute, and everything behind it would be delivered again."""
     world = World(spoiled="enqueue", plan=FaultPlan(Fault.BEFORE, 0))
     assert world.enqueue([change(Kind.REMOVE, Heartbeat(START))]) == []
-    assert world.control.heartbeat_seen() is None
+    assert world.control.heartbeats().seen is None
     assert "heartbeat not noted" in world.observer.warnings
 
 

@@ -1,0 +1,1 @@
+"""How fast the deployed stack is, and what it costs, by calculation (ADR 0121)."""

@@ -1,0 +1,80 @@
+"""Each figure of the model names its source, and the page shows what the model says."""
+
+import re
+
+import pytest
+
+from bench.scale import facts, figures, report, stack
+from bench.scale.facts import Fact
+from bench.scale.model import simulate
+from local.project import PROJECT
+from tests.cfn import functions, written
+
+PAGE = (PROJECT / "docs/scale.md").read_text(encoding="utf-8")
+FACTS = facts.facts()
+
+
+@pytest.mark.parametrize("name", sorted(FACTS))
+def test_a_figure_has_a_page_of_aws_or_says_that_it_is_assumed(name: str) -> None:
+    fact: Fact = FACTS[name]
+    assert re.match(r"https://(docs\.)?aws\.amazon\.com/|assumed(:|;)", fact.source), fact
+    assert fact.value > 0
+
+
+def test_the_page_has_each_figure_with_its_source() -> None:
+    assert report.of_facts() in PAGE
+
+
+def test_what_was_measured_says_where_and_when() -> None:
+    measured = figures.read()
+    assert measured.machine["at"]
+    assert measured.machine["processors"]
+    assert {"enqueue", "relay", "execute", "post"} <= set(measured.function)
+
+
+@pytest.mark.parametrize("scale", stack.SCALES)
+def test_the_page_shows_what_the_model_says(scale: str) -> None:
+    """If this fails, the figures or the template have changed: make scale ARGS=--write."""
+    outcomes = [simulate(load, stack.of_template(scale), figures.read()) for load in (report.FIFTY, report.INSTANT)]
+    rows = report.of_loads(outcomes).splitlines()[2:]
+    shown = [re.sub(r" +", " ", line) for line in PAGE.splitlines()]
+    assert [row for row in rows if re.sub(r" +", " ", row) not in shown] == []
+
+
+def test_ten_thousand_at_one_instant() -> None:
+    """What Scale promises (ADR 0122)."""
+    measured = figures.read()
+    small, large = (simulate(report.INSTANT, stack.of_template(scale), measured).last for scale in stack.SCALES)
+    assert small <= 10
+    assert large <= 3
+
+
+def test_a_million_in_one_minute_on_large() -> None:
+    assert simulate(report.ONE, stack.of_template("large"), figures.read()).last <= 120
+
+
+def test_what_large_costs_by_the_hour() -> None:
+    """With all actions that are shipped; on each page that names it."""
+    mappings = written()["Mappings"]
+    executors = [name.removeprefix("executor-") for name in functions() if name.startswith("executor-")]
+    of_executors = sum(mappings["Executors"].get(name, {}).get("Pollers", 2) for name in executors)
+    pollers = of_executors + mappings["Scale"]["large"]["RelayPollers"]
+    for page in ("scale", "cost", "getting-started"):
+        assert f"${report.by_the_hour(pollers):.0f} a month" in (PROJECT / f"docs/{page}.md").read_text(
+            encoding="utf-8"
+        )
+    assert f"{pollers} pollers" in PAGE
+
+
+def test_the_prices_are_those_of_the_page_on_cost() -> None:
+    cost = (PROJECT / "docs/cost.md").read_text(encoding="utf-8")
+    for what, fact in {
+        "DynamoDB write unit (1 KB)": facts.PRICE_WRITE,
+        "DynamoDB read unit (4 KB, strongly consistent)": facts.PRICE_READ,
+        "SQS request (64 KB)": facts.PRICE_SQS,
+        "HTTP API request (512 KB)": facts.PRICE_API,
+        "Lambda invocation": facts.PRICE_INVOCATION,
+        "Lambda GB-second, arm64": facts.PRICE_GB_SECOND,
+    }.items():
+        [price] = re.findall(rf"^\| {re.escape(what)} \| ([\d.]+) \|", cost, re.MULTILINE)
+        assert float(price) == fact.value
