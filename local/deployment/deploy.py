@@ -36,12 +36,16 @@ POLL_SECONDS = 0.05
 LONGEST = 400  # characters of a message
 
 
-def deploy(clients: AwsClients, template_file: Path, parameters: Mapping[str, str]) -> dict[str, str]:
+def packaged_from(template_file: Path) -> Package:
+    """The template and the code, as they are uploaded. It needs no emulator yet. Errors: EmulatorError."""
+    return package(template_file, CODE_BUCKET)
+
+
+def deploy(clients: AwsClients, packaged: Package, parameters: Mapping[str, str]) -> dict[str, str]:
     """Upload the code, create the stack, wait for it; its outputs.
 
     Errors: EmulatorError with the reason of the first resource that failed.
     """
-    packaged = package(template_file, CODE_BUCKET)
     declared = packaged.template.get("Parameters", {})
     arguments = parameters_for(declared, parameters)
     try:

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from local.aws_clients import AwsClients
-from local.deployment.deploy import STACK_NAME, deploy
+from local.deployment.deploy import STACK_NAME, deploy, packaged_from
 from local.emulator.metering.meter import Reading
 from local.errors import EmulatorError
 from local.key_pair import KeyPair
@@ -75,8 +75,10 @@ class EmulatedStack:
             refuse_used(port)
         with self.progress("Starting the emulator"):
             self.process.start()
+            packaged = packaged_from(self.template)
+            self.process.wait_until_ready()
         with self.progress("Creating the stack of template.yaml"):
-            self.outputs = deploy(self.clients, self.template, self.parameters)
+            self.outputs = deploy(self.clients, packaged, self.parameters)
         if "ApiId" in self.outputs:
             with self.progress("Starting the functions"):
                 self.request_emulator("PUT", "/_local/api", {"apiId": self.outputs["ApiId"]})
