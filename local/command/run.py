@@ -40,13 +40,14 @@ def run(given: options.Options) -> None:
     refuse_used(given.port + 2)
     with (
         Receiver(given.port + 2) as receiver,
-        EmulatedStack(given.port, given.parameters, progress=step) as stack,
+        EmulatedStack(given.port, given.parameters, progress=step, starts_functions=False) as stack,
     ):
         obstacle = obstacle_in(given.parameters)
         signatures = Signatures(stack.api_url)
         if given.demonstrates and not obstacle:
             show_demonstration(stack, receiver, signatures)
         print(messages.explanation(stack, receiver, obstacle), flush=True)
+        stack.start_functions()
         serve(stack, receiver, signatures)
 
 

@@ -18,7 +18,7 @@ from delayer.core.schedule.margins import ATTEMPT_OVER, MAX_DELAY_SECONDS
 from delayer.core.series.stepping import AT_THE_CLAIM
 from delayer.targets.aws_messages import OWN_QUEUE
 from delayer.use_cases.firing.relay import HandOver
-from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
+from local.deployment.settings import PARAMETERS_ON_ONE_MACHINE
 from operate.move_queues import TAG
 from tests.cfn import (
     ROOT,

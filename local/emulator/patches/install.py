@@ -8,7 +8,8 @@ from local.emulator.access.function_sessions import issue_secret_credentials
 from local.emulator.observer import Observer
 from local.emulator.patches.cloudformation import resolve_names_in_loops, resolve_pseudo_parameters
 from local.emulator.patches.intervals import shorten_waits
-from local.emulator.patches.invocations import observe_invocations, pass_source_address
+from local.emulator.patches.invocations import keep_few_log_streams, observe_invocations, pass_source_address
+from local.emulator.patches.partiql import parse_once
 from local.emulator.patches.permissions import authorize_batches, name_event_buses, trust_loopback
 from local.emulator.patches.queues.delays import DelayedWakes
 from local.emulator.patches.queues.mappings import (
@@ -38,6 +39,7 @@ def install(observer: Observer) -> None:
     provisioners = importlib.import_module("ministack.services.cloudformation.provisioners")
     fork_functions(runtime, lambda_service, provisioners, Parents())
     observe_invocations(lambda_service, observer)
+    keep_few_log_streams(lambda_service, importlib.import_module("ministack.services.cloudwatch_logs"))
     responses = importlib.import_module("ministack.core.responses")
     pass_source_address(lambda_service, responses)
     evaluating = ("engine", "changesets", "handlers", "stacks")
@@ -46,6 +48,7 @@ def install(observer: Observer) -> None:
     resolve_names_in_loops(importlib.import_module("ministack.services.cloudformation.language_extensions"))
     StreamPoller(lambda_service, dynamodb).install()
     name_who_expires(dynamodb)
+    parse_once(dynamodb, importlib.import_module("ministack.services._dynamodb_keywords"))
     QuickReceive(sqs).install()
     wakes = DelayedWakes(lambda_service, sqs)
     wakes.install()

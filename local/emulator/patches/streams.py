@@ -56,13 +56,22 @@ class StreamPoller:
 
     def install(self) -> None:
         """Take the streams out of ministack's polling thread, which is not woken by them any more."""
-        self.dynamodb.esm_wake = SimpleNamespace(set=self.wake)
+        self.dynamodb.esm_wake = SimpleNamespace(set=lambda: None)
         self.service._poll_dynamodb_streams = self.start_missing
+        emit = self.dynamodb._emit_stream_event
 
-    def wake(self) -> None:
-        """There is a new record. ministack calls this for each."""
+        @functools.wraps(emit)
+        def emitted(table: str, *change: Any, **options: Any) -> None:
+            emit(table, *change, **options)
+            self.wake(table)
+
+        self.dynamodb._emit_stream_event = emitted
+
+    def wake(self, table: str) -> None:
+        """There may be a new record of this table."""
         for mapping in list(self.mappings.values()):
-            mapping.wake.set()
+            if mapping.table == table and not mapping.wake.is_set():
+                mapping.wake.set()
 
     def start_missing(self) -> bool:
         """Start each new stream mapping; ministack's polling thread calls this in each pass."""

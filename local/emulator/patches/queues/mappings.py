@@ -52,9 +52,9 @@ def take_turns(sqs: Any, sns: Any) -> None:
 
     def in_turn(do: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(do)
-        def alone(*arguments: Any) -> Any:
+        def alone(*arguments: Any, **named: Any) -> Any:
             with turn:
-                return do(*arguments)
+                return do(*arguments, **named)
 
         return alone
 
