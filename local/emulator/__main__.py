@@ -37,6 +37,7 @@ def server_of(app: Application) -> uvicorn.Server:
             http="httptools",
             loop="uvloop",
             ws="none",  # nothing here needs a WebSocket
+            proxy_headers=False,
             timeout_keep_alive=75,
             access_log=False,
             log_level=os.environ.get("LOG_LEVEL", "WARNING").lower(),

@@ -28,6 +28,8 @@ OF_MINISTACK = {  # what it has no public names for: `local` replaces some of it
     "runtime._account_region_from_function_config",
     "_sessions",
     "_workers",
+    "_tokenize",
+    "_parse_partiql",
     "_expire_retained",
     "_dlq_sweep",
     "_collect_msgs",

@@ -134,7 +134,7 @@ class StreamMapping:
         """Read what is new, whenever there is something, and forget what is done."""
         self.read_until = self.starting_place()
         forgotten_at = time.monotonic()
-        while self.exists():
+        while self.wake.is_set() or self.exists():
             self.wake.clear()
             if self.esm.get("Enabled", True):
                 while self.read():
