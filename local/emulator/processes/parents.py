@@ -8,6 +8,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Sequence
+from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Final
 
@@ -40,7 +41,7 @@ class Parents:
 
     def __init__(self) -> None:
         self.turn = threading.RLock()
-        self.by_layers: dict[tuple[str, ...], Parent] = {}
+        self.by_layers: dict[tuple[bytes, ...], Parent] = {}
         self.folders: dict[bytes, str] = {}  # archive -> where it is unpacked; Python hashes each only once
 
     def start(self) -> None:
@@ -49,13 +50,17 @@ class Parents:
 
     def of(self, layers: Sequence[bytes]) -> Parent:
         """The parent of the functions that have these layers, in their order."""
-        folders = tuple(self.unpacked(layer) for layer in layers)
+        key = tuple(layers)
         with self.turn:
-            if folders not in self.by_layers:
-                self.by_layers[folders] = self._forked(folders) if folders else _started()
-            return self.by_layers[folders]
+            if key not in self.by_layers:
+                self.by_layers[key] = self._forked(key) if key else _started()
+            return self.by_layers[key]
 
-    def _forked(self, folders: tuple[str, ...]) -> Parent:
+    def _forked(self, layers: tuple[bytes, ...]) -> Parent:
+        """It unpacks its layers itself: here that would keep everything else waiting."""
+        folders = [mkdtemp(prefix="layer-") for _ in layers]
+        for folder, archive in zip(folders, layers, strict=True):
+            Path(f"{folder}.zip").write_bytes(archive)
         ours, theirs = socket.socketpair()
         with theirs:
             self.of(()).fork({"kind": "parent", "folders": folders}, theirs.fileno())

@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import sys
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +63,9 @@ def become(control: socket.socket, order: Order, files: list[int], _kept: list[b
 def become_parent(order: Order, files: list[int]) -> None:
     """The parent of the functions that have these layers."""
     gc.unfreeze()
+    for folder in order["folders"]:
+        with zipfile.ZipFile(f"{folder}.zip") as archive:
+            archive.extractall(folder)  # which keeps what is in it inside the folder
     imports.import_layers(order["folders"])
     serve(socket.socket(fileno=files[0]))
 
