@@ -46,9 +46,10 @@ def run(given: options.Options) -> None:
         signatures = Signatures(stack.api_url)
         if given.demonstrates and not obstacle:
             show_demonstration(stack, receiver, signatures)
+        shown = len(receiver.requests)
         print(messages.explanation(stack, receiver, obstacle), flush=True)
         stack.start_functions()
-        serve(stack, receiver, signatures)
+        serve(stack, receiver, signatures, shown)
 
 
 def show_demonstration(stack: EmulatedStack, receiver: Receiver, signatures: Signatures) -> None:
@@ -59,9 +60,8 @@ def show_demonstration(stack: EmulatedStack, receiver: Receiver, signatures: Sig
     console.print(f"    {line}", markup=False, soft_wrap=True)
 
 
-def serve(stack: EmulatedStack, receiver: Receiver, signatures: Signatures) -> None:
-    """Show what the receiver gets, until interrupted or until the emulator has ended."""
-    shown = len(receiver.requests)
+def serve(stack: EmulatedStack, receiver: Receiver, signatures: Signatures, shown: int) -> None:
+    """Show what the receiver gets after the first so many, until interrupted or until the emulator has ended."""
     while stack.process.is_running():
         with receiver.changed:
             receiver.changed.wait(1)
