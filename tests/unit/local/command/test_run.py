@@ -26,6 +26,7 @@ class Named:
     """A receiver that is only named."""
 
     url = "http://127.0.0.1:8082"
+    requests = ()
 
 
 def test_it_demonstrates_and_serves(monkeypatch: pytest.MonkeyPatch) -> None:
