@@ -38,7 +38,7 @@ def measure(load: LoadGenerator, options: Options, report: Report, ready: Ready)
     after = memory.of_session(process.pid) if process else None
     if after and ready.command_mb is not None:
         report.machine += targets.of_memory(after, ready.command_mb)
-    measure_rates(load, options, report)
+    measure_posts(load, options, report)
 
 
 def measure_beside(load: LoadGenerator, options: Options) -> Lateness:
@@ -59,7 +59,7 @@ def measure_swept(load: LoadGenerator) -> list[Lateness]:
     return [summarise(name, due[path], load.arrivals(path)) for name, path in paths.items()]
 
 
-def measure_rates(load: LoadGenerator, options: Options, report: Report) -> None:
+def measure_posts(load: LoadGenerator, options: Options, report: Report) -> None:
     """POST what is due in a year, one by one and in batches."""
     new = NewSchedule(due=now() + A_YEAR, target=load.receiver.url)
     with step(f"POSTing for {options.post_seconds} s with {options.clients} clients"):
@@ -69,7 +69,7 @@ def measure_rates(load: LoadGenerator, options: Options, report: Report) -> None
     with step(f"POSTing batches of {BATCH} for {options.post_seconds} s with {options.clients} clients"):
         in_batches = load.clients.call_for(options.post_seconds, lambda: post_batches(new))
     report.throughput = one_by_one
-    report.machine += targets.of_rates(one_by_one, in_batches, BATCH)
+    report.machine += targets.of_posts(one_by_one, in_batches, BATCH)
 
 
 def post_batches(new: NewSchedule) -> Script:

@@ -37,7 +37,7 @@ def of_runs(beside: Lateness, fast: Lateness, spread: Lateness, at_once: Latenes
     ]
 
 
-def of_rates(posts: Throughput, batches: Throughput, size: int) -> list[Verdict]:
+def of_posts(posts: Throughput, batches: Throughput, size: int) -> list[Verdict]:
     """Schedules a second."""
     return [
         at_least("schedules in POSTs of one", posts.per_second, POSTS),

@@ -15,7 +15,7 @@ def process(proc: Path, pid: int, name: str, session: int, pss: int) -> None:
     (folder / "smaps_rollup").write_text(ROLLUP.format(pss=pss))
 
 
-def test_workers_are_told_from_the_rest_by_their_names(tmp_path: Path) -> None:
+def test_workers_are_known_by_their_names(tmp_path: Path) -> None:
     process(tmp_path, 10, "python", 10, 100 * 1024)
     process(tmp_path, 11, "parent of fns", 10, 20 * 1024)
     process(tmp_path, 12, "fn delayer-relay", 10, 9 * 1024)

@@ -21,7 +21,7 @@ def test_a_target_is_reached_at_its_value(measured: float, reached: bool) -> Non
 def test_batches_count_by_their_schedules() -> None:
     posts = Throughput(clients=8, calls=4500, failed=0, per_second=450, p50_ms=10)
     batches = Throughput(clients=8, calls=199, failed=0, per_second=19.9, p50_ms=10)
-    one, many = targets.of_rates(posts, batches, 100)
+    one, many = targets.of_posts(posts, batches, 100)
     assert (one.reached, many.reached, many.measured) == (True, False, "1,990/s")
 
 

@@ -27,7 +27,7 @@ def gateway(emulator: Recorded) -> Gateway:
 
 
 @pytest.mark.parametrize(("failure", "status"), [("", 200), ("api-schedule-get cannot start: no module", 500)])
-def test_who_starts_the_functions_is_told_which_of_them_cannot(emulator: Recorded, failure: str, status: int) -> None:
+def test_who_starts_the_functions_learns_which_of_them_cannot(emulator: Recorded, failure: str, status: int) -> None:
     gateway = Gateway(emulator, prepare=lambda: failure)
 
     async def started(scope: Scope, receive: Receive, send: Send) -> None:
