@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from bench.command.options import Options
+from bench.command.options import MACHINE, Options
 from bench.command.progress import progress_bar
 from bench.load import due_times, scripts, series
 from bench.load.bad_target import BadTarget
@@ -10,6 +10,9 @@ from bench.load.calls import NewSchedule
 from bench.load.clients import Clients
 from bench.load.due_times import SECOND
 from bench.load.generator import LoadGenerator, now
+from bench.machine import run as machine
+from bench.machine.ready import Ready
+from bench.machine.ready import measure as measured_ready
 from bench.measure import api, imports, requests
 from bench.measure.lateness import Lateness, summarise
 from bench.report import targets
@@ -30,13 +33,22 @@ def measure(options: Options) -> Report:
     report = Report()
     if "imports" in options.parts:
         measure_imports(options, report)
+    ready = measure_ready(options)
     if set(options.parts) - {"imports"}:
-        measure_stack(options, report)
+        measure_stack(options, report, ready)
     report.verdicts = verdicts_of(report, options)
     return report
 
 
-def measure_stack(options: Options, report: Report) -> None:
+def measure_ready(options: Options) -> Ready | None:
+    """Start another stack and end it, before the one that is measured runs."""
+    if MACHINE not in options.parts:
+        return None
+    with step("Starting python -m local, until it serves"):
+        return measured_ready()
+
+
+def measure_stack(options: Options, report: Report, ready: Ready | None) -> None:
     """Measure the parts that need a stack; all use the same one."""
     with (
         Receiver() as receiver,
@@ -49,6 +61,8 @@ def measure_stack(options: Options, report: Report) -> None:
             period_ms=int(options.parameters["DelayerPeriod"]) * SECOND,
         )
         load.warm_up()
+        if ready:
+            machine.measure(load, options, report, ready)
         for part, measured in (
             ("throughput", measure_throughput),
             ("live", measure_live),
@@ -180,4 +194,4 @@ def verdicts_of(report: Report, options: Options) -> list[targets.Verdict]:
         verdicts += targets.of_requests(report.per_schedule)
     if report.imports:
         verdicts += targets.of_imports(report.imports)
-    return verdicts
+    return verdicts + report.machine

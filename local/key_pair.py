@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Self
 
 from attrs import field, frozen
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
 
 REGION = "us-east-1"
 EXPORTS = "aws.env"  # the file's name
@@ -31,6 +28,10 @@ class KeyPair:
 
     def signed(self, method: str, url: str, body: bytes | None = None) -> urllib.request.Request:
         """A request to the emulator that is signed with this pair."""
+        from botocore.auth import SigV4Auth  # late: the command starts the emulator before it imports so much
+        from botocore.awsrequest import AWSRequest
+        from botocore.credentials import Credentials
+
         request = AWSRequest(method, url, data=body)
         credentials = Credentials(self.access_key_id, self.secret_access_key)
         SigV4Auth(credentials, "delayer-local", REGION).add_auth(request)

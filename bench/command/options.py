@@ -11,13 +11,15 @@ from local.command.options import template_parameters
 USUAL = ("steady", "live", "burst", "throughput", "api", "imports")
 SERIES = "series"  # takes ten minutes by itself
 ISOLATION = "isolation"  # as well
-PARTS = (*USUAL, SERIES, ISOLATION)
+MACHINE = "machine"  # what one machine can do, in one go; with the journal
+PARTS = (*USUAL, SERIES, ISOLATION, MACHINE)
 DELAYER_PERIOD = "60"
 # The journal takes processor time, which on one machine adds to the lateness. On AWS the two share no processor.
 # The canary would be counted among the requests of the schedules.
 PARAMETERS = {"Lifecycle": "off", "Canary": "off"}
 BESIDE = ("hangs", "refuses", "drips")  # what the other target does
 WITH_ISOLATION = {"ExecutorConcurrency": "10"}  # so few that one target could take them all
+WITH_MACHINE = {"Lifecycle": "journal"}
 WITH_SERIES = {"Lifecycle": "events"}  # a series is stepped by events
 
 
@@ -44,7 +46,9 @@ def parse(argv: Sequence[str] | None = None) -> Options:
     """Read the command line. EmulatorError for a template parameter without a value."""
     given = parser().parse_args(argv)
     quick, parts = given.quick, tuple(given.only or USUAL)
-    needed = {**(WITH_SERIES if SERIES in parts else {}), **(WITH_ISOLATION if ISOLATION in parts else {})}
+    needed: dict[str, str] = {}
+    for part, its_own in ((MACHINE, WITH_MACHINE), (SERIES, WITH_SERIES), (ISOLATION, WITH_ISOLATION)):
+        needed.update(its_own if part in parts else {})
     return Options(
         rate=given.rate or (20 if quick else 50),
         seconds=given.seconds or (10 if quick else 60),
@@ -90,7 +94,8 @@ def parser() -> argparse.ArgumentParser:
         choices=PARTS,
         help="measure only this part; repeatable. series, beside as many plain schedules, is measured only if it is "
         "named, and then Lifecycle=events is the default; so is isolation, beside targets that hang, refuse and drip, "
-        "and then ExecutorConcurrency=10 is the default",
+        "and then ExecutorConcurrency=10 is the default; so is machine, which tells what one machine can do in about "
+        "seven minutes, and then Lifecycle=journal is the default",
     )
     parser.add_argument(
         "--beside",

@@ -32,6 +32,7 @@ class Report:
     per_plain: PerSchedule | None = None  # of a schedule of no series, in the same run
     api: list[ApiCall] = field(factory=list)
     imports: list[ImportTime] = field(factory=list)
+    machine: list[Verdict] = field(factory=list)  # what one machine can do
     verdicts: list[Verdict] = field(factory=list)
 
     @property

@@ -6,7 +6,7 @@ import urllib.request
 from collections.abc import Mapping
 from typing import Any
 
-from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
+from local.deployment.settings import PARAMETERS_ON_ONE_MACHINE
 from local.errors import EmulatorError
 from local.receiver import ReceivedRequest, Receiver
 

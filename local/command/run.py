@@ -40,14 +40,16 @@ def run(given: options.Options) -> None:
     refuse_used(given.port + 2)
     with (
         Receiver(given.port + 2) as receiver,
-        EmulatedStack(given.port, given.parameters, progress=step) as stack,
+        EmulatedStack(given.port, given.parameters, progress=step, starts_functions=False) as stack,
     ):
         obstacle = obstacle_in(given.parameters)
         signatures = Signatures(stack.api_url)
         if given.demonstrates and not obstacle:
             show_demonstration(stack, receiver, signatures)
+        shown = len(receiver.requests)
         print(messages.explanation(stack, receiver, obstacle), flush=True)
-        serve(stack, receiver, signatures)
+        stack.start_functions()
+        serve(stack, receiver, signatures, shown)
 
 
 def show_demonstration(stack: EmulatedStack, receiver: Receiver, signatures: Signatures) -> None:
@@ -58,9 +60,8 @@ def show_demonstration(stack: EmulatedStack, receiver: Receiver, signatures: Sig
     console.print(f"    {line}", markup=False, soft_wrap=True)
 
 
-def serve(stack: EmulatedStack, receiver: Receiver, signatures: Signatures) -> None:
-    """Show what the receiver gets, until interrupted or until the emulator has ended."""
-    shown = len(receiver.requests)
+def serve(stack: EmulatedStack, receiver: Receiver, signatures: Signatures, shown: int) -> None:
+    """Show what the receiver gets after the first so many, until interrupted or until the emulator has ended."""
     while stack.process.is_running():
         with receiver.changed:
             receiver.changed.wait(1)

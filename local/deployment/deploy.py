@@ -10,6 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from local.aws_clients import AwsClients
 from local.deployment.package import Package, package
+from local.deployment.settings import PARAMETERS_ON_ONE_MACHINE, STACK_NAME
 from local.errors import EmulatorError
 
 if TYPE_CHECKING:
@@ -18,30 +19,24 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
 
-STACK_NAME = "delayer"
 CODE_BUCKET = "delayer-code"
 ID_KEY_FUNCTION = f"{STACK_NAME}-operator-id-key"
 TEMPLATE_KEY = "template.json"
-PARAMETERS_ON_ONE_MACHINE = {
-    # The functions call this machine's own receiver over loopback, and nobody else reaches the API.
-    "AllowPrivateTargets": "true",
-    "PrivateTargetsAccount": "000000000000",  # ministack's; AWS has no account with this id
-    "ApiAuthorization": "NONE",
-    # Each is a process of about 70 MB here, and takes a third of a second of a processor to start.
-    "RelayConcurrency": "10",
-    "ExecutorConcurrency": "10",
-}
 CREATION_SECONDS = 120
 POLL_SECONDS = 0.05
 LONGEST = 400  # characters of a message
 
 
-def deploy(clients: AwsClients, template_file: Path, parameters: Mapping[str, str]) -> dict[str, str]:
+def packaged_from(template_file: Path) -> Package:
+    """The template and the code, as they are uploaded. It needs no emulator yet. Errors: EmulatorError."""
+    return package(template_file, CODE_BUCKET)
+
+
+def deploy(clients: AwsClients, packaged: Package, parameters: Mapping[str, str]) -> dict[str, str]:
     """Upload the code, create the stack, wait for it; its outputs.
 
     Errors: EmulatorError with the reason of the first resource that failed.
     """
-    packaged = package(template_file, CODE_BUCKET)
     declared = packaged.template.get("Parameters", {})
     arguments = parameters_for(declared, parameters)
     try:

@@ -5,18 +5,17 @@ port), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (the pair of this run, for mi
 DELAYER_API_PORT, DELAYER_LOG_FOLDER, DELAYER_METERING.
 """
 
-import asyncio
 import os
 import signal
+import socket
 import sys
 import threading
 from pathlib import Path
-from typing import Any, cast
 
-from hypercorn.asyncio import serve
-from hypercorn.config import Config
+import uvicorn
 
 from local.emulator.application import application
+from local.emulator.asgi import Application
 from local.errors import EmulatorError
 from local.key_pair import KeyPair
 
@@ -30,14 +29,27 @@ def end_with_parent() -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def configuration(aws_port: int, api_port: int) -> Config:
-    """The settings of the HTTP server."""
-    config = Config()
-    config.bind = [f"127.0.0.1:{aws_port}", f"127.0.0.1:{api_port}"]
-    config.backlog = 1024
-    config.keep_alive_timeout = 75
-    config.loglevel = os.environ.get("LOG_LEVEL", "WARNING")
-    return config
+def server_of(app: Application) -> uvicorn.Server:
+    """The HTTP server. Its parser and its event loop are written in C: here every request of AWS goes through them."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http="httptools",
+            loop="uvloop",
+            ws="none",  # nothing here needs a WebSocket
+            proxy_headers=False,
+            timeout_keep_alive=75,
+            access_log=False,
+            log_level=os.environ.get("LOG_LEVEL", "WARNING").lower(),
+            server_header=False,
+            date_header=False,
+        )
+    )
+
+
+def listening_at(port: int) -> socket.socket:
+    """Of this machine alone. OSError if another program uses the port."""
+    return socket.create_server(("127.0.0.1", port), backlog=1024)
 
 
 def pair_given() -> KeyPair:
@@ -49,12 +61,11 @@ def main() -> None:
     """Serve until this process is ended."""
     threading.Thread(target=end_with_parent, daemon=True, name="end-with-parent").start()
     aws_port, api_port = int(os.environ["GATEWAY_PORT"]), int(os.environ["DELAYER_API_PORT"])
-    config = configuration(aws_port, api_port)
     try:
+        ports = [listening_at(aws_port), listening_at(api_port)]
         log_folder = Path(os.environ["DELAYER_LOG_FOLDER"])
         app = application(aws_port, api_port, log_folder, bool(os.environ.get("DELAYER_METERING")), pair_given())
-        # hypercorn's type for an application has a class of its own for each ASGI message.
-        asyncio.run(serve(cast(Any, app), config))
+        server_of(app).run(sockets=ports)
     except (EmulatorError, OSError) as error:
         sys.exit(str(error))
 

@@ -31,7 +31,8 @@ def application(aws_port: int, api_port: int, log_folder: Path, metering: bool, 
         emulator = Metering(emulator, meter, aws_port, stored_item)
     gateway = Gateway(emulator, prepare=lambda: start_functions(logs))
     exports = f".local/{api_port}/{EXPORTS}"
-    aws = AwsPort(emulator, gateway.open_api, Signatures(IssuedKeys(pair).secret_of), exports, AwaitedAnswers().awaits)
+    own = {"/_local/api": gateway.open_api, "/_local/functions": gateway.start_functions}
+    aws = AwsPort(emulator, own, Signatures(IssuedKeys(pair).secret_of), exports, AwaitedAnswers().awaits)
     return Ports(api_port, gateway, aws, emulator)
 
 

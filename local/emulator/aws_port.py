@@ -3,7 +3,7 @@
 The emulator runs the code that is uploaded to it. Without a check, a web page in the user's browser could upload some.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import quote
 
 from local.emulator.access.awaited_answers import LARGEST
@@ -14,22 +14,22 @@ from local.emulator.asgi import Application, Message, Receive, Scope, Send, body
 from local.web_pages import Doorkeeper
 
 DOOR = Doorkeeper(own_pages=False, subdomains=True)
-OPEN_API = "/_local/api"
+Serve = Callable[[Receive, Send], Awaitable[None]]
 
 
 class AwsPort:
-    """ASGI application. `open_api` serves `PUT /_local/api`; everything else that is let in goes to the emulator."""
+    """ASGI application. `own` serves PUTs by their paths; everything else that is let in goes to the emulator."""
 
     def __init__(
         self,
         emulator: Application,
-        open_api: Callable[[Receive, Send], Awaitable[None]],
+        own: Mapping[str, Serve],
         signatures: Signatures,
         exports: str,
         awaits: Callable[[str], bool],
     ) -> None:
         self.emulator = emulator
-        self.open_api = open_api
+        self.own = own
         self.signatures = signatures
         self.awaits = awaits  # the paths to which the function of a custom resource may send its answer now
         self.exports = exports  # the file with the pair of this run, for the message of a refusal
@@ -62,8 +62,8 @@ class AwsPort:
             await refuse(send, received.headers, Refused(refused.code, advice))
             return
         again = replaying(received.body, receive)
-        if scope["method"] == "PUT" and scope["path"] == OPEN_API:
-            await self.open_api(again, send)
+        if scope["method"] == "PUT" and scope["path"] in self.own:
+            await self.own[scope["path"]](again, send)
         else:
             await self.emulator(scope, again, send)
 

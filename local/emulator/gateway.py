@@ -17,7 +17,7 @@ DOOR = Doorkeeper(own_pages=True, subdomains=False)
 class Gateway:
     """The API's port. It refuses requests of other web pages, because the API asks for no credentials here.
 
-    `prepare` runs before the API is served, and returns what failed, or "".
+    `prepare` starts the functions, and returns what failed, or "".
     """
 
     def __init__(self, emulator: Application, prepare: Callable[[], str] = str) -> None:
@@ -36,12 +36,16 @@ class Gateway:
 
     async def open_api(self, receive: Receive, send: Send) -> None:
         """Take the id of the stack's HTTP API from `{"apiId": …}`, and serve this API from now on."""
-        api_id = json.loads(await body_of(receive))["apiId"]
+        self.api_id = json.loads(await body_of(receive))["apiId"]
+        await respond(send, 200, "The address serves this API now.")
+
+    async def start_functions(self, receive: Receive, send: Send) -> None:
+        """Start each function once."""
+        await body_of(receive)
         if failure := await asyncio.to_thread(self.prepare):
             await respond(send, 500, failure)
         else:
-            self.api_id = api_id
-            await respond(send, 200, "The address serves this API now.")
+            await respond(send, 200, "Every function has started.")
 
 
 def rewritten(scope: Scope, api_id: str) -> Scope:

@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from local.deployment.deploy import STACK_NAME
+from local.deployment.settings import STACK_NAME
 from local.emulator.function_logs import FunctionLogs
 from local.emulator.metering.meter import Meter
 from local.emulator.metrics import EmbeddedMetrics

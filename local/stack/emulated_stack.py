@@ -6,22 +6,24 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from local.aws_clients import AwsClients
-from local.deployment.deploy import STACK_NAME, deploy
+from local.deployment.settings import STACK_NAME
 from local.emulator.metering.meter import Reading
 from local.errors import EmulatorError
 from local.key_pair import KeyPair
 from local.project import PROJECT
-from local.stack.expiry import INTERVAL_SECONDS, RELAXED_SECONDS, Expiry
 from local.stack.ports import free_ports, refuse_used
 from local.stack.process import EmulatorProcess
 
+if TYPE_CHECKING:
+    from local.aws_clients import AwsClients
+    from local.stack.expiry import Expiry
+
 LONGEST_REQUEST_SECONDS = 240  # the start of all functions: seconds, or minutes on a machine that is busy
-EXPIRING = {INTERVAL_SECONDS: ("SchedulesTable", "LedgerTable"), RELAXED_SECONDS: ("RelaxedTable",)}
 Progress = Callable[[str], AbstractContextManager[object]]
 
 
@@ -30,7 +32,8 @@ class EmulatedStack:
 
     The API is at `port`, the AWS endpoint at the next one; 0 means two free ports. `parameters` are template
     parameters. `metering` makes `meter()` available. `client` makes boto3 clients of the emulator, by boto3's name of
-    the service. `pair` are their credentials, made for this stack alone. Errors: EmulatorError.
+    the service; `pair` are their credentials, made for this stack alone. With `starts_functions` False each function
+    starts when it is asked first, or by `start_functions`. Errors: EmulatorError.
     """
 
     def __init__(
@@ -40,6 +43,7 @@ class EmulatedStack:
         metering: bool = False,
         template: Path = PROJECT / "template.yaml",
         progress: Progress = nullcontext,
+        starts_functions: bool = True,
     ) -> None:
         self.is_temporary = port == 0
         self.port, self.aws_port = free_ports() if port == 0 else (port, port + 1)
@@ -52,9 +56,19 @@ class EmulatedStack:
         self.pair = KeyPair.new()
         self.process = EmulatorProcess(self.aws_port, self.port, self.folder, metering, self.pair)
         self.aws_endpoint_url = self.process.url
-        self.clients = AwsClients(self.aws_endpoint_url, self.pair)
-        self.client = self.clients.client
+        self.starts_functions = starts_functions
         self.expiries: list[Expiry] = []
+
+    @cached_property
+    def clients(self) -> "AwsClients":
+        """Made when the emulator is starting already: to import boto3 takes as long as that."""
+        from local.aws_clients import AwsClients
+
+        return AwsClients(self.aws_endpoint_url, self.pair)
+
+    def client(self, service: str) -> Any:
+        """A client of the emulator, by boto3's name of the service."""
+        return self.clients.client(service)
 
     def __enter__(self) -> Self:
         try:
@@ -75,11 +89,27 @@ class EmulatedStack:
             refuse_used(port)
         with self.progress("Starting the emulator"):
             self.process.start()
+            from local.deployment.deploy import deploy, packaged_from  # boto3, while the emulator starts
+
+            packaged = packaged_from(self.template)
+            self.process.wait_until_ready()
         with self.progress("Creating the stack of template.yaml"):
-            self.outputs = deploy(self.clients, self.template, self.parameters)
+            self.outputs = deploy(self.clients, packaged, self.parameters)
         if "ApiId" in self.outputs:
-            with self.progress("Starting the functions"):
-                self.request_emulator("PUT", "/_local/api", {"apiId": self.outputs["ApiId"]})
+            self.request_emulator("PUT", "/_local/api", {"apiId": self.outputs["ApiId"]})
+            if self.starts_functions:
+                self.start_functions()
+        self.start_expiry()
+
+    def start_functions(self) -> None:
+        """Start each function once. EmulatorError with the names and reasons of those that cannot start."""
+        with self.progress("Starting the functions"):
+            self.request_emulator("PUT", "/_local/functions", {})
+
+    def start_expiry(self) -> None:
+        """Play DynamoDB's TTL."""
+        from local.stack.expiry import EXPIRING, Expiry
+
         for interval, names in EXPIRING.items():
             tables = [self.outputs[name] for name in names if name in self.outputs]
             self.expiries.append(Expiry(self.client("dynamodb"), tables, interval))

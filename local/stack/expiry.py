@@ -23,6 +23,7 @@ INTERVAL_SECONDS = 60.0
 RELAXED_SECONDS = (
     5.0  # what fires by its TTL alone should not keep somebody waiting who tries it; on AWS it may take days
 )
+EXPIRING = {INTERVAL_SECONDS: ("SchedulesTable", "LedgerTable"), RELAXED_SECONDS: ("RelaxedTable",)}
 
 
 class Expiry:

@@ -50,7 +50,7 @@ class EmulatorProcess:
         return self.folder / "emulator.log"
 
     def start(self) -> None:
-        """Start the process and wait until it responds; EmulatorError if it does not."""
+        """Start the process. It can be asked when `wait_until_ready` has returned."""
         self.empty_folder()
         write_exports(self.folder, self.pair, self.url)
         with self.log_file.open("wb") as log:
@@ -63,7 +63,6 @@ class EmulatorProcess:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # so that its Lambda workers end with it, and Ctrl-C reaches only us
             )
-        self.wait_until_ready()
 
     def empty_folder(self) -> None:
         """Delete the logs and worker folders of an earlier run on this port."""
@@ -99,7 +98,7 @@ class EmulatorProcess:
         return {name: os.environ[name] for name in PASSED_ON if name in os.environ} | settings
 
     def wait_until_ready(self) -> None:
-        """Wait for the first response."""
+        """Wait for the first response; EmulatorError if there is none."""
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
@@ -109,7 +108,7 @@ class EmulatorProcess:
                 opener.open(self.pair.signed("GET", f"{self.url}/_ministack/health"), timeout=5).close()
                 return
             except (urllib.error.URLError, OSError):
-                time.sleep(0.05)
+                time.sleep(0.02)
         raise EmulatorError(f"The emulator did not respond within {START_SECONDS} s; see {self.log_file}.")
 
     def is_running(self) -> bool:

@@ -100,7 +100,8 @@ def _received(client: Client, url: str) -> "MessageTypeDef":
             QueueUrl=url, WaitTimeSeconds=1, AttributeNames=["All"], MessageAttributeNames=["All"]
         )
         if answer.get("Messages"):
-            return answer["Messages"][0]
+            message: MessageTypeDef = answer["Messages"][0]
+            return message
     raise AssertionError("no message arrived")
 
 

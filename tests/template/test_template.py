@@ -22,7 +22,7 @@ from delayer.fakes import MemoryObserver, MemoryTopic
 from delayer.targets.aws_messages import OWN_QUEUE
 from delayer.use_cases.firing.relay import HandOver
 from delayer.use_cases.history.announce import Announce
-from local.deployment.deploy import PARAMETERS_ON_ONE_MACHINE
+from local.deployment.settings import PARAMETERS_ON_ONE_MACHINE
 from operate.move_queues import TAG
 from tests.cfn import (
     ROOT,

@@ -1,22 +1,32 @@
 """Applies every correction. They fit one version of ministack only, and that is checked."""
 
 import importlib
+import threading
 from importlib.metadata import version
 
 from local.emulator.access.function_sessions import issue_secret_credentials
 from local.emulator.observer import Observer
 from local.emulator.patches.cloudformation import resolve_names_in_loops, resolve_pseudo_parameters
-from local.emulator.patches.delays import DelayedWakes
 from local.emulator.patches.intervals import shorten_waits
-from local.emulator.patches.invocations import observe_invocations, pass_source_address
-from local.emulator.patches.mappings import accept_concurrency_from_parameters, observe_mappings, take_turns
+from local.emulator.patches.invocations import keep_few_log_streams, observe_invocations, pass_source_address
+from local.emulator.patches.partiql import parse_once
 from local.emulator.patches.permissions import authorize_batches, name_event_buses, trust_loopback
+from local.emulator.patches.queues.delays import DelayedWakes
+from local.emulator.patches.queues.mappings import (
+    accept_concurrency_from_parameters,
+    observe_mappings,
+    poll_what_may_have_messages,
+    take_turns,
+)
+from local.emulator.patches.queues.receive import QuickReceive
 from local.emulator.patches.statements import authorize_statements, refuse_mixed_batches
 from local.emulator.patches.streams import StreamPoller, name_who_expires
 from local.emulator.processes.forking import fork_functions
+from local.emulator.processes.parents import Parents
 from local.errors import EmulatorError
 
 MINISTACK_VERSION = "1.5.33"
+TRANSFORM = "samtranslator.translator.transform"
 
 
 def install(observer: Observer) -> None:
@@ -27,8 +37,10 @@ def install(observer: Observer) -> None:
     dynamodb = importlib.import_module("ministack.services.dynamodb")
     runtime = importlib.import_module("ministack.core.lambda_runtime")
     issue_secret_credentials(lambda_service, runtime, importlib.import_module("ministack.services.sts"))
-    fork_functions(runtime)
+    provisioners = importlib.import_module("ministack.services.cloudformation.provisioners")
+    fork_functions(runtime, lambda_service, provisioners, Parents())
     observe_invocations(lambda_service, observer)
+    keep_few_log_streams(lambda_service, importlib.import_module("ministack.services.cloudwatch_logs"))
     responses = importlib.import_module("ministack.core.responses")
     pass_source_address(lambda_service, responses)
     evaluating = ("engine", "changesets", "handlers", "stacks")
@@ -37,8 +49,12 @@ def install(observer: Observer) -> None:
     resolve_names_in_loops(importlib.import_module("ministack.services.cloudformation.language_extensions"))
     StreamPoller(lambda_service, dynamodb).install()
     name_who_expires(dynamodb)
-    DelayedWakes(lambda_service, sqs).install()
-    take_turns(sqs)
+    parse_once(dynamodb, importlib.import_module("ministack.services._dynamodb_keywords"))
+    QuickReceive(sqs).install()
+    wakes = DelayedWakes(lambda_service, sqs)
+    wakes.install()
+    take_turns(sqs, importlib.import_module("ministack.services.sns"))
+    poll_what_may_have_messages(lambda_service, wakes.index)
     observe_mappings(lambda_service, sqs, observer)
     accept_concurrency_from_parameters(lambda_service)
     authorize_batches(importlib.import_module("ministack.core.iam_actions"))
@@ -47,6 +63,12 @@ def install(observer: Observer) -> None:
     name_event_buses(importlib.import_module("ministack.core.iam_actions"))
     trust_loopback(importlib.import_module("ministack.core.iam_evaluator"))
     shorten_waits(lambda_service)
+    import_ahead()
+
+
+def import_ahead() -> None:
+    """Import what the creation of a stack needs, while the code that it creates is still being packaged."""
+    threading.Thread(target=importlib.import_module, args=(TRANSFORM,), daemon=True, name="import-ahead").start()
 
 
 def check_version(found: str) -> None:

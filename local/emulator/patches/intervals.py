@@ -11,6 +11,3 @@ def shorten_waits(lambda_service: Any) -> None:
     # Schedules are checked every 10 s, so that the ticks of a rate of one minute would be 60 to 70 s apart.
     scheduler: Any = importlib.import_module("ministack.services.scheduler")
     scheduler._SCHEDULE_TICK_INTERVAL = 1
-    # Every invocation waits up to 50 ms for log lines after its response. Late lines go into the next invocation's log.
-    runtime: Any = importlib.import_module("ministack.core.lambda_runtime")
-    runtime.Worker._drain_stderr_bounded.__defaults__ = (0.003, 0.002, 0.1)

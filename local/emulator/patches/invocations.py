@@ -7,6 +7,8 @@ from typing import Any
 
 from local.emulator.observer import InvocationResult, Observer
 
+KEPT_LOG_STREAMS = 50  # of each group; the log files have everything
+
 
 def observe_invocations(lambda_service: Any, observer: Observer) -> None:
     """Report each invocation to the observer, and mark a partial failure of a stream's batch (see StreamPoller)."""
@@ -19,6 +21,22 @@ def observe_invocations(lambda_service: Any, observer: Observer) -> None:
         return with_partial_failure(event, result)
 
     lambda_service._execute_function_dispatch = observed
+
+
+def keep_few_log_streams(lambda_service: Any, logs: Any) -> None:
+    """Forget the oldest logs of a function. ministack makes a stream for each invocation, and keeps all in memory."""
+    emit = lambda_service._emit_lambda_logs
+
+    @functools.wraps(emit)
+    def emitted(function: Any, *rest: Any, **options: Any) -> None:
+        emit(function, *rest, **options)
+        config = function.get("config") or function
+        group = (config.get("LoggingConfig") or {}).get("LogGroup") or f"/aws/lambda/{config.get('FunctionName')}"
+        streams = (logs._log_groups.get(group) or {"streams": {}})["streams"]
+        while len(streams) > KEPT_LOG_STREAMS:
+            streams.pop(next(iter(streams)), None)
+
+    lambda_service._emit_lambda_logs = emitted
 
 
 def with_partial_failure(event: Any, result: InvocationResult) -> InvocationResult:

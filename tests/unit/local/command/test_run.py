@@ -16,6 +16,7 @@ def run_with(monkeypatch: pytest.MonkeyPatch, parameters: dict[str, str]) -> lis
     monkeypatch.setattr(run, "Receiver", lambda _port: nullcontext(Named()))
     monkeypatch.setattr(run, "refuse_used", lambda _port: None)
     monkeypatch.setattr(run, "show_demonstration", lambda *_: done.append("demonstrated"))
+    monkeypatch.setattr(EmulatedStack, "start_functions", lambda _self: done.append("started the functions"))
     monkeypatch.setattr(run, "serve", lambda *_: done.append("served"))
     run.run(Options(port=8080, parameters=parameters, demonstrates=True))
     return done
@@ -25,15 +26,16 @@ class Named:
     """A receiver that is only named."""
 
     url = "http://127.0.0.1:8082"
+    requests = ()
 
 
 def test_it_demonstrates_and_serves(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run_with(monkeypatch, {}) == ["demonstrated", "served"]
+    assert run_with(monkeypatch, {}) == ["demonstrated", "started the functions", "served"]
 
 
 def test_where_its_own_target_is_refused_it_says_so_and_serves(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It ended after half a minute: the demonstration did not arrive."""
-    assert run_with(monkeypatch, {"AllowPrivateTargets": "false"}) == ["served"]
+    assert run_with(monkeypatch, {"AllowPrivateTargets": "false"}) == ["started the functions", "served"]
     assert "AllowPrivateTargets=false: targets on this machine are refused" in capsys.readouterr().out

@@ -35,7 +35,8 @@ def emulator() -> Recorded:
 
 @pytest.fixture
 def port(emulator: Recorded) -> AwsPort:
-    return AwsPort(emulator, open_api, Signatures(secret_of), ".local/8080/aws.env", AwaitedAnswers().awaits)
+    own = {"/_local/api": open_api}
+    return AwsPort(emulator, own, Signatures(secret_of), ".local/8080/aws.env", AwaitedAnswers().awaits)
 
 
 def signed(method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Scope:

@@ -26,6 +26,18 @@ def gateway(emulator: Recorded) -> Gateway:
     return gateway
 
 
+@pytest.mark.parametrize(("failure", "status"), [("", 200), ("api-schedule-get cannot start: no module", 500)])
+def test_who_starts_the_functions_learns_which_of_them_cannot(emulator: Recorded, failure: str, status: int) -> None:
+    gateway = Gateway(emulator, prepare=lambda: failure)
+
+    async def started(scope: Scope, receive: Receive, send: Send) -> None:
+        await gateway.start_functions(receive, send)
+
+    answer = ask(started, scope_of(API), b"{}")
+    assert answer.status == status
+    assert failure in answer.body["detail"]
+
+
 def test_the_api_is_unavailable_until_the_stack_is_there(emulator: Recorded) -> None:
     assert ask(Gateway(emulator), scope_of(API)).status == 503
     assert emulator.scopes == []

@@ -1,112 +1,216 @@
-"""The functions' processes: forked, and as separate from each other as started ones."""
+"""The functions' processes: forked from one parent for each layer, and as separate from each other as started ones."""
 
+import io
 import json
-import signal
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from ministack.core import lambda_runtime
 
-from local.emulator.processes.forking import fork_functions
+from local.emulator.access.function_sessions import issue_secret_credentials
+from local.emulator.processes.forking import end_unused_since
+from local.emulator.processes.parents import Parents
+from local.emulator.processes.worker import ForkedWorker
+from local.project import PROJECT
+from tests.cfn import ROOT
 
-WORKER = """
-import json, os, random, sys
-print(json.dumps({"first": json.loads(input()), "environment": dict(os.environ), "folder": os.getcwd(),
-    "path": sys.path, "modules": sorted(sys.modules), "random": random.random(), "main": __name__}), flush=True)
-print("a line of its log", file=sys.stderr)
-for line in sys.stdin:
-    if "end" in line:
-        sys.exit(3)
+APP = """
+import json, os, random, sys, time
+import one_layer
+
+def handler(event, context):
+    print("a line of its log")
+    if event == "fail":
+        raise ValueError("this one fails")
+    if event == "end":
+        os._exit(3)
+    if event == "sleep":
+        time.sleep(30)
+    return {"event": event, "environment": dict(os.environ), "folder": os.getcwd(), "path": sys.path,
+        "modules": sorted(sys.modules), "random": random.random(), "layer": one_layer.imported_by,
+        "pid": os.getpid(), "id": context.aws_request_id, "left": context.get_remaining_time_in_millis()}
 """
-ENVIRONMENT = {"AWS_LAMBDA_FUNCTION_NAME": "delayer-canary"}
+LAYER = "import os\nimported_by = os.getpid()\n"
+POOLS = "_workers"  # ministack's name
+FUNCTION = "arn:aws:lambda:us-east-1:000000000000:function:"
+
+
+def archive(files: Mapping[str, str]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as content:
+        for name, text in files.items():
+            content.writestr(name, text)
+    return buffer.getvalue()
+
+
+LAYER_ARCHIVE = archive({"python/one_layer/__init__.py": LAYER})
+
+
+@pytest.fixture(scope="module")
+def parents() -> Iterator[Parents]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("GATEWAY_PORT", "9")
+        monkeypatch.setattr("local.emulator.processes.worker.layers_of", lambda _config: [LAYER_ARCHIVE])
+        yield Parents()
 
 
 @pytest.fixture
-def runtime() -> Any:
-    runtime = SimpleNamespace()
-    fork_functions(runtime)
-    return runtime
+def workers(parents: Parents) -> Iterator[list[ForkedWorker]]:
+    made = [worker(parents, "delayer-one"), worker(parents, "delayer-other")]
+    yield made
+    for one in made:
+        one.kill()
 
 
-@pytest.fixture
-def worker(runtime: Any, tmp_path: Path) -> Iterator[Any]:
-    process = started(runtime, tmp_path, WORKER)
-    yield process
-    process.kill()
-    process.wait(timeout=10)
+def worker(parents: Parents, name: str, app: str = APP, **config: Any) -> ForkedWorker:
+    given = {
+        "FunctionName": name,
+        "FunctionArn": FUNCTION + name,
+        "Role": f"arn:aws:iam::000000000000:role/{name}",
+        "Handler": "app.handler",
+        "Environment": {"Variables": {"OWN": name, "AWS_REGION": "elsewhere"}},
+        **config,
+    }
+    return ForkedWorker(runtime_with_keys(), parents, name, given, archive({"app.py": app}))
 
 
-def started(runtime: Any, folder: Path, script: str) -> Any:
-    file, code = folder / "_worker.py", folder / "code"
-    file.write_text(script)
-    code.mkdir(exist_ok=True)
-    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    options = {"cwd": str(code), "text": True, "bufsize": 1, "env": ENVIRONMENT, **pipes}
-    return runtime.subprocess.Popen([sys.executable, str(file)], **options)
+class Sessions:
+    """As ministack's STS."""
+
+    @staticmethod
+    def register_session(key: str, session: dict[str, str]) -> None:
+        """Forgets it."""
 
 
-def answer(process: Any) -> dict[str, Any]:
-    process.stdin.write('"ä"\n')
-    process.stdin.flush()
-    found: dict[str, Any] = json.loads(process.stdout.readline())
+def runtime_with_keys() -> Any:
+    issue_secret_credentials(lambda_runtime, lambda_runtime, Sessions)
+    return lambda_runtime
+
+
+def result_of(one: ForkedWorker, event: object = None) -> dict[str, Any]:
+    answer = one.invoke(event, "request-1")
+    assert answer["status"] == "ok", answer
+    found: dict[str, Any] = answer["result"]
     return found
 
 
-def test_it_is_what_a_started_process_would_be(worker: Any, tmp_path: Path) -> None:
-    found = answer(worker)
-    assert (found["first"], found["main"], found["folder"]) == ("ä", "__main__", str(tmp_path / "code"))
-    assert found["environment"] == ENVIRONMENT
-    assert found["path"][0] == str(tmp_path)
-    assert worker.stderr.readline() == "a line of its log\n"
+def test_it_is_what_a_started_process_would_be(workers: list[ForkedWorker]) -> None:
+    found = result_of(workers[0], {"text": "ä"})
+    assert (found["event"], found["id"]) == ({"text": "ä"}, "request-1")
+    assert found["path"][0] == found["folder"]
+    assert 0 < found["left"] <= 30_000
+    environment = found["environment"]
+    assert (environment["OWN"], environment["AWS_LAMBDA_FUNCTION_NAME"]) == ("delayer-one", "delayer-one")
+    assert environment["AWS_REGION"] == "us-east-1", "Lambda's own variables cannot be changed"
+    assert "DELAYER_LOG_FOLDER" not in environment
 
 
-def test_the_libraries_are_there_and_nothing_of_the_project(worker: Any) -> None:
-    found = answer(worker)
-    assert {"boto3.session", "aws_lambda_powertools.metrics", "msgspec.json"} <= set(found["modules"])
-    assert not [name for name in found["modules"] if name.startswith(("delayer", "ministack", "tests", "hypercorn"))]
-    assert not [entry for entry in found["path"] if entry in ("", str(Path.cwd()), str(Path.cwd() / "shared"))]
+def test_the_layer_is_imported_by_the_parent_and_nothing_of_the_project_is_there(workers: list[ForkedWorker]) -> None:
+    found = [result_of(one) for one in workers]
+    assert len({each["layer"] for each in found}) == 1
+    assert found[0]["layer"] not in {each["pid"] for each in found}
+    assert {"boto3.session", "aws_lambda_powertools.metrics", "msgspec.json"} <= set(found[0]["modules"])
+    assert not [name for name in found[0]["modules"] if name.startswith(("ministack", "tests", "uvicorn"))]
+    assert not [entry for entry in found[0]["path"] if entry in ("", str(PROJECT), str(PROJECT / "shared"))]
 
 
-def test_each_draws_its_own_numbers(runtime: Any, tmp_path: Path) -> None:
-    drawn = set()
-    for _ in range(2):
-        process = started(runtime, tmp_path, WORKER)
-        drawn.add(answer(process)["random"])
-        process.kill()
-        process.wait(timeout=10)
-    assert len(drawn) == 2
+def test_each_has_its_own_keys_and_draws_its_own_numbers(workers: list[ForkedWorker]) -> None:
+    one, other = (result_of(each) for each in workers)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        assert one["environment"][name] != other["environment"][name]
+    assert one["random"] != other["random"]
 
 
-def test_its_end(worker: Any) -> None:
-    answer(worker)
-    assert worker.poll() is None
-    with pytest.raises(subprocess.TimeoutExpired):
-        worker.wait(timeout=0)
-    worker.stdin.write("end\n")
-    worker.stdin.flush()
-    assert worker.wait(timeout=10) == 3
-    assert worker.poll() == worker.returncode == 3
-    assert worker.stdout.readline() == ""
+def test_its_log_is_there_when_it_answers(workers: list[ForkedWorker]) -> None:
+    assert [workers[0].invoke(None, "1")["log"] for _ in range(2)] == ["a line of its log"] * 2
 
 
-def test_it_is_ended(worker: Any) -> None:
-    answer(worker)
-    worker.terminate()
-    assert worker.wait(timeout=10) == -signal.SIGTERM
+def test_an_error_is_an_answer_and_the_process_lives_on(workers: list[ForkedWorker]) -> None:
+    pid = result_of(workers[0])["pid"]
+    answer = workers[0].invoke("fail", "request-1")
+    assert (answer["status"], answer["error"]) == ("error", "this one fails")
+    assert "ValueError" in answer["trace"]
+    assert result_of(workers[0])["pid"] == pid
 
 
-def test_one_that_dies_of_its_code_closes_its_output(runtime: Any, tmp_path: Path) -> None:
-    process = started(runtime, tmp_path, "raise SystemError('broken')")
-    assert process.stdout.readline() == ""
-    assert "SystemError: broken" in process.stderr.read()
-    assert process.wait(timeout=10) == 1
+def test_one_that_dies_is_replaced(workers: list[ForkedWorker]) -> None:
+    pid = result_of(workers[0])["pid"]
+    assert workers[0].invoke("end", "request-1")["error"] == "Worker process died"
+    assert result_of(workers[0])["pid"] != pid
 
 
-def test_any_other_process_is_started_as_before(runtime: Any) -> None:
-    done = runtime.subprocess.Popen([sys.executable, "-c", "print(7)"], stdout=subprocess.PIPE, text=True)
-    assert done.communicate()[0] == "7\n"
-    assert runtime.subprocess.PIPE == subprocess.PIPE
+def test_one_that_runs_out_of_time_is_ended(parents: Parents) -> None:
+    slow = worker(parents, "delayer-slow", Timeout=0.2)
+    answer = slow.invoke("sleep", "request-1")
+    assert answer["error"] == "Task timed out after 0.20 seconds"
+    assert result_of(slow, "again")["event"] == "again"
+    slow.kill()
+
+
+@pytest.mark.parametrize(
+    "text", ["raise SystemExit('a setting is missing')", "raise ValueError('a setting is missing')"]
+)
+def test_one_that_cannot_be_imported_says_why(parents: Parents, text: str) -> None:
+    with pytest.raises(RuntimeError, match="a setting is missing"):
+        worker(parents, "delayer-broken", text).invoke(None, "request-1")
+
+
+def test_those_that_nobody_uses_end(workers: list[ForkedWorker]) -> None:
+    """The last one of a function, too; one that works does not."""
+    idle, working = workers
+    for one in workers:
+        result_of(one)
+    working.in_use, idle.last_used, working.last_used = True, 1.0, 1.0
+    pid = idle.invoke(None, "1")["result"]["pid"]
+    pools = getattr(lambda_runtime, POOLS)
+    pools["key"] = [idle, working]
+    try:
+        end_unused_since(lambda_runtime, 2.0)
+        assert pools["key"] == [working]
+    finally:
+        del pools["key"]
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not Path(f"/proc/{pid}").exists()
+
+
+PARENT = """
+import gc, json, os, sys, threading
+reads = []
+class Watched(type(os.environ)):
+    def __getitem__(self, name):
+        reads.append(name)
+        return super().__getitem__(name)
+os.environ.__class__ = Watched
+sys.path.insert(0, sys.argv[1])
+from local.emulator.processes.parent_process import imports, sharing
+imports.import_libraries()
+sharing.rehearse()
+reads.clear()
+imports.import_layers([sys.argv[2]])
+import botocore.client, botocore.credentials, boto3.session, botocore.session
+gc.collect()
+kinds = (botocore.client.BaseClient, botocore.credentials.Credentials, boto3.session.Session, botocore.session.Session)
+print(json.dumps({"reads": sorted(set(reads)), "threads": threading.active_count(), "layer": "delayer.wiring.use_cases"
+    in sys.modules, "left": [str(type(one)) for one in gc.get_objects() if isinstance(one, kinds)]}))
+"""
+
+
+def test_a_parent_holds_nothing_that_is_of_a_function(tmp_path: Path) -> None:
+    """No client, no session, no keys, no thread; and no module of the layer has read a variable of the template."""
+    (tmp_path / "python").symlink_to(ROOT / "shared")
+    command = [sys.executable, "-c", PARENT, str(ROOT), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"]})
+    found = json.loads(done.stdout)
+    assert found["layer"], "the layer was not imported"
+    template = (ROOT / "template.yaml").read_text()
+    assert [name for name in found["reads"] if f"{name}:" in template] == []
+    assert (found["threads"], found["left"]) == (1, [])

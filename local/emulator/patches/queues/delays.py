@@ -4,7 +4,7 @@ import threading
 import time
 from typing import Any
 
-from local.emulator.patches.visibility_index import VisibilityIndex
+from local.emulator.patches.queues.visibility_index import VisibilityIndex
 
 
 class DelayedWakes:

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from local.emulator.patches.visibility_index import VisibilityIndex
+from local.emulator.patches.queues.visibility_index import VisibilityIndex
 
 
 def test_a_queue_may_have_a_visible_message_when_its_next_one_is_due() -> None:

@@ -1,11 +1,14 @@
 """Event source mappings of SQS: they share queues with others, are reported, and have a concurrency of choice."""
 
 import functools
+import importlib
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from local.emulator.observer import Observer
+from local.emulator.patches.queues.visibility_index import VisibilityIndex
 
 MESSAGES = ("_collect_msgs", "_expire_retained", "_dlq_sweep")  # what a receive does with the messages of a queue
 HANDLERS = (
@@ -39,8 +42,8 @@ def observe_mappings(lambda_service: Any, sqs: Any, observer: Observer) -> None:
     sqs._delete_messages_for_esm = delete_and_report
 
 
-def take_turns(sqs: Any) -> None:
-    """Let one thread at a time change the messages of queues.
+def take_turns(sqs: Any, sns: Any) -> None:
+    """Let one thread at a time change the messages of queues, also one that delivers for a topic.
 
     Requests take no lock, and mappings work in threads of their own: one message would be received by both, and a
     message that is sent while a mapping deletes others would be lost.
@@ -49,16 +52,55 @@ def take_turns(sqs: Any) -> None:
 
     def in_turn(do: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(do)
-        def alone(*arguments: Any) -> Any:
+        def alone(*arguments: Any, **named: Any) -> Any:
             with turn:
-                return do(*arguments)
+                return do(*arguments, **named)
 
         return alone
 
     for name in MESSAGES:
         setattr(sqs, name, in_turn(getattr(sqs, name)))
     sqs._HANDLERS.update({name: in_turn(sqs._HANDLERS[name]) for name in HANDLERS})
-    sqs._act_send_message = sqs._HANDLERS["SendMessage"]  # what topics and rules call
+    sqs._act_send_message = sqs._HANDLERS["SendMessage"]  # what rules call
+    sns._deliver_to_sqs = in_turn(sns._deliver_to_sqs)
+
+
+def poll_what_may_have_messages(lambda_service: Any, index: VisibilityIndex) -> None:
+    """Let a pass of ministack's polling thread look at the queues that may have something, instead of all.
+
+    Streams are not polled by this thread (StreamPoller), but it starts their mappings.
+    """
+    all_mappings = lambda_service._iter_all_esms
+    poll_queues = lambda_service._poll_sqs
+    current = threading.local()  # whether this thread polls queues
+
+    def mappings() -> Iterator[Any]:
+        now = time.time()
+        for entry in all_mappings():
+            if not getattr(current, "polls", False) or may_have_visible(entry[2]["EventSourceArn"], now):
+                yield entry
+
+    def may_have_visible(source: str, now: float) -> bool:
+        return ":sqs:" in source and index.may_have_visible(queue_url(source), now)
+
+    @functools.cache
+    def queue_url(source: str) -> str:
+        _, _, _, _region, account, name = source.split(":", 5)
+        sqs = importlib.import_module("ministack.services.sqs")
+        url: str = sqs._queue_url_for_account(account, name)
+        return url
+
+    @functools.wraps(poll_queues)
+    def poll() -> bool:
+        current.polls = True
+        try:
+            found: bool = poll_queues()
+            return found
+        finally:
+            current.polls = False
+
+    lambda_service._iter_all_esms = mappings
+    lambda_service._poll_sqs = poll
 
 
 def accept_concurrency_from_parameters(lambda_service: Any) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from local.emulator.patches.mappings import HANDLERS, MESSAGES, take_turns
+from local.emulator.patches.queues.mappings import HANDLERS, MESSAGES, take_turns
+
+DELIVER = "_deliver_to_sqs"  # ministack's name
 
 
 class Meeting:
@@ -33,7 +35,7 @@ def test_a_request_and_a_mapping_take_turns(other: str) -> None:
         _HANDLERS=dict.fromkeys(HANDLERS, meeting),
         **dict.fromkeys(MESSAGES, meeting),
     )
-    take_turns(sqs)
+    take_turns(sqs, SimpleNamespace(**{DELIVER: meeting}))
     with ThreadPoolExecutor(4) as threads:
         for _ in range(2):
             threads.submit(sqs._collect_msgs, {}, 10, 30)
@@ -49,7 +51,7 @@ def test_a_mapping_that_has_its_turn_can_go_on() -> None:
         _HANDLERS=dict.fromkeys(HANDLERS, meeting),
         **dict.fromkeys(MESSAGES, meeting),
     )
-    take_turns(sqs)
+    take_turns(sqs, SimpleNamespace(**{DELIVER: meeting}))
     with sqs._queues_lock:
         sqs._collect_msgs({}, 10, 30)
         sqs._act_send_message({}, "url")

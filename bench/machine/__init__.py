@@ -1,0 +1,1 @@
+"""What one machine can do with the journal on: latencies, bursts, POSTs, memory, and how soon it is ready."""

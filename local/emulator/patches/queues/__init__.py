@@ -1,0 +1,1 @@
+"""Corrections to ministack's SQS, and to its event source mappings of queues."""
