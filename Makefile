@@ -90,6 +90,9 @@ record: $(INSTALLED) ## write down what the simulation and the model find (ARGS=
 contract: $(INSTALLED) ## write openapi.yaml and the layer's schemas anew, from the classes of the actions
 	@$(BIN)/python shared/contract.py
 
+endpoints: $(INSTALLED) ## write the layer's list of AWS's endpoints anew, from that of botocore
+	@PYTHONPATH=shared $(BIN)/python shared/endpoints.py
+
 new-executor new-subscriber new-policy rm-executor rm-subscriber rm-policy: $(INSTALLED)
 	@$(BIN)/python -m local.scaffold $@ --name="$(NAME)" --longest-stack-name $(LONGEST_STACK_NAME) $(if $(FORCE),--force)
 new-executor: ## add an action: a folder, a test, a name in the template (NAME=slack-post)

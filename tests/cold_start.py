@@ -30,6 +30,7 @@ class ColdStart:
     """What there is after the import."""
 
     modules: frozenset[str]
+    collects: bool  # Python's garbage, and leaves alone what was imported
     read: frozenset[str]  # environment variables that our own code has read
     services: frozenset[str]  # the names under which it logs
     use_cases: frozenset[str]  # the modules of the use cases that were wired
@@ -74,6 +75,7 @@ def cold_start(function: str) -> ColdStart:
     found = json.loads(done.stdout.splitlines()[-1])
     return ColdStart(
         modules=frozenset(found["modules"]),
+        collects=found["collects"],
         read=frozenset(found["read"]),
         services=frozenset(found["services"]),
         use_cases=frozenset(found["use_cases"]),

@@ -3,6 +3,7 @@
 Nothing but Python's own library is imported before `app`, so that what it imports shows.
 """
 
+import gc
 import json
 import os
 import sys
@@ -104,6 +105,7 @@ def main() -> None:
     import app  # type: ignore[import-not-found] # the folder of the function is on the path
 
     assert callable(app.handler)
+    collects = gc.get_threshold()[0] < 1_000 and gc.get_freeze_count() > 0
     modules, read = sorted(sys.modules), sorted(os.environ.read)  # type: ignore[attr-defined]
     objects = list(objects_of(app))
     use_cases = [one for one in objects if is_use_case(one)]
@@ -111,6 +113,7 @@ def main() -> None:
         json.dumps(
             {
                 "modules": modules,
+                "collects": collects,
                 "read": read,
                 "services": sorted({one.function for one in objects if type(one).__name__ == "Telemetry"}),
                 "use_cases": sorted({type(one).__module__ for one in use_cases}),

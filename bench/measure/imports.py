@@ -27,6 +27,7 @@ BASE_ENVIRONMENT = {
     "AWS_REGION": "us-east-1",
     "AWS_ACCESS_KEY_ID": "test",
     "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_LAMBDA_FUNCTION_NAME": "measured",
 }
 
 

@@ -16,6 +16,14 @@ FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
 AWS_SDK = {"boto3", "botocore", "s3transfer", "aws_lambda_powertools", "aws_xray_sdk"}
 STUBS = {f"mypy_boto3_{service}" for service in ("dynamodb", "lambda", "s3", "sns", "sqs")}  # for mypy alone
 NEVER = {"pydantic", "pydantic_core", "requests", "moto", "docker", "yaml", "hypothesis", "pytest"}
+HEAVY = {
+    "boto3",
+    "s3transfer",
+    "multiprocessing",
+    "asyncio",
+    "unittest",
+    "sqlite3",
+}  # milliseconds of a cold start (ADR 0117)
 
 # Each room of the package, and the rooms that it imports: all of them stand above it in this table, so that no arrow
 # leads upwards and there is no cycle.
@@ -152,7 +160,8 @@ ROOMS: dict[str, set[str]] = {
         "fakes/signing",
         "fakes/tables",
     },
-    "aws/runtime": {"core/schedule", "ports"},
+    "aws/start": set(),
+    "aws/runtime": {"core/schedule", "ports", "aws/start"},
     "aws/dynamodb/items": {"core/schedule", "core/connections", "ports", "aws/runtime"},
     "aws/dynamodb": {"core/schedule", "core/ledger", "core/recovery", "core/jobs", "core/history", "ports"}
     | {"core/series", "aws/runtime", "aws/dynamodb/items"},
@@ -374,11 +383,11 @@ def test_no_pydantic_anywhere() -> None:
 
 
 def test_the_layer_holds_what_the_package_imports() -> None:
-    """And nothing else, but for what those need; boto3 comes with the runtime."""
+    """And nothing else, but for what those need; botocore comes with the runtime."""
     wanted = (ROOT / "shared/requirements.in").read_text().splitlines()
     packages = {line.partition("[")[0].replace("-", "_") for line in wanted if line and not line.startswith("#")}
     everything = [path for path in PACKAGE.rglob("*.py") if PACKAGE / "fakes" not in path.parents]
-    assert outside(everything) - {"boto3", "botocore"} == packages
+    assert outside(everything) - {"botocore"} == packages
 
 
 def test_handlers_are_short() -> None:
@@ -419,9 +428,14 @@ each_function = pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_cold_start_imports_no_more_than_it_needs(function: str) -> None:
     modules = cold_start(function).modules
     packages = {name.partition(".")[0] for name in modules}
-    assert not packages & (NEVER | STUBS | {"aws_xray_sdk"})
+    assert not packages & (NEVER | STUBS | HEAVY | {"aws_xray_sdk"})
     assert "delayer.fakes" not in modules
     assert ("jsonschema" in packages) == (function in TAKES_A_BODY | CHECKS_SCHEMAS), "validation is the API's business"
+
+
+@each_function
+def test_a_function_that_has_started_collects_garbage_and_leaves_alone_what_it_has_imported(function: str) -> None:
+    assert cold_start(function).collects
 
 
 @each_function

@@ -1,1 +1,1 @@
-"""The AWS adapters of the ports, and the only package that imports boto3."""
+"""The AWS adapters of the ports, and the only package that imports botocore."""

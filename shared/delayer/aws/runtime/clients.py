@@ -2,16 +2,15 @@
 
 import logging
 import os
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, overload
 
-import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from delayer.aws.runtime.bounded_calls import bounded
 from delayer.aws.runtime.sends import SENDS, sent_once
+from delayer.aws.start.session import make_client
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -58,7 +57,7 @@ def client(service: Literal["secretsmanager"], region: str | None = None) -> "Se
 @overload
 def client(service: Literal["lambda"], region: str | None = None) -> "LambdaClient": ...
 def client(service: Service, region: str | None = None) -> object:
-    """boto3 finds the endpoint itself (`AWS_ENDPOINT_URL`)."""
+    """botocore finds the endpoint itself (`AWS_ENDPOINT_URL`)."""
     return kept_client(service, region or os.environ.get("AWS_REGION"), PATIENT if service == "lambda" else CONFIG)
 
 
@@ -78,8 +77,7 @@ def waiting_lambda() -> "LambdaClient":
 @lru_cache(maxsize=8)  # sqs-send makes one for each region it is asked for
 def kept_client(service: Service, region: str | None, config: Config) -> object:
     """Made once in each execution environment."""
-    make: Callable[..., object] = boto3.client  # its stubs want the name of the service as a literal
-    made = bounded(make(service, region_name=region, config=config))
+    made = bounded(make_client(service, region_name=region, config=config))
     return sent_once(made, *SENDS) if service == "sqs" else made
 
 

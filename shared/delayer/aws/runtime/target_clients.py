@@ -9,13 +9,13 @@ from functools import lru_cache
 from threading import Lock
 from typing import Any, Final
 
-import boto3
 from attrs import define, field, frozen
 from botocore.config import Config
 
 from delayer.aws.runtime.bounded_calls import bounded
 from delayer.aws.runtime.clients import CONFIG, kept_client
 from delayer.aws.runtime.sends import sent_once
+from delayer.aws.start.session import make_client
 
 EXTERNAL_ID: Final = re.compile(r"[A-Za-z0-9_+=,.@:/-]{2,1224}")  # what STS takes
 NOT_IN_IT: Final = re.compile(r"[^A-Za-z0-9_+,.@:/-]")  # `=` is replaced, too: it marks what was replaced
@@ -97,7 +97,7 @@ class Roles:
 
 
 ROLES: Final = Roles()
-_making: Final = Lock()  # boto3 makes one client at a time
+_making: Final = Lock()  # botocore makes one client at a time
 
 
 def target_client(
@@ -117,11 +117,10 @@ def kept_target_client(
     service: str, region: str, once: tuple[str, ...], config: Config, role: Credentials | None
 ) -> Any:
     """Made once in each execution environment."""
-    make: Callable[..., Any] = boto3.client  # its stubs want the name of the service as a literal
     own = {
         "aws_access_key_id": role.access_key,
         "aws_secret_access_key": role.secret_key,
         "aws_session_token": role.token,
     } if role else {}  # fmt: skip
-    made = bounded(make(service, region_name=region or os.environ.get("AWS_REGION"), config=config, **own))
+    made = bounded(make_client(service, region_name=region or os.environ.get("AWS_REGION"), config=config, **own))
     return sent_once(made, *once) if once else made

@@ -11,6 +11,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from delayer.aws.runtime.clients import log
 from delayer.aws.runtime.deadline import DEADLINE
+from delayer.aws.start import collector
 from delayer.core.schedule.instants import Millis
 
 if TYPE_CHECKING:
@@ -55,7 +56,11 @@ class Telemetry:
             self._metrics.add_metric(metric, unit, value)
 
     def observed(self, handler: Handler) -> Handler:
-        """Starts the deadline of each invocation; flushes its metrics, also if it raised; traces it if it is to be."""
+        """Starts the deadline of each invocation; flushes its metrics, also if it raised; traces it if it is to be.
+
+        A function that has a handler has imported what it needs.
+        """
+        collector.work()
 
         @wraps(handler)
         def call(event: dict[str, Any], context: Any) -> Any:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import boto3
 import pytest
 from attrs import Factory, define
 from hypothesis import given
@@ -23,6 +22,7 @@ from delayer.aws.runtime.target_clients import (
     kept_target_client,
     target_client,
 )
+from delayer.aws.start.session import shared_session
 
 ROLE = "arn:aws:iam::210987654321:role/orders"
 HOUR = 3600
@@ -144,7 +144,7 @@ def test_a_secret_is_in_no_repr() -> None:
 def made_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
-    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # one that other tests have made has their credentials
+    shared_session.cache_clear()  # one that other tests have made has their credentials
     kept_target_client.cache_clear()
     yield
     kept_target_client.cache_clear()

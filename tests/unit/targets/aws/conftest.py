@@ -6,6 +6,7 @@ import boto3
 import pytest
 
 from delayer.aws.runtime import target_clients
+from delayer.aws.start.session import shared_session
 from delayer.targets import known
 
 
@@ -14,6 +15,7 @@ def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
     monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # one that other tests have made has their credentials
+    shared_session.cache_clear()
     known.KNOWN.forget()
     target_clients.ROLES.forget()
     target_clients.kept_target_client.cache_clear()
