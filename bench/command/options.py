@@ -6,6 +6,7 @@ from pathlib import Path
 
 from attrs import field, frozen
 
+from bench.peers.names import NAMES
 from local.command.options import template_parameters
 
 USUAL = ("steady", "live", "burst", "throughput", "api", "imports")
@@ -38,6 +39,7 @@ class Options:
     parts: tuple[str, ...] = USUAL
     parameters: Mapping[str, str] = field(factory=dict)  # template parameters
     json: Path | None = None  # file for all figures
+    peers: tuple[str, ...] = ()  # the schedulers that are measured beside each other, in place of the parts
 
 
 def parse(argv: Sequence[str] | None = None) -> Options:
@@ -62,6 +64,7 @@ def parse(argv: Sequence[str] | None = None) -> Options:
             **template_parameters(DELAYER_PERIOD, given.parameter),
         },
         json=given.json,
+        peers=tuple(name for name in NAMES if given.peers or name in (given.peer or ())),
     )
 
 
@@ -97,6 +100,17 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         choices=BESIDE,
         help="of isolation: measure beside a target that does only this; repeatable",
+    )
+    parser.add_argument(
+        "--peers",
+        action="store_true",
+        help="in place of all this, measure Delayer beside Celery, APScheduler and a model of delayer-aws: about "
+        "twelve minutes, with --quick about four. One that cannot be installed or started is left out. The exit status "
+        "is 1 if Delayer had a schedule that was early or lost, or doubled without a crash, or gave an untrue answer to "
+        "a cancel",
+    )
+    parser.add_argument(
+        "--peer", action="append", choices=NAMES, help="the same, but measure only this scheduler; repeatable"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
     parser.add_argument(

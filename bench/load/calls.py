@@ -1,7 +1,7 @@
 """The calls of the API that the benchmarks make. No input or output here."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 from attrs import field, frozen
 
 SHOWN_CHARACTERS = 200  # of an unexpected response
+OK = 200
+CREATED = 201
 
 
 @frozen(kw_only=True)
@@ -57,6 +59,11 @@ def post(new: NewSchedule, *, key: str = "", group: str = "") -> Call:
     content = {**body_of(new), **({"group": group} if group else {})}
     headers = {"Idempotency-Key": key} if key else {}
     return with_json("POST", "/schedules", content, 201, headers)
+
+
+def post_batch(news: Sequence[NewSchedule]) -> Call:
+    """POST /schedules/batch. Each has its own result, so the response is 200 even if all were refused."""
+    return with_json("POST", "/schedules/batch", {"schedules": [body_of(new) for new in news]}, 200)
 
 
 def get(schedule_id: str) -> Call:

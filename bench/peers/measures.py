@@ -1,0 +1,165 @@
+"""What is measured of each scheduler, in the same way for all."""
+
+import itertools
+import random
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from attrs import field, frozen
+
+from bench.command.progress import progress_bar
+from bench.load import due_times
+from bench.load.arrivals import Arrival
+from bench.load.due_times import SECOND
+from bench.load.generator import now, warn_if_behind
+from bench.measure.lateness import Lateness, NothingArrived, summarise
+from bench.peers.contender import Contender
+from bench.peers.outcome import Cancels, Crash, Growth, missing
+from bench.peers.outcome import cancels as cancels_of
+from bench.peers.outcome import crash as crash_of
+from local.receiver import Receiver
+
+POLL_SECONDS = 0.02
+SETTLE_SECONDS = 3  # after the last arrival: a second one would come
+LONGEST_WAIT_SECONDS = 30
+LEAD_SECONDS = 4  # beyond the time that scheduling is expected to take
+WARM_UP = 100
+SUPERVISOR_SECONDS = 2  # until what was killed is started again
+CANCELS_PER_SECOND = 10
+CANCELLERS = 4
+LAST_MOMENT_MS = 50
+FILL_CHUNK = 2000
+A_YEAR = 365 * 24 * 3600 * SECOND
+
+
+@frozen(kw_only=True)
+class Sizes:
+    """How much is measured."""
+
+    rate: int
+    seconds: int
+    burst: int
+    at_once: int
+    cancels: int
+    waiting: int
+    fill_seconds: int
+    crash_seconds: int  # for which the rest is waited for
+
+
+@frozen(kw_only=True)
+class Measurement:
+    """One scheduler, which is running, and the target of its schedules."""
+
+    contender: Contender
+    receiver: Receiver
+    sizes: Sizes
+    rates: list[float] = field(factory=list)  # at which it could be scheduled so far, per second
+
+    def warm_up(self) -> None:
+        """Connections, pools and processes are there before anything is measured."""
+        times = due_times.at_once(self.start_for(WARM_UP), WARM_UP)
+        self.wait("/warm-up", self.schedule("/warm-up", times))
+
+    def start_for(self, count: int) -> int:
+        """A point in time at which so many will have been scheduled."""
+        rate = min([*self.rates[-1:], self.contender.fills_per_second])
+        return now() + round((count / rate * 1.2 + LEAD_SECONDS) * SECOND)
+
+    def schedule(self, path: str, times: Sequence[int]) -> Mapping[str, int]:
+        """Schedule all of them; id -> point in time. Says so if the first was due by then."""
+        began = time.monotonic()
+        due = self.contender.schedule(self.receiver.url + path, times)
+        self.rates.append(len(times) / (time.monotonic() - began))
+        warn_if_behind((now() - min(times)) / SECOND)
+        return due
+
+    def steady(self) -> list[Lateness]:
+        """So many a second, scheduled ahead."""
+        rate, seconds = self.sizes.rate, self.sizes.seconds
+        times = due_times.evenly(self.start_for(rate * seconds), rate, seconds)
+        return self.lateness(f"{rate}/s", "/steady", times)
+
+    def burst(self) -> list[Lateness]:
+        """Within one second."""
+        count = self.sizes.burst
+        return self.lateness(
+            f"{count} within a second", "/burst", due_times.within_a_second(self.start_for(count), count)
+        )
+
+    def at_once(self) -> list[Lateness]:
+        """At one instant."""
+        count = self.sizes.at_once
+        return self.lateness(f"{count} at one instant", "/at-once", due_times.at_once(self.start_for(count), count))
+
+    def lateness(self, name: str, path: str, times: Sequence[int]) -> list[Lateness]:
+        """Schedule, wait and count. Nothing if nothing has arrived."""
+        due = self.schedule(path, times)
+        self.wait(path, due)
+        try:
+            return [summarise(name, due, self.arrivals(path))]
+        except NothingArrived:
+            return []
+
+    def crash(self) -> Crash:
+        """Kill everything that works when a third of a burst has arrived, and start it again."""
+        count, path = self.sizes.at_once, "/crash"
+        due = self.schedule(path, due_times.at_once(self.start_for(count), count))
+        while self.receiver.counts[path] < count // 3 and now() < max(due.values()) + LONGEST_WAIT_SECONDS * SECOND:
+            time.sleep(POLL_SECONDS)
+        self.contender.kill()
+        killed_at = now()
+        time.sleep(SUPERVISOR_SECONDS)
+        self.contender.restart()
+        self.wait(path, due, self.sizes.crash_seconds)
+        absent = missing(due, self.arrivals(path))
+        waiting = self.contender.waiting(absent) if absent else 0
+        return crash_of(due, self.arrivals(path), killed_at=killed_at, ended_at=now(), waiting=waiting)
+
+    def cancels(self) -> Cancels:
+        """Cancel each at a random moment in the last second before it is due, every other one in the last 50 ms."""
+        path, chance, count = "/cancel", random.Random(self.sizes.cancels), self.sizes.cancels
+        times = due_times.evenly(self.start_for(count) + SECOND, CANCELS_PER_SECOND, count // CANCELS_PER_SECOND)
+        due = self.schedule(path, times)
+        spans = itertools.cycle((SECOND, LAST_MOMENT_MS))
+        moments = sorted((at - chance.randrange(next(spans)), one) for one, at in due.items())
+
+        def cancel(moment: tuple[int, str]) -> tuple[str, str]:
+            at, schedule_id = moment
+            time.sleep(max(at - now(), 0) / SECOND)
+            return schedule_id, self.contender.cancel(schedule_id)
+
+        with ThreadPoolExecutor(CANCELLERS) as threads:
+            answers = dict(threads.map(cancel, moments))
+        time.sleep(SETTLE_SECONDS)
+        return cancels_of(answers, {one.schedule_id for one in self.arrivals(path)})
+
+    def growth(self) -> Growth | None:
+        """Schedule many a year ahead, as long as there is time, and see what they take."""
+        before, scheduled, began = self.contender.memory(), 0, time.monotonic()
+        with progress_bar("Filling", self.sizes.waiting) as advance:
+            while scheduled < self.sizes.waiting and time.monotonic() - began < self.sizes.fill_seconds:
+                count = min(FILL_CHUNK, self.sizes.waiting - scheduled)
+                self.contender.schedule(self.receiver.url + "/never", due_times.at_once(now() + A_YEAR, count))
+                scheduled += count
+                advance(scheduled)
+        time.sleep(SETTLE_SECONDS)
+        after = self.contender.memory()
+        return Growth(waiting=scheduled, before=before, after=after) if before and after else None
+
+    def wait(self, path: str, due: Mapping[str, int], seconds: int = LONGEST_WAIT_SECONDS) -> None:
+        """Until as many have arrived as are due, or until the time is up; then a little longer."""
+        deadline = max(due.values()) + seconds * SECOND
+        with progress_bar(f"Firing {path}", len(due)) as advance:
+            while (arrived := self.receiver.counts[path]) < len(due) and now() < deadline:
+                advance(arrived)
+                time.sleep(POLL_SECONDS)
+            advance(arrived)
+        time.sleep(SETTLE_SECONDS)
+
+    def arrivals(self, path: str) -> list[Arrival]:
+        """What has reached the receiver at this path."""
+        return [
+            Arrival(schedule_id=request.headers.get("idempotency-key", ""), at_ms=request.at_ms)
+            for request in self.receiver.of(path)
+        ]
