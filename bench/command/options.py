@@ -106,7 +106,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="in place of all this, measure Delayer beside Celery, APScheduler and a model of delayer-aws: about "
         "twelve minutes, with --quick about four. One that cannot be installed or started is left out. The exit status "
-        "is 1 if Delayer had a schedule that was early or lost, or doubled without a crash, or gave an untrue answer to "
+        "is 1 if Delayer had a schedule that was early or lost, or doubled without a crash, or an untrue answer to "
         "a cancel",
     )
     parser.add_argument(
