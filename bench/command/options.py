@@ -7,6 +7,7 @@ from pathlib import Path
 from attrs import field, frozen
 
 from bench.peers.names import NAMES
+from bench.peers.names import USUAL as USUAL_PEERS
 from local.command.options import template_parameters
 
 USUAL = ("steady", "live", "burst", "throughput", "api", "imports")
@@ -64,8 +65,14 @@ def parse(argv: Sequence[str] | None = None) -> Options:
             **template_parameters(DELAYER_PERIOD, given.parameter),
         },
         json=given.json,
-        peers=tuple(name for name in NAMES if given.peers or name in (given.peer or ())),
+        peers=peers_of(given),
     )
+
+
+def peers_of(given: argparse.Namespace) -> tuple[str, ...]:
+    """Those that are named; otherwise all, or the usual ones in a small run."""
+    wanted = given.peer or (() if not given.peers else USUAL_PEERS if given.quick else NAMES)
+    return tuple(name for name in NAMES if name in wanted)
 
 
 def parser() -> argparse.ArgumentParser:

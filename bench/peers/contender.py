@@ -28,7 +28,7 @@ class Memory:
     """What is used."""
 
     processes_mb: float  # proportional set size of all processes
-    store_mb: float  # of files; 0 if everything is in the processes
+    store_mb: float  # of files or tables
 
 
 class Contender(Protocol):
@@ -37,6 +37,7 @@ class Contender(Protocol):
     settings: str  # that differ from its defaults, or that it has none
     measures: Collection[str]  # what it is asked for
     fills_per_second: float  # about so many can be scheduled
+    comes_back_seconds: int  # after a kill; what has not come then does not come in a time that can be waited for
 
     def __enter__(self) -> Self:
         """Start, and wait until it is ready."""

@@ -44,7 +44,7 @@ class Sizes:
     cancels: int
     waiting: int
     fill_seconds: int
-    crash_seconds: int  # for which the rest is waited for
+    crash_seconds: int  # for which the rest is waited for at most
 
 
 @frozen(kw_only=True)
@@ -111,7 +111,7 @@ class Measurement:
         killed_at = now()
         time.sleep(SUPERVISOR_SECONDS)
         self.contender.restart()
-        self.wait(path, due, self.sizes.crash_seconds)
+        self.wait(path, due, min(self.contender.comes_back_seconds, self.sizes.crash_seconds))
         absent = missing(due, self.arrivals(path))
         waiting = self.contender.waiting(absent) if absent else 0
         return crash_of(due, self.arrivals(path), killed_at=killed_at, ended_at=now(), waiting=waiting)

@@ -17,7 +17,7 @@ WAITING = 100_000  # for which the memory is shown
 LATENESS = ("lateness in ms", "schedules", "p50", "p99", "max", "last", "early", "lost", "doubled")
 CRASHES = ("`kill -9` in mid-burst", "before", "came late", "last after", "still to come", "lost", "doubled", "early")
 CANCELS = ("cancel in the last second", "cancelled", "fired all the same", "too late", "never fired", "unanswered")
-MEMORY = ("memory, MB", "scheduled", "at rest", f"more for {WAITING:,}", "files")
+MEMORY = ("memory, MB", "scheduled", "at rest", f"more for {WAITING:,}", "stored")
 
 
 def show(outcomes: Sequence[Outcome], console: Console) -> None:

@@ -15,8 +15,7 @@ from local.receiver import Receiver
 
 AT_ONCE = 6  # times as many as are due within a second
 WAITING = 200  # as well
-LONGEST_STEADY = 20  # seconds
-BACKLOG_SECONDS = 100  # longer than each visibility timeout but Celery's default
+LONGEST_STEADY = 15  # seconds
 Factory = Callable[[], Contender]
 
 
@@ -43,8 +42,8 @@ def sizes_of(options: Options) -> Sizes:
         at_once=AT_ONCE * options.burst,
         cancels=50 if is_quick else 100,
         waiting=WAITING * options.burst,
-        fill_seconds=5 if is_quick else 40,
-        crash_seconds=10 if is_quick else BACKLOG_SECONDS,
+        fill_seconds=5 if is_quick else 30,
+        crash_seconds=10 if is_quick else 600,
     )
 
 

@@ -18,7 +18,8 @@ CHUNK = 100
 class ApScheduler:
     """One process, which schedules and runs. It is killed as a whole, and restarted with its file."""
 
-    fills_per_second = 150.0
+    fills_per_second = 250.0
+    comes_back_seconds = 30
 
     def __init__(self, name: str, job_defaults: Mapping[str, Any], settings: str, measures: Collection[str]) -> None:
         self.name = name

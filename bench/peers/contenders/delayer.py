@@ -12,13 +12,19 @@ from typing import Self
 from bench.load import calls
 from bench.load.calls import NewSchedule
 from bench.load.clients import Client
+from bench.load.due_times import SECOND
+from bench.load.generator import now
 from bench.peers.contender import CANCELLED, MEASURES, TOO_LATE, UNANSWERED, Memory
 from bench.peers.processes import memory_mb, workers_of
+from local.emulator.metering.units import item_bytes
 from local.errors import EmulatorError
 from local.stack.emulated_stack import EmulatedStack
 
 BATCH = 100  # schedules in one POST
 CLIENTS = 2
+AN_HOUR = 3600 * SECOND
+SAMPLE = 100  # items
+OVERHEAD_BYTES = 100  # which DynamoDB adds to each item when it bills storage
 STILL_TO_COME = {"scheduled", "enqueued", "claimed"}
 
 
@@ -27,9 +33,11 @@ class Delayer:
 
     measures: Collection[str] = MEASURES
     fills_per_second = 250.0
+    comes_back_seconds = 120  # the queues of the actions hide a message for 90
 
     def __init__(self, parameters: Mapping[str, str]) -> None:
         self.parameters = parameters
+        self.far_ahead = 0  # schedules that only wait
         self.settings = " ".join(f"{name}={value}" for name, value in sorted(parameters.items()))
 
     def __enter__(self) -> Self:
@@ -46,6 +54,7 @@ class Delayer:
         batches = [times[start : start + BATCH] for start in range(0, len(times), BATCH)]
         with ThreadPoolExecutor(CLIENTS) as threads:
             done = list(threads.map(lambda batch: self.post(url, batch), batches))
+        self.far_ahead += sum(due > now() + AN_HOUR for due in times)
         return {schedule_id: due for one in done for schedule_id, due in one.items()}
 
     def post(self, url: str, times: Sequence[int]) -> dict[str, int]:
@@ -82,7 +91,13 @@ class Delayer:
 
     def memory(self) -> Memory | None:
         used = memory_mb([self.leader])
-        return None if used is None else Memory(processes_mb=used, store_mb=0)
+        return None if used is None else Memory(processes_mb=used, store_mb=self.table_mb())
+
+    def table_mb(self) -> float:
+        """What DynamoDB would bill for the schedules that wait: by calculation, from the size of some of them."""
+        page = self.stack.client("dynamodb").scan(TableName=self.stack.outputs["SchedulesTable"], Limit=SAMPLE)
+        sizes = [item_bytes(dict(item)) + OVERHEAD_BYTES for item in page["Items"]]
+        return self.far_ahead * sum(sizes) / max(len(sizes), 1) / 1024**2
 
     @property
     def leader(self) -> int:

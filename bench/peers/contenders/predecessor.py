@@ -22,6 +22,7 @@ class Predecessor:
         one for one in MEASURES if one not in (CANCEL, MEMORY)
     )  # it cannot cancel; its store is AWS's
     fills_per_second = 5000.0
+    comes_back_seconds = 75  # its functions start with the next minute
 
     def __enter__(self) -> Self:
         self.folder = environment.FOLDER / "delayer-aws"
