@@ -27,8 +27,9 @@ class Unavailable(Exception):
 class Memory:
     """What is used."""
 
-    processes_mb: float  # proportional set size of all processes
+    processes_mb: float  # proportional set size of the processes
     store_mb: float  # of files or tables
+    beside_mb: float = 0  # of processes that come and go with the load, whatever waits
 
 
 class Contender(Protocol):

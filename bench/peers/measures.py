@@ -14,7 +14,7 @@ from bench.load.arrivals import Arrival
 from bench.load.due_times import SECOND
 from bench.load.generator import now, warn_if_behind
 from bench.measure.lateness import Lateness, NothingArrived, summarise
-from bench.peers.contender import Contender
+from bench.peers.contender import Contender, Memory
 from bench.peers.outcome import Cancels, Crash, Growth, missing
 from bench.peers.outcome import cancels as cancels_of
 from bench.peers.outcome import crash as crash_of
@@ -28,8 +28,9 @@ WARM_UP = 100
 SUPERVISOR_SECONDS = 2  # until what was killed is started again
 CANCELS_PER_SECOND = 10
 CANCELLERS = 4
-LAST_MOMENT_MS = 50
-FILL_CHUNK = 2000
+CANCELLED_AHEAD_MS = ((0, SECOND), (0, 50), (-50, 0))
+FILL_CHUNK = 1000
+GROWS = 1.005  # in three seconds
 A_YEAR = 365 * 24 * 3600 * SECOND
 
 
@@ -54,7 +55,7 @@ class Measurement:
     contender: Contender
     receiver: Receiver
     sizes: Sizes
-    rates: list[float] = field(factory=list)  # at which it could be scheduled so far, per second
+    speeds: list[float] = field(factory=list)  # at which it could be scheduled so far, per second
 
     def warm_up(self) -> None:
         """Connections, pools and processes are there before anything is measured."""
@@ -63,14 +64,14 @@ class Measurement:
 
     def start_for(self, count: int) -> int:
         """A point in time at which so many will have been scheduled."""
-        rate = min([*self.rates[-1:], self.contender.fills_per_second])
+        rate = min([*self.speeds[-1:], self.contender.fills_per_second])
         return now() + round((count / rate * 1.2 + LEAD_SECONDS) * SECOND)
 
     def schedule(self, path: str, times: Sequence[int]) -> Mapping[str, int]:
         """Schedule all of them; id -> point in time. Says so if the first was due by then."""
         began = time.monotonic()
         due = self.contender.schedule(self.receiver.url + path, times)
-        self.rates.append(len(times) / (time.monotonic() - began))
+        self.speeds.append(len(times) / (time.monotonic() - began))
         warn_if_behind((now() - min(times)) / SECOND)
         return due
 
@@ -117,12 +118,12 @@ class Measurement:
         return crash_of(due, self.arrivals(path), killed_at=killed_at, ended_at=now(), waiting=waiting)
 
     def cancels(self) -> Cancels:
-        """Cancel each at a random moment in the last second before it is due, every other one in the last 50 ms."""
+        """Cancel a third in the last second before they are due, a third in the last 50 ms, a third in the 50 after."""
         path, chance, count = "/cancel", random.Random(self.sizes.cancels), self.sizes.cancels
         times = due_times.evenly(self.start_for(count) + SECOND, CANCELS_PER_SECOND, count // CANCELS_PER_SECOND)
         due = self.schedule(path, times)
-        spans = itertools.cycle((SECOND, LAST_MOMENT_MS))
-        moments = sorted((at - chance.randrange(next(spans)), one) for one, at in due.items())
+        spans = itertools.cycle(CANCELLED_AHEAD_MS)
+        moments = sorted((at - chance.randrange(*next(spans)), one) for one, at in due.items())
 
         def cancel(moment: tuple[int, str]) -> tuple[str, str]:
             at, schedule_id = moment
@@ -143,9 +144,19 @@ class Measurement:
                 self.contender.schedule(self.receiver.url + "/never", due_times.at_once(now() + A_YEAR, count))
                 scheduled += count
                 advance(scheduled)
-        time.sleep(SETTLE_SECONDS)
-        after = self.contender.memory()
+        after = self.at_rest()
         return Growth(waiting=scheduled, before=before, after=after) if before and after else None
+
+    def at_rest(self) -> Memory | None:
+        """The memory when it grows no more, or after half a minute: what was scheduled may still be on its way."""
+        last, deadline = self.contender.memory(), time.monotonic() + LONGEST_WAIT_SECONDS
+        while last and time.monotonic() < deadline:
+            time.sleep(SETTLE_SECONDS)
+            memory = self.contender.memory()
+            if not memory or memory.processes_mb < last.processes_mb * GROWS:
+                return memory
+            last = memory
+        return last
 
     def wait(self, path: str, due: Mapping[str, int], seconds: int = LONGEST_WAIT_SECONDS) -> None:
         """Until as many have arrived as are due, or until the time is up; then a little longer."""

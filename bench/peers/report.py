@@ -84,7 +84,7 @@ def memory_rows(outcome: Outcome) -> list[list[str]]:
     """One, or none."""
     if not (row := outcome.growth):
         return []
-    numbers = (row.before.processes_mb, row.processes_mb(WAITING), row.store_mb(WAITING))
+    numbers = (row.before.processes_mb + row.before.beside_mb, row.processes_mb(WAITING), row.store_mb(WAITING))
     return [[outcome.name, f"{row.waiting:,}", *(f"{number:,.0f}" for number in numbers)]]
 
 

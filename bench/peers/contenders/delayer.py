@@ -15,7 +15,7 @@ from bench.load.clients import Client
 from bench.load.due_times import SECOND
 from bench.load.generator import now
 from bench.peers.contender import CANCELLED, MEASURES, TOO_LATE, UNANSWERED, Memory
-from bench.peers.processes import memory_mb, workers_of
+from bench.peers.processes import memory_mb, proportional_mb, workers_of
 from local.emulator.metering.units import item_bytes
 from local.errors import EmulatorError
 from local.stack.emulated_stack import EmulatedStack
@@ -90,8 +90,10 @@ class Delayer:
         return str(json.loads(response.body)["state"]) if response.status == calls.OK else "unknown"
 
     def memory(self) -> Memory | None:
-        used = memory_mb([self.leader])
-        return None if used is None else Memory(processes_mb=used, store_mb=self.table_mb())
+        used, emulator = memory_mb([self.leader]), proportional_mb(self.leader)
+        if used is None:
+            return None
+        return Memory(processes_mb=emulator, store_mb=self.table_mb(), beside_mb=used - emulator)
 
     def table_mb(self) -> float:
         """What DynamoDB would bill for the schedules that wait: by calculation, from the size of some of them."""
