@@ -22,7 +22,9 @@ from local.receiver import Receiver
 
 POLL_SECONDS = 0.02
 SETTLE_SECONDS = 3  # after the last arrival: a second one would come
-LONGEST_WAIT_SECONDS = 30
+LONGEST_WAIT_SECONDS = 150
+QUIET_SECONDS = 20  # without an arrival: nothing more comes
+LONGEST_FILLING_SECONDS = 30  # until what was scheduled is where it waits
 LEAD_SECONDS = 4  # beyond the time that scheduling is expected to take
 WARM_UP = 100
 SUPERVISOR_SECONDS = 2  # until what was killed is started again
@@ -42,6 +44,7 @@ class Sizes:
     seconds: int
     burst: int
     at_once: int
+    crash: int
     cancels: int
     waiting: int
     fill_seconds: int
@@ -104,15 +107,15 @@ class Measurement:
 
     def crash(self) -> Crash:
         """Kill everything that works when a third of a burst has arrived, and start it again."""
-        count, path = self.sizes.at_once, "/crash"
+        count, path = self.sizes.crash, "/crash"
         due = self.schedule(path, due_times.at_once(self.start_for(count), count))
-        while self.receiver.counts[path] < count // 3 and now() < max(due.values()) + LONGEST_WAIT_SECONDS * SECOND:
+        while self.receiver.counts[path] < count // 3 and now() < max(due.values()) + QUIET_SECONDS * SECOND:
             time.sleep(POLL_SECONDS)
         self.contender.kill()
         killed_at = now()
         time.sleep(SUPERVISOR_SECONDS)
         self.contender.restart()
-        self.wait(path, due, min(self.contender.comes_back_seconds, self.sizes.crash_seconds))
+        self.wait(path, due, quiet=min(self.contender.comes_back_seconds, self.sizes.crash_seconds))
         absent = missing(due, self.arrivals(path))
         waiting = self.contender.waiting(absent) if absent else 0
         return crash_of(due, self.arrivals(path), killed_at=killed_at, ended_at=now(), waiting=waiting)
@@ -149,7 +152,7 @@ class Measurement:
 
     def at_rest(self) -> Memory | None:
         """The memory when it grows no more, or after half a minute: what was scheduled may still be on its way."""
-        last, deadline = self.contender.memory(), time.monotonic() + LONGEST_WAIT_SECONDS
+        last, deadline = self.contender.memory(), time.monotonic() + LONGEST_FILLING_SECONDS
         while last and time.monotonic() < deadline:
             time.sleep(SETTLE_SECONDS)
             memory = self.contender.memory()
@@ -158,14 +161,17 @@ class Measurement:
             last = memory
         return last
 
-    def wait(self, path: str, due: Mapping[str, int], seconds: int = LONGEST_WAIT_SECONDS) -> None:
-        """Until as many have arrived as are due, or until the time is up; then a little longer."""
-        deadline = max(due.values()) + seconds * SECOND
+    def wait(self, path: str, due: Mapping[str, int], quiet: int = QUIET_SECONDS) -> None:
+        """Until all have arrived, or until nothing has come for so many seconds; then a little longer."""
+        last, arrived, left = max(now(), max(due.values())), 0, len(due)
+        deadline = last + LONGEST_WAIT_SECONDS * SECOND
         with progress_bar(f"Firing {path}", len(due)) as advance:
-            while (arrived := self.receiver.counts[path]) < len(due) and now() < deadline:
-                advance(arrived)
+            while left and now() < min(last + quiet * SECOND, deadline):
                 time.sleep(POLL_SECONDS)
-            advance(arrived)
+                if self.receiver.counts[path] > arrived:
+                    arrived, last = self.receiver.counts[path], max(now(), last)
+                    left = len(missing(due, self.arrivals(path))) if arrived >= len(due) else len(due) - arrived
+                    advance(arrived)
         time.sleep(SETTLE_SECONDS)
 
     def arrivals(self, path: str) -> list[Arrival]:

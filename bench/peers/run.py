@@ -14,6 +14,7 @@ from local.command.progress import console
 from local.receiver import Receiver
 
 AT_ONCE = 6  # times as many as are due within a second
+CRASH = 2  # as well
 WAITING = 200  # as well
 LONGEST_STEADY = 15  # seconds
 Factory = Callable[[], Contender]
@@ -40,6 +41,7 @@ def sizes_of(options: Options) -> Sizes:
         seconds=min(options.seconds, LONGEST_STEADY),
         burst=options.burst,
         at_once=AT_ONCE * options.burst,
+        crash=CRASH * options.burst,
         cancels=50 if is_quick else 100,
         waiting=WAITING * options.burst,
         fill_seconds=5 if is_quick else 30,
