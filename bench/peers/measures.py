@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from attrs import field, frozen
 
@@ -12,12 +13,13 @@ from bench.command.progress import progress_bar
 from bench.load import due_times
 from bench.load.arrivals import Arrival
 from bench.load.due_times import SECOND
-from bench.load.generator import now, warn_if_behind
+from bench.load.generator import DueTimes, now, warn_if_behind
 from bench.measure.lateness import Lateness, NothingArrived, summarise
 from bench.peers.contender import Contender, Memory
 from bench.peers.outcome import Cancels, Crash, Growth, missing
 from bench.peers.outcome import cancels as cancels_of
 from bench.peers.outcome import crash as crash_of
+from local.command.progress import console
 from local.receiver import Receiver
 
 POLL_SECONDS = 0.02
@@ -25,7 +27,7 @@ SETTLE_SECONDS = 3  # after the last arrival: a second one would come
 LONGEST_WAIT_SECONDS = 150
 QUIET_SECONDS = 20  # without an arrival: nothing more comes
 LONGEST_FILLING_SECONDS = 30  # until what was scheduled is where it waits
-LEAD_SECONDS = 4  # beyond the time that scheduling is expected to take
+LEAD_SECONDS = 5  # beyond the time that scheduling is expected to take
 WARM_UP = 100
 SUPERVISOR_SECONDS = 2  # until what was killed is started again
 CANCELS_PER_SECOND = 10
@@ -62,43 +64,52 @@ class Measurement:
 
     def warm_up(self) -> None:
         """Connections, pools and processes are there before anything is measured."""
-        times = due_times.at_once(self.start_for(WARM_UP), WARM_UP)
-        self.wait("/warm-up", self.schedule("/warm-up", times))
+        self.wait(*self.ahead("/warm-up", WARM_UP, partial(due_times.at_once, count=WARM_UP)))
 
     def start_for(self, count: int) -> int:
         """A point in time at which so many will have been scheduled."""
-        rate = min([*self.speeds[-1:], self.contender.fills_per_second])
+        rate = min([self.contender.fills_per_second, *self.speeds[-2:]])
         return now() + round((count / rate * 1.2 + LEAD_SECONDS) * SECOND)
 
+    def ahead(self, path: str, count: int, times: DueTimes) -> tuple[str, Mapping[str, int]]:
+        """The path, and id -> point in time: all are scheduled before the first is due, if need be at a second try."""
+        for one in (path, f"{path}-again"):
+            points = times(self.start_for(count))
+            due, began = self.schedule(one, points), min(points)
+            if now() < began or one != path:
+                break
+            console.print(f"  {path} was scheduled {(now() - began) / SECOND:.1f} s too late, and is repeated.")
+            self.wait(one, due)
+        warn_if_behind((now() - began) / SECOND)
+        return one, due
+
     def schedule(self, path: str, times: Sequence[int]) -> Mapping[str, int]:
-        """Schedule all of them; id -> point in time. Says so if the first was due by then."""
+        """Schedule all of them, and note how fast; id -> point in time."""
         began = time.monotonic()
         due = self.contender.schedule(self.receiver.url + path, times)
         self.speeds.append(len(times) / (time.monotonic() - began))
-        warn_if_behind((now() - min(times)) / SECOND)
         return due
 
     def steady(self) -> list[Lateness]:
         """So many a second, scheduled ahead."""
         rate, seconds = self.sizes.rate, self.sizes.seconds
-        times = due_times.evenly(self.start_for(rate * seconds), rate, seconds)
-        return self.lateness(f"{rate}/s", "/steady", times)
+        times = partial(due_times.evenly, rate=rate, seconds=seconds)
+        return self.lateness(f"{rate}/s", "/steady", rate * seconds, times)
 
     def burst(self) -> list[Lateness]:
         """Within one second."""
         count = self.sizes.burst
-        return self.lateness(
-            f"{count} within a second", "/burst", due_times.within_a_second(self.start_for(count), count)
-        )
+        times = partial(due_times.within_a_second, count=count)
+        return self.lateness(f"{count} within a second", "/burst", count, times)
 
     def at_once(self) -> list[Lateness]:
         """At one instant."""
         count = self.sizes.at_once
-        return self.lateness(f"{count} at one instant", "/at-once", due_times.at_once(self.start_for(count), count))
+        return self.lateness(f"{count} at one instant", "/at-once", count, partial(due_times.at_once, count=count))
 
-    def lateness(self, name: str, path: str, times: Sequence[int]) -> list[Lateness]:
+    def lateness(self, name: str, path: str, count: int, times: DueTimes) -> list[Lateness]:
         """Schedule, wait and count. Nothing if nothing has arrived."""
-        due = self.schedule(path, times)
+        path, due = self.ahead(path, count, times)
         self.wait(path, due)
         try:
             return [summarise(name, due, self.arrivals(path))]
@@ -107,8 +118,8 @@ class Measurement:
 
     def crash(self) -> Crash:
         """Kill everything that works when a third of a burst has arrived, and start it again."""
-        count, path = self.sizes.crash, "/crash"
-        due = self.schedule(path, due_times.at_once(self.start_for(count), count))
+        count = self.sizes.crash
+        path, due = self.ahead("/crash", count, partial(due_times.at_once, count=count))
         while self.receiver.counts[path] < count // 3 and now() < max(due.values()) + QUIET_SECONDS * SECOND:
             time.sleep(POLL_SECONDS)
         self.contender.kill()
@@ -122,9 +133,9 @@ class Measurement:
 
     def cancels(self) -> Cancels:
         """Cancel a third in the last second before they are due, a third in the last 50 ms, a third in the 50 after."""
-        path, chance, count = "/cancel", random.Random(self.sizes.cancels), self.sizes.cancels
-        times = due_times.evenly(self.start_for(count) + SECOND, CANCELS_PER_SECOND, count // CANCELS_PER_SECOND)
-        due = self.schedule(path, times)
+        chance, count = random.Random(self.sizes.cancels), self.sizes.cancels
+        times = partial(due_times.evenly, rate=CANCELS_PER_SECOND, seconds=count // CANCELS_PER_SECOND)
+        path, due = self.ahead("/cancel", count, times)
         spans = itertools.cycle(CANCELLED_AHEAD_MS)
         moments = sorted((at - chance.randrange(*next(spans)), one) for one, at in due.items())
 
