@@ -134,7 +134,8 @@ lock: $(INSTALLED) ## resolve the requirements again
 	@$(PIP_COMPILE) --no-emit-package botocore --no-emit-package python-dateutil --no-emit-package six \
 		--output-file shared/requirements.txt shared/requirements.in
 	@$(PIP_COMPILE) --output-file requirements-dev.txt requirements-dev.in
-	@echo "Wrote shared/requirements.txt and requirements-dev.txt."
+	@$(PIP_COMPILE) --output-file bench/peers/requirements.txt bench/peers/requirements.in
+	@echo "Wrote shared/requirements.txt, requirements-dev.txt and bench/peers/requirements.txt."
 
 clean: ## remove what make has made
 	@rm -rf .venv .engines .local .schemathesis .mypy_cache .pytest_cache .ruff_cache .hypothesis .aws-sam site

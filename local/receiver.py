@@ -4,6 +4,7 @@ Requests of web pages are refused and not recorded: they would fill the terminal
 Delayer.
 """
 
+import sys
 import threading
 import time
 from collections import defaultdict
@@ -12,7 +13,7 @@ from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from attrs import frozen
 
@@ -110,6 +111,11 @@ class Server(ThreadingHTTPServer):
 
     request_queue_size = 1024
     daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed has closed its connection; that is no error of this server."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 def send_headers(handler: BaseHTTPRequestHandler, headers: Mapping[str, str]) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from attrs import field, frozen
 
+from bench.peers.names import NAMES
+from bench.peers.names import USUAL as USUAL_PEERS
 from local.command.options import template_parameters
 
 USUAL = ("steady", "live", "burst", "throughput", "api", "imports")
@@ -40,6 +42,7 @@ class Options:
     parts: tuple[str, ...] = USUAL
     parameters: Mapping[str, str] = field(factory=dict)  # template parameters
     json: Path | None = None  # file for all figures
+    peers: tuple[str, ...] = ()  # the schedulers that are measured beside each other, in place of the parts
 
 
 def parse(argv: Sequence[str] | None = None) -> Options:
@@ -66,7 +69,14 @@ def parse(argv: Sequence[str] | None = None) -> Options:
             **template_parameters(DELAYER_PERIOD, given.parameter),
         },
         json=given.json,
+        peers=peers_of(given),
     )
+
+
+def peers_of(given: argparse.Namespace) -> tuple[str, ...]:
+    """Those that are named; otherwise all, or the usual ones in a small run."""
+    wanted = given.peer or (() if not given.peers else USUAL_PEERS if given.quick else NAMES)
+    return tuple(name for name in NAMES if name in wanted)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -102,6 +112,17 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         choices=BESIDE,
         help="of isolation: measure beside a target that does only this; repeatable",
+    )
+    parser.add_argument(
+        "--peers",
+        action="store_true",
+        help="in place of all this, measure Delayer beside Celery, APScheduler and a model of delayer-aws: about "
+        "twelve minutes, with --quick about four. One that cannot be installed or started is left out. The exit status "
+        "is 1 if Delayer had a schedule that was early or lost, or doubled without a crash, or an untrue answer to "
+        "a cancel",
+    )
+    parser.add_argument(
+        "--peer", action="append", choices=NAMES, help="the same, but measure only this scheduler; repeatable"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all figures to this file")
     parser.add_argument(

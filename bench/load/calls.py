@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 from attrs import field, frozen
 
 SHOWN_CHARACTERS = 200  # of an unexpected response
+OK = 200
+CREATED = 201
 
 
 @frozen(kw_only=True)
@@ -59,9 +61,9 @@ def post(new: NewSchedule, *, key: str = "", group: str = "") -> Call:
     return with_json("POST", "/schedules", content, 201, headers)
 
 
-def post_batch(new: Sequence[NewSchedule]) -> Call:
-    """POST /schedules/batch, without keys. The status is that of the whole; a test reads the results."""
-    return with_json("POST", "/schedules/batch", {"schedules": [body_of(one) for one in new]}, 200)
+def post_batch(news: Sequence[NewSchedule]) -> Call:
+    """POST /schedules/batch. Each has its own result, so the response is 200 even if all were refused."""
+    return with_json("POST", "/schedules/batch", {"schedules": [body_of(new) for new in news]}, 200)
 
 
 def get(schedule_id: str) -> Call:

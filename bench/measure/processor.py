@@ -21,7 +21,7 @@ from attrs import define, field, frozen
 
 from bench.load import calls
 from bench.load.calls import NewSchedule
-from local.deployment.deploy import STACK_NAME
+from local.deployment.settings import STACK_NAME
 from local.errors import EmulatorError
 from local.project import PROJECT
 from local.stack.emulated_stack import EmulatedStack
@@ -200,7 +200,7 @@ def drain(measuring: Measuring, what: str, count: int) -> None:
             measuring.invoke(what, sqs_event(messages, url), len(messages))
             done += len(messages)
             entries = [{"Id": str(at), "ReceiptHandle": one["ReceiptHandle"]} for at, one in enumerate(messages)]
-            sqs.delete_message_batch(QueueUrl=url, Entries=entries)  # type: ignore[arg-type]
+            sqs.delete_message_batch(QueueUrl=url, Entries=entries)
 
 
 def sqs_event(messages: list[Any], url: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from bench.load.clients import Clients
 from bench.load.generator import now
 from bench.profile.options import Options
 from local.command.progress import step
-from local.deployment.deploy import STACK_NAME
+from local.deployment.settings import STACK_NAME
 from local.errors import EmulatorError
 from local.project import PROJECT
 from local.receiver import Receiver

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-COMPILED = [ROOT / "requirements-dev.txt", ROOT / "shared/requirements.txt"]
-WANTED = [ROOT / "requirements-dev.in", ROOT / "shared/requirements.in"]
+COMPILED = [ROOT / "requirements-dev.txt", ROOT / "shared/requirements.txt", ROOT / "bench/peers/requirements.txt"]
+WANTED = [ROOT / "requirements-dev.in", ROOT / "shared/requirements.in", ROOT / "bench/peers/requirements.in"]
 
 
 @pytest.mark.parametrize("file", COMPILED, ids=lambda file: file.relative_to(ROOT).as_posix())

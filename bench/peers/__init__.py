@@ -1,0 +1,1 @@
+"""Delayer beside other schedulers: the same schedules, the same target, the same machine."""

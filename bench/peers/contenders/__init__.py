@@ -1,0 +1,1 @@
+"""The schedulers that are measured."""

@@ -1,0 +1,13 @@
+"""The schedulers by name, in the order in which they are measured."""
+
+OURS = "delayer"
+USUAL = ("celery", "apscheduler", "delayer-aws", OURS)  # of a small run
+NAMES = (
+    "celery",
+    "celery-minute",
+    "celery-defaults",
+    "apscheduler",
+    "apscheduler-defaults",
+    "delayer-aws",
+    OURS,
+)
