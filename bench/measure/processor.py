@@ -127,11 +127,12 @@ def take_through(measuring: Measuring, streams: dict[str, Iterator[list[Any]]], 
         changes = wait_for(streams["SchedulesTable"], size)
         measuring.invoke(what, {"Records": changes}, size)
         measuring.invoke(ANNOUNCE, {"Records": changes}, size)
+    written: list[Any] = []
     for what in (RELAY, EXECUTE):
         drain(measuring, what, size)
-    changes = wait_for(streams["LedgerTable"], 2 * size)
-    for start_ in range(0, len(changes), size):
-        measuring.invoke(ANNOUNCE, {"Records": changes[start_ : start_ + size]}, size)
+        written += wait_for(streams["LedgerTable"], size)
+    for start_ in range(0, len(written), size):
+        measuring.invoke(ANNOUNCE, {"Records": written[start_ : start_ + size]}, size)
     drain(measuring, JOURNAL, 0)
 
 

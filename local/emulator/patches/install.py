@@ -19,7 +19,7 @@ from local.emulator.patches.queues.mappings import (
     take_turns,
 )
 from local.emulator.patches.queues.receive import QuickReceive
-from local.emulator.patches.statements import authorize_statements, refuse_mixed_batches
+from local.emulator.patches.statements import authorize_statements, note_changes, refuse_mixed_batches
 from local.emulator.patches.streams import StreamPoller, name_who_expires
 from local.emulator.processes.forking import fork_functions
 from local.emulator.processes.parents import Parents
@@ -60,6 +60,7 @@ def install(observer: Observer) -> None:
     authorize_batches(importlib.import_module("ministack.core.iam_actions"))
     authorize_statements(importlib.import_module("ministack.core.iam_actions"))
     refuse_mixed_batches(dynamodb)
+    note_changes(dynamodb)
     name_event_buses(importlib.import_module("ministack.core.iam_actions"))
     trust_loopback(importlib.import_module("ministack.core.iam_evaluator"))
     shorten_waits(lambda_service)

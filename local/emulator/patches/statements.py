@@ -1,4 +1,4 @@
-"""PartiQL in a batch: each statement is authorized by what it does, and a batch either reads or writes."""
+"""PartiQL: each statement is authorized by what it does, a batch reads or writes, and the stream hears of changes."""
 
 import functools
 import json
@@ -9,6 +9,7 @@ from typing import Any
 ACTIONS = {"SELECT": "PartiQLSelect", "INSERT": "PartiQLInsert", "UPDATE": "PartiQLUpdate", "DELETE": "PartiQLDelete"}
 STATEMENT = re.compile(r'\s*(SELECT|INSERT|UPDATE|DELETE)\b.*?"([^"]+)"', re.IGNORECASE | re.DOTALL)
 BATCH = "dynamodb:BatchExecuteStatement"
+HTTP_OK = 200
 
 
 def authorize_statements(iam_actions: Any) -> None:
@@ -43,6 +44,33 @@ def refuse_mixed_batches(dynamodb: Any) -> None:
         return execute(data)
 
     dynamodb._batch_execute_statement = executed
+
+
+def note_changes(dynamodb: Any) -> None:
+    """ministack writes no stream record of what a statement changes."""
+    insert, update = dynamodb._partiql_insert, dynamodb._partiql_update
+
+    @functools.wraps(insert)
+    def inserted(table: Any, parsed: Any) -> Any:
+        answer = insert(table, parsed)
+        if answer[0] == HTTP_OK:
+            item = parsed["item"]
+            whole = item["M"] if set(item) == {"M"} else item
+            dynamodb._emit_stream_event(table["TableName"], "INSERT", None, whole)
+        return answer
+
+    @functools.wraps(update)
+    def updated(table: Any, parsed: Any, data: Any = None) -> Any:
+        partition, place, _, error = dynamodb._partiql_key_target(table, parsed)
+        if error:
+            return error
+        before = table["items"].get(partition, {}).get(place)
+        answer = update(table, parsed, data)
+        if answer[0] == HTTP_OK:
+            dynamodb._emit_stream_event(table["TableName"], "MODIFY", before, table["items"][partition][place])
+        return answer
+
+    dynamodb._partiql_insert, dynamodb._partiql_update = inserted, updated
 
 
 def _statements(request: Any) -> list[str]:

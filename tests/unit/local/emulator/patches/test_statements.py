@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from local.emulator.patches.statements import authorize_statements, refuse_mixed_batches
+from local.emulator.patches.statements import authorize_statements, note_changes, refuse_mixed_batches
 
 INSERT = "INSERT INTO \"orders\" VALUE {'id': ?}"
 UPDATE = 'update "stock" SET "number"=? WHERE "id"=?'
@@ -62,8 +62,40 @@ def test_a_batch_reads_or_writes(statements: list[str], is_refused: bool) -> Non
     assert answer == ("refused: ValidationException" if is_refused else "executed")
 
 
+def test_what_a_statement_changes_reaches_the_stream() -> None:
+    """As what a put or an update changes; what it does not change makes no record."""
+    items: dict[str, Any] = {"1": {"-": {"id": {"S": "1"}, "n": {"N": "1"}}}}
+    table = {"TableName": "orders", "items": items}
+    noted: list[Any] = []
+
+    def update(table: Any, parsed: Any, data: Any = None) -> Any:
+        if not parsed["holds"]:
+            return (400, {}, b"")
+        items["1"] = {"-": {"id": {"S": "1"}, "n": {"N": "2"}}}
+        return (200, {}, b"")
+
+    dynamodb = SimpleNamespace(
+        _partiql_insert=lambda _, parsed: (200 if parsed["item"] else 400, {}, b""),
+        _partiql_update=update,
+        _partiql_key_target=lambda _, parsed: ("1", "-", None, parsed.get("error")),
+        _emit_stream_event=lambda *event: noted.append(event),
+    )
+    note_changes(dynamodb)
+    dynamodb._partiql_insert(table, {"item": {"M": {"id": {"S": "2"}}}})
+    dynamodb._partiql_insert(table, {"item": {}})
+    dynamodb._partiql_update(table, {"holds": False})
+    assert dynamodb._partiql_update(table, {"holds": True, "error": "no key"}) == "no key"
+    dynamodb._partiql_update(table, {"holds": True})
+    assert noted == [
+        ("orders", "INSERT", None, {"id": {"S": "2"}}),
+        ("orders", "MODIFY", {"id": {"S": "1"}, "n": {"N": "1"}}, {"id": {"S": "1"}, "n": {"N": "2"}}),
+    ]
+
+
 def test_ministack_has_the_names_that_are_replaced() -> None:
     dynamodb = importlib.import_module("ministack.services.dynamodb")
     assert callable(dynamodb._batch_execute_statement)
     assert callable(dynamodb.error_response_json)
+    names = ("_partiql_insert", "_partiql_update", "_partiql_key_target", "_emit_stream_event")
+    assert all(callable(getattr(dynamodb, name)) for name in names)
     assert callable(importlib.import_module("ministack.core.iam_actions").dynamodb_transaction_checks)
