@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Final, Protocol
 
 from attrs import evolve, frozen
@@ -65,7 +66,8 @@ class Execute:
         """Handles all, side by side; returns the ids of the messages that SQS must deliver again."""
         turns = self._turns(batch)
         self._expect_seats(batch, turns)
-        settled = self.parallel.map(lambda one: self._one_of_many(one, turns.get(one.message_id, ())), batch)
+        with self.ledger.batch(len(batch)) as end:
+            settled = self.parallel.map(lambda one: self._one_of_many(one, turns.get(one.message_id, ()), end), batch)
         return [received.message_id for received, done in zip(batch, settled, strict=True) if not done]
 
     def _turns(self, batch: Sequence[ReceivedMessage]) -> dict[str, tuple[Slot, ...]]:
@@ -93,9 +95,11 @@ class Execute:
         except Exception as error:  # noqa: BLE001 - each message says by itself what is wrong
             self.observer.warn("no seats taken for the batch", error=repr(error))
 
-    def _one_of_many(self, received: ReceivedMessage, slots: tuple[Slot, ...]) -> bool:
-        with self.ledger.taking_part():
+    def _one_of_many(self, received: ReceivedMessage, slots: tuple[Slot, ...], end: Callable[[], None]) -> bool:
+        try:
             return self._settle(received, slots)
+        finally:
+            end()
 
     def _settle(self, received: ReceivedMessage, slots: tuple[Slot, ...] = ()) -> bool:
         """Whether the message may be deleted. What is no fault of the message keeps it: it comes again."""
@@ -115,7 +119,8 @@ class Execute:
     def _when_due(self, received: ReceivedMessage, message: ExecutorMessage) -> bool:
         match executing.decide_wait(message, self.clock.now()):
             case executing.Hold(until):
-                self.clock.sleep_until(until)
+                with self.ledger.waiting():
+                    self.clock.sleep_until(until)
             case executing.TooEarly():
                 self.observer.warn("far too early: it comes again", message.schedule.id)
                 return False
@@ -125,8 +130,8 @@ class Execute:
         """The ledger is read once there is room for the attempt: before that, a stop would be missed."""
         party = self.breaker.gate.party_of(message.schedule)
         for _ in range(ROUNDS):
-            with self.slots.expecting():  # what waits here for its turn keeps its batch waiting
-                message, come = self.limits.turn(message)
+            with self.slots.expecting(), self.ledger.waiting() if message.slots else nullcontext():
+                message, come = self.limits.turn(message)  # what waits here for its turn keeps its batch waiting
             if come:
                 return self._go_on(received, message, self.ledger.read(message.schedule.id), full=come)
             if wait := self.breaker.gate.keeps_back(message.schedule, message.nonce):  # that needs no room
@@ -239,7 +244,8 @@ class Execute:
         nobody knows whether it was sent, this one comes back and finds its token in `retry_of`.
         """
         if isinstance(early, executing.Hold):
-            self.clock.sleep_until(early.until)
+            with self.ledger.waiting():
+                self.clock.sleep_until(early.until)
             return self._go_on(received, message, self.ledger.read(message.schedule.id))
         following = hopped(row, self.new_fence(), self.clock.now(), after=message.fence, retry_at=early.until)
         current = self._write(row, following)
@@ -260,7 +266,9 @@ class Execute:
                 self.seating.begin(message)
                 self.limits.begin(message)
             lateness = executing.lateness(message, self.clock.now())
-            made = executing.Made(message=message, result=refused or self.reach(message), lateness=lateness)
+            with self.ledger.attempting():
+                result = refused or self.reach(message)
+            made = executing.Made(message=message, result=result, lateness=lateness)
         except NotAttempted as error:
             self.observer.warn("not attempted: it comes again", message.schedule.id, reason=str(error))
             return False

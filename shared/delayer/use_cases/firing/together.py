@@ -1,12 +1,12 @@
 """What several threads want of the ledger at the same time is one request (ADR 0116).
 
 A batch of messages is due at one moment, and its targets answer within a few milliseconds of each other. A request for
-each costs a small function more processor time than everything else that it does. So whoever comes first waits a
-moment for the others; never for one that is not there when that moment is over.
+each costs a small function more processor time than everything else that it does. So whoever comes first waits for
+those who are on their way, and after an attempt a moment for the others; never for one that takes longer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Generic, TypeVar
 
 from attrs import define, field, frozen
@@ -20,8 +20,48 @@ from delayer.ports.unavailable import Unavailable
 Wish = TypeVar("Wish")
 Answer = TypeVar("Answer")
 
-MOMENT: Final[Millis] = 3
+MOMENT: Final[Millis] = 3  # for outcomes, as targets answer one after the other
+LONGEST: Final[Millis] = 20  # for those who are on their way: a small function takes so long to let all of them run
 AT_MOST: Final = 25  # in one request
+
+
+@define(kw_only=True)
+class Attendance:
+    """How many threads of a batch are where."""
+
+    meeting: Meeting
+    running: int = 0  # on their way to ask for something
+    attempting: int = 0  # at their targets
+
+    @contextmanager
+    def batch(self, number: int) -> Iterator[Callable[[], None]]:
+        """So many threads, also those that have not begun yet. Each says by the call that it has come to its end."""
+        ended: list[None] = []
+        self._change(number)
+
+        def end() -> None:
+            ended.append(None)
+            self._change(-1)
+
+        try:
+            yield end
+        finally:
+            self._change(len(ended) - number)
+
+    @contextmanager
+    def away(self, attempting: int = 0) -> Iterator[None]:
+        """Whoever is in here asks for nothing soon."""
+        self._change(-1, attempting)
+        try:
+            yield
+        finally:
+            self._change(1, -attempting)
+
+    def _change(self, running: int, attempting: int = 0) -> None:
+        with self.meeting:
+            self.running += running
+            self.attempting += attempting
+            self.meeting.notify_all()
 
 
 @define(eq=False)
@@ -42,33 +82,37 @@ class Gathering(Generic[Wish, Answer]):
     do: Callable[[Sequence[Wish]], Sequence[Answer]]
     key_of: Callable[[Wish], str]  # no key is asked for twice in one request
     clock: Clock
-    meeting: Meeting
-    everybody: Callable[[], int]  # how many there are who may ask
+    attendance: Attendance
+    after_attempts: bool  # whether those who attempt something may ask in a moment
     _waiting: list[Asked[Wish, Answer]] = field(factory=list, init=False)
     _somebody_waits: bool = field(default=False, init=False)
 
     def __call__(self, wish: Wish) -> Answer:
         """The answer for this one. Raises what `do` raised."""
         asked = Asked[Wish, Answer](wish, self.key_of(wish))
-        with self.meeting:
-            self._waiting.append(asked)
-            self.meeting.notify_all()
-        try:
-            while batch := self._await(asked):
-                self._ask(batch)
-        except BaseException:
-            with self.meeting:
-                self._waiting = [one for one in self._waiting if one is not asked]
-            raise
+        with self.attendance.away():
+            try:
+                with self._meeting:
+                    self._waiting.append(asked)
+                while batch := self._await(asked):
+                    self._ask(batch)
+            except BaseException:
+                with self._meeting:
+                    self._waiting = [one for one in self._waiting if one is not asked]
+                raise
         if asked.error:
             raise asked.error
         return asked.answer  # type: ignore[return-value] # it is done
 
+    @property
+    def _meeting(self) -> Meeting:
+        return self.attendance.meeting
+
     def _await(self, asked: Asked[Wish, Answer]) -> list[Asked[Wish, Answer]]:
         """Until it is answered by somebody else, or this thread is to ask: then, what it is to ask for."""
-        with self.meeting:
+        with self._meeting:
             while not asked.is_done and (self._somebody_waits or asked not in self._waiting):
-                self.meeting.wait()
+                self._meeting.wait()
             if asked.is_done:
                 return []
             self._somebody_waits = True
@@ -76,15 +120,17 @@ class Gathering(Generic[Wish, Answer]):
                 self._wait_for_others()
             finally:
                 self._somebody_waits = False
-                self.meeting.notify_all()
+                self._meeting.notify_all()
             return self._taken()
 
     def _wait_for_others(self) -> None:
-        """A moment, or until all are there."""
-        until = self.clock.now() + MOMENT
-        while len(self._waiting) < min(self.everybody(), AT_MOST):
-            left = until - self.clock.now()
-            if left <= 0 or not self.meeting.wait(left / SECOND):
+        """For all who are on their way; and a moment for those whose target may answer now."""
+        began = self.clock.now()
+        while len(self._waiting) < AT_MOST:
+            may_come = self.after_attempts and self.attendance.attempting > 0
+            patience = LONGEST if self.attendance.running > 0 else MOMENT if may_come else 0
+            left = began + patience - self.clock.now()
+            if left <= 0 or not self._meeting.wait(left / SECOND):
                 return
 
     def _taken(self) -> list[Asked[Wish, Answer]]:
@@ -105,11 +151,11 @@ class Gathering(Generic[Wish, Answer]):
             answers = self.do([one.wish for one in batch])
         except BaseException as raised:  # noqa: BLE001 - it is raised in each thread that has asked
             error = raised
-        with self.meeting:
+        with self._meeting:
             for number, one in enumerate(batch):
                 one.answer = None if error else answers[number]
                 one.error, one.is_done = error, True
-            self.meeting.notify_all()
+            self._meeting.notify_all()
 
 
 @frozen(kw_only=True)
@@ -119,34 +165,42 @@ class LedgerTogether:
     ledger: ReadsEachAndWrites
     clock: Clock
     new_meeting: Callable[[], Meeting]
-    _there: set[object] = field(factory=set, init=False)
+    _attendance: Attendance = field(init=False)
     _reads: Gathering[str, LedgerRow | Unavailable | None] = field(init=False)
     _writes: Gathering[LedgerChange, WriteResult] = field(init=False)
 
+    @_attendance.default
+    def _meet(self) -> Attendance:
+        return Attendance(meeting=self.new_meeting())
+
     @_reads.default
     def _gather_reads(self) -> Gathering[str, LedgerRow | Unavailable | None]:
-        return self._gathering(self._read, str)
+        return Gathering(do=self._read, key_of=str, clock=self.clock, attendance=self._attendance, after_attempts=False)
 
     @_writes.default
     def _gather_writes(self) -> Gathering[LedgerChange, WriteResult]:
-        return self._gathering(self.ledger.write, lambda change: change.row.schedule_id)
-
-    def _gathering(
-        self, do: Callable[[Sequence[Wish]], Sequence[Answer]], key_of: Callable[[Wish], str]
-    ) -> Gathering[Wish, Answer]:
         return Gathering(
-            do=do, key_of=key_of, clock=self.clock, meeting=self.new_meeting(), everybody=lambda: len(self._there)
+            do=self.ledger.write,
+            key_of=lambda change: change.row.schedule_id,
+            clock=self.clock,
+            attendance=self._attendance,
+            after_attempts=True,
         )
 
-    @contextmanager
-    def taking_part(self) -> Iterator[None]:
-        """From now on others wait a moment for what this thread asks for."""
-        me = object()
-        self._there.add(me)
-        try:
-            yield
-        finally:
-            self._there.discard(me)
+    def batch(self, number: int) -> AbstractContextManager[Callable[[], None]]:
+        """Of so many threads, each waits for what the others ask for, as long as they are on their way.
+
+        Each says by the call that it has come to its end.
+        """
+        return self._attendance.batch(number)
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """For its time: meanwhile nobody waits for it."""
+        return self._attendance.away()
+
+    def attempting(self) -> AbstractContextManager[None]:
+        """Whoever writes an outcome meanwhile waits a moment for this one's."""
+        return self._attendance.away(attempting=1)
 
     def read(self, schedule_id: str) -> LedgerRow | None:
         """Begun after it was asked for: what was written before is seen."""

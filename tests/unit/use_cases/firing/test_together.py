@@ -5,7 +5,6 @@ The threads are greenlets here, and wherever one of them waits, each of those th
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from threading import Condition, Thread
 from typing import Any
 
@@ -18,7 +17,7 @@ from delayer.fakes import ManualClock, MemoryLedger
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.ledger import Conflict, WriteResult, Written
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.firing.together import AT_MOST, Gathering, LedgerTogether
+from delayer.use_cases.firing.together import AT_MOST, LONGEST, MOMENT, Attendance, Gathering, LedgerTogether
 from tests.samples import NOW, a_claim, an_id
 
 # ------------------------------------------------------------ every interleaving
@@ -112,22 +111,22 @@ def every_path() -> Iterator[Choices]:
 
 @pytest.mark.parametrize("fails", [False, True], ids=["well", "failing"])
 @pytest.mark.parametrize(
-    ("wishes", "there"),
+    ("wishes", "attempting"),
     [
-        ([["a1"], ["b1"], ["c1"]], 3),
-        ([["a1"], ["b1"]], 3),
-        ([["a1", "a2"], ["b1", "b2"]], 2),
-        ([["a1"], ["a2"], ["b1"]], 3),
+        ([["a1"], ["b1"]], 0),
+        ([["a1"], ["b1"], ["c1"]], 0),
+        ([["a1"], ["b1"]], 1),
+        ([["a1"], ["a2"], ["b1"]], 0),
     ],
-    ids=["three", "one is not there", "twice each", "two of one key"],
+    ids=["two", "three", "one is at its target", "two of one key"],
 )
-def test_everybody_is_answered_once_whatever_comes_first(wishes: list[list[str]], there: int, fails: bool) -> None:
+def test_everybody_is_answered_once_whatever_comes_first(wishes: list[list[str]], attempting: int, fails: bool) -> None:
     """By a request that began after it was asked for, in which no key is twice. Nobody waits for ever."""
     paths, sizes = 0, set[int]()
     for path in every_path():
         paths += 1
         stage = Stage(choices=path, fails=fails)
-        answers = played(stage, wishes, there)
+        answers = played(stage, wishes, attempting)
         asked = [wish for request in stage.requests for wish in request]
         assert Counter(asked) == Counter(wish for one in wishes for wish in one)
         for number, request in enumerate(stage.requests):
@@ -136,25 +135,29 @@ def test_everybody_is_answered_once_whatever_comes_first(wishes: list[list[str]]
             for wish in request:
                 assert answers[wish] == ("injected" if fails and number % 2 == 0 else f"answer to {wish}")
         sizes.update(map(len, stage.requests))
-    assert paths > 10
+    assert paths >= 6
     assert max(sizes) == len({one[0][0] for one in wishes}), "they were never together"
 
 
-def played(stage: Stage, wishes: Sequence[Sequence[str]], there: int) -> dict[str, str]:
+def played(stage: Stage, wishes: Sequence[Sequence[str]], attempting: int) -> dict[str, str]:
     answers: dict[str, str] = {}
+    attendance = Attendance(meeting=stage, attempting=attempting)
     gathering = Gathering[str, str](
-        do=stage.request, key_of=lambda wish: wish[0], clock=stage.clock, meeting=stage, everybody=lambda: there
+        do=stage.request, key_of=lambda wish: wish[0], clock=stage.clock, attendance=attendance, after_attempts=True
     )
 
-    def body(own: Sequence[str]) -> None:
+    def body(own: Sequence[str], end: Callable[[], None]) -> None:
         for wish in own:
             stage.asked_before[wish] = len(stage.requests)
             try:
                 answers[wish] = gathering(wish)
             except Unavailable as error:
                 answers[wish] = str(error)
+        end()
 
-    stage.play([lambda own=one: body(own) for one in wishes])  # type: ignore[misc] # a default binds it
+    with attendance.batch(len(wishes)) as end:
+        stage.play([lambda own=one: body(own, end) for one in wishes])  # type: ignore[misc] # a default binds it
+    assert attendance.running == 0
     return answers
 
 
@@ -167,7 +170,13 @@ def test_a_function_that_dies_leaves_nobody_waiting() -> None:
         def dies(wishes: Sequence[str]) -> list[str]:
             raise Crash
 
-        gathering = Gathering[str, str](do=dies, key_of=str, clock=stage.clock, meeting=stage, everybody=lambda: 2)
+        gathering = Gathering[str, str](
+            do=dies,
+            key_of=str,
+            clock=stage.clock,
+            attendance=Attendance(meeting=stage, running=2),
+            after_attempts=False,
+        )
 
         def body(wish: str, gathering: Gathering[str, str] = gathering, died: list[str] = died) -> None:
             try:
@@ -217,17 +226,6 @@ def ledger(noting: Noting) -> LedgerTogether:
     return LedgerTogether(ledger=noting, clock=ManualClock(NOW), new_meeting=Patient)
 
 
-@contextmanager
-def all_there(ledger: LedgerTogether, number: int) -> Iterator[None]:
-    """So many threads of the batch, all at work."""
-    with ledger.taking_part():
-        if number > 1:
-            with all_there(ledger, number - 1):
-                yield
-        else:
-            yield
-
-
 def side_by_side(do: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     answers: dict[int, Any] = {}
 
@@ -249,7 +247,7 @@ def test_a_batch_reads_and_writes_in_one_request_each(ledger: LedgerTogether, no
     rows = [a_claim(due=NOW + at) for at in range(10)]
     noting.write([LedgerChange(row=row) for row in rows[::2]])
     noting.batches.clear()
-    with all_there(ledger, 10):
+    with ledger.batch(10):
         found = side_by_side(ledger.read, [row.schedule_id for row in rows])
         results = side_by_side(ledger.write, [[LedgerChange(row=evolve(row, nonce="n2"))] for row in rows])
     assert found == [row if at % 2 == 0 else None for at, row in enumerate(rows)]
@@ -257,17 +255,38 @@ def test_a_batch_reads_and_writes_in_one_request_each(ledger: LedgerTogether, no
     assert (noting.reads, noting.batches) == ([10], [10])
 
 
+@pytest.mark.parametrize(
+    ("running", "attempting", "after_attempts", "waited"),
+    [(0, 0, True, 0), (0, 1, False, 0), (0, 1, True, MOMENT), (1, 0, False, LONGEST), (1, 1, True, LONGEST)],
+    ids=["nobody", "a read and an attempt", "an outcome and an attempt", "a read", "both"],
+)
+def test_nobody_is_waited_for_longer_than_that(
+    running: int, attempting: int, after_attempts: bool, waited: int
+) -> None:
+    """Whoever does not come."""
+    stage = Stage(choices=Choices())
+    attendance = Attendance(meeting=stage, running=running, attempting=attempting)
+    gathering = Gathering[str, str](
+        do=stage.request, key_of=str, clock=stage.clock, attendance=attendance, after_attempts=after_attempts
+    )
+
+    with attendance.batch(1) as end:
+        stage.play([lambda: (gathering("a"), end())[1]])
+    assert stage.clock.at == NOW + waited
+    assert (attendance.running, attendance.attempting) == (running, attempting)
+
+
 def test_one_alone_waits_for_nobody(ledger: LedgerTogether, noting: Noting) -> None:
-    with ledger.taking_part():
+    with ledger.batch(1):
         assert ledger.read(an_id()) is None
         assert ledger.write([LedgerChange(row=a_claim())]) == [Written()]
-    assert ledger.read(an_id()) == a_claim(), "nor does one that takes no part"
+    assert ledger.read(an_id()) == a_claim(), "nor does one that is of no batch"
     assert (noting.reads, noting.batches) == ([1, 1], [1])
 
 
 def test_a_request_has_as_many_as_dynamodb_takes(ledger: LedgerTogether, noting: Noting) -> None:
     rows = [a_claim(due=NOW + at) for at in range(AT_MOST + 1)]
-    with all_there(ledger, AT_MOST + 1):
+    with ledger.batch(AT_MOST + 1):
         results = side_by_side(lambda row: ledger.write([LedgerChange(row=row)]), rows)
     assert results == [[Written()]] * (AT_MOST + 1)
     assert max(noting.batches) == AT_MOST
@@ -278,7 +297,7 @@ def test_a_row_that_cannot_be_read_concerns_its_own_schedule_only(ledger: Ledger
     rows = [a_claim(due=NOW + at) for at in range(3)]
     noting.write([LedgerChange(row=row) for row in rows])
     noting.malformed.add(rows[1].schedule_id)
-    with all_there(ledger, 3):
+    with ledger.batch(3):
         first, second, third = side_by_side(ledger.read, [row.schedule_id for row in rows])
     assert (first, third) == (rows[0], rows[2])
     assert isinstance(second, Unavailable)
