@@ -84,7 +84,7 @@ def test_a_call_that_is_not_declared_fails(dynamodb: Any, monkeypatch: pytest.Mo
     table = DynamoScheduleTable(dynamodb=dynamodb, table=create_table(dynamodb, "bucket", "due"))
     monkeypatch.setitem(CALLS, ("DynamoScheduleTable", "beat"), {("dynamodb:PutItem", "table")})
     with pytest.raises(AssertionError, match="DeleteItem"):
-        table.beat(Heartbeat(NOW))
+        table.beat(Heartbeat(sent_at=NOW))
     monkeypatch.delitem(CALLS, ("DynamoScheduleTable", "put"))
     with pytest.raises(AssertionError, match="not declared"):
         table.put(a_schedule())

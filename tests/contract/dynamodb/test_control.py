@@ -110,11 +110,11 @@ def test_the_newest_heartbeat_stays(control: Control) -> None:
 
 def test_a_heartbeat_with_a_lane_is_awaited_until_it_came_through(control: Control) -> None:
     """However often each is said, and in whatever order."""
-    first, second = Heartbeat(NOW, "1"), Heartbeat(NOW + 60, "0")
+    first, second = Heartbeat(sent_at=NOW, lane="1"), Heartbeat(sent_at=NOW + 60, lane="0")
     control.await_lanes([second])
     control.await_lanes([first, second])
     assert control.heartbeats() == Heartbeats(awaited=(first, second)), "the oldest first"
-    control.note_lanes([first, Heartbeat(NOW - 60, "1")])
+    control.note_lanes([first, Heartbeat(sent_at=NOW - 60, lane="1")])
     control.note_lanes([first])
     assert control.heartbeats() == Heartbeats(awaited=(second,))
     control.note_heartbeat(NOW)
@@ -162,8 +162,8 @@ def test_what_failed_is_unavailable(error: str) -> None:
         lambda: control.write_id_keys(FIRST, IdKeys()),
         lambda: control.advance(Progress(closed_until=1)),
         lambda: control.note_heartbeat(NOW),
-        lambda: control.await_lanes([Heartbeat(NOW, "0")]),
-        lambda: control.note_lanes([Heartbeat(NOW, "0")]),
+        lambda: control.await_lanes([Heartbeat(sent_at=NOW, lane="0")]),
+        lambda: control.note_lanes([Heartbeat(sent_at=NOW, lane="0")]),
     ):
         with pytest.raises(Unavailable):
             call()

@@ -163,8 +163,8 @@ def test_a_record_that_was_deleted_is_not_read(table: ScheduleTable) -> None:
 
 
 def test_a_heartbeat_leaves_nothing_behind(table: ScheduleTable) -> None:
-    table.beat(Heartbeat(NOW))
-    table.beat(Heartbeat(NOW))
+    table.beat(Heartbeat(sent_at=NOW))
+    table.beat(Heartbeat(sent_at=NOW))
     assert table.page(bucket_of(a_schedule())).keys == ()
 
 
@@ -202,7 +202,7 @@ def test_the_heartbeat_is_put_and_deleted(dynamodb: Any) -> None:
     """Both make a record of the stream."""
     client = Wrapped(dynamodb)
     table = DynamoScheduleTable(dynamodb=client, table=create_table(dynamodb, "bucket", "due"))
-    table.beat(Heartbeat(NOW))
+    table.beat(Heartbeat(sent_at=NOW))
     assert [name for name, _ in client.calls] == ["put_item", "delete_item"]
     assert dynamodb.scan(TableName=table.table)["Count"] == 0
 
@@ -283,7 +283,7 @@ def test_all_else_that_failed_is_unavailable(error: str) -> None:
         lambda: table.page(bucket_of(a_schedule())),
         lambda: table.read(key_of(a_schedule().id)),
         lambda: table.read_all([key_of(a_schedule().id)]),
-        lambda: table.beat(Heartbeat(NOW)),
+        lambda: table.beat(Heartbeat(sent_at=NOW)),
     ):
         with pytest.raises(Unavailable):
             call()

@@ -57,7 +57,7 @@ BUGS = (
         name="withdrawn-without-a-note",
         what="a relay does not note when a schedule was enqueued that was cancelled on its way",
         breaks=Invariant.HISTORY,
-        swaps=((claim, "_noted", _no_note),),
+        swaps=((claim, "noted", _no_note),),
     ),
     Bug(
         name="revision-ignored",

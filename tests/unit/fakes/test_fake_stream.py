@@ -21,7 +21,7 @@ def changes(number: int, rows: int = 0) -> list[RecordChange]:
         RecordChange(
             kind=Kind.INSERT,
             sequence=str(at),
-            read=known(schedules[at % rows] if rows else Heartbeat(at)),
+            read=known(schedules[at % rows] if rows else Heartbeat(sent_at=at)),
             record={},
         )
         for at in range(number)

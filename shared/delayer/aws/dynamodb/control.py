@@ -144,7 +144,7 @@ def _awaited(heartbeat: Heartbeat) -> str:
 
 def _heartbeat(awaited: str) -> Heartbeat:
     sent_at, _, lane = awaited.partition("#")
-    return Heartbeat(int(sent_at), lane)
+    return Heartbeat(sent_at=int(sent_at), lane=lane)
 
 
 def keys_item(keys: IdKeys) -> Item:

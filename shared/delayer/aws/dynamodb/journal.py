@@ -2,7 +2,7 @@
 
 One table, `list` and `entry`. A list is `schedule#<id>` with an event in each entry, or `owner#<owner>` or
 `series#<owner>#<series>` with a schedule in each. The beginning of a schedule is in its entry in the list of its owner,
-whose key is known from its id (ADR 0125); only a large one is beside the other events. The counts of live schedules are
+whose key is known from its id (ADR 0119); only a large one is beside the other events. The counts of live schedules are
 in the same table (`live_count`).
 """
 

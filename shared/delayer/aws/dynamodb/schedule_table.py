@@ -142,7 +142,7 @@ def from_item(item: StoredItem) -> Row:
     """A row of the table, whatever it holds."""
     try:
         if is_heartbeat(item["bucket"]["S"]):
-            return Heartbeat(int(item["due"]["S"]), lane_of(item["bucket"]["S"]))
+            return Heartbeat(sent_at=int(item["due"]["S"]), lane=lane_of(item["bucket"]["S"]))
         check_version(item, VERSION)
         return _schedule(item)
     except UnknownVersion as error:

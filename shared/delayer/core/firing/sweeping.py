@@ -100,7 +100,11 @@ def beats_to_send(known: Heartbeats, count: int, now: Millis) -> tuple[list[Hear
     """
     if not known.reads_lanes:
         return [], []
-    new = [] if len(known.awaited) >= AWAITED_TICKS * count else [Heartbeat(now, str(lane)) for lane in range(count)]
+    new = (
+        []
+        if len(known.awaited) >= AWAITED_TICKS * count
+        else [Heartbeat(sent_at=now, lane=str(lane)) for lane in range(count)]
+    )
     return new, [one for one in known.awaited if now - one.sent_at >= AGAIN_AFTER]
 
 

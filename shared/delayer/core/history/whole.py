@@ -1,4 +1,4 @@
-"""A history as it is shown: what the journal has, and what events and ledger row tell of earlier ones (ADR 0125).
+"""A history as it is shown: what the journal has, and what events and ledger row tell of earlier ones (ADR 0119).
 
 The events `enqueued` and `claimed` of a schedule that fires at its first attempt are not in the journal: each later
 event of the ledger repeats their times, and until there is one, the row has them. Both may be there all the same: an

@@ -29,7 +29,7 @@ def decide_claim(claim: Claim, current: LedgerRow | None) -> Verdict:
     if current is None:
         return _claimed(claim, None)
     if current.ended:
-        return _noted(claim.message, current) or Refuse(f"already {current.state}")
+        return noted(claim.message, current) or Refuse(f"already {current.state}")
     if current.state is State.SCHEDULED:
         if current.nonce not in ("", nonce):
             return Refuse("a second copy: another one was redriven")
@@ -63,8 +63,8 @@ def _claimed(claim: Claim, over: LedgerRow | None) -> LedgerChange:
     return LedgerChange(row=row, over=over)
 
 
-def _noted(message: DelayerMessage, current: LedgerRow) -> LedgerChange | None:
-    """When it was enqueued, in the row of what was withdrawn on its way: only its message knows (ADR 0125)."""
+def noted(message: DelayerMessage, current: LedgerRow) -> LedgerChange | None:
+    """When it was enqueued, in the row of what was withdrawn on its way: only its message knows (ADR 0119)."""
     if current.state not in (State.CANCELLED, State.REPLACED) or current.enqueued_at or not message.enqueued_at:
         return None
     return LedgerChange(row=amended(current, enqueued_at=message.enqueued_at), over=current)

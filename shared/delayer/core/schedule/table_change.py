@@ -19,12 +19,13 @@ class Kind(StrEnum):
     REMOVE = "REMOVE"
 
 
-@frozen
+@frozen(kw_only=True)
 class Heartbeat:
     """A row that each tick of the minute task puts and deletes (ADR 0014)."""
 
     sent_at: Millis
-    lane: str = ""  # tells those of one tick apart; "" for the one that every version of the code knows (ADR 0123)
+    # Tells those of one tick apart; "" for the one that every version of the code knows (ADR 0123).
+    lane: str = ""
 
 
 @frozen(kw_only=True)

@@ -74,7 +74,7 @@ class MemoryStream:
     def _shard_of(self, change: RecordChange) -> int:
         """By the key, so that the changes of one record keep their order."""
         match change.row:
-            case Heartbeat(sent_at, lane):
+            case Heartbeat(sent_at=sent_at, lane=lane):
                 key = f"{sent_at}{lane}"
             case Malformed() | UnknownVersion() as unread:
                 key = str(unread)

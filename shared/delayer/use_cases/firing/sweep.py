@@ -119,7 +119,7 @@ class Tick:
 
         They are awaited before they are sent. If one is not written, the next tick sends it again.
         """
-        self.schedules.beat(Heartbeat(began))
+        self.schedules.beat(Heartbeat(sent_at=began))
         new, again = sweeping.beats_to_send(self.control.heartbeats(), self.heartbeats, began)
         if new:
             self.control.await_lanes(new)

@@ -64,7 +64,7 @@ class Attendance:
             self.meeting.notify_all()
 
 
-@define(eq=False)
+@define(eq=False, kw_only=True)
 class Asked(Generic[Wish, Answer]):
     """What one thread waits for."""
 
@@ -89,7 +89,7 @@ class Gathering(Generic[Wish, Answer]):
 
     def __call__(self, wish: Wish) -> Answer:
         """The answer for this one. Raises what `do` raised."""
-        asked = Asked[Wish, Answer](wish, self.key_of(wish))
+        asked = Asked[Wish, Answer](wish=wish, key=self.key_of(wish))
         with self.attendance.away():
             try:
                 with self._meeting:

@@ -1,4 +1,4 @@
-"""What the journal shows of a schedule is what has happened to it: nothing else, and nothing less (ADR 0125)."""
+"""What the journal shows of a schedule is what has happened to it: nothing else, and nothing less (ADR 0119)."""
 
 from collections.abc import Sequence
 

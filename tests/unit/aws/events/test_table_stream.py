@@ -68,7 +68,7 @@ def test_whoever_else_has_removed_it_is_not_the_ttl(identity: Any) -> None:
 
 def test_a_heartbeat() -> None:
     image = {"bucket": {"S": "heartbeat"}, "due": {"S": f"{NOW:013d}"}, "expiresAt": {"N": "1"}}
-    assert read(record(OldImage=image))[0].row == Heartbeat(NOW)
+    assert read(record(OldImage=image))[0].row == Heartbeat(sent_at=NOW)
 
 
 def test_the_order_is_kept() -> None:

@@ -122,8 +122,8 @@ def test_the_edge_holds_whole_minutes_that_fit_the_delay_of_sqs(period: int, wit
 
 @pytest.mark.parametrize("kind", list(Kind))
 def test_a_heartbeat_is_noted_when_it_leaves(kind: Kind) -> None:
-    decision = decide(a_change(kind, Heartbeat(NOW)), NOW, PERIOD)
-    assert decision == (NoteHeartbeat(Heartbeat(NOW)) if kind is Kind.REMOVE else Ignore())
+    decision = decide(a_change(kind, Heartbeat(sent_at=NOW)), NOW, PERIOD)
+    assert decision == (NoteHeartbeat(Heartbeat(sent_at=NOW)) if kind is Kind.REMOVE else Ignore())
 
 
 @pytest.mark.parametrize("kind", list(Kind))

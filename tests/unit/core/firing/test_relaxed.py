@@ -90,7 +90,7 @@ def test_what_is_in_the_table_waits_for_the_ttl(kind: Kind) -> None:
 def test_what_cannot_be_read() -> None:
     assert decided(removed(Malformed("no owner"))) == MoveToDeadLetters(reason="no owner")
     assert isinstance(decided(removed(UnknownVersion("version 2"))), SetAside)
-    assert decided(removed(Heartbeat(NOW))) == Ignore()
+    assert decided(removed(Heartbeat(sent_at=NOW))) == Ignore()
 
 
 @given(due=st.integers(min_value=0, max_value=2**47))

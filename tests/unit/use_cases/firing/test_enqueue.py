@@ -142,11 +142,11 @@ def test_a_far_removal_after_a_cancel_is_nothing() -> None:
 
 def test_the_heartbeat_is_noted_as_it_leaves() -> None:
     world = World()
-    world.table.beat(Heartbeat(START))
-    world.table.beat(Heartbeat(START + MINUTE))
+    world.table.beat(Heartbeat(sent_at=START))
+    world.table.beat(Heartbeat(sent_at=START + MINUTE))
     assert world.enqueue(world.table.stream) == []
     assert world.control.heartbeats().seen == START + MINUTE
-    world.enqueue([change(Kind.REMOVE, Heartbeat(START))])
+    world.enqueue([change(Kind.REMOVE, Heartbeat(sent_at=START))])
     assert world.control.heartbeats().seen == START + MINUTE, "forward only"
 
 
@@ -174,7 +174,7 @@ def test_the_memory_of_what_was_sent_is_bounded() -> None:
 def test_a_heartbeat_that_cannot_be_noted_holds_up_nothing() -> None:
     """It comes once a minute, and everything behind it would be delivered again."""
     world = World(spoiled="enqueue", plan=FaultPlan(Fault.BEFORE, 0))
-    assert world.enqueue([change(Kind.REMOVE, Heartbeat(START))]) == []
+    assert world.enqueue([change(Kind.REMOVE, Heartbeat(sent_at=START))]) == []
     assert world.control.heartbeats().seen is None
     assert "heartbeat not noted" in world.observer.warnings
 
@@ -308,7 +308,11 @@ def test_heartbeats_and_what_waits_in_the_table_do_not_say_that_others_pass() ->
     """They need nothing of AWS: in an outage of SQS the record stays for an hour all the same."""
     world, [schedule] = World(), many_schedules(1)
     far = a_schedule(START + DAY)
-    batch = [change(Kind.REMOVE, schedule, "1"), change(Kind.INSERT, far, "2"), change(Kind.REMOVE, Heartbeat(1), "3")]
+    batch = [
+        change(Kind.REMOVE, schedule, "1"),
+        change(Kind.INSERT, far, "2"),
+        change(Kind.REMOVE, Heartbeat(sent_at=1), "3"),
+    ]
     failing = evolve(world.enqueue, delayer_queue=Faulty(world.delayer_queue, FaultPlan(Fault.BEFORE, 0)))
     world.clock.move(10 * MINUTE)
     assert failing(batch) == ["1"]

@@ -117,7 +117,7 @@ def after_a_minute(lanes: Lanes, stopped: set[int]) -> bool:
 def test_a_heartbeat_that_was_not_written_is_sent_again() -> None:
     """Else one failed request would close the sweep for good."""
     lanes = Lanes(4)
-    lanes.world.control.await_lanes([Heartbeat(START, "0"), Heartbeat(START, "1")])
+    lanes.world.control.await_lanes([Heartbeat(sent_at=START, lane="0"), Heartbeat(sent_at=START, lane="1")])
     lanes.minute(set())
     assert lanes.open
     assert lanes.world.control.heartbeats().awaited == ()
@@ -130,11 +130,11 @@ def test_code_that_does_not_know_them_gets_none() -> None:
     lanes.world.build()
     lanes.world.clock.move(MINUTE)
     lanes.world.tick.beat(lanes.world.clock.now())
-    assert {change.row for change in lanes.world.table.stream} == {Heartbeat(START + MINUTE)}
+    assert {change.row for change in lanes.world.table.stream} == {Heartbeat(sent_at=START + MINUTE)}
     lanes.read_all_but(set())
     lanes.minute(set())
     assert {change.row for change in lanes.world.table.stream[2:]} == {
-        Heartbeat(START + 2 * MINUTE),
-        Heartbeat(START + 2 * MINUTE, "0"),
-        Heartbeat(START + 2 * MINUTE, "1"),
+        Heartbeat(sent_at=START + 2 * MINUTE),
+        Heartbeat(sent_at=START + 2 * MINUTE, lane="0"),
+        Heartbeat(sent_at=START + 2 * MINUTE, lane="1"),
     }

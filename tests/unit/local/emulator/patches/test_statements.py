@@ -74,12 +74,13 @@ def test_what_a_statement_changes_reaches_the_stream() -> None:
         items["1"] = {"-": {"id": {"S": "1"}, "n": {"N": "2"}}}
         return (200, {}, b"")
 
-    dynamodb = SimpleNamespace(
-        _partiql_insert=lambda _, parsed: (200 if parsed["item"] else 400, {}, b""),
-        _partiql_update=update,
-        _partiql_key_target=lambda _, parsed: ("1", "-", None, parsed.get("error")),
-        _emit_stream_event=lambda *event: noted.append(event),
-    )
+    replaced: dict[str, Any] = {
+        "_partiql_insert": lambda _, parsed: (200 if parsed["item"] else 400, {}, b""),
+        "_partiql_update": update,
+        "_partiql_key_target": lambda _, parsed: ("1", "-", None, parsed.get("error")),
+        "_emit_stream_event": lambda *event: noted.append(event),
+    }
+    dynamodb = SimpleNamespace(**replaced)
     note_changes(dynamodb)
     dynamodb._partiql_insert(table, {"item": {"M": {"id": {"S": "2"}}}})
     dynamodb._partiql_insert(table, {"item": {}})

@@ -28,7 +28,7 @@ from delayer.ports.ledger import Conflict, LedgerInBatches, WriteResult, Written
 from delayer.ports.unavailable import RowMissing, Unavailable
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
-from tests.contract.dynamodb.test_ledger import (
+from tests.contract.ledger.test_ledger import (
     executed,
     test_a_change_goes_by_the_revision_alone,
     test_a_change_of_a_row_that_is_missing_is_not_written,
