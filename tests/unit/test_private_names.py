@@ -28,6 +28,8 @@ OF_MINISTACK = {  # what it has no public names for: `local` replaces some of it
     "runtime._account_region_from_function_config",
     "_sessions",
     "_workers",
+    "_sqs_esm_concurrency",
+    "_esm_inflight",
     "_tokenize",
     "dynamodb._batch_execute_statement",
     "dynamodb._partiql_insert",

@@ -13,9 +13,9 @@ from local.emulator.patches.partiql import parse_once
 from local.emulator.patches.permissions import authorize_batches, name_event_buses, trust_loopback
 from local.emulator.patches.queues.delays import DelayedWakes
 from local.emulator.patches.queues.mappings import (
-    accept_concurrency_from_parameters,
     observe_mappings,
     poll_what_may_have_messages,
+    scale_as_lambda,
     take_turns,
 )
 from local.emulator.patches.queues.receive import QuickReceive
@@ -56,7 +56,7 @@ def install(observer: Observer) -> None:
     take_turns(sqs, importlib.import_module("ministack.services.sns"))
     poll_what_may_have_messages(lambda_service, wakes.index)
     observe_mappings(lambda_service, sqs, observer)
-    accept_concurrency_from_parameters(lambda_service)
+    scale_as_lambda(lambda_service)
     authorize_batches(importlib.import_module("ministack.core.iam_actions"))
     authorize_statements(importlib.import_module("ministack.core.iam_actions"))
     refuse_mixed_batches(dynamodb)

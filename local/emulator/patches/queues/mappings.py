@@ -11,6 +11,8 @@ from local.emulator.observer import Observer
 from local.emulator.patches.queues.visibility_index import VisibilityIndex
 
 MESSAGES = ("_collect_msgs", "_expire_retained", "_dlq_sweep")  # what a receive does with the messages of a queue
+FIRST_BATCHES = 5
+MORE_A_SECOND = 5
 HANDLERS = (
     "SendMessage",
     "SendMessageBatch",
@@ -103,18 +105,24 @@ def poll_what_may_have_messages(lambda_service: Any, index: VisibilityIndex) -> 
     lambda_service._poll_sqs = poll
 
 
-def accept_concurrency_from_parameters(lambda_service: Any) -> None:
-    """Read a mapping's MaximumConcurrency as a number.
+def scale_as_lambda(lambda_service: Any, now: Callable[[], float] = time.monotonic) -> None:
+    """Let a mapping begin with five batches at a time, and add five a second while there are more, up to its maximum.
 
-    A template parameter arrives as text. Comparing text with a number would end each pass of the polling thread.
+    So does Lambda (Developer Guide, "Configuring scaling behavior for SQS event source mappings"). ministack begins
+    with the maximum: a burst would start all processes at once, each with a message or two. A template parameter
+    arrives as text, and comparing text with a number would end each pass of the polling thread.
     """
     concurrency = lambda_service._sqs_esm_concurrency
+    begun: dict[str, float] = {}  # UUID -> since when there was always a batch under way
 
     @functools.wraps(concurrency)
-    def as_number(esm: dict[str, Any], *rest: Any) -> Any:
+    def allowed(esm: dict[str, Any], *rest: Any) -> int:
         scaling = esm.get("ScalingConfig") or {}
         if "MaximumConcurrency" in scaling:
             scaling["MaximumConcurrency"] = int(scaling["MaximumConcurrency"])
-        return concurrency(esm, *rest)
+        at_most: int = concurrency(esm, *rest)
+        if not lambda_service._esm_inflight.get(esm["UUID"]):
+            begun[esm["UUID"]] = now()
+        return min(at_most, FIRST_BATCHES + int((now() - begun[esm["UUID"]]) * MORE_A_SECOND))
 
-    lambda_service._sqs_esm_concurrency = as_number
+    lambda_service._sqs_esm_concurrency = allowed

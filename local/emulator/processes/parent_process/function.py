@@ -15,11 +15,14 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from local.emulator.processes.parent_process import messages, names
 
 Handler = Callable[[Any, Any], Any]
+# AWS's services are not slowed by who calls them. Here the emulator is one process among fifty: with an equal share of
+# two processors it would answer after seconds, functions would call again, and all would be slower still.
+BEHIND_THE_EMULATOR: Final = 10
 
 
 class Context:
@@ -66,6 +69,7 @@ def settle(order: Mapping[str, Any], log_file: int) -> None:
     sys.stdin, sys.stdout = open(0), open(1, "w", buffering=1)  # noqa: SIM115 - to the end
     sys.stderr = open(2, "w", buffering=1)  # noqa: SIM115
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.nice(BEHIND_THE_EMULATOR)
     os.environ.clear()
     os.environ.update(order["environment"])
     os.chdir(order["folder"])

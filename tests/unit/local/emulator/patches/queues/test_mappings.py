@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from local.emulator.patches.queues.mappings import HANDLERS, MESSAGES, take_turns
+from local.emulator.patches.queues.mappings import HANDLERS, MESSAGES, scale_as_lambda, take_turns
 
-DELIVER = "_deliver_to_sqs"  # ministack's name
+DELIVER = "_deliver_to_sqs"  # ministack's names
+CONCURRENCY, INFLIGHT = "_sqs_esm_concurrency", "_esm_inflight"
 
 
 class Meeting:
@@ -56,3 +57,28 @@ def test_a_mapping_that_has_its_turn_can_go_on() -> None:
         sqs._collect_msgs({}, 10, 30)
         sqs._act_send_message({}, "url")
     assert meeting.most == 1
+
+
+def test_a_mapping_begins_with_five_batches_and_adds_five_a_second_while_one_is_under_way() -> None:
+    """Its maximum may be text, as a parameter of a template is."""
+    clock, inflight = [100.0], {"a": 0}
+    maximum = {"UUID": "a", "ScalingConfig": {"MaximumConcurrency": "12"}}
+    service = SimpleNamespace(
+        **{CONCURRENCY: lambda esm: esm["ScalingConfig"]["MaximumConcurrency"], INFLIGHT: inflight}
+    )
+    scale_as_lambda(service, lambda: clock[0])
+    allowed = getattr(service, CONCURRENCY)
+    assert allowed(maximum) == 5
+    inflight["a"] = 5
+    clock[0] = 101.0
+    assert allowed(maximum) == 10
+    clock[0] = 105.0
+    assert allowed(maximum) == 12
+    inflight["a"] = 0
+    assert allowed(maximum) == 5
+
+
+def test_a_smaller_maximum_holds_from_the_beginning() -> None:
+    service = SimpleNamespace(**{CONCURRENCY: lambda _esm: 2, INFLIGHT: {}})
+    scale_as_lambda(service)
+    assert getattr(service, CONCURRENCY)({"UUID": "a"}) == 2
