@@ -6,7 +6,6 @@ import pytest
 
 from bench.command.options import parse
 from bench.load.generator import now
-from bench.peers import measures
 from bench.peers.measures import Measurement
 from bench.peers.run import sizes_of
 from local.receiver import Receiver
@@ -34,7 +33,7 @@ class Immediate(Scripted):
 
 @pytest.fixture
 def measurement(monkeypatch: pytest.MonkeyPatch) -> Measurement:
-    monkeypatch.setattr(measures.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr("bench.peers.measures.time.sleep", lambda seconds: None)
     receiver = Receiver()
     receiver.server.server_close()  # nothing comes through the network
     return Measurement(contender=Immediate(receiver), receiver=receiver, sizes=sizes_of(parse(["--quick", "--peers"])))
