@@ -55,7 +55,7 @@ class Stack:
 def of_template(scale: str) -> Stack:
     """What the template ships with this value of `Scale`, in an account that has what it asks for."""
     template = read_template(PROJECT / "template.yaml")
-    row = {name: int(value) for name, value in template["Mappings"]["Scale"][scale].items() if str(value).isdigit()}
+    row = {name: int(value) for name, value in template["Mappings"]["Scales"][scale].items() if str(value).isdigit()}
     executor = template["Mappings"]["Executors"]["http-request"]
     row = {**row, "ExecutorPollers": int(executor["Pollers"])}
     return Stack(

@@ -112,7 +112,7 @@ def test_what_fires_with_two_actions() -> None:
 
 def test_lambda_time_follows_the_memory_of_the_template() -> None:
     """Seconds times gigabytes times the price, and the sums above it."""
-    sizes = {"relay": written()["Mappings"]["Scale"]["small"]["RelayMemory"]}
+    sizes = {"relay": written()["Mappings"]["Scales"]["small"]["RelayMemory"]}
     sizes["executor"] = written()["Mappings"]["Executors"]["http-request"]["Memory"]
     line = r"^\| (?:accept|enqueuer|relay|executor)\b.*? \| ([\d,]+) MB" + r" \| ([\d.]+) s \| \$([\d.]+)" * 2 + r" \|$"
     found = [[Decimal(one.replace(",", "")) for one in row] for row in re.findall(line, PAGE, re.MULTILINE)]

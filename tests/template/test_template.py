@@ -267,7 +267,7 @@ def test_only_the_relay_and_the_executors_are_provisioned() -> None:
 
 def test_the_account_allows_what_a_large_stack_may_run_at_a_time() -> None:
     """As the description of the parameter says."""
-    scale = written()["Mappings"]["Scale"]
+    scale = written()["Mappings"]["Scales"]
     assert f"{scale['large']['Concurrency']:,} concurrent executions" in written()["Parameters"]["Scale"]["Description"]
     assert scale["small"]["Concurrency"] == 1_000, "what an account has by default"
 

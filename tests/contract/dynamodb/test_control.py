@@ -109,18 +109,33 @@ def test_the_newest_heartbeat_stays(control: Control) -> None:
 
 
 def test_a_heartbeat_with_a_lane_is_awaited_until_it_came_through(control: Control) -> None:
-    """However often each is said, and in whatever order."""
+    """However often each is said, and in whatever order. The reader of the stream says first that it knows them."""
     first, second = Heartbeat(sent_at=NOW, lane="1"), Heartbeat(sent_at=NOW + 60, lane="0")
     control.await_lanes([second])
     control.await_lanes([first, second])
-    assert control.heartbeats() == Heartbeats(awaited=(first, second)), "the oldest first"
+    assert control.heartbeats() == Heartbeats()
+    control.note_heartbeat(NOW - 60)
+    found = Heartbeats(seen=NOW - 60, awaited=(first, second), reads_lanes=True)
+    assert control.heartbeats() == found, "the oldest first"
     control.note_lanes([first, Heartbeat(sent_at=NOW - 60, lane="1")])
     control.note_lanes([first])
-    assert control.heartbeats() == Heartbeats(awaited=(second,))
+    assert control.heartbeats() == Heartbeats(seen=NOW - 60, awaited=(second,), reads_lanes=True)
     control.note_heartbeat(NOW)
     assert control.heartbeats() == Heartbeats(seen=NOW, awaited=(second,), reads_lanes=True)
     control.note_lanes([second])
     assert control.heartbeats() == Heartbeats(seen=NOW, reads_lanes=True)
+
+
+def test_older_code_that_reads_the_stream_again_awaits_no_lane(dynamodb: Any) -> None:
+    """After a roll-back: it knows the heartbeat without a lane only, and notes no more than that."""
+    control = adapter(dynamodb)
+    control.note_heartbeat(NOW)
+    control.await_lanes([Heartbeat(sent_at=NOW, lane="1")])
+    older = {"UpdateExpression": "SET seenAt = :at", "ExpressionAttributeValues": {":at": {"N": str(NOW + 60)}}}
+    dynamodb.update_item(TableName=control.table, Key={"name": {"S": "heartbeat"}}, **older)
+    assert control.heartbeats() == Heartbeats(seen=NOW + 60)
+    control.note_heartbeat(NOW + 120)
+    assert control.heartbeats().reads_lanes
 
 
 def test_the_rows_do_not_touch_each_other(control: Control) -> None:

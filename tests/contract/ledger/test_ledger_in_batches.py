@@ -6,7 +6,9 @@ the changes that DynamoDB does not take as statements are tried as puts.
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
+from threading import Condition
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from delayer.aws.dynamodb.batches.statements import insert, update
 from delayer.aws.dynamodb.items.attributes import Item
 from delayer.aws.dynamodb.items.requests import PAUSES
 from delayer.aws.dynamodb.ledger import ATTRIBUTES, to_item
+from delayer.aws.runtime.environment import Started, SystemClock, Threads
 from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import Arrival, LedgerChange, LedgerRow
@@ -26,6 +29,7 @@ from delayer.core.schedule.instants import SECOND
 from delayer.fakes import InOrder, MemoryLedger
 from delayer.ports.ledger import Conflict, LedgerInBatches, WriteResult, Written
 from delayer.ports.unavailable import RowMissing, Unavailable
+from delayer.use_cases.firing.together import LedgerTogether
 from tests.clients import ERRORS, Failing, Wrapped
 from tests.contract.conftest import create_table
 from tests.contract.ledger.test_ledger import (
@@ -266,11 +270,12 @@ def test_a_statement_that_is_not_taken_is_put(emulator: Any, code: str) -> None:
     assert [name for name, _ in client.calls] == ["batch_execute_statement", "put_item"]
 
 
-def test_a_request_that_is_refused_is_made_change_by_change(emulator: Any) -> None:
-    """It may be one of them that DynamoDB does not take: the others are no worse for it."""
+@pytest.mark.parametrize("code", ["ValidationException", "AccessDeniedException"])
+def test_a_request_that_is_refused_is_made_change_by_change(emulator: Any, code: str) -> None:
+    """It may be one of them that DynamoDB does not take: the others are no worse for it. A policy may be on its way."""
 
     def refused(**_: Any) -> Any:
-        raise refusal("ValidationException")
+        raise refusal(code)
 
     client = Wrapped(emulator, batch_execute_statement=refused)
     rows = [a_claim(), a_claim(due=NOW + 1)]
@@ -282,7 +287,7 @@ def refusal(code: str) -> Exception:
     return type(ERRORS["ThrottlingException"])({"Error": {"Code": code, "Message": "no"}}, "BatchExecuteStatement")
 
 
-@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("error", [one for one in ERRORS if one != "AccessDeniedException"])
 def test_a_request_that_failed_leaves_all_unavailable(emulator: Any, error: str) -> None:
     """Any part of it may have been done. Repeated, it is harmless: each finds its own row."""
     ledger = adapter(emulator)
@@ -299,6 +304,43 @@ def test_a_request_that_failed_leaves_all_unavailable(emulator: Any, error: str)
     outcomes = [LedgerChange(row=executed(row), over=row) for row in rows]
     assert unavailable(failing.write(outcomes)) == [True] * 3
     assert ledger.write(outcomes) == [Written()] * 3
+
+
+def test_the_threads_of_the_pool_may_all_wait_for_one_request(emulator: Any) -> None:
+    """What is put one by one in the end is put by the thread that has asked: no other has time for it."""
+    together = LedgerTogether(ledger=refusing(emulator), clock=SystemClock(), new_meeting=Condition)
+    rows = [a_claim(due=NOW + at) for at in range(20)]
+    pool = Threads(width=10)
+    beside = Started()
+    with together.batch(len(rows)) as end:
+
+        def write(row: LedgerRow) -> list[WriteResult]:
+            try:
+                return together.write([LedgerChange(row=row)])
+            finally:
+                end()
+
+        others = [beside.start(partial(write, row)) for row in rows[10:]]  # as what is received beside a batch
+        results = pool.map(write, rows[:10])
+    assert [*results, *(one.result() for one in others)] == [[Written()]] * 20
+
+
+def refusing(dynamodb: Any) -> DynamoLedgerInBatches:
+    def refused(**_: Any) -> Any:
+        raise refusal("ValidationException")
+
+    return evolve(adapter(dynamodb), dynamodb=Wrapped(dynamodb, batch_execute_statement=refused), parallel=Threads())
+
+
+def test_a_row_with_an_attribute_of_a_later_version_is_our_own(emulator: Any) -> None:
+    """An UPDATE leaves it standing; it does not make our own row that of a stranger."""
+    ledger = adapter(emulator)
+    rows = [a_claim(due=NOW + at) for at in range(2)]
+    for row in rows:
+        emulator.put_item(TableName=ledger.table, Item={**to_item(row), "restored": {"S": "yes"}})
+    outcomes = [LedgerChange(row=executed(row), over=row) for row in rows]
+    assert ledger.write(outcomes) == [Written()] * 2
+    assert ledger.write(outcomes) == [Written()] * 2
 
 
 def test_a_defect_at_one_change_concerns_that_change_only(dynamodb: Any, monkeypatch: pytest.MonkeyPatch) -> None:

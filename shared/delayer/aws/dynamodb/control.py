@@ -83,17 +83,20 @@ class DynamoControl:
 
     def heartbeats(self) -> Heartbeats:
         row = self._read("heartbeat") or {}
+        # Older code notes `seenAt` alone: as soon as it is back, no lane is awaited that it does not know.
+        reads_lanes = "seenAt" in row and row.get("readsLanes") == row["seenAt"]
+        awaited = row.get("awaited", {}).get("SS", []) if reads_lanes else []
         return Heartbeats(
             seen=int(row["seenAt"]["N"]) if "seenAt" in row else None,
-            awaited=tuple(_heartbeat(one) for one in sorted(row.get("awaited", {}).get("SS", []))),
-            reads_lanes="readsLanes" in row,
+            awaited=tuple(_heartbeat(one) for one in sorted(awaited)),
+            reads_lanes=reads_lanes,
         )
 
     def note_heartbeat(self, sent_at: Millis) -> None:
         self._write(
             "heartbeat",
-            "SET seenAt = :at, readsLanes = :version",
-            {":at": sent_at, ":version": 1},
+            "SET seenAt = :at, readsLanes = :at",
+            {":at": sent_at},
             "attribute_not_exists(seenAt) OR seenAt < :at",
         )
 

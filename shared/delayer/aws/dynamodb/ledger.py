@@ -74,11 +74,13 @@ def answer_of(row: LedgerRow, item: StoredItem | None) -> WriteResult:
     """What it means that an item is in the way of a row.
 
     It is our own row if an earlier try of this very write went through and its answer was lost: then it is written.
+    Attributes that this code does not know are left standing by an UPDATE, and tell nothing.
     """
     if not item:
         return RowMissing(f"the ledger row of {row.schedule_id} has expired")
     try:
-        return Written() if item == to_item(row) else Conflict(from_item(item))
+        known = {name: value for name, value in item.items() if name in ATTRIBUTES}
+        return Written() if known == to_item(row) else Conflict(from_item(item))
     except Unavailable as error:
         return error
 

@@ -128,7 +128,7 @@ def of_row(old: LedgerRow | None, new: LedgerRow, change: str) -> Event | None:
 
     A named schedule begins with a row, but the event of its beginning comes from its record.
     """
-    if old and new.ended and new.state is old.state and new.enqueued_at != old.enqueued_at:
+    if old and new.ended and new.state is old.state and new.enqueued_at not in (0, old.enqueued_at):
         return evolve(enqueued(new.schedule_id, new.owner, new.enqueued_at), retold=False)  # no later row will tell it
     kind = _type_of(old, new)
     if kind is None:

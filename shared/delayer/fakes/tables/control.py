@@ -46,8 +46,9 @@ class MemoryControl:
             self._progress = progress
 
     def heartbeats(self) -> Heartbeats:
-        oldest_first = sorted(self._awaited, key=lambda one: (one.sent_at, one.lane))
-        return Heartbeats(seen=self._heartbeat, awaited=tuple(oldest_first), reads_lanes=self._reads_lanes)
+        known = self._awaited if self._reads_lanes else ()
+        oldest_first = tuple(sorted(known, key=lambda one: (one.sent_at, one.lane)))
+        return Heartbeats(seen=self._heartbeat, awaited=oldest_first, reads_lanes=self._reads_lanes)
 
     def note_heartbeat(self, sent_at: Millis) -> None:
         self._heartbeat, self._reads_lanes = max(self._heartbeat or sent_at, sent_at), True

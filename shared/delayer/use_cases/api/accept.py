@@ -165,7 +165,7 @@ class AcceptMany:
         begun = self.parallel.map(lambda wish: _caught(lambda: self.accept.begin(wish.body, owner, wish.key)), wishes)
         plain = [one for one in begun if isinstance(one, Schedule)]
         batches = [plain[start : start + TOGETHER] for start in range(0, len(plain), TOGETHER)]
-        not_stored = {one.id for left in self.parallel.map(self.schedules.put_all, batches) for one in left}
+        not_stored = {one.id for left in self.parallel.map(self._left_of, batches) for one in left}
 
         def finish(one: Schedule | Rest | Exception) -> Answer | Exception:
             match one:
@@ -179,6 +179,11 @@ class AcceptMany:
                     return _caught(rest)
 
         return self.parallel.map(finish, begun)
+
+    def _left_of(self, batch: Sequence[Schedule]) -> Sequence[Schedule]:
+        """Those not known to be stored. Whatever is wrong with one request, the others have their answers."""
+        left = _caught(lambda: self.schedules.put_all(batch))
+        return batch if isinstance(left, Exception) else left
 
 
 def _caught(do: Callable[[], Outcome]) -> Outcome | Exception:

@@ -2,7 +2,7 @@
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from typing import Final, Protocol
 
 from attrs import evolve, frozen
@@ -137,7 +137,10 @@ class Execute:
             if wait := self.breaker.gate.keeps_back(message.schedule, message.nonce):  # that needs no room
                 return self._go_on(received, message, self.ledger.read(message.schedule.id), full=wait)
             try:
-                with self.seating.one(message), self.slots.one(party):
+                with ExitStack() as room:
+                    with self.ledger.waiting():
+                        room.enter_context(self.seating.one(message))
+                        room.enter_context(self.slots.one(party))
                     return self._go_on(received, message, self.ledger.read(message.schedule.id))
             except Missed:
                 self.observer.note("its turn was missed", message.schedule.id)
@@ -426,13 +429,14 @@ class Execute:
         return self._put(message, delay)
 
     def _put(self, message: ExecutorMessage | OutcomeMessage, delay: int) -> bool:
-        return not self.queue.send(
-            [Outgoing(body=encode(message), delay_seconds=delay, message_group=message_group_of(message.schedule))]
-        )
+        group = message_group_of(message.schedule)
+        with self.ledger.waiting():
+            return not self.queue.send([Outgoing(body=encode(message), delay_seconds=delay, message_group=group)])
 
     def fail(self, message: ExecutorMessage, row: LedgerRow, reason: str) -> bool:
         """The body is stored first: a failed schedule can be redriven. Whether the message may be deleted."""
-        key = self.dead_letters.store_failed(message, reason)
+        with self.ledger.waiting():
+            key = self.dead_letters.store_failed(message, reason)
         current = self.end(message, row, State.FAILED, reason)
         if current is not None:
             self.dead_letters.release_failed(key, current)

@@ -37,27 +37,32 @@ class Attendance:
     def batch(self, number: int) -> Iterator[Callable[[], None]]:
         """So many threads, also those that have not begun yet. Each says by the call that it has come to its end."""
         ended: list[None] = []
-        self._change(number)
+        self.change(number)
 
         def end() -> None:
-            ended.append(None)
-            self._change(-1)
+            with self.meeting:
+                if len(ended) < number:
+                    ended.append(None)
+                    self.change(-1)
 
         try:
             yield end
         finally:
-            self._change(len(ended) - number)
+            left = number - len(ended)
+            ended += [None] * left  # what goes on all the same is counted no more
+            self.change(-left)
 
     @contextmanager
     def away(self, attempting: int = 0) -> Iterator[None]:
         """Whoever is in here asks for nothing soon."""
-        self._change(-1, attempting)
+        self.change(-1, attempting)
         try:
             yield
         finally:
-            self._change(1, -attempting)
+            self.change(1, -attempting)
 
-    def _change(self, running: int, attempting: int = 0) -> None:
+    def change(self, running: int, attempting: int = 0) -> None:
+        """So many more, or fewer."""
         with self.meeting:
             self.running += running
             self.attempting += attempting
@@ -90,16 +95,16 @@ class Gathering(Generic[Wish, Answer]):
     def __call__(self, wish: Wish) -> Answer:
         """The answer for this one. Raises what `do` raised."""
         asked = Asked[Wish, Answer](wish=wish, key=self.key_of(wish))
-        with self.attendance.away():
-            try:
-                with self._meeting:
-                    self._waiting.append(asked)
-                while batch := self._await(asked):
-                    self._ask(batch)
-            except BaseException:
-                with self._meeting:
-                    self._waiting = [one for one in self._waiting if one is not asked]
-                raise
+        with self._meeting:  # at once, or whoever is woken in between would leave it out
+            self._waiting.append(asked)
+            self.attendance.change(-1)
+        try:
+            while batch := self._await(asked):
+                self._ask(batch)
+        finally:
+            with self._meeting:
+                self._waiting = [one for one in self._waiting if one is not asked]
+                self.attendance.change(1)
         if asked.error:
             raise asked.error
         return asked.answer  # type: ignore[return-value] # it is done
@@ -129,7 +134,7 @@ class Gathering(Generic[Wish, Answer]):
         while len(self._waiting) < AT_MOST:
             may_come = self.after_attempts and self.attendance.attempting > 0
             patience = LONGEST if self.attendance.running > 0 else MOMENT if may_come else 0
-            left = began + patience - self.clock.now()
+            left = min(began + patience - self.clock.now(), LONGEST)  # a clock may be set back
             if left <= 0 or not self._meeting.wait(left / SECOND):
                 return
 

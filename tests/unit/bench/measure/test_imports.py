@@ -24,8 +24,8 @@ def test_every_function_folder_has_its_environment() -> None:
 def test_a_value_of_a_mapping() -> None:
     """By the default of the parameter that chooses its row."""
     found = environment(
-        {"HEARTBEATS": {"Fn::FindInMap": ["Scale", {"Ref": "Scale"}, "Heartbeats"]}},
+        {"HEARTBEATS": {"Fn::FindInMap": ["Scales", {"Ref": "Scale"}, "Heartbeats"]}},
         {"Scale": {"Default": "small"}},
-        {"Scale": {"small": {"Heartbeats": "2"}}},
+        {"Scales": {"small": {"Heartbeats": "2"}}},
     )
     assert found == {"HEARTBEATS": "2"}

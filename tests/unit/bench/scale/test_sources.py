@@ -58,7 +58,7 @@ def test_what_large_costs_by_the_hour() -> None:
     mappings = written()["Mappings"]
     executors = [name.removeprefix("executor-") for name in functions() if name.startswith("executor-")]
     of_executors = sum(mappings["Executors"].get(name, {}).get("Pollers", 2) for name in executors)
-    pollers = of_executors + mappings["Scale"]["large"]["RelayPollers"]
+    pollers = of_executors + mappings["Scales"]["large"]["RelayPollers"]
     for page in ("scale", "cost", "getting-started"):
         assert f"${report.by_the_hour(pollers):.0f} a month" in (PROJECT / f"docs/{page}.md").read_text(
             encoding="utf-8"

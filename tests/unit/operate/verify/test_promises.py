@@ -342,4 +342,4 @@ def test_the_account_allows_what_the_stack_is_made_for(scale: str, allowed: int,
 
 
 def test_what_is_needed_is_what_the_template_says() -> None:
-    assert {name: row["Concurrency"] for name, row in written()["Mappings"]["Scale"].items()} == NEEDED
+    assert {name: row["Concurrency"] for name, row in written()["Mappings"]["Scales"].items()} == NEEDED

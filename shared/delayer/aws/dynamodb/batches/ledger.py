@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 KEY: Final = "scheduleId"
 IN_TIME: Final = 0.3  # seconds after the first request, in which another one is begun; an executor counts with it
 Changes: TypeAlias = dict[int, LedgerChange]  # by their place in the list
-REFUSED: Final = frozenset({"ValidationException"})  # a request as a whole, because of what one statement says
+# A request as a whole: for what one statement says, or as long as a new policy is on its way.
+REFUSED: Final = frozenset({"ValidationException", "AccessDeniedException"})
 
 
 @frozen(kw_only=True)
@@ -35,10 +36,12 @@ class DynamoLedgerInBatches(DynamoLedger):
         return {item[KEY]["S"]: _read(item) for item in read_items(self.dynamodb, self.table, keys)}
 
     def write(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
-        """One change alone is a PutItem: it is cheaper, and is answered with the row that is in the way."""
+        """One change alone is a PutItem: it is cheaper, and is answered with the row that is in the way.
+
+        Nothing is done by the threads of the pool: all of them may wait for what this one writes for them.
+        """
         starts = range(0, len(changes), AT_MOST)
-        batches = [changes[start : start + AT_MOST] for start in starts]
-        return [result for results in self.parallel.map(self._together, batches) for result in results]
+        return [result for start in starts for result in self._together(changes[start : start + AT_MOST])]
 
     def _together(self, changes: Sequence[LedgerChange]) -> list[WriteResult]:
         if len(changes) == 1:
@@ -47,13 +50,16 @@ class DynamoLedgerInBatches(DynamoLedger):
         results: dict[int, WriteResult] = {}
         left, alone = self._ask(dict(enumerate(changes)), results)
         for pause in PAUSES:
-            if not left or time.monotonic() > ends:
+            if not left:
                 break
             time.sleep(pause * random.uniform(0.5, 1.5))
+            if time.monotonic() > ends:
+                break
             left, others = self._ask(left, results)
             alone |= others
-        if time.monotonic() <= ends:
-            results.update(zip(alone, self.parallel.map(self._answered, alone.values()), strict=True))
+        for number, change in alone.items():
+            if time.monotonic() <= ends:
+                results[number] = self._answered(change)
         return [results[number] for number in range(len(changes))]
 
     def _ask(self, left: Changes, results: dict[int, WriteResult]) -> tuple[Changes, Changes]:
