@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from delayer.aws.runtime.bounded_calls import bounded
 from delayer.aws.runtime.sends import SENDS, sent_once
-from delayer.aws.start.session import make_client
+from delayer.aws.start.session import make_client, unchecked
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -77,7 +77,7 @@ def waiting_lambda() -> "LambdaClient":
 @lru_cache(maxsize=8)  # sqs-send makes one for each region it is asked for
 def kept_client(service: Service, region: str | None, config: Config) -> object:
     """Made once in each execution environment."""
-    made = bounded(make_client(service, region_name=region, config=config))
+    made = bounded(make_client(service, region_name=region, config=config.merge(unchecked(service))))
     return sent_once(made, *SENDS) if service == "sqs" else made
 
 

@@ -1,19 +1,25 @@
 """The lean session makes the clients that botocore's own would make."""
 
 import json
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import botocore
 import pytest
+from botocore.awsrequest import AWSResponse
+from botocore.config import Config
+from botocore.exceptions import ParamValidationError
 from botocore.loaders import Loader
 from botocore.regions import EndpointResolver
 from botocore.session import Session
 
-from delayer.aws.start.session import ENDPOINTS, SERVICES, make_client, shared_session
+from delayer.aws.start.session import ENDPOINTS, SERVICES, make_client, shared_session, unchecked
 from shared import endpoints
 
 REGIONS = ("us-east-1", "eu-west-1", "cn-north-1", "us-gov-west-1", "eu-middle-9")  # the last is still to be built
-KEYS = {"aws_access_key_id": "a", "aws_secret_access_key": "b"}
+KEYS: dict[str, Any] = {"aws_access_key_id": "a", "aws_secret_access_key": "b"}
 
 
 def test_the_file_is_that_of_this_botocore() -> None:
@@ -47,3 +53,75 @@ def test_each_region_has_the_endpoint_that_botocore_knows(service: str) -> None:
 
 def test_all_clients_share_one_session_and_its_models() -> None:
     assert shared_session() is shared_session()
+
+
+class Empty:
+    """A body."""
+
+    def stream(self, **_: object) -> Iterator[bytes]:
+        yield b"{}"
+
+
+def answered(client: Any) -> list[str]:
+    """The User-Agent of each call. No call leaves the process."""
+    seen: list[str] = []
+    headers: Any = {}
+
+    def answer(request: Any, **_: object) -> AWSResponse:
+        sent = request.headers["User-Agent"]
+        seen.append(sent.decode() if isinstance(sent, bytes) else sent)
+        return AWSResponse(request.url, 200, headers, Empty())
+
+    client.meta.events.register("before-send", answer)
+    return seen
+
+
+def test_a_call_says_which_botocore_makes_it() -> None:
+    """Powertools may add itself."""
+    client = make_client("sqs", region_name="eu-west-1", **KEYS)
+    seen = answered(client)
+    client.list_queues()
+    assert seen[0].startswith(shared_session().user_agent())
+    assert f"Botocore/{botocore.__version__}" in seen[0]
+
+
+def test_a_call_says_which_function_makes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As botocore says it by itself; CloudTrail and the meter of one machine go by it."""
+    monkeypatch.setenv("AWS_SDK_UA_APP_ID", "delayer-relay")
+    client = make_client("sqs", region_name="eu-west-1", **KEYS)
+    seen = answered(client)
+    client.list_queues()
+    assert "app/delayer-relay" in seen[0].split()
+
+
+def test_a_client_keeps_what_its_own_config_says() -> None:
+    config = Config(read_timeout=7, user_agent="mine")
+    client = make_client("sqs", config=config, region_name="eu-west-1", **KEYS)
+    seen = answered(client)
+    client.list_queues()
+    assert client.meta.config.read_timeout == 7
+    assert seen[0].startswith("mine")
+
+
+CHECKED = {
+    "dynamodb": ("list_tables", "Limit"),
+    "sqs": ("list_queues", "MaxResults"),
+    "lambda": ("list_functions", "MaxItems"),
+}
+
+
+@pytest.mark.parametrize(
+    ("service", "is_lambda", "checks"),
+    [("dynamodb", True, False), ("sqs", True, False), ("lambda", True, True), ("dynamodb", False, True)],
+)
+def test_requests_are_checked_in_tests_and_where_a_parameter_is_in_the_address(
+    service: str, is_lambda: bool, checks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_LAMBDA_FUNCTION_NAME", raising=False)
+    if is_lambda:
+        monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "one")
+    client = make_client(service, config=unchecked(service), region_name="eu-west-1", **KEYS)
+    answered(client)
+    operation, number = CHECKED[service]
+    with pytest.raises(ParamValidationError) if checks else nullcontext():
+        getattr(client, operation)(**{number: "no number"})
