@@ -1,6 +1,7 @@
 """A forked process, and what its code writes."""
 
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -19,14 +20,13 @@ class ForkedProcess:
         self.channel = channel
 
     def poll(self) -> int | None:
-        """None as long as it runs."""
+        """None as long as it runs. Another thread may wait for its answer meanwhile: nothing is read here."""
+        look = select.poll()
         try:
-            ended = self.channel.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
-        except BlockingIOError:
-            return None
-        except OSError:
+            look.register(self.channel.fileno(), select.POLLHUP | select.POLLERR)
+            return 1 if look.poll(0) else None
+        except (OSError, ValueError):  # the channel is closed
             return 1
-        return 1 if ended else None
 
     def wait(self, timeout: float | None = None) -> int:
         """Raises TimeoutExpired."""

@@ -21,6 +21,9 @@ PASSED_ON: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CE
 SETTINGS: Final = {"MALLOC_ARENA_MAX": "2", "MALLOC_TRIM_THRESHOLD_": "65536"}
 
 
+LONGEST_FORK: Final = 120.0  # seconds; the first order waits until the parent has imported its layers
+
+
 class Parent:
     """One process that forks others for us."""
 
@@ -29,10 +32,13 @@ class Parent:
         self.turn = threading.Lock()
 
     def fork(self, order: dict[str, Any], *files: int) -> int:
-        """The number of the new process. Raises EOFError or OSError if the parent has ended."""
+        """The number of the new process. Raises EOFError or OSError if the parent has ended, RuntimeError otherwise."""
         with self.turn:
             messages.send(self.control, order, files)
-            number: int = messages.receive(self.control)["pid"]
+            answer = messages.receive(self.control, LONGEST_FORK)
+            if "error" in answer:
+                raise RuntimeError(f"A process cannot be forked: {answer['error']}")
+            number: int = answer["pid"]
             return number
 
 
@@ -47,6 +53,15 @@ class Parents:
     def start(self) -> None:
         """Start to import the libraries, so that they are there when they are needed."""
         self.of(())
+
+    def fork(self, layers: Sequence[bytes], order: dict[str, Any], *files: int) -> int:
+        """The number of a new process of these layers. A parent that has ended is started once more."""
+        try:
+            return self.of(layers).fork(order, *files)
+        except (EOFError, OSError):
+            with self.turn:
+                self.by_layers.clear()
+            return self.of(layers).fork(order, *files)
 
     def of(self, layers: Sequence[bytes]) -> Parent:
         """The parent of the functions that have these layers, in their order."""

@@ -33,17 +33,23 @@ class ForkedWorker:
     def _spawn(self) -> None:
         """Start the process, and wait until it has imported the handler. RuntimeError if it cannot."""
         folder = self.parents.unpacked(self.code_zip)
-        parent = self.parents.of(layers_of(self.config))
+        layers = layers_of(self.config)
         self._log = Log()
         ours, theirs = socket.socketpair()
         with theirs:
             order = {"kind": "function", **self._order(folder)}
-            self._proc = ForkedProcess(parent.fork(order, theirs.fileno(), self._log.file.fileno()), ours)
+            number = self.parents.fork(layers, order, theirs.fileno(), self._log.file.fileno())
+            self._proc = ForkedProcess(number, ours)
         try:
             answer = messages.receive(ours, LONGEST_START)
+        except TimeoutError:
+            self._end()  # or its answer would be taken for that to its first event
+            raise RuntimeError(f"The function has not started within {LONGEST_START:.0f} seconds") from None
         except (EOFError, OSError):
+            self._end()
             raise RuntimeError(f"Worker process exited immediately. stderr: {self._log.new()}") from None
         if answer["status"] != "ready":
+            self._end()
             raise RuntimeError(f"Worker init failed: {answer['error']}")
         self._start_time = time.time()
 

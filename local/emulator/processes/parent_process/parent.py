@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import sys
+import traceback
 import zipfile
 from collections.abc import Callable
 from typing import Any
@@ -39,12 +40,17 @@ def serve(control: socket.socket) -> None:
             order, files = messages.receive_with_files(control)
         except (EOFError, OSError):
             os._exit(0)
-        number = os.fork()
+        answer: dict[str, Any]
+        try:
+            number = os.fork()
+            answer = {"pid": number}
+        except OSError as error:  # the machine has no memory or no process left
+            number, answer = -1, {"error": str(error)}
         if not number:
             become(control, order, files, holes)
         for file in files:
             os.close(file)
-        messages.send(control, {"pid": number})
+        messages.send(control, answer)
 
 
 def become(control: socket.socket, order: Order, files: list[int], _kept: list[bytes]) -> None:
@@ -54,6 +60,8 @@ def become(control: socket.socket, order: Order, files: list[int], _kept: list[b
         control.close()
         KINDS[order["kind"]](order, files)
         code = 0
+    except BaseException:  # noqa: BLE001 - nobody else would hear why
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

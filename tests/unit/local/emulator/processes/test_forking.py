@@ -3,19 +3,23 @@
 import io
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 from ministack.core import lambda_runtime
 
 from local.emulator.access.function_sessions import issue_secret_credentials
+from local.emulator.processes.forked_process import ForkedProcess
 from local.emulator.processes.forking import end_unused_since
+from local.emulator.processes.parent_process import messages
 from local.emulator.processes.parents import Parents
 from local.emulator.processes.worker import ForkedWorker
 from local.project import PROJECT
@@ -152,6 +156,48 @@ def test_one_that_runs_out_of_time_is_ended(parents: Parents) -> None:
     assert answer["error"] == "Task timed out after 0.20 seconds"
     assert result_of(slow, "again")["event"] == "again"
     slow.kill()
+
+
+def test_parents_that_have_ended_are_started_once_more(parents: Parents) -> None:
+    """Their processes are no worse for it."""
+    one, other = worker(parents, "delayer-one"), worker(parents, "delayer-other")
+    before = result_of(one)["pid"]
+    for parent in parents.by_layers.values():
+        parent.control.close()  # as if they were gone: each ends when nobody can give it orders
+    assert result_of(other)["pid"] != before
+    assert result_of(one)["pid"] == before
+    one.kill()
+    other.kill()
+
+
+def test_one_that_does_not_start_in_time_leaves_no_answer_for_others(
+    parents: Parents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else its late answer would be taken for that to the first event."""
+    monkeypatch.setattr("local.emulator.processes.worker.LONGEST_START", 0.2)
+    slow = worker(parents, "delayer-slow", f"import time\ntime.sleep(0.5)\n{APP}")
+    with pytest.raises(RuntimeError, match="has not started within"):
+        slow.invoke(None, "request-1")
+    monkeypatch.setattr("local.emulator.processes.worker.LONGEST_START", 30)
+    assert result_of(slow, "first")["event"] == "first"
+    slow.kill()
+
+
+def test_a_process_that_is_waited_for_is_seen_to_run() -> None:
+    """Whoever looks neither waits for its answer, nor takes it away."""
+    ours, theirs = socket.socketpair()
+    process = ForkedProcess(os.getpid(), ours)
+    answers: list[Any] = []
+    waits = Thread(target=lambda: answers.append(messages.receive(ours, 20)))
+    waits.start()
+    assert [process.poll() for _ in range(100)] == [None] * 100
+    messages.send(theirs, "its answer")
+    waits.join(20)
+    assert answers == ["its answer"]
+    theirs.close()
+    assert process.poll() == 1
+    ours.close()
+    assert process.poll() == 1
 
 
 @pytest.mark.parametrize(
