@@ -74,13 +74,13 @@ SQS_ANSWERS = Fact(0.012, "seconds until SQS has answered", "assumed: AWS says �
 HANDED_OVER = Fact(
     0.015, "seconds from a message that can be received to its function", "assumed: long polling answers at once"
 )
-TARGET_ANSWERS = Fact(0.1, "seconds until the target has answered", "assumed; yours differs most: `--target`")
+TARGET_ANSWERS = Fact(0.1, "seconds until the target has answered", "assumed; yours differs most: `--set target=0.3`")
 COLD = Fact(
     0.4,
     "seconds until a new environment begins to import",
     "assumed: AWS says “under 100 ms to over 1 second” with the import",
 )
-CORE = Fact(1.0, "how fast a processor of Lambda is, with that of the measurement as 1", "assumed; `--core`")
+CORE = Fact(1.0, "how fast a processor of Lambda is, with that of the measurement as 1", "assumed; `--set core=0.8`")
 JITTER = Fact(
     0.35,
     "spread of the answers of AWS: sigma of a lognormal factor",

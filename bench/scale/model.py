@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
+from typing import Final
 
 from attrs import define, field, frozen
 
@@ -30,6 +31,13 @@ TOGETHER = 0.1  # of the lead; what is due within the rest of it shares a reques
 SENT_WITHIN = 0.6  # of an executor's work comes before the request; outcomes and logs come after it
 ENQUEUE, IGNORE, RELAY, EXECUTE = "enqueue", "ignore", "relay", "execute"
 NOTHING = "nothing"
+
+
+FUNCTIONS: Final = {  # of each station, as its import is measured
+    "enqueue": "stream-enqueuer",
+    "relay": "delayer-relay",
+    "execute": "executor-http-request",
+}
 
 
 @frozen(kw_only=True)
@@ -130,7 +138,8 @@ class Model:
     def _station(self, name: str, pollers: Pollers, serve: Serve, batch: int) -> Station:
         local = bool(self.stack.processors)
         more = Rate(per_second=facts.ENVIRONMENTS_MORE.value)
-        imports = max(self.figures.imports.values(), default=0.0) / self.stack.core
+        known = self.figures.imports
+        imports = known.get(FUNCTIONS.get(name, ""), max(known.values(), default=0.0)) / self.stack.core
         return Station(
             name=name,
             engine=self.engine,
