@@ -29,7 +29,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local test test-fast lint format docs docs-serve bench profile scale simulate model record contract new-executor \
+.PHONY: help local test test-fast lint format docs docs-serve bench profile scale endpoints simulate model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 

@@ -73,7 +73,10 @@ def measure_posts(load: LoadGenerator, options: Options, report: Report) -> None
 
 
 def post_batches(new: NewSchedule) -> Script:
-    """The same batch again and again: without keys, each is new."""
+    """The same batch again and again: without keys, each is new. EmulatorError if one of a batch was refused."""
     call = calls.post_batch([new] * BATCH)
     while True:
-        yield call
+        response = yield call
+        accepted = response.body.count(b'"status":201')
+        if response.status == call.expected and accepted != BATCH:
+            raise EmulatorError(f"Of a batch of {BATCH}, {BATCH - accepted} were refused.")

@@ -1,4 +1,4 @@
-"""Starts each function once before the API is served: one that cannot be imported is named at once."""
+"""Starts each function once: one that cannot be imported is named at once."""
 
 import importlib
 import os
