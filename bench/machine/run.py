@@ -14,6 +14,7 @@ from bench.machine.ready import Ready
 from bench.measure.lateness import Lateness, summarise
 from bench.report.figures import Report
 from local.command.progress import step
+from local.errors import EmulatorError
 
 RATE = 200  # a second, POSTed ahead
 FAST_SECONDS = 20
