@@ -7,7 +7,10 @@ from typing import Any
 
 # What AWS calls the permission of each verb. BatchExecuteStatement itself is no action of IAM.
 ACTIONS = {"SELECT": "PartiQLSelect", "INSERT": "PartiQLInsert", "UPDATE": "PartiQLUpdate", "DELETE": "PartiQLDelete"}
-STATEMENT = re.compile(r'\s*(SELECT|INSERT|UPDATE|DELETE)\b.*?"([^"]+)"', re.IGNORECASE | re.DOTALL)
+# As far as the table, and nothing in between that could hide another one.
+STATEMENT = re.compile(
+    r'\s*(?:(INSERT)\s+INTO|(UPDATE)|(DELETE)\s+FROM|(SELECT)\s[\w\s,.*"]+?\sFROM)\s+"([^"]+)"', re.IGNORECASE
+)
 BATCH = "dynamodb:BatchExecuteStatement"
 HTTP_OK = 200
 
@@ -21,11 +24,12 @@ def authorize_statements(iam_actions: Any) -> None:
         if iam_action != BATCH:
             found: list[tuple[str, str]] = checks(iam_action, body, region, account_id)
             return found
-        parts = [STATEMENT.match(text) for text in _statements(json.loads(body or b"{}"))]
+        asked = [verb_and_table(text) for text in _statements(json.loads(body or b"{}"))]
         return [
-            (f"dynamodb:{ACTIONS[part[1].upper()]}", f"arn:aws:dynamodb:{region}:{account_id}:table/{part[2]}")
-            for part in parts
-            if part
+            (f"dynamodb:{ACTIONS[one[0]]}", f"arn:aws:dynamodb:{region}:{account_id}:table/{one[1]}")
+            if one
+            else (BATCH, "*")  # which no role has
+            for one in asked
         ]
 
     iam_actions.dynamodb_transaction_checks = checked
@@ -37,8 +41,8 @@ def refuse_mixed_batches(dynamodb: Any) -> None:
 
     @functools.wraps(execute)
     def executed(data: Any) -> Any:
-        parts = [STATEMENT.match(text) for text in _statements(data)]
-        if len({part[1].upper() == "SELECT" for part in parts if part}) > 1:
+        asked = [verb_and_table(text) for text in _statements(data)]
+        if len({one[0] == "SELECT" for one in asked if one}) > 1:
             sentence = "All statements of a batch must either read or write."
             return dynamodb.error_response_json("ValidationException", sentence, 400)
         return execute(data)
@@ -71,6 +75,15 @@ def note_changes(dynamodb: Any) -> None:
         return answer
 
     dynamodb._partiql_insert, dynamodb._partiql_update = inserted, updated
+
+
+def verb_and_table(statement: str) -> tuple[str, str] | None:
+    """What a statement does, and to which table; None if it is not plain."""
+    if not (found := STATEMENT.match(statement)):
+        return None
+    *verbs, table = found.groups()
+    [verb] = [one for one in verbs if one]
+    return verb.upper(), table
 
 
 def _statements(request: Any) -> list[str]:

@@ -38,9 +38,15 @@ def test_each_statement_needs_its_own_permission_on_its_own_table(actions: Any) 
     ]
 
 
-def test_a_statement_that_is_none_gets_no_permission_by_it(actions: Any) -> None:
-    """ministack then asks for the one that no role has."""
-    assert actions.dynamodb_transaction_checks("dynamodb:BatchExecuteStatement", body_of("?"), "r", "1") == []
+@pytest.mark.parametrize(
+    "statement",
+    ["?", '/**/UPDATE "stock" SET "a"=?', 'UPDATE /*"orders"*/ "stock" SET "a"=?', 'UPDATE stock SET "a"=?'],
+)
+def test_a_statement_that_is_not_plain_gets_no_permission(actions: Any, statement: str) -> None:
+    """It is asked for the one that no role has, also beside others."""
+    found = actions.dynamodb_transaction_checks("dynamodb:BatchExecuteStatement", body_of(UPDATE, statement), "r", "1")
+    stock = ("dynamodb:PartiQLUpdate", "arn:aws:dynamodb:r:1:table/stock")
+    assert found == [stock, ("dynamodb:BatchExecuteStatement", "*")]
 
 
 def test_transactions_are_left_to_ministack(actions: Any) -> None:
