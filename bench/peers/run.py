@@ -11,6 +11,7 @@ from bench.peers.contenders.predecessor import Predecessor
 from bench.peers.measures import Measurement, Sizes
 from bench.peers.outcome import Outcome
 from local.command.progress import console
+from local.errors import EmulatorError
 from local.receiver import Receiver
 
 AT_ONCE = 6  # times as many as are due within a second
@@ -63,7 +64,7 @@ def measure_one(name: str, make: Factory, sizes: Sizes) -> Outcome:
         with Receiver() as receiver, make() as entered:
             outcome.settings = entered.settings
             fill_in(outcome, Measurement(contender=entered, receiver=receiver, sizes=sizes))
-    except Unavailable as why:
+    except (Unavailable, EmulatorError) as why:
         outcome.skipped = str(why)
         console.print(f"  {name} is left out. {why}", soft_wrap=True, markup=False)
     return outcome

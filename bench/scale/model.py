@@ -48,11 +48,14 @@ class Load:
     schedules: int
     within: Seconds
 
-    def minutes(self) -> Iterator[tuple[Seconds, int]]:
-        """When each minute begins, and how many are due in it."""
-        count = max(1, round(self.within / 60)) if self.within else 1
-        for minute in range(count):
-            yield minute * 60.0, self.schedules * (minute + 1) // count - self.schedules * minute // count
+    def minutes(self) -> Iterator[tuple[Seconds, int, Seconds]]:
+        """When each minute begins, how many are due in it, and within how much of it: the last may be shorter."""
+        start, before = 0.0, 0
+        while start == 0 or start < self.within:
+            length = min(self.within - start, 60.0)
+            until = round(self.schedules * (start + length) / self.within) if self.within else self.schedules
+            yield start, until - before, length
+            start, before = start + 60.0, until
 
 
 @frozen(kw_only=True)
@@ -117,8 +120,8 @@ class Model:
     def run(self, load: Load) -> Outcome:
         """All of it, to the last arrival."""
         feed = self._feed_queue if self.stack.processors else self._sweep
-        for start, count in load.minutes():
-            feed(start, count, min(load.within, 60.0))
+        for start, count, within in load.minutes():
+            feed(start, count, within)
         self.engine.run()
         stations = {ENQUEUE: self.enqueuer, RELAY: self.relay, EXECUTE: self.executor}
         waited = dict(self.waited)
