@@ -75,6 +75,7 @@ class EmulatorProcess:
         settings = {
             "GATEWAY_PORT": str(self.aws_port),
             "BIND_HOST": "127.0.0.1",
+            "LAMBDA_ACCOUNT_CONCURRENCY": "1000",  # AWS's default; ministack would go by this machine's memory
             "MINISTACK_REGION": REGION,
             # Every function runs under its own role, as on AWS: a missing permission shows here first.
             "AUTH": "true",
