@@ -77,6 +77,12 @@ TRANSIENT = ("ThrottlingError", "ProvisionedThroughputExceeded", "RequestLimitEx
 neighbours = (a_claim(due=NOW + 10**9 + number) for number in count())
 
 
+@pytest.fixture(autouse=True)
+def _time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where many are put one by one, it does not depend on the machine how far that comes."""
+    monkeypatch.setattr("delayer.aws.dynamodb.batches.ledger.IN_TIME", 60)
+
+
 def adapter(dynamodb: Any) -> DynamoLedgerInBatches:
     return DynamoLedgerInBatches(dynamodb=dynamodb, table=create_table(dynamodb, "scheduleId"), parallel=InOrder())
 
