@@ -9,6 +9,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from attrs import evolve
@@ -124,7 +125,6 @@ def _handed_over(asked: Event, number: int) -> Event:
     from delayer.core.ledger.row import LedgerChange
     from delayer.core.schedule.messages import DelayerMessage, encode
     from delayer.use_cases.firing.relay import first_attempt
-    from delayer.wiring.environment import Environment
 
     _forget(asked, number)
     bodies: list[str] = []
@@ -135,8 +135,16 @@ def _handed_over(asked: Event, number: int) -> Event:
         assert isinstance(change, LedgerChange)
         changes.append(change)
         bodies.append(encode(first_attempt(message, f"f{number}")))
-    Environment("profiled").ledger.write(changes)
+    _ledger().write(changes)
     return _queued(bodies)
+
+
+@cache
+def _ledger() -> Any:
+    """One for all batches: each has threads of its own, which would stay."""
+    from delayer.wiring.environment import Environment
+
+    return Environment("profiled").ledger
 
 
 def _forget(asked: Event, number: int) -> None:

@@ -7,6 +7,7 @@ from importlib.metadata import version
 from local.emulator.access.function_sessions import issue_secret_credentials
 from local.emulator.observer import Observer
 from local.emulator.patches.cloudformation import resolve_names_in_loops, resolve_pseudo_parameters
+from local.emulator.patches.interpreter import make_ids_quickly, take_short_turns
 from local.emulator.patches.intervals import shorten_waits
 from local.emulator.patches.invocations import keep_few_log_streams, observe_invocations, pass_source_address
 from local.emulator.patches.partiql import parse_once
@@ -32,6 +33,8 @@ TRANSFORM = "samtranslator.translator.transform"
 def install(observer: Observer) -> None:
     """Apply every correction. EmulatorError if another version is installed than the one they were written for."""
     check_version(version("ministack"))
+    take_short_turns()
+    make_ids_quickly()
     lambda_service = importlib.import_module("ministack.services.lambda_svc")
     sqs = importlib.import_module("ministack.services.sqs")
     dynamodb = importlib.import_module("ministack.services.dynamodb")

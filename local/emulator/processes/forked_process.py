@@ -1,5 +1,6 @@
 """A forked process, and what its code writes."""
 
+import fcntl
 import os
 import select
 import signal
@@ -52,7 +53,9 @@ class Log:
     """What the code of one environment writes. It goes into a file, so that all of it is there when it answers."""
 
     def __init__(self) -> None:
-        self.file = tempfile.TemporaryFile(mode="ab+")  # noqa: SIM115 - as long as the environment lives
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the environment lives
+        # Its mode would not say so to the system: after it was emptied, the next line would leave a hole before it.
+        fcntl.fcntl(self.file, fcntl.F_SETFL, os.O_APPEND)
         self.read_until = 0
 
     def new(self) -> str:

@@ -3,13 +3,11 @@
 import re
 import socket
 import ssl
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from errno import errorcode
 from functools import cache
 from http.client import HTTPConnection, HTTPException
-from threading import BoundedSemaphore, Thread, Timer
 from time import monotonic
 from typing import Any, Final
 
@@ -20,6 +18,8 @@ from delayer.core.actions.message import Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.masking.answers import MOST_BODY, kept
 from delayer.core.masking.secrets import header_without_secrets, without_secrets
+from delayer.targets.connecting.deadlines import deadlines
+from delayer.targets.connecting.look_ups import LookUps, Resolve, resolve
 from delayer.targets.http_answer import Answer, NotHttp, read_answer, read_body
 from delayer.targets.public_addresses import public_address
 
@@ -27,7 +27,6 @@ TRY_AGAIN: Final = frozenset({408, 425, 429})
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 FRAMING: Final = ("content-length", "transfer-encoding")  # what says where a body ends
 FOR_BODY: Final = 2.0  # seconds that the beginning of a body is waited for, once the answer is there
-LOOKUPS: Final = 100  # names that one function looks up at a time, those counted that no attempt waits for any more
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 HEADER_VALUE: Final = re.compile(r"[\t -~]*")
@@ -76,14 +75,6 @@ class Request:
     done: Collection[int] = ()  # statuses other than 2xx that mean success: 409, if the target says so of what it has
 
 
-Resolve = Callable[[str, int], Iterable[str]]
-
-
-def resolve(host: str, port: int) -> list[str]:
-    """The addresses of a host, in the resolver's order. Raises OSError, or ValueError for what is no name."""
-    return [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-
-
 class Forbidden(ValueError):
     """The target may not be reached. The text says why, in our words."""
 
@@ -102,7 +93,11 @@ class HttpTarget:
 
     allow_private: bool  # on one machine, the targets are on the same machine
     resolve: Resolve = resolve
-    _lookups: BoundedSemaphore = field(factory=lambda: BoundedSemaphore(LOOKUPS), init=False)
+    _look_ups: LookUps = field(init=False)
+
+    @_look_ups.default
+    def _look_up(self) -> LookUps:
+        return LookUps(self.resolve)
 
     def send(self, request: Request, message: Message[Any]) -> Result:
         """One attempt."""
@@ -152,7 +147,7 @@ class HttpTarget:
         """The address to connect to. Raises Forbidden, or OSError."""
         host = (url.host or "").strip("[]")
         try:
-            addresses = self._resolved(host, _port(url), deadline)
+            addresses = self._look_ups.addresses(host, _port(url), deadline - monotonic())
         except ValueError as error:
             raise Forbidden(f"not the name of a host: {host}") from error
         if self.allow_private:
@@ -161,29 +156,6 @@ class HttpTarget:
         if not public[0] or None in public:
             raise Forbidden(f"not a public address, and the stack allows no other: {host}")
         return public[0]
-
-    def _resolved(self, host: str, port: int, deadline: float) -> list[str]:
-        """In a thread of its own, which is left behind at the deadline: the system's resolver cannot be interrupted.
-
-        Raises OSError, TimeoutError among them, or ValueError.
-        """
-        found = Future[list[str]]()
-
-        def look_up() -> None:
-            try:
-                found.set_result(list(self.resolve(host, port)))
-            except Exception as error:  # noqa: BLE001 - raised where it is waited for
-                found.set_exception(error)
-            finally:
-                self._lookups.release()
-
-        if not self._lookups.acquire(timeout=max(deadline - monotonic(), 0)):
-            raise TimeoutError
-        Thread(target=look_up, daemon=True).start()
-        addresses = found.result(timeout=max(deadline - monotonic(), 0))
-        if not addresses:
-            raise socket.gaierror
-        return addresses
 
 
 def _target_of(request: Request) -> Url:
@@ -207,35 +179,19 @@ def _port(url: Url) -> int:
 
 @contextmanager
 def _connected(url: Url, address: str, deadline: float) -> Iterator[HTTPConnection]:
-    """A connection of its own that is cut at the deadline, whatever it waits for then.
-
-    The timeout of a socket starts again with each byte: a target that answers byte by byte would hold up
-    its whole batch. The duplicate of the socket can be cut while TLS uses the original.
-    """
+    """A connection of its own that is cut at the deadline."""
     left = deadline - monotonic()
     if left <= 0:
         raise TimeoutError
-    raw = socket.create_connection((address, _port(url)), timeout=left)
-    guard = raw.dup()
-    cut = Timer(max(deadline - monotonic(), 0), _cut, [guard])
-    cut.daemon = True
-    cut.start()
     connection = HTTPConnection(url.host or "")
-    try:
-        connection.sock = raw
-        if url.scheme == "https":
-            connection.sock = tls_context().wrap_socket(raw, server_hostname=(url.host or "").strip("[]"))
-        yield connection
-    finally:
-        cut.cancel()
-        connection.close()
-        raw.close()
-        guard.close()
-
-
-def _cut(guard: socket.socket) -> None:
-    with suppress(OSError):
-        guard.shutdown(socket.SHUT_RDWR)
+    with socket.create_connection((address, _port(url)), timeout=left) as raw, deadlines().cut(raw, deadline):
+        try:
+            connection.sock = raw
+            if url.scheme == "https":
+                connection.sock = tls_context().wrap_socket(raw, server_hostname=(url.host or "").strip("[]"))
+            yield connection
+        finally:
+            connection.close()
 
 
 @cache

@@ -522,6 +522,7 @@ def refill(
 
     return Refill(
         handle=handle,
+        clock=ports.clock,
         queue=ports.own_queue,
         suspects=ports.settings.suspects,
         slots=ports.slots,

@@ -20,7 +20,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from delayer.core.actions.message import Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.ledger.detail import MAX_DETAIL
-from delayer.targets.http_request import LOOKUPS, HttpTarget, Request, tls_context
+from delayer.targets.connecting.look_ups import MOST
+from delayer.targets.http_request import HttpTarget, Request, tls_context
 from delayer.wiring import use_cases
 from tests.samples import NOW, an_id
 from tests.unit.targets.apps import app_of
@@ -251,10 +252,10 @@ def test_lookups_left_behind_are_limited_and_free_their_places_when_they_end() -
         return []
 
     limited = http_target(allow_private=True, resolve=slow)
-    attempt = message(url="http://target.example/", timeoutSeconds=0)
-    for _ in range(LOOKUPS + 20):
-        assert limited(attempt) == Retry(detail="no answer from target.example in time", is_outage=True)
-    assert len(asked) == LOOKUPS
+    for number in range(MOST + 20):
+        attempt = message(url=f"http://target-{number}.example/", timeoutSeconds=0)
+        assert limited(attempt) == Retry(detail=f"no answer from target-{number}.example in time", is_outage=True)
+    assert len(asked) == MOST
     answered.set()
     result = limited(message(url="http://target.example/"))
     assert result == Retry(detail="no answer from target.example: its name cannot be resolved", is_outage=True), (

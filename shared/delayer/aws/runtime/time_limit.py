@@ -2,26 +2,68 @@
 
 Python cannot end a thread. One that hangs is left behind; when there are many, the next invocation begins in a new
 execution environment.
+
+A thread that has made an attempt makes the next one, too: to start one costs more than many an attempt does.
 """
 
 import os
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from queue import SimpleQueue
 from threading import Lock, Thread
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from attrs import define, field
-
-from delayer.aws.runtime.environment import run_into
 
 Outcome = TypeVar("Outcome")
 
 NAME: Final = "attempt"  # of its threads
 MOST_LEFT_BEHIND: Final = 100  # Lambda allows 1,024 threads
+MOST_IDLE: Final = 20  # threads that wait for another attempt; a batch has ten
 
 
 class TookTooLong(Exception):
     """It has not ended in time. Nobody knows whether it still does something."""
+
+
+class AttemptThread:
+    """Makes one attempt after the other."""
+
+    def __init__(self) -> None:
+        self._orders: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+        self._ended = Lock()  # free once the attempt has ended
+        self._ended.acquire()
+        self._outcome: tuple[Any, BaseException | None] = (None, None)
+        self.thread = Thread(target=self._work, name=NAME, daemon=True)
+        self.thread.start()
+
+    def begin(self, do: Callable[[], Any]) -> None:
+        """In this thread."""
+        self._orders.put(do)
+
+    def has_ended(self, seconds: float) -> bool:
+        """Waits so long at most."""
+        return self._ended.acquire(timeout=seconds)
+
+    def result(self) -> Any:
+        """What it has returned, or raised."""
+        (outcome, error), self._outcome = self._outcome, (None, None)
+        if error:
+            raise error
+        return outcome
+
+    def end(self) -> None:
+        """After the attempt that it makes now."""
+        self._orders.put(None)
+
+    def _work(self) -> None:
+        while do := self._orders.get():
+            try:
+                self._outcome = (do(), None)
+            except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+                self._outcome = (None, error)
+            del do  # the next one may be long in coming
+            self._ended.release()
 
 
 @define
@@ -29,19 +71,37 @@ class TimeLimit:
     """Of each attempt in this execution environment."""
 
     leave: Callable[[int], object] = os._exit  # the messages of the batch come again; nothing has begun with them
+    _idle: deque[AttemptThread] = field(factory=deque, init=False)
     _left_behind: list[Thread] = field(factory=list, init=False)
     _lock: Lock = field(factory=Lock, init=False)
 
     def within(self, seconds: float, do: Callable[[], Outcome]) -> Outcome:
         """What it returns, or raises. Raises TookTooLong."""
-        outcome: Future[Outcome] = Future()
-        thread = Thread(target=run_into, args=(do, outcome), name=NAME, daemon=True)
-        thread.start()
-        if wait([outcome], seconds).not_done:
+        one = self._thread()
+        one.begin(do)
+        if not one.has_ended(seconds):
+            one.end()
             with self._lock:
-                self._left_behind.append(thread)
+                self._left_behind.append(one.thread)
             raise TookTooLong
-        return outcome.result()
+        try:
+            outcome: Outcome = one.result()
+            return outcome
+        finally:
+            self._keep(one)
+
+    def _thread(self) -> AttemptThread:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return AttemptThread()
+
+    def _keep(self, one: AttemptThread) -> None:
+        with self._lock:
+            if len(self._idle) < MOST_IDLE:
+                self._idle.append(one)
+                return
+        one.end()
 
     def begin(self) -> None:
         """An invocation begins. If too many threads of earlier ones still hang, this process ends instead."""

@@ -130,7 +130,7 @@ class Execute:
         """The ledger is read once there is room for the attempt: before that, a stop would be missed."""
         party = self.breaker.gate.party_of(message.schedule)
         for _ in range(ROUNDS):
-            with self.slots.expecting(), self.ledger.waiting() if message.slots else nullcontext():
+            with self.slots.waiting(), self.ledger.waiting() if message.slots else nullcontext():
                 message, come = self.limits.turn(message)  # what waits here for its turn keeps its batch waiting
             if come:
                 return self._go_on(received, message, self.ledger.read(message.schedule.id), full=come)
@@ -269,7 +269,7 @@ class Execute:
                 self.seating.begin(message)
                 self.limits.begin(message)
             lateness = executing.lateness(message, self.clock.now())
-            with self.ledger.attempting():
+            with self.ledger.attempting(), self.slots.waiting():
                 result = refused or self.reach(message)
             made = executing.Made(message=message, result=result, lateness=lateness)
         except NotAttempted as error:

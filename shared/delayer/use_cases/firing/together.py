@@ -62,11 +62,12 @@ class Attendance:
             self.change(1, -attempting)
 
     def change(self, running: int, attempting: int = 0) -> None:
-        """So many more, or fewer."""
+        """So many more, or fewer. Whoever waits is woken only if it waits for nobody any more: to wake is not free."""
         with self.meeting:
             self.running += running
             self.attempting += attempting
-            self.meeting.notify_all()
+            if (running < 0 and self.running == 0) or (attempting < 0 and self.attempting == 0):
+                self.meeting.notify_all()
 
 
 @define(eq=False, kw_only=True)
@@ -98,6 +99,8 @@ class Gathering(Generic[Wish, Answer]):
         with self._meeting:  # at once, or whoever is woken in between would leave it out
             self._waiting.append(asked)
             self.attendance.change(-1)
+            if len(self._waiting) >= AT_MOST:
+                self._meeting.notify_all()
         try:
             while batch := self._await(asked):
                 self._ask(batch)
@@ -123,10 +126,11 @@ class Gathering(Generic[Wish, Answer]):
             self._somebody_waits = True
             try:
                 self._wait_for_others()
+                return self._taken()
             finally:
                 self._somebody_waits = False
-                self._meeting.notify_all()
-            return self._taken()
+                if self._waiting:  # one of them is the next to ask
+                    self._meeting.notify_all()
 
     def _wait_for_others(self) -> None:
         """For all who are on their way; and a moment for those whose target may answer now."""
@@ -135,7 +139,10 @@ class Gathering(Generic[Wish, Answer]):
             may_come = self.after_attempts and self.attendance.attempting > 0
             patience = LONGEST if self.attendance.running > 0 else MOMENT if may_come else 0
             left = min(began + patience - self.clock.now(), LONGEST)  # a clock may be set back
-            if left <= 0 or not self._meeting.wait(left / SECOND):
+            if left <= 0:
+                return
+            in_time = self._meeting.wait(left / SECOND)
+            if not in_time and (patience == LONGEST or self.attendance.running <= 0):
                 return
 
     def _taken(self) -> list[Asked[Wish, Answer]]:

@@ -26,8 +26,8 @@ class Slots:
     """They cost nothing: each environment sees to its own."""
 
     clock: Clock
-    _begun: "dict[object, tuple[Party, Millis]]" = field(factory=dict, init=False)
-    _coming: "dict[object, Millis]" = field(factory=dict, init=False)  # since when they wait for their turns
+    _begun: "dict[object, Party]" = field(factory=dict, init=False)
+    _waiting: "dict[object, Millis]" = field(factory=dict, init=False)  # since when: for a target, or for a turn
     _expected: set[object] = field(factory=set, init=False)  # attempts that are on their way to a slot
     _here: local = field(factory=local, init=False, repr=False, eq=False)  # the one of this thread, if it has one
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
@@ -49,11 +49,11 @@ class Slots:
 
     def _take(self, attempt: object, party: Party) -> bool:
         with self._lock:
-            running = Counter(one for one, _ in self._begun.values())
+            running = Counter(self._begun.values())
             of_owner = sum(number for one, number in running.items() if one.owner == party.owner)
             if not has_room(running[party], of_owner, len(self._begun)):
                 return False
-            self._begun[attempt] = (party, self.clock.now())
+            self._begun[attempt] = party
             self._expected.discard(getattr(self._here, "expected", None))
             return True
 
@@ -75,16 +75,19 @@ class Slots:
                 self._expected.discard(expected)
 
     @contextmanager
-    def expecting(self) -> Iterator[None]:
-        """An attempt is not far, and keeps its batch waiting as one that is under way does. It holds no slot."""
+    def waiting(self) -> Iterator[None]:
+        """For a target, or for a turn at one: nothing here makes it any shorter, and the batch waits for it, too.
+
+        The ledger is not waited for in here: if it is slow, whatever else is received would be as slow.
+        """
         attempt = object()
         with self._lock:
-            self._coming[attempt] = self.clock.now()
+            self._waiting[attempt] = self.clock.now()
         try:
             yield
         finally:
             with self._lock:
-                del self._coming[attempt]
+                del self._waiting[attempt]
 
     def free(self) -> int:
         """How many are free, and not wanted by what was received already."""
@@ -92,7 +95,7 @@ class Slots:
             return SLOTS - len(self._begun) - len(self._expected)
 
     def longest(self) -> Millis:
-        """How long the oldest attempt has been under way, or waited for its turn; 0 if there is none."""
+        """How long the oldest has been waiting; 0 if there is none."""
         with self._lock:
-            oldest = min([*(begun for _, begun in self._begun.values()), *self._coming.values()], default=None)
+            oldest = min(self._waiting.values(), default=None)
         return 0 if oldest is None else self.clock.now() - oldest

@@ -63,7 +63,10 @@ class Empty:
 
 
 def answered(client: Any) -> list[str]:
-    """The User-Agent of each call. No call leaves the process."""
+    """The User-Agent of each call. No call leaves the process.
+
+    Where moto was imported before, it hears of each call, too: it must not be the one that answers.
+    """
     seen: list[str] = []
     headers: Any = {}
 
@@ -72,7 +75,7 @@ def answered(client: Any) -> list[str]:
         seen.append(sent.decode() if isinstance(sent, bytes) else sent)
         return AWSResponse(request.url, 200, headers, Empty())
 
-    client.meta.events.register("before-send", answer)
+    client.meta.events.register_first("before-send", answer)
     return seen
 
 

@@ -286,8 +286,15 @@ def test_one_alone_waits_for_nobody(ledger: LedgerTogether, noting: Noting) -> N
 
 def test_a_request_has_as_many_as_dynamodb_takes(ledger: LedgerTogether, noting: Noting) -> None:
     rows = [a_claim(due=NOW + at) for at in range(AT_MOST + 1)]
-    with ledger.batch(AT_MOST + 1):
-        results = side_by_side(lambda row: ledger.write([LedgerChange(row=row)]), rows)
+
+    def write(row: LedgerRow) -> list[WriteResult]:
+        try:
+            return ledger.write([LedgerChange(row=row)])
+        finally:
+            end()
+
+    with ledger.batch(AT_MOST + 1) as end:
+        results = side_by_side(write, rows)
     assert results == [[Written()]] * (AT_MOST + 1)
     assert max(noting.batches) == AT_MOST
     assert sum(noting.batches) == AT_MOST + 1

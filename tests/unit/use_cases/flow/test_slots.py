@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from threading import Event, Thread
+from typing import Generic
 
 import pytest
 from attrs import define, evolve
@@ -15,9 +16,10 @@ from delayer.core.flow.shares import SLOTS
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue, MemorySeats, Tokens
+from delayer.ports.clock import Outcome, Running
 from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.firing.refill import LONGEST_PAUSE, LOOK, TAKES_LONG, Refill, pause_after
+from delayer.use_cases.firing.refill import LONGEST_PAUSE, LOOK, STARVED, TAKES_LONG, Refill, pause_after
 from delayer.use_cases.flow.breaker import MOST
 from delayer.use_cases.flow.slots import PATIENCE, Crowded, Slots
 from delayer.use_cases.limits.seats import Seats
@@ -66,14 +68,17 @@ def test_others_have_room() -> None:
         assert slots.longest() == 0
 
 
-def test_how_long_the_oldest_is_under_way() -> None:
+def test_how_long_the_oldest_waits_for_its_target() -> None:
     clock = ManualClock(NOW)
     slots = Slots(clock=clock)
     with slots.one(PARTY):
         clock.move(700)
-        with slots.one(PARTY):
+        assert slots.longest() == 0, "it reads the ledger, and waits for nobody else"
+        with slots.waiting():
             clock.move(50)
-            assert slots.longest() == 750
+            with slots.one(PARTY), slots.waiting():
+                clock.move(5)
+                assert slots.longest() == 55
     assert slots.longest() == 0
 
 
@@ -201,6 +206,7 @@ class Hanging:
     release: Event
     handled: list[str]
     release_at: str = ""  # when this message comes
+    waits: int = 0
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         failed = []
@@ -210,8 +216,9 @@ class Hanging:
                 self.release.set()
             with self.slots.one(Party(owner=received.body, target=received.body)):
                 if received.body.startswith("slow"):
-                    self.clock.move(TAKES_LONG)
-                    self.release.wait(10)
+                    with self.slots.waiting():
+                        self.clock.move(TAKES_LONG)
+                        self.release.wait(10)
             if received.body == "unsettled":
                 failed.append(received.message_id)
         return failed
@@ -229,6 +236,22 @@ class ReleasesWhenEmpty(MemoryQueue):
         return pulled
 
 
+@define
+class Late(Generic[Outcome]):
+    """Port Running of a function without a processor."""
+
+    real: Running[Outcome]
+    handle: Hanging
+
+    def wait(self, seconds: float) -> bool:
+        self.handle.clock.move(round(seconds * 1000) + STARVED if seconds else 0)
+        self.handle.waits += 1
+        return self.real.wait(min(seconds, 0.001))
+
+    def result(self) -> Outcome:
+        return self.real.result()
+
+
 def refill_of(
     *bodies: str, has_time: Callable[[], bool] = lambda: True
 ) -> tuple[Refill, Hanging, ReleasesWhenEmpty, MemoryObserver]:
@@ -240,6 +263,7 @@ def refill_of(
     handle = Hanging(clock, slots, release, [])
     refill = Refill(
         handle=handle,
+        clock=clock,
         queue=queue,
         suspects="suspects",
         slots=slots,
@@ -283,7 +307,7 @@ def test_what_it_received_is_brought_to_its_end() -> None:
 
     def handled(received: Sequence[ReceivedMessage]) -> list[str]:
         if received[0].body == "the batch":
-            with handle.slots.one(PARTY):
+            with handle.slots.one(PARTY), handle.slots.waiting():
                 handle.clock.move(TAKES_LONG)
                 batch.wait(10)
             return []
@@ -348,6 +372,27 @@ def test_as_long_as_nothing_hangs_nothing_is_received() -> None:
     refill, handle, queue, _ = refill_of("quick")
     assert refill(batch_of("a", "b")) == []
     assert handle.handled == ["a", "b"]
+    assert len(queue.messages) == 1
+
+
+def test_a_function_that_wakes_too_late_receives_nothing() -> None:
+    """Its attempts take long because it has no processor: more of them would be late, too."""
+    refill, handle, queue, _ = refill_of("quick")
+
+    class Starved(Started):
+        """Each wait takes longer than it was meant to."""
+
+        def start(self, do: Callable[[], Outcome]) -> Running[Outcome]:
+            return Late(super().start(do), handle)
+
+    ended = Event()
+    starved = evolve(refill, background=Starved())
+    Thread(target=lambda: ended.set() if starved(batch_of("slow")) == [] else None, daemon=True).start()
+    while handle.waits < 20:
+        assert not ended.wait(0.01)
+    assert handle.handled == ["slow"]
+    handle.release.set()
+    assert ended.wait(10)
     assert len(queue.messages) == 1
 
 
@@ -457,7 +502,7 @@ def test_what_a_circuit_keeps_back_takes_no_place() -> None:
 
 def test_what_waits_for_its_turn_keeps_its_batch_waiting_and_holds_no_slot() -> None:
     slots = Slots(clock=(clock := ManualClock(NOW)))
-    with slots.expecting():
+    with slots.waiting():
         clock.move(700)
         assert (slots.longest(), slots.free()) == (700, SLOTS)
     assert slots.longest() == 0
