@@ -7,6 +7,6 @@ PARAMETERS_ON_ONE_MACHINE = {
     "PrivateTargetsAccount": "000000000000",  # ministack's; AWS has no account with this id
     "ApiAuthorization": "NONE",
     # Each is a process here, and all share the processors: more of them at a time would be no faster.
-    "RelayConcurrency": "16",
+    "RelayConcurrency": "10",
     "ExecutorConcurrency": "10",
 }

@@ -11,7 +11,7 @@ from local.emulator.patches.interpreter import make_ids_quickly, take_short_turn
 from local.emulator.patches.intervals import shorten_waits
 from local.emulator.patches.invocations import keep_few_log_streams, observe_invocations, pass_source_address
 from local.emulator.patches.partiql import parse_once
-from local.emulator.patches.permissions import authorize_batches, name_event_buses, trust_loopback
+from local.emulator.patches.permissions import authorize_batches, name_event_buses, parse_policies_once, trust_loopback
 from local.emulator.patches.queues.delays import DelayedWakes
 from local.emulator.patches.queues.mappings import (
     observe_mappings,
@@ -65,7 +65,9 @@ def install(observer: Observer) -> None:
     refuse_mixed_batches(dynamodb)
     note_changes(dynamodb)
     name_event_buses(importlib.import_module("ministack.core.iam_actions"))
-    trust_loopback(importlib.import_module("ministack.core.iam_evaluator"))
+    evaluator = importlib.import_module("ministack.core.iam_evaluator")
+    trust_loopback(evaluator)
+    parse_policies_once(evaluator)
     shorten_waits(lambda_service)
     import_ahead()
 

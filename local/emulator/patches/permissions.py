@@ -1,8 +1,10 @@
-"""IAM: the permissions of batch operations and of event buses, and what counts as a safe transport."""
+"""IAM: the permissions of batches and of event buses, what counts as a safe transport, and how policies are read."""
 
 import functools
 import json
-from typing import Any
+from typing import Any, Final
+
+KEPT_POLICIES: Final = 1024
 
 
 def authorize_batches(iam_actions: Any) -> None:
@@ -46,3 +48,15 @@ def name_event_buses(iam_actions: Any) -> None:
         return f"arn:aws:events:{region}:{account}:event-bus/{name}"
 
     iam_actions.extract_resource_arn = extracted
+
+
+def parse_policies_once(iam_evaluator: Any) -> None:
+    """Keep what the text of a policy says: ministack reads it again for each request."""
+    parse = iam_evaluator.parse_policy_document
+    kept = functools.lru_cache(maxsize=KEPT_POLICIES)(parse)
+
+    @functools.wraps(parse)
+    def parsed(document: Any) -> Any:
+        return kept(document) if isinstance(document, str) else parse(document)
+
+    iam_evaluator.parse_policy_document = parsed

@@ -10,7 +10,7 @@ from local.emulator.processes.worker import ForkedWorker
 
 # Lambda ends an environment minutes after its last invocation. Here a new one takes some hundredths of a second, and
 # each takes memory of the user's.
-IDLE_SECONDS: Final = 300.0
+IDLE_SECONDS: Final = 60.0
 LOOKED_AT_EACH: Final = 5.0
 
 

@@ -11,7 +11,8 @@ from attrs import frozen
 from delayer.core.actions.message import Message
 from delayer.core.firing.executing import Result
 from delayer.core.schedule.messages import ExecutorMessage
-from delayer.targets.http_request import HttpTarget, Request, Resolve, resolve
+from delayer.targets.connecting.look_ups import Resolve, resolve
+from delayer.targets.http_request import HttpTarget, Request
 from tests.samples import NOW, an_executor_message
 
 Answer = Callable[["Handler"], None]

@@ -12,7 +12,7 @@ from local.emulator.patches.queues.visibility_index import VisibilityIndex
 
 MESSAGES = ("_collect_msgs", "_expire_retained", "_dlq_sweep")  # what a receive does with the messages of a queue
 FIRST_BATCHES = 5
-MORE_A_SECOND = 20
+MORE_A_SECOND = 5
 HANDLERS = (
     "SendMessage",
     "SendMessageBatch",

@@ -379,11 +379,11 @@ def test_a_function_that_wakes_too_late_receives_nothing() -> None:
     """Its attempts take long because it has no processor: more of them would be late, too."""
     refill, handle, queue, _ = refill_of("quick")
 
-    class Starved(Started):
+    class Starved:
         """Each wait takes longer than it was meant to."""
 
         def start(self, do: Callable[[], Outcome]) -> Running[Outcome]:
-            return Late(super().start(do), handle)
+            return Late(Started().start(do), handle)
 
     ended = Event()
     starved = evolve(refill, background=Starved())
