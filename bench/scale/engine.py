@@ -145,6 +145,7 @@ class Station:
     batch: int
     handed_over: Seconds = 0.0
     cold: Seconds = 0.0
+    started_by: SharedProcessors | None = None  # on one machine: they start new environments, too
     new_environments: Rate | None = None  # how fast they come, after the first thousand
     at_once: int = 1_000
     queue: deque[Chunk] = Factory(deque)
@@ -236,7 +237,7 @@ class Station:
         self.environments += 1
         come = self.new_environments
         made = come.take(now, 1) if come and self.environments > self.at_once else now
-        return made + self.cold
+        return self.started_by.use(made, self.cold, 0.0) if self.started_by else made + self.cold
 
     def _end(self, received: Seconds, began: Seconds) -> None:
         self.seconds += self.engine.now - began

@@ -104,7 +104,7 @@ class Model:
         self.ledger = Rate(per_second=stack.ledger_writes)
         self.schedules = Rate(per_second=stack.schedule_writes)
         self.account = Account(free=stack.concurrency)
-        shared = SharedProcessors(free=[0.0] * stack.processors) if stack.processors else None
+        self.shared = shared = SharedProcessors(free=[0.0] * stack.processors) if stack.processors else None
         self.processors = {
             ENQUEUE: shared or own(stack.enqueuer_memory),
             RELAY: shared or own(stack.relay_memory),
@@ -151,15 +151,14 @@ class Model:
             serve=serve,
             batch=batch,
             handed_over=0.0 if local else facts.HANDED_OVER.value,
-            cold=0.0 if local else facts.COLD.value + imports,
+            cold=facts.COLD_HERE.value if local else facts.COLD.value + imports,
+            started_by=self.shared,
             new_environments=None if local else more,
             at_once=int(facts.ENVIRONMENTS_AT_ONCE.value),
         )
 
     def _pollers(self, mapping: Mapping) -> Pollers:
-        if self.stack.processors:
-            return Pollers(allowed=mapping.at_most, more=0.0, at_most=mapping.at_most)
-        if not mapping.pollers:
+        if not mapping.pollers:  # the emulator's mappings do as Lambda's
             first, most = facts.POLLERS_AT_FIRST.value, min(float(mapping.at_most), facts.POLLERS_AT_MOST.value)
             return Pollers(allowed=min(first, most), more=facts.POLLERS_MORE.value, at_most=most)
         each = facts.PROVISIONED_INVOKES.value

@@ -82,7 +82,7 @@ def mapping_of(row: dict[str, int], name: str, parameter: dict[str, Any]) -> Map
 
 
 def emulated(processors: int, concurrency: int = 10) -> Stack:
-    """The stack on one machine: no ramp, no limits of tables, and a target that answers at once."""
+    """The stack on one machine: no limits of tables, and a target that answers at once."""
     plenty = 10**9
     return Stack(
         relay=Mapping(at_most=concurrency),

@@ -31,6 +31,7 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.aws.runtime.target_clients.Roles": "remembers the credentials of the roles that it has assumed",
     "delayer.targets.known.Known": "remembers which targets its execution environment has found",
     "delayer.aws.runtime.time_limit.TimeLimit": "remembers which threads it has left behind",
+    "delayer.targets.connecting.deadlines.Deadlines": "remembers which connections are open",
     "delayer.aws.runtime.sends._FreshConnections": "remembers when its connections were used",
     "delayer.use_cases.firing.enqueue.Sent": "remembers what its execution environment has sent",
     "delayer.use_cases.firing.together.Asked": "gets the answer that its thread waits for",

@@ -5,9 +5,9 @@ import threading
 from importlib.metadata import version
 
 from local.emulator.access.function_sessions import issue_secret_credentials
+from local.emulator.interpreter import make_ids_quickly, take_short_turns
 from local.emulator.observer import Observer
 from local.emulator.patches.cloudformation import resolve_names_in_loops, resolve_pseudo_parameters
-from local.emulator.patches.interpreter import make_ids_quickly, take_short_turns
 from local.emulator.patches.intervals import shorten_waits
 from local.emulator.patches.invocations import keep_few_log_streams, observe_invocations, pass_source_address
 from local.emulator.patches.partiql import parse_once

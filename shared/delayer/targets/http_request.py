@@ -97,7 +97,7 @@ class HttpTarget:
 
     @_look_ups.default
     def _look_up(self) -> LookUps:
-        return LookUps(self.resolve)
+        return LookUps(resolve=self.resolve)
 
     def send(self, request: Request, message: Message[Any]) -> Result:
         """One attempt."""

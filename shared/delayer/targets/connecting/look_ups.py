@@ -26,7 +26,7 @@ def resolve(host: str, port: int) -> list[str]:
     return [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
 
 
-@frozen
+@frozen(kw_only=True)
 class LookUps:
     """By the resolver of the system, in threads of their own: it cannot be interrupted."""
 

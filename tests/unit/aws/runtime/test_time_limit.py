@@ -1,13 +1,14 @@
 """An attempt that hangs holds up nobody, and threads that hang do not pile up."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event
+from threading import Barrier, Event
 
 import pytest
 
-from delayer.aws.runtime.time_limit import MOST_LEFT_BEHIND, NAME, TimeLimit, TookTooLong
+from delayer.aws.runtime.time_limit import MOST_IDLE, MOST_LEFT_BEHIND, NAME, TimeLimit, TookTooLong
 
 SHORT = 0.001  # seconds
 
@@ -67,3 +68,51 @@ def test_threads_that_have_ended_are_forgotten() -> None:
                 thread.join(5)
         limit.begin()
     assert left == []
+
+
+def test_one_thread_makes_attempt_after_attempt() -> None:
+    limit = TimeLimit()
+    assert len({limit.within(5, threading.get_ident) for _ in range(50)}) == 1
+
+
+def test_a_thread_that_was_left_behind_makes_no_other_attempt() -> None:
+    limit, hung = TimeLimit(), list[int]()
+
+    def hang(event: Event) -> None:
+        hung.append(threading.get_ident())
+        event.wait()
+
+    with hanging() as event:
+        with pytest.raises(TookTooLong):
+            limit.within(SHORT, lambda: hang(event))
+        assert limit.within(5, threading.get_ident) not in hung
+    assert limit.within(5, threading.get_ident) not in hung
+
+
+def test_what_an_attempt_raised_is_not_raised_by_the_next_one() -> None:
+    limit = TimeLimit()
+    with pytest.raises(ZeroDivisionError):
+        limit.within(5, lambda: 1 // 0)
+    assert limit.within(5, lambda: 7) == 7
+
+
+def test_few_threads_wait_for_another_attempt() -> None:
+    """Those of a burst end."""
+    limit, all_are_there = TimeLimit(), Barrier(MOST_IDLE + 5)
+
+    def attempt() -> None:
+        limit.within(20, all_are_there.wait)
+
+    def waiting() -> set[threading.Thread]:
+        return {one for one in threading.enumerate() if one.name == NAME}
+
+    before = waiting()
+    callers = [threading.Thread(target=attempt) for _ in range(MOST_IDLE + 5)]
+    for one in callers:
+        one.start()
+    for one in callers:
+        one.join(20)
+    deadline = time.monotonic() + 20
+    while len(waiting() - before) > MOST_IDLE and time.monotonic() < deadline:
+        time.sleep(0.001)  # until the others have ended
+    assert len(waiting() - before) == MOST_IDLE

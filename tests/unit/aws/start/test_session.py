@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import botocore
+import moto.core.models
 import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
@@ -55,6 +56,12 @@ def test_all_clients_share_one_session_and_its_models() -> None:
     assert shared_session() is shared_session()
 
 
+@pytest.fixture(autouse=True)
+def _nobody_else_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where moto mocks for a whole session of tests, it answers each client of this process, also beside another."""
+    monkeypatch.setattr(moto.core.models.botocore_stubber, "enabled", False)
+
+
 class Empty:
     """A body."""
 
@@ -63,10 +70,7 @@ class Empty:
 
 
 def answered(client: Any) -> list[str]:
-    """The User-Agent of each call. No call leaves the process.
-
-    Where moto was imported before, it hears of each call, too: it must not be the one that answers.
-    """
+    """The User-Agent of each call. No call leaves the process."""
     seen: list[str] = []
     headers: Any = {}
 
@@ -75,7 +79,7 @@ def answered(client: Any) -> list[str]:
         seen.append(sent.decode() if isinstance(sent, bytes) else sent)
         return AWSResponse(request.url, 200, headers, Empty())
 
-    client.meta.events.register_first("before-send", answer)
+    client.meta.events.register("before-send", answer)
     return seen
 
 

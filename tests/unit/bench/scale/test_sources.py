@@ -15,9 +15,9 @@ FACTS = facts.facts()
 
 
 @pytest.mark.parametrize("name", sorted(FACTS))
-def test_a_figure_has_a_page_of_aws_or_says_that_it_is_assumed(name: str) -> None:
+def test_a_figure_has_a_page_of_aws_or_says_that_it_is_assumed_or_measured(name: str) -> None:
     fact: Fact = FACTS[name]
-    assert re.match(r"https://(docs\.)?aws\.amazon\.com/|assumed(:|;)", fact.source), fact
+    assert re.match(r"https://(docs\.)?aws\.amazon\.com/|assumed(:|;)|measured:", fact.source), fact
     assert fact.value > 0
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from local.emulator.patches.permissions import name_event_buses, trust_loopback
+from local.emulator.patches.permissions import name_event_buses, parse_policies_once, trust_loopback
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,15 @@ def test_all_else_is_left_to_ministack() -> None:
     name_event_buses(actions)
     rule = ({"X-Amz-Target": "AWSEvents.DescribeRule"}, b"{}")
     assert actions.extract_resource_arn("events", "POST", "/", *rule, {}, "us-east-1", "0") == "as it was"
+
+
+def test_the_text_of_a_policy_is_read_once_and_a_document_each_time() -> None:
+    """A document may be made for one request, or be changed."""
+    read: list[object] = []
+    evaluator = SimpleNamespace(parse_policy_document=read.append)
+    parse_policies_once(evaluator)
+    documents: list[object] = ['{"Statement": []}', '{"Statement": [{}]}', '{"Statement": []}', {"Statement": []}]
+    for document in documents:
+        evaluator.parse_policy_document(document)
+        evaluator.parse_policy_document(document)
+    assert read == ['{"Statement": []}', '{"Statement": [{}]}', {"Statement": []}, {"Statement": []}]

@@ -17,7 +17,7 @@ import pytest
 from ministack.core import lambda_runtime
 
 from local.emulator.access.function_sessions import issue_secret_credentials
-from local.emulator.processes.forked_process import ForkedProcess
+from local.emulator.processes.forked_process import LARGEST_LOG, ForkedProcess, Log
 from local.emulator.processes.forking import end_unused_since
 from local.emulator.processes.parent_process import messages
 from local.emulator.processes.parents import Parents
@@ -260,3 +260,20 @@ def test_a_parent_holds_nothing_that_is_of_a_function(tmp_path: Path) -> None:
     template = (ROOT / "template.yaml").read_text()
     assert [name for name in found["reads"] if f"{name}:" in template] == []
     assert (found["threads"], found["left"]) == (1, [])
+
+
+def test_what_was_written_is_read_once_also_after_the_log_was_emptied() -> None:
+    """A function goes on writing where it was: without a word from the system, that would be behind a hole of zeros."""
+    log = Log()
+    writer = os.dup(log.file.fileno())
+    try:
+        for number in range(5):
+            os.write(writer, b"x" * LARGEST_LOG + b"\n")
+            assert log.new() == "x" * LARGEST_LOG
+            os.write(writer, f"line {number}\n".encode())
+            assert log.new() == f"line {number}"
+            assert log.new() == ""
+        assert os.fstat(writer).st_size < LARGEST_LOG
+    finally:
+        os.close(writer)
+        log.file.close()

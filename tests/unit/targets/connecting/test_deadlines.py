@@ -1,0 +1,82 @@
+"""A connection is cut when its deadline has passed, and never another one."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from time import monotonic
+
+import pytest
+
+from delayer.targets.connecting.deadlines import Deadlines
+
+Pair = tuple[socket.socket, socket.socket]
+
+
+@pytest.fixture
+def pairs() -> Iterator[list[Pair]]:
+    made = [socket.socketpair() for _ in range(5)]
+    for ours, theirs in made:
+        ours.settimeout(20)
+        theirs.settimeout(20)
+    yield made
+    for ours, theirs in made:
+        ours.close()
+        theirs.close()
+
+
+def test_whoever_waits_goes_on_when_the_deadline_has_passed(pairs: list[Pair]) -> None:
+    """The other side holds the connection open, and says nothing."""
+    ours, _ = pairs[0]
+    with Deadlines().cut(ours, monotonic() + 0.05):
+        assert ours.recv(1) == b""
+
+
+def test_a_deadline_that_has_passed_already_cuts_at_once(pairs: list[Pair]) -> None:
+    ours, _ = pairs[0]
+    with Deadlines().cut(ours, monotonic() - 1):
+        assert ours.recv(1) == b""
+
+
+def test_an_earlier_deadline_that_comes_later_is_kept(pairs: list[Pair]) -> None:
+    """The thread sleeps until the first one by then."""
+    deadlines, (first, _), (second, theirs) = Deadlines(), pairs[0], pairs[1]
+    with deadlines.cut(first, monotonic() + 600), deadlines.cut(second, monotonic() + 0.05):
+        assert second.recv(1) == b""
+        theirs.close()
+        first.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            first.recv(1)
+
+
+def test_each_is_cut_at_its_own(pairs: list[Pair]) -> None:
+    deadlines, cut = Deadlines(), list[int]()
+
+    def wait(number: int, ours: socket.socket) -> None:
+        with deadlines.cut(ours, monotonic() + 0.05 * (number + 1)):
+            ours.recv(1)
+            cut.append(number)
+
+    threads = [threading.Thread(target=wait, args=(number, ours)) for number, (ours, _) in enumerate(pairs)]
+    for one in reversed(threads):
+        one.start()
+    for one in threads:
+        one.join(20)
+    assert sorted(cut) == list(range(len(pairs)))
+
+
+def test_what_has_ended_is_not_cut(pairs: list[Pair]) -> None:
+    """The socket lives on here, as another connection could that has got its number."""
+    deadlines, (ended, other), (waits, _) = Deadlines(), pairs[0], pairs[1]
+    with deadlines.cut(ended, monotonic() + 0.05):
+        pass
+    with deadlines.cut(waits, monotonic() + 0.1):
+        assert waits.recv(1) == b"", "so the first deadline has passed, too"
+    other.send(b"x")
+    assert ended.recv(1) == b"x"
+
+
+def test_one_thread_does_it_for_all(pairs: list[Pair]) -> None:
+    before, deadlines = threading.active_count(), Deadlines()
+    for _ in range(50):
+        with deadlines.cut(pairs[0][0], monotonic() + 600):
+            assert threading.active_count() == before + 1

@@ -1,0 +1,103 @@
+"""What is asked for within a second is looked up once; what fails or hangs concerns nobody later."""
+
+import socket
+import threading
+from collections.abc import Iterable
+
+import pytest
+from attrs import define, field
+
+from delayer.targets.connecting.look_ups import KEPT_SECONDS, MOST_KEPT, LookUps
+
+
+@define
+class Resolver:
+    """Answers each question with another address, and counts."""
+
+    asked: list[str] = field(factory=list)
+    fails: bool = False
+
+    def __call__(self, host: str, port: int) -> Iterable[str]:
+        self.asked.append(f"{host}:{port}")
+        if self.fails:
+            raise socket.gaierror(-2, "Name or service not known")
+        return [f"192.0.2.{len(self.asked)}"]
+
+
+@define
+class Time:
+    """By hand."""
+
+    at: float = 100.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+def test_a_burst_for_one_host_is_one_look_up() -> None:
+    resolver = Resolver()
+    look_ups = LookUps(resolve=resolver)
+    assert [look_ups.addresses("a.example", 443, 5) for _ in range(50)] == [["192.0.2.1"]] * 50
+    assert resolver.asked == ["a.example:443"]
+
+
+def test_another_port_or_host_is_another_question() -> None:
+    resolver = Resolver()
+    look_ups = LookUps(resolve=resolver)
+    for host, port in (("a.example", 443), ("a.example", 80), ("b.example", 80)):
+        look_ups.addresses(host, port, 5)
+    assert resolver.asked == ["a.example:443", "a.example:80", "b.example:80"]
+
+
+def test_a_name_that_has_moved_is_seen_after_a_second() -> None:
+    resolver, now = Resolver(), Time()
+    look_ups = LookUps(resolve=resolver, now=now)
+    assert look_ups.addresses("a.example", 80, 5) == ["192.0.2.1"]
+    now.at += KEPT_SECONDS * 0.9
+    assert look_ups.addresses("a.example", 80, 5) == ["192.0.2.1"]
+    now.at += KEPT_SECONDS * 0.2
+    assert look_ups.addresses("a.example", 80, 5) == ["192.0.2.2"]
+
+
+def test_a_failure_is_not_kept() -> None:
+    resolver = Resolver(fails=True)
+    look_ups = LookUps(resolve=resolver)
+    with pytest.raises(socket.gaierror):
+        look_ups.addresses("a.example", 80, 5)
+    resolver.fails = False
+    assert look_ups.addresses("a.example", 80, 5) == ["192.0.2.2"]
+
+
+def test_a_name_without_addresses_is_a_failure_and_not_kept() -> None:
+    answers: list[list[str]] = [[], ["192.0.2.1"]]
+    look_ups = LookUps(resolve=lambda host, port: answers.pop(0))
+    with pytest.raises(socket.gaierror):
+        look_ups.addresses("a.example", 80, 5)
+    assert look_ups.addresses("a.example", 80, 5) == ["192.0.2.1"]
+
+
+def test_those_who_ask_meanwhile_wait_for_the_same_answer_each_as_long_as_it_may() -> None:
+    answers, asked = threading.Event(), []
+
+    def slow(host: str, port: int) -> list[str]:
+        asked.append(host)
+        answers.wait(20)
+        return ["192.0.2.1"]
+
+    look_ups = LookUps(resolve=slow)
+    with pytest.raises(TimeoutError):
+        look_ups.addresses("a.example", 80, 0)
+    answers.set()
+    assert look_ups.addresses("a.example", 80, 20) == ["192.0.2.1"]
+    assert asked == ["a.example"]
+
+
+def test_names_without_end_do_not_fill_the_memory() -> None:
+    resolver = Resolver()
+    look_ups = LookUps(resolve=resolver)
+    for number in range(MOST_KEPT + 1):
+        look_ups.addresses(f"{number}.example", 80, 5)
+    look_ups.addresses(f"{MOST_KEPT}.example", 80, 5)
+    assert len(resolver.asked) == MOST_KEPT + 1, "the last one is still known"
+    look_ups.addresses("0.example", 80, 5)
+    assert len(resolver.asked) == MOST_KEPT + 2
