@@ -63,12 +63,10 @@ def found_in(template: str, kind: Kind) -> NameList:
     """Raises Refused if there is no such list: then somebody has written it anew."""
     if not kind.parameter:
         pattern = rf"^  {kind.loop}:\n(?:    #[^\n]*\n)*    - \w+\n(?P<list>    - \[(?P<names>{LISTED})\])"
-        return _found(template, f"{kind.loop} of template.yaml has no list of names.", pattern)
+        return _found(template, f"template.yaml has no list of names in {kind.loop}.", pattern)
     default = rf"^  {kind.parameter}:\n(?:    (?!Default)[^\n]*\n)*    Default: (?P<list>(?P<names>[^\s#]*))"
     known = rf"!EachMemberIn\n +- !Ref {kind.parameter}\n(?P<list> +- \[(?P<names>{LISTED})\])"
-    otherwise = (
-        f"template.yaml has no parameter {kind.parameter} with a list as its default, and the same list in a rule."
-    )
+    otherwise = f"template.yaml has no list of names in the default of {kind.parameter}, or another one in a rule."
     return _found(template, otherwise, default, known)
 
 

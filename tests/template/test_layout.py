@@ -113,7 +113,7 @@ def _blocks(part: list[str]) -> Iterator[Block]:
     if not LOOP.fullmatch(name):
         yield Block(name=name, kind=_kind(part), lines=tuple(part), copies=1)
         return
-    _, collection, _ = written()["Resources"][name]
+    collection = names_of(written()["Resources"][name])
     first = next(index for index, line in enumerate(part) if re.match(r"    - .*[$&]\{\w+\}\w*:$", line))
     around, bodies = part[:first], [part[first].replace("- ", "  ", 1), *part[first + 1 :]]
     for body in parts(bodies, 6):
@@ -174,7 +174,7 @@ def test_a_queue_stands_with_the_function_that_receives_from_it() -> None:
 def test_the_whole_is_short() -> None:
     """What a team adds has lines of its own."""
     added = sum(map(is_added, functions()))
-    assert len(TEMPLATE.read_text().splitlines()) <= 3_450 + 60 * added
+    assert len(TEMPLATE.read_text().splitlines()) <= 3_475 + 60 * added
 
 
 @each_function

@@ -790,7 +790,10 @@ def test_no_owner_reaches_the_stacks_own_queues() -> None:
     """Whatever the parameter's pattern matches. Its own queue takes its retries, so that one the code alone refuses."""
     [statement] = denied("executor-sqs-send")
     assert statement["Action"] == ["sqs:SendMessage"]
-    assert [logical(one) for one in statement["NotResource"]] == [logical(variables("executor-sqs-send")["OWN_QUEUE"])]
+    [own_queue] = statement["NotResource"]
+    name_of_it = text_of(QUEUES[logical(variables("executor-sqs-send")["OWN_QUEUE"])]["QueueName"])
+    arn = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:"
+    assert text_of(own_queue) == f"{arn}{name_of_it}", "by its name: where it is left out, there is no such resource"
     tag = {f"aws:ResourceTag/{TAG}": {"Fn::Sub": "${AWS::StackName}/*"}}
     assert statement["Condition"] == {"StringLike": tag}, "each queue of the stack has such a tag"
     assert variables("executor-sqs-send")["STACK"] == {"Ref": "AWS::StackName"}
