@@ -3,7 +3,7 @@
 PORT ?= 8080
 DELAYER_PERIOD ?=
 PARAMETERS ?=
-# As options: sam and the local stack take each value as it is.
+# As sam takes them. It asks for all parameters, and proposes these values.
 OVERRIDES = $(if $(PARAMETERS),--parameter-overrides $(foreach parameter,$(PARAMETERS),'$(subst ','\'',$(parameter))'))
 NAME ?=
 FORCE ?=
