@@ -3,6 +3,8 @@
 PORT ?= 8080
 DELAYER_PERIOD ?=
 PARAMETERS ?=
+# As sam takes them. It asks for all parameters, and proposes these values.
+OVERRIDES = $(if $(PARAMETERS),--parameter-overrides $(foreach parameter,$(PARAMETERS),'$(subst ','\'',$(parameter))'))
 NAME ?=
 FORCE ?=
 STACK ?= delayer
@@ -105,13 +107,13 @@ rm-subscriber: ## take a reader of lifecycle events out again (NAME=big-spenders
 move-queues: $(INSTALLED) ## move what waits in a deleted stack's queues (FROM=old TO=new ARGS=--dry-run)
 	@PYTHONPATH=shared $(BIN)/python -m operate.move_queues --from "$(FROM)" --to "$(TO)" $(ARGS)
 
-deploy: ## deploy to AWS with the SAM CLI (STACK=delayer)
+deploy: ## deploy to AWS with the SAM CLI (STACK=delayer PARAMETERS="Actions=http-request,sqs-send,remote,canary")
 	@name="$(STACK)"; [ $${#name} -le $(LONGEST_STACK_NAME) ] || \
 		{ echo "The name of a stack has at most $(LONGEST_STACK_NAME) characters; this one has $${#name}." >&2; exit 1; }
 	@command -v sam >/dev/null || { echo "make deploy needs the AWS SAM CLI, which is not on the PATH." >&2; exit 1; }
 	@sam build --help | grep -q -e --language-extensions || { echo "make deploy needs the AWS SAM CLI 1.160 or later." >&2; exit 1; }
-	sam build --language-extensions && \
-		sam deploy --guided --stack-name $(STACK) --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND
+	sam build --language-extensions $(OVERRIDES) && \
+		sam deploy --guided --stack-name $(STACK) --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND $(OVERRIDES)
 	@echo "Scale=large needs 3,000 concurrent executions of your account; make verify tells how many it has (docs/scale.md)."
 	@echo "Check that it keeps its promises there: make verify URL=<the output ApiUrl> (docs/verify.md)"
 

@@ -47,9 +47,24 @@ def written() -> dict[str, Any]:
 @cache
 def expanded() -> dict[str, Any]:
     """With each Fn::ForEach replaced by the resources that it stands for. The emulator's own expander does it."""
+    return expanded_with()
+
+
+def expanded_with(**parameters: str) -> dict[str, Any]:
+    """With other values than the defaults of these parameters."""
     defaults = {name: str(given["Default"]) for name, given in written()["Parameters"].items()}
-    plain: dict[str, Any] = shortened(language_extensions.apply(deepcopy(written()), defaults))
+    plain: dict[str, Any] = shortened(language_extensions.apply(deepcopy(written()), {**defaults, **parameters}))
     return {**plain, "Transform": "AWS::Serverless-2016-10-31"}
+
+
+def names_of(loop: list[Any]) -> list[str]:
+    """What a loop is over: a list that is written there, or the default of a parameter."""
+    match loop[1]:
+        case {"Ref": str(parameter)}:
+            return str(written()["Parameters"][parameter]["Default"]).split(",")
+        case list(names):
+            return names
+    raise ValueError(f"a loop over {loop[1]}")
 
 
 def shortened(value: Any) -> Any:
@@ -132,7 +147,7 @@ def entry_of(alarm: str) -> str:
     for loop in written()["Resources"].values():
         for key in loop[2] if isinstance(loop, list) else ():
             begins, hole, ends = re.sub(r"&\{\w+\}", "&", key).partition("&")
-            if hole and alarm in {begins + name.replace("-", "") + ends for name in loop[1]}:
+            if hole and alarm in {begins + name.replace("-", "") + ends for name in names_of(loop)}:
                 return begins + ends
     return alarm
 
@@ -194,13 +209,28 @@ def denied(function: str) -> list[dict[str, Any]]:
     return [statement for statement in _statements(function) if statement["Effect"] == "Deny"]
 
 
+def attached_to(role: str) -> list[dict[str, Any]]:
+    """The policies beside a role: those that name it, and the managed ones that it names."""
+    naming = [
+        policy for policy in resources("AWS::IAM::Policy").values() if role in [logical(one) for one in policy["Roles"]]
+    ]
+    managed = resources("AWS::IAM::ManagedPolicy")
+    return [*naming, *(managed[name] for name in managed_policies_of(role) if name in managed)]
+
+
+def managed_policies_of(role: str) -> list[str]:
+    """The logical names, or the references, in its list; what a parameter adds among them."""
+    arns = resources("AWS::IAM::Role")[role].get("ManagedPolicyArns", [])
+    if "Fn::If" in arns:
+        return []  # that of tracing alone
+    chosen = [one["Fn::If"][1] if "Fn::If" in one else one for one in arns]
+    return [str(one["Ref"]) for one in chosen if one.get("Ref", "AWS::NoValue") != "AWS::NoValue"]
+
+
 def _statements(function: str) -> list[dict[str, Any]]:
     """With what a parameter adds."""
     role = logical(functions()[function]["Role"])
-    attached = [
-        policy for policy in resources("AWS::IAM::Policy").values() if role in [logical(one) for one in policy["Roles"]]
-    ]
-    policies = [*resources("AWS::IAM::Role")[role]["Policies"], *attached]
+    policies = [*resources("AWS::IAM::Role")[role]["Policies"], *attached_to(role)]
     found = [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
     return [statement["Fn::If"][1] if "Fn::If" in statement else statement for statement in found]
 

@@ -12,6 +12,7 @@ from local.receiver import ReceivedRequest, Receiver
 
 AHEAD_SECONDS = 3
 LONGEST_WAIT_SECONDS = 30
+EXAMPLE_TYPE = "http-request"
 
 
 def obstacle_in(parameters: Mapping[str, str]) -> str | None:
@@ -24,6 +25,9 @@ def obstacle_in(parameters: Mapping[str, str]) -> str | None:
         value = parameters.get(name, PARAMETERS_ON_ONE_MACHINE[name])
         if value != PARAMETERS_ON_ONE_MACHINE[name]:
             return f"{name}={value}: {consequence}"
+    actions = parameters.get("Actions", EXAMPLE_TYPE)
+    if EXAMPLE_TYPE not in (name.strip() for name in actions.split(",")):
+        return f"Actions={actions}: {EXAMPLE_TYPE} has no executor."
     return None
 
 
@@ -39,7 +43,7 @@ def demonstrate(api_url: str, receiver: Receiver) -> tuple[dict[str, Any], Recei
 
 def example_body(receiver: Receiver) -> dict[str, Any]:
     """The body of a POST: in three seconds, call the receiver."""
-    action = {"type": "http-request", "method": "POST", "url": f"{receiver.url}/hello"}
+    action = {"type": EXAMPLE_TYPE, "method": "POST", "url": f"{receiver.url}/hello"}
     return {"delaySeconds": AHEAD_SECONDS, "action": action, "payload": {"greeting": "hello"}}
 
 

@@ -22,7 +22,8 @@ class Kind:
     """Executors, subscribers, or policies."""
 
     word: str  # the folder of one is functions/<word>-<name>
-    loop: str  # in template.yaml; its list has the names of them all
+    loop: str  # in template.yaml; its list has the names of them all, if no parameter has them
+    parameter: str = ""  # whose default has the names of them all
     example: str  # of a name
     last: tuple[str, ...] = ()  # names that are Delayer's own; they stand at the end of the list
     imported: tuple[str, ...] = ()  # what its author imports, and its class must not hide; empty: it has no class
@@ -31,6 +32,11 @@ class Kind:
     def has_class(self) -> bool:
         """Whether `openapi.yaml` and the layer are made of its class."""
         return bool(self.imported)
+
+    @property
+    def list_of_names(self) -> str:
+        """What has the list, for a sentence."""
+        return f"the parameter {self.parameter}" if self.parameter else self.loop
 
     @property
     def table(self) -> str:
@@ -93,6 +99,7 @@ def class_name(name: str) -> str:
 EXECUTOR: Final = Kind(
     word="executor",
     loop="Fn::ForEach::Executors",
+    parameter="Actions",
     example="slack-post",
     last=("remote", "canary"),
     imported=("Action", "Annotated", "Done", "Executor", "Literal", "Message", "Meta", "Refused", "Result", "Retry"),

@@ -103,6 +103,9 @@ def open_inbox(session: Session) -> Inbox | None:
     """The queue of the run; None, with the reason in the session, if it cannot be made."""
     if session.account is None:
         return None
+    if not session.has_action("sqs-send"):
+        session.why_no_account = "the parameter Actions leaves out sqs-send, which reaches the queue of this run"
+        return None
     pattern = session.setting("SqsTargetNamePattern", "delayer-target-*")
     name = queue_name(pattern, session.run)
     if name is None:

@@ -45,6 +45,10 @@ class Session:
         """A parameter of the stack; its default if the stack cannot be read."""
         return self.account.setting(name, default) if self.account else default
 
+    def has_action(self, kind: str) -> bool:
+        """Whether the parameter Actions leaves it in; taken for granted if the stack cannot be read."""
+        return kind in (name.strip() for name in self.setting("Actions", kind).split(","))
+
     @property
     def period(self) -> Millis:
         """The delayer period."""

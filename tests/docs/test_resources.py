@@ -6,7 +6,7 @@ import pytest
 
 from delayer.aws.dynamodb.jobs import group_job_list, job_list
 from delayer.aws.dynamodb.registry import group_list, name_list, request_list
-from tests.cfn import ROOT, functions, leading_keys, listed, resource_name, resources, statements
+from tests.cfn import ROOT, functions, leading_keys, listed, managed_policies_of, resource_name, resources, statements
 
 PAGE = (ROOT / "docs/resources.md").read_text()
 
@@ -105,6 +105,8 @@ def test_each_policy_belongs_to_a_function() -> None:
     attached = [role["Ref"] for policy in resources("AWS::IAM::Policy").values() for role in policy["Roles"]]
     assert sorted(resources("AWS::IAM::Role")) == sorted([*roles, "ApiInvokerRole"])
     assert set(attached) <= set(roles)
+    managed = {name for role in resources("AWS::IAM::Role") for name in managed_policies_of(role)}
+    assert managed == set(resources("AWS::IAM::ManagedPolicy"))
 
 
 @pytest.mark.parametrize("function", sorted({*NEEDED, *rows("Policies")}))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from tests.cfn import expanded, functions, listed, logical, resources, statements
+from tests.cfn import attached_to, expanded, functions, listed, logical, resources, statements
 
 SHIPPED: Final = frozenset(
     [
@@ -29,10 +29,7 @@ def stanza(function: str) -> list[dict[str, Any]]:
     """The statements of the policies beside the loop, for a function that was added."""
     if not is_added(function):
         return []
-    role = logical(functions()[function]["Role"])
-    attached = [
-        policy for policy in resources("AWS::IAM::Policy").values() if role in [logical(one) for one in policy["Roles"]]
-    ]
+    attached = attached_to(logical(functions()[function]["Role"]))
     return [one for policy in attached for one in policy["PolicyDocument"]["Statement"]]
 
 

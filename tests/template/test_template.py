@@ -34,6 +34,7 @@ from tests.cfn import (
     listed,
     logical,
     logical_names,
+    managed_policies_of,
     of_a_loop,
     resource_name,
     resources,
@@ -701,9 +702,8 @@ def test_one_role_for_each_function() -> None:
         assert "Policies" not in FUNCTIONS[function]
 
 
-OF_THE_LOOP = re.compile(  # of several executors; of those who ask a policy
-    r"ExecutorTargetRolesPolicy|Policy\w+AskPolicy"
-)
+OF_THE_LOOP = re.compile(r"Policy\w+AskPolicy")  # of those who ask a policy
+OF_SEVERAL = {"ExecutorTargetRolesPermissions"}  # executors
 
 NAMES_OF_QUEUES = re.compile(r"\$\{AWS::StackName\}-executor-")
 
@@ -729,6 +729,16 @@ def test_a_policy_beside_a_role_is_what_one_function_of_a_loop_has_beyond_the_ot
     assert POLICIES[policy]["PolicyName"] == function
 
 
+@pytest.mark.parametrize("policy", sorted(set(resources("AWS::IAM::ManagedPolicy")) - OF_SEVERAL))
+def test_a_managed_policy_is_what_one_executor_has_beyond_the_others(policy: str) -> None:
+    """It names no role: where the parameter Actions leaves the executor out, there is none (ADR 0124)."""
+    [role] = [role for role in ROLES if policy in managed_policies_of(role)]
+    [function] = [name for name in FUNCTIONS if FUNCTIONS[name]["Role"] == {"Fn::GetAtt": f"{role}.Arn"}]
+    assert function.startswith("executor-")
+    assert policy == f"{logical_names()[function]}Permissions"
+    assert set(resources("AWS::IAM::ManagedPolicy")[policy]) == {"Description", "PolicyDocument"}
+
+
 def test_a_mapping_that_a_loop_makes_names_its_function() -> None:
     """So it is made after the function, and the function after its policy."""
     for mapping in resources("AWS::Lambda::EventSourceMapping").values():
@@ -744,10 +754,13 @@ def test_a_role_is_taken_by_its_service_only(role: str) -> None:
 
 @pytest.mark.parametrize("role", OF_FUNCTIONS)
 def test_no_managed_policy_but_that_of_tracing_when_it_is_on(role: str) -> None:
-    condition, then, otherwise = ROLES[role]["ManagedPolicyArns"]["Fn::If"]
+    """Beside those of the template itself, of which an executor has some."""
+    arns = ROLES[role]["ManagedPolicyArns"]
+    condition, then, otherwise = (arns if "Fn::If" in arns else arns[0])["Fn::If"]
     assert condition == "IsTraced"
-    assert otherwise == []
-    assert [one["Fn::Sub"].rpartition("/")[2] for one in then] == ["AWSXRayDaemonWriteAccess"]
+    assert otherwise in ([], {"Ref": "AWS::NoValue"})
+    assert [one["Fn::Sub"].rpartition("/")[2] for one in listed(then)] == ["AWSXRayDaemonWriteAccess"]
+    assert set(managed_policies_of(role)) <= set(resources("AWS::IAM::ManagedPolicy"))
 
 
 @each_function
@@ -777,7 +790,10 @@ def test_no_owner_reaches_the_stacks_own_queues() -> None:
     """Whatever the parameter's pattern matches. Its own queue takes its retries, so that one the code alone refuses."""
     [statement] = denied("executor-sqs-send")
     assert statement["Action"] == ["sqs:SendMessage"]
-    assert [logical(one) for one in statement["NotResource"]] == [logical(variables("executor-sqs-send")["OWN_QUEUE"])]
+    [own_queue] = statement["NotResource"]
+    name_of_it = text_of(QUEUES[logical(variables("executor-sqs-send")["OWN_QUEUE"])]["QueueName"])
+    arn = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:"
+    assert text_of(own_queue) == f"{arn}{name_of_it}", "by its name: where it is left out, there is no such resource"
     tag = {f"aws:ResourceTag/{TAG}": {"Fn::Sub": "${AWS::StackName}/*"}}
     assert statement["Condition"] == {"StringLike": tag}, "each queue of the stack has such a tag"
     assert variables("executor-sqs-send")["STACK"] == {"Ref": "AWS::StackName"}

@@ -6,7 +6,7 @@ from typing import Any, Final
 from delayer.core.schedule.instants import SECOND, Millis
 from operate.verify.api import now
 from operate.verify.inbox import Inbox
-from operate.verify.results.findings import Finding, broken, held
+from operate.verify.results.findings import Finding, broken, held, unchecked
 from operate.verify.session import Session
 
 # Nobody listens there, and it is private in every network. Only a stack with AllowPrivateTargets=true tries it.
@@ -21,6 +21,8 @@ STORED_WITHIN: Final = 10  # seconds
 def refused(session: Session) -> Finding:
     """A private address is not reached: the schedule fails, at its time and without a second attempt."""
     promise = "refused: a private target is not reached"
+    if not session.has_action("http-request"):
+        return unchecked(promise, "the parameter Actions leaves out http-request; --skip refused leaves this out, too")
     may_be_tried = session.setting("AllowPrivateTargets", "false") == "true"
     action = {"type": "http-request", "url": PRIVATE}
     schedule_id = session.schedule(now() + AHEAD, action, attempts=1 if may_be_tried else 3)

@@ -91,4 +91,6 @@ def test_the_user_learns_why_the_example_fails(stack: EmulatedStack, receiver: R
     assert "fails" not in explanation(stack, receiver, obstacle_in({"Shards": "2"}))
     assert obstacle_in({"ApiAuthorization": "AWS_IAM"})
     assert obstacle_in({"PrivateTargetsAccount": "123456789012"})
+    assert obstacle_in({"Actions": "sqs-send,remote,canary"})
+    assert obstacle_in({"Actions": "http-request,remote,canary"}) is None
     assert obstacle_in({"ApiAuthorization": "NONE", "AllowPrivateTargets": "true"}) is None

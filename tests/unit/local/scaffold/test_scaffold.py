@@ -68,6 +68,7 @@ def test_a_new_executor_is_three_files_and_one_name(project: Path, capfd: pytest
     names = found_in((project / "template.yaml").read_text(), EXECUTOR).names
     assert set(names) - set(found_in(TEMPLATE.read_text(), EXECUTOR).names) == {"slack-post"}
     assert names[-2:] == ("remote", "canary")
+    assert f"    Default: {','.join(names)}\n" in (project / "template.yaml").read_text()
     assert "SlackPostAction:" in (project / "openapi.yaml").read_text()
     assert "make contract" in capfd.readouterr().out
 
@@ -268,13 +269,24 @@ def test_the_list_is_found_and_written_again_as_it_was() -> None:
 
 
 def test_a_long_list_has_several_lines() -> None:
+    """But for the default of a parameter, which is one text."""
     listed = found_in(TEMPLATE.read_text(), EXECUTOR)
     for number in range(10, 40):
         listed = listed.having(f"number-{number}", EXECUTOR.last)
-    assert found_in(listed.text, EXECUTOR) == listed
-    assert max(len(line) for line in listed.text.splitlines() if "number-" in line) <= WIDTH
+    assert found_in(listed.text, EXECUTOR).names == listed.names
+    lines = [line for line in listed.text.splitlines() if "number-" in line]
+    assert [line.split(":")[0].strip() for line in lines if len(line) > WIDTH] == ["Default"]
 
 
 def test_a_template_without_the_list_is_refused() -> None:
-    with pytest.raises(Refused, match="Fn::ForEach::Executors"):
+    with pytest.raises(Refused, match="Fn::ForEach::Subscribers"):
+        found_in("Resources: {}\n", SUBSCRIBER)
+    with pytest.raises(Refused, match="in the default of Actions"):
         found_in("Resources: {}\n", EXECUTOR)
+
+
+def test_a_rule_that_knows_other_names_than_the_default_is_refused() -> None:
+    """Else a new executor would be in one of the two, and no stack could have it."""
+    text = TEMPLATE.read_text()
+    with pytest.raises(Refused, match="another one in a rule"):
+        found_in(text.replace("Default: event-put,", "Default: "), EXECUTOR)

@@ -90,6 +90,25 @@ def test_a_pattern_without_room_for_a_queue() -> None:
     assert "leaves no name for a queue" in session.findings[0].detail
 
 
+def test_without_sqs_send_nothing_can_arrive() -> None:
+    """What needs the API alone is checked; a refused target needs http-request."""
+    session: Any = a_session(FakeStack(parameters={"Actions": "step-start,remote,canary"}))
+    session.inbox = None
+    run.verify(session)
+    found = outcomes(session)
+    assert found.pop("signatures: a secret can be had, and verifies") is Outcome.HELD
+    assert set(found.values()) == {Outcome.UNCHECKED}
+    reasons = {one.detail for one in session.findings if one.outcome is Outcome.UNCHECKED}
+    assert [reason for reason in reasons if "Actions leaves out" not in reason] == []
+
+
+def test_a_stack_without_other_actions_is_checked() -> None:
+    session: Any = a_session(FakeStack(parameters={"Actions": "http-request, sqs-send,remote,canary"}))
+    assert session.has_action("http-request")
+    assert session.has_action("sqs-send")
+    assert not session.has_action("step-start")
+
+
 def test_a_call_that_fails_breaks_its_part_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     stack = FakeStack()
     session: Any = a_session(stack, parts=("near", "refused"))

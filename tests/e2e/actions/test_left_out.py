@@ -1,0 +1,93 @@
+"""A stack whose parameter Actions leaves some out, and is then given another list (ADR 0124)."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from delayer.core.schedule.instants import SECOND
+from local.deployment.deploy import CODE_BUCKET, TEMPLATE_KEY
+from local.receiver import Receiver
+from local.stack.emulated_stack import EmulatedStack
+from tests.e2e.client import Client, now
+
+TWO = "http-request,sqs-send,remote,canary"
+MACHINE = "arn:aws:states:us-east-1:000000000000:stateMachine:delayer-target-machine"
+STARTS = {"delaySeconds": 3600, "action": {"type": "step-start", "stateMachineArn": MACHINE}, "payload": {}}
+
+
+@pytest.fixture(scope="module")
+def few(receiver: Receiver) -> Iterator[Client]:
+    with EmulatedStack(parameters={"DelayerPeriod": "60", "Actions": TWO}) as stack:
+        yield Client(stack, receiver)
+
+
+def updated(few: Client, actions: str) -> str:
+    """The status of the stack after an update with another list."""
+    cloudformation = few.stack.client("cloudformation")
+    [known] = cloudformation.describe_stacks(StackName="delayer")["Stacks"]
+    kept: Any = [
+        {"ParameterKey": one["ParameterKey"], "UsePreviousValue": True}
+        for one in known["Parameters"]
+        if one["ParameterKey"] != "Actions"
+    ]
+    cloudformation.update_stack(
+        StackName="delayer",
+        TemplateURL=f"https://s3.amazonaws.com/{CODE_BUCKET}/{TEMPLATE_KEY}",
+        Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND"],
+        Parameters=[*kept, {"ParameterKey": "Actions", "ParameterValue": actions}],
+    )
+    deadline = time.monotonic() + 120
+    while known["StackStatus"].endswith("IN_PROGRESS") or known["StackStatus"] == "CREATE_COMPLETE":
+        assert time.monotonic() < deadline, known["StackStatus"]
+        time.sleep(0.1)
+        [known] = cloudformation.describe_stacks(StackName="delayer")["Stacks"]
+    return str(known["StackStatus"])
+
+
+def types(few: Client) -> list[str]:
+    """What the API says that there is."""
+    return sorted(one["type"] for one in few.call("GET", "/actions")[2]["actions"])
+
+
+def test_what_is_named_fires(few: Client) -> None:
+    few.schedule("/few", now() + SECOND, {"a": 1})
+    assert few.arrivals("/few")
+    assert types(few) == ["http-request", "sqs-send"]
+
+
+def test_what_is_left_out_is_refused_like_an_unknown_type(few: Client) -> None:
+    status, _, problem = few.post(STARTS)
+    assert status == 422
+    [error] = problem["errors"]
+    assert error == {
+        "field": "action.type",
+        "problem": 'not allowed: "step-start"',
+        "allowed": "http-request, sqs-send",
+    }
+
+
+def test_another_list_brings_one_and_takes_one_out(few: Client) -> None:
+    """The queue of what is taken out is kept, and what may be in it."""
+    sqs = few.stack.client("sqs")
+    [queue] = sqs.list_queues(QueueNamePrefix="delayer-executor-sqs-send")["QueueUrls"]
+    assert updated(few, "http-request,step-start,remote,canary") == "UPDATE_COMPLETE"
+    assert sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]
+    functions = {one["FunctionName"] for one in few.stack.client("lambda").list_functions()["Functions"]}
+    assert "delayer-executor-step-start" in functions
+    assert "delayer-executor-sqs-send" not in functions
+    registered = few.stack.client("dynamodb").get_item(
+        TableName=few.stack.outputs["ControlTable"], Key={"name": {"S": "actions"}}
+    )["Item"]
+    assert "step-start" in str(registered)
+    assert "sqs-send" not in str(registered)
+    accepted_within_a_minute(few)
+
+
+def accepted_within_a_minute(few: Client) -> None:
+    """An API that has read the registrations before goes on with them for a while."""
+    deadline = time.monotonic() + 60
+    while (answer := few.post(STARTS))[0] != 201:
+        assert time.monotonic() < deadline, answer
+        time.sleep(1.1)

@@ -1,0 +1,123 @@
+"""The parameter Actions: a stack has the executors that it names, and nothing in it refers to any other (ADR 0124)."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+from ministack.core.responses import request_scope
+from ministack.services.cloudformation import engine
+
+from tests.cfn import ROOT, expanded, expanded_with, listed, names_of, transformed, written
+
+OWN = ("remote", "canary")
+DEFAULT = tuple(written()["Parameters"]["Actions"]["Default"].split(","))
+LISTS = [
+    DEFAULT,
+    OWN,
+    ("http-request", "sqs-send", *OWN),
+    ("event-put", "step-start", *OWN),
+    *((name, *OWN) for name in DEFAULT if name not in OWN),
+]
+each_list = pytest.mark.parametrize("names", LISTS, ids=",".join)
+
+
+def stack_of(names: tuple[str, ...]) -> dict[str, Any]:
+    """What CloudFormation creates, conditions not yet decided."""
+    return transformed(expanded_with(Actions=",".join(names)))
+
+
+def references(value: Any) -> Iterator[str]:
+    """The logical names in Ref, GetAtt, Sub and DependsOn."""
+    if isinstance(value, list):
+        for item in value:
+            yield from references(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from NAMED[key](item) if key in NAMED else references(item)
+
+
+def in_sub(value: str | list[Any]) -> Iterator[str]:
+    """But for those that it has a value for."""
+    text, constants = (value, {}) if isinstance(value, str) else value
+    yield from (name for name in re.findall(r"\$\{([\w:]+)", text) if name not in constants)
+    yield from references(constants)
+
+
+NAMED: dict[str, Callable[[Any], Iterable[str]]] = {
+    "Ref": lambda name: [name],
+    "Fn::GetAtt": lambda value: [listed(value)[0].partition(".")[0]],
+    "Fn::Sub": in_sub,
+    "DependsOn": listed,
+}
+
+
+def accepted(actions: str) -> None:
+    """Raises ValueError if CloudFormation refuses the value."""
+    template = expanded()
+    with request_scope("123456789012", "eu-west-1"):
+        parameters = engine._resolve_parameters(template, [{"Key": "Actions", "Value": actions}])
+        engine._evaluate_rules(template, parameters, {})
+
+
+def test_by_default_a_stack_has_all_actions() -> None:
+    """Each that has a folder, once."""
+    folders = {path.name.removeprefix("executor-") for path in (ROOT / "functions").glob("executor-*")}
+    assert set(DEFAULT) == folders
+    assert len(DEFAULT) == len(folders)
+    assert DEFAULT[-2:] == OWN
+    assert names_of(written()["Resources"]["Fn::ForEach::Executors"]) == list(DEFAULT)
+    assert {"event-put", "http-request", "lambda-invoke", "sns-publish", "sqs-send", "step-start"} <= set(DEFAULT)
+
+
+def test_the_rule_knows_the_names_of_the_default() -> None:
+    known = written()["Rules"]["ActionsAreKnown"]["Assertions"][0]["Assert"]["Fn::EachMemberIn"]
+    assert known == [{"Ref": "Actions"}, list(DEFAULT)]
+
+
+@each_list
+def test_a_stack_has_the_executors_that_are_named(names: tuple[str, ...]) -> None:
+    stack = stack_of(names)
+    registered = [one for one in stack["Resources"].values() if one["Type"] == "Custom::DelayerAction"]
+    assert [one["Properties"]["Type"] for one in registered] == list(names)
+    queues = {f"Executor{name.replace('-', '')}QueueUrl" for name in names}
+    assert {name for name in stack["Outputs"] if name.startswith("Executor")} == queues
+
+
+@each_list
+def test_nothing_refers_to_what_is_left_out(names: tuple[str, ...]) -> None:
+    """Not even where a condition is false: CloudFormation would refuse the template."""
+    stack = stack_of(names)
+    known = {*stack["Resources"], *stack["Parameters"]}
+    found = set(references([stack["Resources"], stack["Outputs"]]))
+    assert {name for name in found if not name.startswith("AWS::")} <= known
+    used = {one["Condition"] for one in stack["Resources"].values() if "Condition" in one}
+    assert used <= set(stack["Conditions"])
+
+
+def test_each_action_less_saves_all_that_the_loop_makes() -> None:
+    """What it alone may do stays, as a policy of no role: it costs nothing, and allows nobody anything."""
+    all_of_them, two = (len(stack_of(names)["Resources"]) for names in (DEFAULT, ("http-request", "sqs-send", *OWN)))
+    assert all_of_them - two == len(written()["Resources"]["Fn::ForEach::Executors"][2]) * (len(DEFAULT) - 4)
+
+
+@pytest.mark.parametrize("actions", [",".join(names) for names in LISTS] + ["sqs-send, remote, canary"])
+def test_a_list_with_delayers_own_is_accepted(actions: str) -> None:
+    accepted(actions)
+
+
+@pytest.mark.parametrize(
+    ("actions", "sentence"),
+    [
+        ("http-request,sqs-send", "must have remote and canary"),
+        ("http-request,canary", "must have remote and canary"),
+        ("http-request,remote", "must have remote and canary"),
+        ("http-requst,remote,canary", "names an action that is not in this template"),
+        ("HTTP,remote,canary", "Actions"),
+        ("", "Actions"),
+    ],
+)
+def test_any_other_is_refused_in_words(actions: str, sentence: str) -> None:
+    """Before anything is created or deleted."""
+    with pytest.raises(ValueError, match=sentence):
+        accepted(actions)
