@@ -60,8 +60,15 @@ def folders_of(function: Mapping[str, Any], template: Mapping[str, Any]) -> list
     for loop in template["Resources"].values():
         if isinstance(loop, list) and any(body is function for body in loop[2].values()):
             pattern = function["Properties"]["Handler"]["Fn::Sub"].partition("/")[0]
-            return [pattern.replace(f"${{{loop[0]}}}", name) for name in loop[1]]
+            return [pattern.replace(f"${{{loop[0]}}}", name) for name in names_in(loop[1], template)]
     return [Path(function["Properties"]["CodeUri"]).name]
+
+
+def names_in(collection: Any, template: Mapping[str, Any]) -> list[str]:
+    """Of a loop: its own, or those of the parameter that it refers to, by its default."""
+    if isinstance(collection, list):
+        return collection
+    return [name.strip() for name in template["Parameters"][collection["Ref"]]["Default"].split(",")]
 
 
 def environment(

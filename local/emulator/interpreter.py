@@ -13,7 +13,7 @@ READ_AT_ONCE: Final = 4096  # random bytes
 
 
 def take_short_turns() -> None:
-    """For the thread that serves."""
+    """Of all threads of this process, so that the one that serves waits less."""
     sys.setswitchinterval(TURN)
 
 

@@ -16,7 +16,7 @@ S3_PUT: Final = 5.00
 
 MEMORY: Final = 0.25  # GB of a function
 OF_RELAY: Final = 0.25
-OF_EXECUTOR: Final = 0.375
+OF_EXECUTOR: Final = 0.375  # of http-request; the one of the run, sqs-send, has less
 # A schedule that fires at its first attempt, in a trickle: the rows of the cost page.
 FIRED: Final = (
     HTTP

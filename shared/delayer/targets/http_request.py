@@ -96,7 +96,7 @@ class HttpTarget:
     _look_ups: LookUps = field(init=False)
 
     @_look_ups.default
-    def _look_up(self) -> LookUps:
+    def _new_look_ups(self) -> LookUps:
         return LookUps(resolve=self.resolve)
 
     def send(self, request: Request, message: Message[Any]) -> Result:

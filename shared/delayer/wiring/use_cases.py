@@ -522,7 +522,6 @@ def refill(
 
     return Refill(
         handle=handle,
-        clock=ports.clock,
         queue=ports.own_queue,
         suspects=ports.settings.suspects,
         slots=ports.slots,

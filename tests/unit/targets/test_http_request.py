@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from delayer.core.actions.message import Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.ledger.detail import MAX_DETAIL
-from delayer.targets.connecting.look_ups import MOST
+from delayer.targets.connecting.look_ups import MOST_UNDER_WAY
 from delayer.targets.http_request import HttpTarget, Request, tls_context
 from delayer.wiring import use_cases
 from tests.samples import NOW, an_id
@@ -252,10 +252,10 @@ def test_lookups_left_behind_are_limited_and_free_their_places_when_they_end() -
         return []
 
     limited = http_target(allow_private=True, resolve=slow)
-    for number in range(MOST + 20):
+    for number in range(MOST_UNDER_WAY + 20):
         attempt = message(url=f"http://target-{number}.example/", timeoutSeconds=0)
         assert limited(attempt) == Retry(detail=f"no answer from target-{number}.example in time", is_outage=True)
-    assert len(asked) == MOST
+    assert len(asked) == MOST_UNDER_WAY
     answered.set()
     result = limited(message(url="http://target.example/"))
     assert result == Retry(detail="no answer from target.example: its name cannot be resolved", is_outage=True), (

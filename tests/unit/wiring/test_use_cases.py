@@ -93,7 +93,7 @@ PARTS: dict[str, set[str]] = {
         "settings.lease",
         "settings.lead",
     },
-    "refill": {"clock", "observer", "own_queue", "seats", "slots", "background", "settings.suspects"},
+    "refill": {"observer", "own_queue", "seats", "slots", "background", "settings.suspects"},
     "execute": {*DEAD_LETTERS, *FLOW, "lines", "seats", "slots"}
     | {"ledger_in_batches", "new_meeting", "owner_policies", "own_queue", "parallel", "new_token"},
     "guard": {*DEAD_LETTERS, "trials", "settings.suspects"},

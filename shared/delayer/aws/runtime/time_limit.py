@@ -9,6 +9,7 @@ A thread that has made an attempt makes the next one, too: to start one costs mo
 import os
 from collections import deque
 from collections.abc import Callable
+from contextvars import Context
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, Final, TypeVar
@@ -31,8 +32,10 @@ class AttemptThread:
 
     def __init__(self) -> None:
         self._orders: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
-        self._ended = Lock()  # free once the attempt has ended
-        self._ended.acquire()
+        self._end = (
+            Lock()
+        )  # let go by the attempt that ends, and taken by whoever waits for that: cheaper than an event
+        self._end.acquire()
         self._outcome: tuple[Any, BaseException | None] = (None, None)
         self.thread = Thread(target=self._work, name=NAME, daemon=True)
         self.thread.start()
@@ -41,16 +44,19 @@ class AttemptThread:
         """In this thread."""
         self._orders.put(do)
 
-    def has_ended(self, seconds: float) -> bool:
-        """Waits so long at most."""
-        return self._ended.acquire(timeout=seconds)
+    def wait(self, seconds: float) -> bool:
+        """For the end of the attempt, so long at most. Whether it has come; to be asked until then."""
+        return self._end.acquire(timeout=seconds)
 
     def result(self) -> Any:
         """What it has returned, or raised."""
         (outcome, error), self._outcome = self._outcome, (None, None)
-        if error:
-            raise error
-        return outcome
+        try:
+            if error:
+                raise error
+            return outcome
+        finally:
+            del error  # or it and this frame would hold each other, with all that the attempt had
 
     def end(self) -> None:
         """After the attempt that it makes now."""
@@ -59,11 +65,11 @@ class AttemptThread:
     def _work(self) -> None:
         while do := self._orders.get():
             try:
-                self._outcome = (do(), None)
+                self._outcome = (Context().run(do), None)  # what an attempt sets there is its own
             except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
                 self._outcome = (None, error)
             del do  # the next one may be long in coming
-            self._ended.release()
+            self._end.release()
 
 
 @define
@@ -79,7 +85,7 @@ class TimeLimit:
         """What it returns, or raises. Raises TookTooLong."""
         one = self._thread()
         one.begin(do)
-        if not one.has_ended(seconds):
+        if not one.wait(seconds):
             one.end()
             with self._lock:
                 self._left_behind.append(one.thread)

@@ -9,8 +9,11 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from threading import Condition, Thread
 from time import monotonic
+from typing import Final
 
 from attrs import define, field
+
+NAME: Final = "deadlines"  # of the thread
 
 
 @define(eq=False)
@@ -20,6 +23,7 @@ class Deadlines:
     _open: dict[int, tuple[float, socket.socket]] = field(factory=dict, init=False)
     _looks_at: float = field(default=float("inf"), init=False)  # when the thread looks next
     _count: int = field(default=0, init=False)
+    _thread: Thread | None = field(default=None, init=False)
     _changed: Condition = field(factory=Condition, init=False)
 
     @contextmanager
@@ -28,24 +32,30 @@ class Deadlines:
 
         A duplicate of the socket is cut: TLS may use the original at that moment.
         """
-        guard = connected.dup()
-        number = self._add(guard, deadline)
-        try:
-            yield
-        finally:
-            with self._changed:  # nobody cuts what is being closed: its number may be another file's already
-                self._open.pop(number)
-                guard.close()
+        with connected.dup() as guard:
+            number = self._add(guard, deadline)
+            try:
+                yield
+            finally:
+                with self._changed:  # nobody cuts what is being closed: its number may be another file's already
+                    self._open.pop(number)
+                    guard.close()
 
     def _add(self, guard: socket.socket, deadline: float) -> int:
         with self._changed:
+            self._see_to_thread()
             self._count += 1
             self._open[self._count] = (deadline, guard)
-            if self._count == 1:
-                Thread(target=self._cut_forever, name="deadlines", daemon=True).start()
             if deadline < self._looks_at:  # mostly a later one comes: then the thread sleeps on
                 self._changed.notify()
             return self._count
+
+    def _see_to_thread(self) -> None:
+        """Raises RuntimeError if there can be none now. The next connection tries again."""
+        if self._thread is None or not self._thread.is_alive():
+            thread = Thread(target=self._cut_forever, name=NAME, daemon=True)
+            thread.start()
+            self._thread = thread
 
     def _cut_forever(self) -> None:
         with self._changed:

@@ -1,8 +1,8 @@
 """Makes the attempts at a target, and writes how it ended. The same for every action."""
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import Final, Protocol
 
 from attrs import evolve, frozen
@@ -130,7 +130,7 @@ class Execute:
         """The ledger is read once there is room for the attempt: before that, a stop would be missed."""
         party = self.breaker.gate.party_of(message.schedule)
         for _ in range(ROUNDS):
-            with self.slots.waiting(), self.ledger.waiting() if message.slots else nullcontext():
+            with self._until_turn(message):
                 message, come = self.limits.turn(message)  # what waits here for its turn keeps its batch waiting
             if come:
                 return self._go_on(received, message, self.ledger.read(message.schedule.id), full=come)
@@ -152,6 +152,15 @@ class Execute:
                 self.breaker.crowded(party)
                 return self._go_on(received, message, self.ledger.read(message.schedule.id), full=party)
         return False
+
+    @contextmanager
+    def _until_turn(self, message: ExecutorMessage) -> Iterator[None]:
+        """What has no turns waits for none, and what the list of limits takes to be read is no waiting for a target."""
+        if not message.slots:
+            yield
+            return
+        with self.slots.kept_waiting(), self.ledger.waiting():
+            yield
 
     def _go_on(
         self,
@@ -269,7 +278,7 @@ class Execute:
                 self.seating.begin(message)
                 self.limits.begin(message)
             lateness = executing.lateness(message, self.clock.now())
-            with self.ledger.attempting(), self.slots.waiting():
+            with self.ledger.attempting(), self.slots.kept_waiting():
                 result = refused or self.reach(message)
             made = executing.Made(message=message, result=result, lateness=lateness)
         except NotAttempted as error:

@@ -12,23 +12,20 @@ from typing import Final
 
 from attrs import frozen
 
-from delayer.core.schedule.instants import SECOND, Millis
-from delayer.ports.clock import Background, Clock, Running
+from delayer.core.schedule.instants import Millis
+from delayer.ports.clock import Background, Running
 from delayer.ports.observer import Observer
 from delayer.ports.queue import Pulled, PullsMessages, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.flow.slots import Slots
 from delayer.use_cases.limits.seats import Seats
 
-# An attempt that is under way for longer keeps others waiting. Each receive is paid for, and targets that are well
-# answer sooner, mostly. But with a second, as many schedules are late as come while all functions wait.
+# Whoever waits longer for a target keeps others waiting. Each receive is paid for, and targets that are well answer
+# sooner, mostly. But with a second, as many schedules are late as come while all functions wait.
 TAKES_LONG: Final[Millis] = 250
 LOOK: Final = 0.05  # seconds
 SHORTEST_PAUSE: Final = 0.1  # seconds between two receives that found less than they might have brought
 LONGEST_PAUSE: Final = 0.25
-# A function that wakes so much later than it wanted to has no processor. It keeps its attempts waiting itself, and more
-# of them would make all of them later.
-STARVED: Final[Millis] = 25
 BATCH: Final = 10  # messages at a time, as Lambda gives them
 
 
@@ -44,7 +41,6 @@ class Refill:
     """One batch, and what follows it."""
 
     handle: Callable[[Sequence[ReceivedMessage]], list[str]]
-    clock: Clock
     queue: PullsMessages
     suspects: str  # the name of the other queue: what comes from there is handled alone
     slots: Slots
@@ -75,21 +71,15 @@ class Refill:
         under_way = [first]
         pause = LOOK
         while under_way:
-            has_processor = self._wait(under_way[0], pause)
+            under_way[0].wait(pause)
             under_way = [one for one in under_way if not one.wait(0)]
-            room = min(self.slots.free(), BATCH) if has_processor else 0
+            room = min(self.slots.free(), BATCH)
             if under_way and room > 0 and self.slots.longest() >= TAKES_LONG and self.has_time():
                 pulled = self._pull(room)
                 pause = pause_after(pause, len(pulled), room)
                 under_way += pulled
             else:
                 pause = LOOK
-
-    def _wait(self, running: Running[object], seconds: float) -> bool:
-        """Whether the function woke when it wanted to."""
-        until = self.clock.now() + seconds * SECOND
-        running.wait(seconds)
-        return self.clock.now() - until < STARVED
 
     def _pull(self, room: int) -> list[Running[object]]:
         try:

@@ -66,7 +66,7 @@ class Attendance:
         with self.meeting:
             self.running += running
             self.attempting += attempting
-            if (running < 0 and self.running == 0) or (attempting < 0 and self.attempting == 0):
+            if running < 0 and self.running == 0:
                 self.meeting.notify_all()
 
 

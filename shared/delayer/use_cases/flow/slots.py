@@ -75,8 +75,8 @@ class Slots:
                 self._expected.discard(expected)
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """For a target, or for a turn at one: nothing here makes it any shorter, and the batch waits for it, too.
+    def kept_waiting(self) -> Iterator[None]:
+        """By a target, or until a turn at one: nothing here makes it any shorter, and the batch waits for it, too.
 
         The ledger is not waited for in here: if it is slow, whatever else is received would be as slow.
         """

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from threading import Barrier, Event
 
 import pytest
@@ -94,6 +95,13 @@ def test_what_an_attempt_raised_is_not_raised_by_the_next_one() -> None:
     with pytest.raises(ZeroDivisionError):
         limit.within(5, lambda: 1 // 0)
     assert limit.within(5, lambda: 7) == 7
+
+
+def test_what_an_attempt_sets_for_itself_is_not_seen_by_the_next_one() -> None:
+    """The next one may be of another owner."""
+    limit, owner = TimeLimit(), ContextVar[str]("owner")
+    limit.within(5, lambda: owner.set("somebody"))
+    assert limit.within(5, lambda: owner.get("nobody")) == "nobody"
 
 
 def test_few_threads_wait_for_another_attempt() -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bench.scale import facts, figures, report, stack
+from bench.scale import emulator, facts, figures, report, stack
 from bench.scale.facts import Fact
 from bench.scale.model import simulate
 from local.project import PROJECT
@@ -23,6 +23,16 @@ def test_a_figure_has_a_page_of_aws_or_says_that_it_is_assumed_or_measured(name:
 
 def test_the_page_has_each_figure_with_its_source() -> None:
     assert report.of_facts() in PAGE
+
+
+def test_the_page_has_the_runs_beside_their_predictions() -> None:
+    """What was not fitted is foretold within a quarter, as the page says."""
+    stretch, compared = emulator.compare(figures.read())
+    assert report.of_comparison(stretch, compared) in PAGE
+    for one in compared:
+        for what in ("p50", "p99", "last") if not one.run.fitted else ("last",):
+            off = one.off(what)
+            assert off is None or abs(off) <= 0.25, (one.run.name, what)
 
 
 def test_what_was_measured_says_where_and_when() -> None:

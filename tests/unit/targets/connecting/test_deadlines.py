@@ -7,7 +7,7 @@ from time import monotonic
 
 import pytest
 
-from delayer.targets.connecting.deadlines import Deadlines
+from delayer.targets.connecting.deadlines import NAME, Deadlines
 
 Pair = tuple[socket.socket, socket.socket]
 
@@ -49,19 +49,22 @@ def test_an_earlier_deadline_that_comes_later_is_kept(pairs: list[Pair]) -> None
 
 
 def test_each_is_cut_at_its_own(pairs: list[Pair]) -> None:
-    deadlines, cut = Deadlines(), list[int]()
+    deadlines, early = Deadlines(), list[int]()
 
     def wait(number: int, ours: socket.socket) -> None:
-        with deadlines.cut(ours, monotonic() + 0.05 * (number + 1)):
+        deadline = monotonic() + 0.05 * (number + 1)
+        with deadlines.cut(ours, deadline):
             ours.recv(1)
-            cut.append(number)
+            if monotonic() < deadline:
+                early.append(number)
 
     threads = [threading.Thread(target=wait, args=(number, ours)) for number, (ours, _) in enumerate(pairs)]
     for one in reversed(threads):
         one.start()
     for one in threads:
         one.join(20)
-    assert sorted(cut) == list(range(len(pairs)))
+    assert not any(one.is_alive() for one in threads), "each was cut"
+    assert early == []
 
 
 def test_what_has_ended_is_not_cut(pairs: list[Pair]) -> None:
@@ -76,7 +79,28 @@ def test_what_has_ended_is_not_cut(pairs: list[Pair]) -> None:
 
 
 def test_one_thread_does_it_for_all(pairs: list[Pair]) -> None:
-    before, deadlines = threading.active_count(), Deadlines()
+
+    def threads() -> int:
+        return sum(one.name == NAME for one in threading.enumerate())
+
+    before, deadlines = threads(), Deadlines()
     for _ in range(50):
         with deadlines.cut(pairs[0][0], monotonic() + 600):
-            assert threading.active_count() == before + 1
+            assert threads() == before + 1
+
+
+def test_without_a_thread_nothing_is_connected_and_the_next_one_has_it_again(
+    pairs: list[Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine may have no room for one at a moment: that must not switch off all deadlines to come."""
+
+    def none(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    deadlines, ours = Deadlines(), pairs[0][0]
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none)
+        with pytest.raises(RuntimeError, match="new thread"), deadlines.cut(ours, monotonic() + 600):
+            pass
+    with deadlines.cut(ours, monotonic() + 0.05):
+        assert ours.recv(1) == b""

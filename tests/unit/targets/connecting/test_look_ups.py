@@ -92,6 +92,70 @@ def test_those_who_ask_meanwhile_wait_for_the_same_answer_each_as_long_as_it_may
     assert asked == ["a.example"]
 
 
+def test_a_failure_is_of_the_attempt_that_asked_and_of_no_other() -> None:
+    """A packet may be lost: five failures in a row open a circuit."""
+    asked, may_fail = list[str](), threading.Event()
+
+    def fails_once(host: str, port: int) -> list[str]:
+        asked.append(host)
+        if len(asked) > 1:
+            return ["192.0.2.1"]
+        may_fail.wait(20)
+        raise socket.gaierror(-3, "Temporary failure in name resolution")
+
+    look_ups, answers = LookUps(resolve=fails_once), list[object]()
+
+    def ask() -> None:
+        try:
+            answers.append(look_ups.addresses("a.example", 80, 20))
+        except socket.gaierror:
+            answers.append("failed")
+
+    threads = [threading.Thread(target=ask) for _ in range(10)]
+    for one in threads:
+        one.start()
+    may_fail.set()
+    for one in threads:
+        one.join(20)
+    assert answers.count("failed") == 1
+    assert answers.count(["192.0.2.1"]) == 9
+
+
+def test_ten_who_ask_at_once_ask_the_resolver_once() -> None:
+    asked, answers = list[str](), threading.Event()
+
+    def slow(host: str, port: int) -> list[str]:
+        asked.append(host)
+        answers.wait(20)
+        return ["192.0.2.1"]
+
+    look_ups, together = LookUps(resolve=slow), threading.Barrier(10)
+
+    def ask() -> None:
+        together.wait(20)
+        look_ups.addresses("a.example", 80, 20)
+
+    threads = [threading.Thread(target=ask) for _ in range(10)]
+    for one in threads:
+        one.start()
+    answers.set()
+    for one in threads:
+        one.join(20)
+    assert asked == ["a.example"]
+
+
+def test_without_a_thread_it_is_a_failure_and_the_next_one_asks_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    look_ups = LookUps(resolve=Resolver())
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", none)
+        with pytest.raises(OSError, match="new thread"):
+            look_ups.addresses("a.example", 80, 5)
+    assert look_ups.addresses("a.example", 80, 5) == ["192.0.2.1"]
+
+
 def test_names_without_end_do_not_fill_the_memory() -> None:
     resolver = Resolver()
     look_ups = LookUps(resolve=resolver)

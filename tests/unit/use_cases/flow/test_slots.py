@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from threading import Event, Thread
-from typing import Generic
 
 import pytest
 from attrs import define, evolve
@@ -16,10 +15,9 @@ from delayer.core.flow.shares import SLOTS
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue, MemorySeats, Tokens
-from delayer.ports.clock import Outcome, Running
 from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.firing.refill import LONGEST_PAUSE, LOOK, STARVED, TAKES_LONG, Refill, pause_after
+from delayer.use_cases.firing.refill import LONGEST_PAUSE, LOOK, TAKES_LONG, Refill, pause_after
 from delayer.use_cases.flow.breaker import MOST
 from delayer.use_cases.flow.slots import PATIENCE, Crowded, Slots
 from delayer.use_cases.limits.seats import Seats
@@ -74,9 +72,9 @@ def test_how_long_the_oldest_waits_for_its_target() -> None:
     with slots.one(PARTY):
         clock.move(700)
         assert slots.longest() == 0, "it reads the ledger, and waits for nobody else"
-        with slots.waiting():
+        with slots.kept_waiting():
             clock.move(50)
-            with slots.one(PARTY), slots.waiting():
+            with slots.one(PARTY), slots.kept_waiting():
                 clock.move(5)
                 assert slots.longest() == 55
     assert slots.longest() == 0
@@ -206,7 +204,6 @@ class Hanging:
     release: Event
     handled: list[str]
     release_at: str = ""  # when this message comes
-    waits: int = 0
 
     def __call__(self, batch: Sequence[ReceivedMessage]) -> list[str]:
         failed = []
@@ -216,7 +213,7 @@ class Hanging:
                 self.release.set()
             with self.slots.one(Party(owner=received.body, target=received.body)):
                 if received.body.startswith("slow"):
-                    with self.slots.waiting():
+                    with self.slots.kept_waiting():
                         self.clock.move(TAKES_LONG)
                         self.release.wait(10)
             if received.body == "unsettled":
@@ -236,22 +233,6 @@ class ReleasesWhenEmpty(MemoryQueue):
         return pulled
 
 
-@define
-class Late(Generic[Outcome]):
-    """Port Running of a function without a processor."""
-
-    real: Running[Outcome]
-    handle: Hanging
-
-    def wait(self, seconds: float) -> bool:
-        self.handle.clock.move(round(seconds * 1000) + STARVED if seconds else 0)
-        self.handle.waits += 1
-        return self.real.wait(min(seconds, 0.001))
-
-    def result(self) -> Outcome:
-        return self.real.result()
-
-
 def refill_of(
     *bodies: str, has_time: Callable[[], bool] = lambda: True
 ) -> tuple[Refill, Hanging, ReleasesWhenEmpty, MemoryObserver]:
@@ -263,7 +244,6 @@ def refill_of(
     handle = Hanging(clock, slots, release, [])
     refill = Refill(
         handle=handle,
-        clock=clock,
         queue=queue,
         suspects="suspects",
         slots=slots,
@@ -307,7 +287,7 @@ def test_what_it_received_is_brought_to_its_end() -> None:
 
     def handled(received: Sequence[ReceivedMessage]) -> list[str]:
         if received[0].body == "the batch":
-            with handle.slots.one(PARTY), handle.slots.waiting():
+            with handle.slots.one(PARTY), handle.slots.kept_waiting():
                 handle.clock.move(TAKES_LONG)
                 batch.wait(10)
             return []
@@ -372,27 +352,6 @@ def test_as_long_as_nothing_hangs_nothing_is_received() -> None:
     refill, handle, queue, _ = refill_of("quick")
     assert refill(batch_of("a", "b")) == []
     assert handle.handled == ["a", "b"]
-    assert len(queue.messages) == 1
-
-
-def test_a_function_that_wakes_too_late_receives_nothing() -> None:
-    """Its attempts take long because it has no processor: more of them would be late, too."""
-    refill, handle, queue, _ = refill_of("quick")
-
-    class Starved:
-        """Each wait takes longer than it was meant to."""
-
-        def start(self, do: Callable[[], Outcome]) -> Running[Outcome]:
-            return Late(Started().start(do), handle)
-
-    ended = Event()
-    starved = evolve(refill, background=Starved())
-    Thread(target=lambda: ended.set() if starved(batch_of("slow")) == [] else None, daemon=True).start()
-    while handle.waits < 20:
-        assert not ended.wait(0.01)
-    assert handle.handled == ["slow"]
-    handle.release.set()
-    assert ended.wait(10)
     assert len(queue.messages) == 1
 
 
@@ -502,7 +461,7 @@ def test_what_a_circuit_keeps_back_takes_no_place() -> None:
 
 def test_what_waits_for_its_turn_keeps_its_batch_waiting_and_holds_no_slot() -> None:
     slots = Slots(clock=(clock := ManualClock(NOW)))
-    with slots.waiting():
+    with slots.kept_waiting():
         clock.move(700)
         assert (slots.longest(), slots.free()) == (700, SLOTS)
     assert slots.longest() == 0
