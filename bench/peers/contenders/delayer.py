@@ -36,7 +36,8 @@ class Delayer:
     comes_back_seconds = 120  # the queues of the actions hide a message for 90
 
     def __init__(self, parameters: Mapping[str, str]) -> None:
-        self.parameters = parameters
+        # Many thousands are POSTed at once, to see what they take: an owner's quota is not what is measured.
+        self.parameters = {"MaxCreatesPerSecond": "0", **parameters}
         self.far_ahead = 0  # schedules that only wait
         self.settings = " ".join(f"{name}={value}" for name, value in sorted(parameters.items()))
 
