@@ -5,6 +5,7 @@ The threads are greenlets here, and wherever one of them waits, each of those th
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from threading import Condition, Thread
 from typing import Any
 
@@ -159,6 +160,39 @@ def played(stage: Stage, wishes: Sequence[Sequence[str]], attempting: int) -> di
         stage.play([lambda own=one: body(own, end) for one in wishes])  # type: ignore[misc] # a default binds it
     assert attendance.running == 0
     return answers
+
+
+def test_whoever_comes_back_from_its_target_is_waited_for_and_leaves_nobody_waiting() -> None:
+    """Two are at their targets while a third asks: they are back before its moment is over, or after it."""
+    sizes = set[int]()
+    for path in every_path():
+        stage = Stage(choices=path)
+        attendance, answers = Attendance(meeting=stage), dict[str, str]()
+        gathering = Gathering[str, str](
+            do=stage.request, key_of=str, clock=stage.clock, attendance=attendance, after_attempts=True
+        )
+
+        def asks(
+            wish: str,
+            is_away: bool,
+            end: Callable[[], None],
+            attendance: Attendance = attendance,
+            gathering: Gathering[str, str] = gathering,
+            stage: Stage = stage,
+            answers: dict[str, str] = answers,
+        ) -> None:
+            if is_away:
+                with attendance.away(attempting=1):
+                    stage.wait(0.002)
+            answers[wish] = gathering(wish)
+            end()
+
+        with attendance.batch(3) as end:
+            stage.play([partial(asks, "a", True, end), partial(asks, "b", False, end), partial(asks, "c", True, end)])
+        assert answers == {wish: f"answer to {wish}" for wish in "abc"}
+        assert (attendance.running, attendance.attempting) == (0, 0)
+        sizes.update(map(len, stage.requests))
+    assert sizes == {1, 2, 3}, "together if they are there in time, and alone if not"
 
 
 def test_a_function_that_dies_leaves_nobody_waiting() -> None:
