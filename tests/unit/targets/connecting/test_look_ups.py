@@ -36,7 +36,7 @@ class Time:
 
 def test_a_burst_for_one_host_is_one_look_up() -> None:
     resolver = Resolver()
-    look_ups = LookUps(resolve=resolver)
+    look_ups = LookUps(resolve=resolver, now=Time())
     assert [look_ups.addresses("a.example", 443, 5) for _ in range(50)] == [["192.0.2.1"]] * 50
     assert resolver.asked == ["a.example:443"]
 
@@ -84,7 +84,7 @@ def test_those_who_ask_meanwhile_wait_for_the_same_answer_each_as_long_as_it_may
         answers.wait(20)
         return ["192.0.2.1"]
 
-    look_ups = LookUps(resolve=slow)
+    look_ups = LookUps(resolve=slow, now=Time())
     with pytest.raises(TimeoutError):
         look_ups.addresses("a.example", 80, 0)
     answers.set()
@@ -129,7 +129,7 @@ def test_ten_who_ask_at_once_ask_the_resolver_once() -> None:
         answers.wait(20)
         return ["192.0.2.1"]
 
-    look_ups, together = LookUps(resolve=slow), threading.Barrier(10)
+    look_ups, together = LookUps(resolve=slow, now=Time()), threading.Barrier(10)
 
     def ask() -> None:
         together.wait(20)
@@ -158,7 +158,7 @@ def test_without_a_thread_it_is_a_failure_and_the_next_one_asks_again(monkeypatc
 
 def test_names_without_end_do_not_fill_the_memory() -> None:
     resolver = Resolver()
-    look_ups = LookUps(resolve=resolver)
+    look_ups = LookUps(resolve=resolver, now=Time())
     for number in range(MOST_KEPT + 1):
         look_ups.addresses(f"{number}.example", 80, 5)
     look_ups.addresses(f"{MOST_KEPT}.example", 80, 5)
