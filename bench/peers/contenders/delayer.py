@@ -39,7 +39,7 @@ class Delayer:
         # Many thousands are POSTed at once, to see what they take: an owner's quota is not what is measured.
         self.parameters = {"MaxCreatesPerSecond": "0", **parameters}
         self.far_ahead = 0  # schedules that only wait
-        self.settings = " ".join(f"{name}={value}" for name, value in sorted(parameters.items()))
+        self.settings = " ".join(f"{name}={value}" for name, value in sorted(self.parameters.items()))
 
     def __enter__(self) -> Self:
         self.stack = EmulatedStack(0, self.parameters).__enter__()

@@ -7,7 +7,6 @@ A thread that has made an attempt makes the next one, too: to start one costs mo
 """
 
 import os
-from collections import deque
 from collections.abc import Callable
 from contextvars import Context
 from queue import SimpleQueue
@@ -32,9 +31,7 @@ class AttemptThread:
 
     def __init__(self) -> None:
         self._orders: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
-        self._end = (
-            Lock()
-        )  # let go by the attempt that ends, and taken by whoever waits for that: cheaper than an event
+        self._end = Lock()  # the attempt that ends lets it go, and whoever waits for it takes it: cheaper than an event
         self._end.acquire()
         self._outcome: tuple[Any, BaseException | None] = (None, None)
         self.thread = Thread(target=self._work, name=NAME, daemon=True)
@@ -77,7 +74,7 @@ class TimeLimit:
     """Of each attempt in this execution environment."""
 
     leave: Callable[[int], object] = os._exit  # the messages of the batch come again; nothing has begun with them
-    _idle: deque[AttemptThread] = field(factory=deque, init=False)
+    _idle: list[AttemptThread] = field(factory=list, init=False)
     _left_behind: list[Thread] = field(factory=list, init=False)
     _lock: Lock = field(factory=Lock, init=False)
 

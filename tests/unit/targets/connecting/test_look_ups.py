@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pytest
 from attrs import define, field
@@ -32,6 +32,16 @@ class Time:
 
     def __call__(self) -> float:
         return self.at
+
+
+def ten_at_once(ask: Callable[[], None], may_answer: threading.Event) -> None:
+    """The resolver may answer once all ten have been started."""
+    threads = [threading.Thread(target=ask) for _ in range(10)]
+    for one in threads:
+        one.start()
+    may_answer.set()
+    for one in threads:
+        one.join(20)
 
 
 def test_a_burst_for_one_host_is_one_look_up() -> None:
@@ -111,12 +121,7 @@ def test_a_failure_is_of_the_attempt_that_asked_and_of_no_other() -> None:
         except socket.gaierror:
             answers.append("failed")
 
-    threads = [threading.Thread(target=ask) for _ in range(10)]
-    for one in threads:
-        one.start()
-    may_fail.set()
-    for one in threads:
-        one.join(20)
+    ten_at_once(ask, may_fail)
     assert answers.count("failed") == 1
     assert answers.count(["192.0.2.1"]) == 9
 
@@ -135,12 +140,7 @@ def test_ten_who_ask_at_once_ask_the_resolver_once() -> None:
         together.wait(20)
         look_ups.addresses("a.example", 80, 20)
 
-    threads = [threading.Thread(target=ask) for _ in range(10)]
-    for one in threads:
-        one.start()
-    answers.set()
-    for one in threads:
-        one.join(20)
+    ten_at_once(ask, answers)
     assert asked == ["a.example"]
 
 
