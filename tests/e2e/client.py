@@ -3,7 +3,7 @@
 import http.client
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from attrs import define, field
@@ -93,14 +93,22 @@ class Client:
         return job
 
     def history(
-        self, schedule_id: str, last: str, seconds: float = 15, headers: Mapping[str, str] | None = None
+        self,
+        schedule_id: str,
+        last: str,
+        seconds: float = 15,
+        headers: Mapping[str, str] | None = None,
+        beside: Collection[str] = (),
     ) -> list[dict[str, Any]]:
-        """The history, once the journal has come as far as this event."""
+        """The history, once the journal has come as far as this event, and has those of `beside` too.
+
+        Events of two ids (the accepted and the decided one) come to the journal in no order between them.
+        """
         deadline = time.monotonic() + seconds
         while True:
             found = self.call("GET", f"/schedules/{schedule_id}", headers=headers)[2]
             history: list[dict[str, Any]] = found.get("history", [])
-            if history and history[-1]["event"] == last:
+            if history and history[-1]["event"] == last and {one["event"] for one in history}.issuperset(beside):
                 return history
             assert time.monotonic() < deadline, found
             time.sleep(0.1)
