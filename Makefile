@@ -21,7 +21,7 @@ HANDLERS := .mypy_cache/handlers# each by a name of its own: mypy takes two file
 ENGINES := .engines/installed
 # A function's name holds the stack's, and Lambda takes 64 characters. CloudFormation would find out in the middle.
 LONGEST_STACK_NAME := 38
-CODE := shared local functions examples operate tests docs/hooks $(wildcard bench)
+CODE := shared client local functions examples operate tests docs/hooks $(wildcard bench)
 PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-annotate --no-header
 
@@ -31,7 +31,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local test test-fast lint format docs docs-serve bench profile scale endpoints simulate model record contract new-executor \
+.PHONY: help local client test test-fast lint format docs docs-serve bench profile scale endpoints simulate model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -54,7 +54,7 @@ lint: $(INSTALLED) ## ruff, mypy, cfn-lint, and whether `make contract` was forg
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --check --quiet $(CODE) || { echo "Not formatted; run: make format" >&2; exit 1; }
 	@$(BIN)/python shared/contract.py --check
-	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py local operate docs/hooks $(wildcard bench tests)
+	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py client/delayer_client local operate docs/hooks $(wildcard bench tests)
 	@rm -rf $(HANDLERS); mkdir -p $(HANDLERS)
 	@for handler in functions/*/app.py examples/*/app.py; do name=$$(basename $$(dirname $$handler)); \
 		ln -s ../../$$handler $(HANDLERS)/$$(echo $$name | tr - _).py; done
@@ -91,6 +91,10 @@ record: $(INSTALLED) ## write down what the simulation and the model find (ARGS=
 
 contract: $(INSTALLED) ## write openapi.yaml and the layer's schemas anew, from the classes of the actions
 	@$(BIN)/python shared/contract.py
+
+client: $(INSTALLED) ## build the wheel of the client, its command line and its console into client/dist/
+	@rm -rf client/dist; $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir client/dist ./client && \
+		echo "Built $$(ls client/dist/*.whl)."
 
 endpoints: $(INSTALLED) ## write the layer's list of AWS's endpoints anew, from that of botocore
 	@PYTHONPATH=shared $(BIN)/python shared/endpoints.py
@@ -148,7 +152,7 @@ $(ENGINES): tests/contract/dynoxide/package.json tests/contract/dynoxide/package
 	if command -v npm >/dev/null && (cd $(@D) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null); \
 		then touch $@; else echo "Without npm, the contract tests leave out the engine dynoxide."; fi
 
-$(INSTALLED): requirements-dev.txt
+$(INSTALLED): requirements-dev.txt client/pyproject.toml
 	@python=; for candidate in $(PYTHON) python3.13 python3.12 python3.11 python3 python; do \
 		if $$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; \
 		then python=$$candidate; break; fi; done; \
@@ -162,4 +166,5 @@ $(INSTALLED): requirements-dev.txt
 	rm -f .venv-error; \
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.txt || \
 		{ echo "The Python packages could not be installed; see above." >&2; exit 1; }; \
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable client || exit 1; \
 	touch $@; echo "Set up .venv in $$(( $$(date +%s) - began )) s."
