@@ -131,7 +131,8 @@ class Plainer(ast.NodeTransformer):
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         """`type: Literal['x']` is what msgspec calls a tag."""
         self.generic_visit(node)
-        node.keywords = [ast.keyword("frozen", ast.Constant(True)), ast.keyword("kw_only", ast.Constant(True))]
+        tags = [one for one in node.keywords if one.arg in ("tag", "tag_field")]  # it had them as part of a union
+        node.keywords = [ast.keyword("frozen", ast.Constant(True)), ast.keyword("kw_only", ast.Constant(True)), *tags]
         for field in [one for one in node.body if isinstance(one, ast.AnnAssign)]:
             if field.value is None and (match := re.fullmatch(r"Literal\['([^']+)'\]", ast.unparse(field.annotation))):
                 node.body.remove(field)

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 
-class Model(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True):
+class Model(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True, repr_omit_defaults=True):
     """Something that the API takes or gives. A field that it does not have is None."""
 
     def as_json(self) -> dict[str, Any]:

@@ -365,27 +365,27 @@ class Times(Model, frozen=True, kw_only=True):
     "The release of the tz database that they are reckoned with."
 
 
-class ApiKeyConnection(Model, frozen=True, kw_only=True):
+class ApiKeyConnection(Model, frozen=True, kw_only=True, tag_field="type", tag="api-key"):
     """A header with a key."""
 
     header_name: str = named(name="headerName")
     value: str
 
 
-class BasicConnection(Model, frozen=True, kw_only=True):
+class BasicConnection(Model, frozen=True, kw_only=True, tag_field="type", tag="basic"):
     """A user name and a password, in the header Authorization (RFC 7617)."""
 
     username: str
     password: str
 
 
-class BearerConnection(Model, frozen=True, kw_only=True):
+class BearerConnection(Model, frozen=True, kw_only=True, tag_field="type", tag="bearer"):
     """A token that does not change, in the header Authorization (RFC 6750)."""
 
     token: str
 
 
-class OAuth2Connection(Model, frozen=True, kw_only=True):
+class OAuth2Connection(Model, frozen=True, kw_only=True, tag_field="type", tag="oauth2-client-credentials"):
     """Tokens that an endpoint issues for a client id and its secret (RFC 6749, 4.4), in the header Authorization. One is fetched at most once a minute, and used until a minute before it expires."""
 
     token_url: str = named(name="tokenUrl")
