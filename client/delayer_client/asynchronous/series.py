@@ -15,6 +15,7 @@ from delayer_client.api.models import (
     SeriesBackfill,
     SeriesChanged,
     SeriesHalted,
+    SeriesPage,
     SeriesResumed,
     SeriesRun,
     Times,
@@ -118,6 +119,17 @@ class AsyncSeriesCalls:
             cursor = page.next_cursor
             if not cursor:
                 return
+
+    async def page(
+        self,
+        *,
+        group: str | None = None,
+        state: str | None = None,
+        page_size: int | None = None,
+        cursor: str | None = None,
+    ) -> SeriesPage:
+        """One page of `list`. `cursor` is the `next_cursor` of the page before; without it, the first."""
+        return await self._sender.send(series.page(group, state, page_size, cursor))
 
     async def preview(self, repeat: Rule, count: int | None = None) -> Times:
         """The next times of a rule, 10 if not said otherwise. Nothing is stored. Raises Invalid."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import httpx
 
 from delayer_client.api.action import AnyAction, AnyPolicy
-from delayer_client.api.models import ActionType, OnLate, Retry, Schedule, SigningSecret
+from delayer_client.api.models import ActionType, OnLate, Retry, Schedule, SchedulePage, SigningSecret
 from delayer_client.calls import owned, schedules
 from delayer_client.calls.schedules import NOT_GIVEN, BatchResult, Cancellation, NewSchedule
 from delayer_client.calls.times import Seconds
@@ -144,6 +144,19 @@ class Delayer:
             cursor = page.next_cursor
             if not cursor:
                 return
+
+    def page(
+        self,
+        *,
+        group: str | None = None,
+        state: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        page_size: int | None = None,
+        cursor: str | None = None,
+    ) -> SchedulePage:
+        """One page of `list`. `cursor` is the `next_cursor` of the page before; without it, the first."""
+        return self._sender.send(schedules.page(group, state, since, until, page_size, cursor))
 
     def cancel(self, schedule_id: str) -> Cancellation:
         """True only if it will never be handed over; else its `reason` says why. Raises NotFound, Expired, NoAnswer."""

@@ -1,0 +1,1 @@
+"""Who gets in: no page but the console's own, and where a token is asked for, only whoever has it."""

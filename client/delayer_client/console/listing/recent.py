@@ -1,0 +1,65 @@
+"""The schedules that were due last: a list runs forward in time, so it is asked piece by piece, backwards."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from attrs import frozen
+
+from delayer_client.api.models import Schedule
+from delayer_client.asynchronous.client import AsyncDelayer
+
+AT_MOST: Final = 1_000  # schedules that figures cover
+PAGE: Final = 100
+LONGEST: Final = timedelta(hours=1)
+FIRST: Final = timedelta(minutes=2)
+SHORTEST: Final = timedelta(seconds=1)
+
+
+@frozen(kw_only=True)
+class Listed:
+    """In due order."""
+
+    schedules: Sequence[Schedule]
+    since: datetime
+    until: datetime
+    is_cut: bool  # there are more than were read
+
+
+async def recent(client: AsyncDelayer, now: datetime, at_most: int = AT_MOST) -> Listed:
+    """Those that were due last, an hour back at most."""
+    found: list[Schedule] = []
+    until, span = now, FIRST
+    while until > now - LONGEST and len(found) < at_most:
+        since = max(until - span, now - LONGEST)
+        piece = await between(client, since, until, at_most - len(found))
+        if piece.is_cut and span > SHORTEST:
+            span = max(span / 8, SHORTEST)
+            continue
+        found = [*piece.schedules, *found]
+        until, span = since, span * 4
+        if piece.is_cut:
+            break
+    is_cut = until > now - LONGEST
+    return Listed(schedules=found[-at_most:], since=until, until=now, is_cut=is_cut)
+
+
+async def between(
+    client: AsyncDelayer, since: datetime | None, until: datetime | None, at_most: int, state: str | None = None
+) -> Listed:
+    """The first of those that are due in this time."""
+    found: list[Schedule] = []
+    cursor = None
+    while True:
+        page = await client.page(since=since, until=until, state=state, page_size=PAGE, cursor=cursor)
+        found += page.schedules
+        cursor = page.next_cursor
+        if not cursor or len(found) >= at_most:
+            break
+    first, last = since or _due(found, 0), until or _due(found, -1)
+    return Listed(schedules=found[:at_most], since=first, until=last, is_cut=bool(cursor) or len(found) > at_most)
+
+
+def _due(found: Sequence[Schedule], place: int) -> datetime:
+    due = found[place].point_in_time if found else None
+    return due or datetime.min.replace(tzinfo=None).astimezone()

@@ -1,0 +1,92 @@
+"""Figures of the whole stack, for whoever has AWS credentials: CloudWatch's, and what operators have stopped."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from attrs import define, field, frozen
+
+from delayer_client.console.place import Place
+
+if TYPE_CHECKING:
+    from delayer_client.operator import OperatorStack
+
+KEPT: Final = timedelta(seconds=30)  # CloudWatch's values are those of whole minutes
+NOBODY: Final = "This console was started without a way to the operator functions."
+
+
+@frozen(kw_only=True)
+class WholeStack:
+    """What is known; `problem` says why it is not."""
+
+    problem: str = ""
+    p50: float | None = None  # milliseconds, of the last minute that has a value
+    p99: float | None = None
+    failed: float = 0  # of the last fifteen minutes
+    dead_lettered: float = 0
+    canary: Mapping[str, Sequence[float]] = field(factory=dict)  # near and far: lateness of a quarter of an hour
+    flow: Mapping[str, Sequence[Mapping[str, Any]]] = field(factory=dict)  # suspensions, circuits, limits
+
+
+@define
+class Watch:
+    """Asks every half minute at most, however many pages are open."""
+
+    place: Place
+    _last: WholeStack | None = None
+    _at: datetime | None = None
+    _turn: asyncio.Lock = field(factory=asyncio.Lock)
+
+    async def look(self) -> WholeStack:
+        """What was known half a minute ago, or is now."""
+        async with self._turn:
+            now = self.place.now()
+            if self._last is None or self._at is None or now - self._at > KEPT:
+                self._last, self._at = await asyncio.to_thread(examined, self.place, now), now
+            return self._last
+
+
+def stack_of(place: Place) -> "OperatorStack":
+    """The operator functions. Raises an error of people's words."""
+    if place.operator is None:
+        raise LookupError(NOBODY)
+    return place.operator()
+
+
+def examined(place: Place, now: datetime) -> WholeStack:
+    """Nothing of it fails: without credentials or permission there is a sentence instead."""
+    try:
+        stack = stack_of(place)
+        return _examined(stack, now)
+    except Exception as error:  # noqa: BLE001 - boto3 raises many; the page without these figures is worth more
+        return WholeStack(problem=str(error))
+
+
+def _examined(stack: "OperatorStack", now: datetime) -> WholeStack:
+    from delayer_client.operator.doctor.gather.metrics import Metric, figures
+
+    def of(name: str, statistic: str) -> Metric:
+        return Metric(namespace="Delayer", name=name, dimensions={"service": stack.name}, statistic=statistic)
+
+    found = figures(
+        stack,
+        {
+            "p50": of("Lateness", "p50"),
+            "p99": of("Lateness", "p99"),
+            "failed": of("Failed", "Sum"),
+            "dead": of("DeadLettered", "Sum"),
+            "near": of("CanaryNearLateness", "Maximum"),
+            "far": of("CanaryFarLateness", "Maximum"),
+        },
+        now,
+    )
+    flow = stack.flow.list()
+    return WholeStack(
+        p50=next(iter(found["p50"][-1:]), None),
+        p99=next(iter(found["p99"][-1:]), None),
+        failed=sum(found["failed"]),
+        dead_lettered=sum(found["dead"]),
+        canary={"near": found["near"], "far": found["far"]},
+        flow={name: flow.get(name, []) for name in ("suspensions", "circuits", "limits")},
+    )

@@ -1,0 +1,78 @@
+"""Pages from templates."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from delayer_client.console.guards.sessions import Message, Session
+from delayer_client.console.place import PREFIX, Place
+from delayer_client.console.words import numbers, schedules, times
+
+FOLDER: Final = Path(__file__).parent
+
+
+@cache
+def environment() -> Environment:
+    """Everything is escaped; a name that is not there is an error, not an empty text."""
+    made = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "moment": times.moment,
+        "clock": times.clock,
+        "ahead": times.ahead,
+        "lateness": numbers.lateness,
+        "number": numbers.grouped,
+        "pretty": schedules.pretty,
+        "target": schedules.target,
+        "kind": schedules.kind,
+        "short": schedules.short,
+        "link": schedules.link,
+        "series_link": schedules.series_link,
+    }
+    made.globals |= {"prefix": PREFIX, "state_word": schedules.state_word, "labels": schedules.labels}
+    return made
+
+
+def place_in(request: Request) -> Place:
+    """The stack that the request is about."""
+    found: Place = request.app.state.place
+    return found
+
+
+def session_of(request: Request) -> Session:
+    """Of the browser that asks."""
+    found: Session = request.scope["session"]
+    return found
+
+
+def say(request: Request, message: Message) -> None:
+    """Shown with the next page."""
+    session_of(request).messages.append(message)
+
+
+def page(
+    request: Request, template: str, context: Mapping[str, Any], *, status: int = 200, here: str = ""
+) -> HTMLResponse:
+    """A page. `here` is its place in the navigation."""
+    place, session = place_in(request), session_of(request)
+    given = {
+        "here": here,
+        "now": place.now(),
+        "place": place,
+        "owner": session.owner,
+        "query": "",
+        "messages": session.take_messages(),
+        "is_part": request.headers.get("hx-request") == "true",
+        **context,
+    }
+    return HTMLResponse(environment().get_template(template).render(given), status)

@@ -1,0 +1,1 @@
+"""What the console says, in people's words."""

@@ -1,0 +1,84 @@
+"""A schedule, as the lists show it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+from delayer_client.api.models import Schedule
+from delayer_client.console.place import PREFIX
+
+STATES: Final[Mapping[str, str]] = {
+    "undecided": "waits for its time",
+    "decided": "its time is decided",
+    "scheduled": "stored",
+    "enqueued": "swept",
+    "claimed": "handed over",
+    "executed": "executed",
+    "failed": "failed",
+    "cancelled": "cancelled",
+    "replaced": "replaced",
+    "dropped": "dropped",
+    "dead-lettered": "dead letter",
+}
+BAD: Final = frozenset({"failed", "dead-lettered"})
+LIVE: Final = frozenset({"undecided", "scheduled", "enqueued", "claimed"})
+# What names the target of each type, the first that is there.
+TARGETS: Final = ("url", "queueUrl", "functionArn", "topicArn", "stateMachineArn", "eventBusArn", "channel", "host")
+
+
+def state_word(state: str) -> str:
+    """For people; a state that is not known here is said as it is."""
+    return STATES.get(state, state)
+
+
+def action_of(one: Any) -> Mapping[str, Any]:
+    """What it does, as far as the API has said; empty if it has not."""
+    return getattr(one, "action", None) or {}
+
+
+def kind(one: Any) -> str:
+    """The type of its action."""
+    return str(action_of(one).get("type", ""))
+
+
+def target(one: Any) -> str:
+    """The host of a URL, or the last part of another name."""
+    action = action_of(one)
+    found = next((str(action[name]) for name in TARGETS if action.get(name)), "")
+    if "://" in found:
+        parts = urlsplit(found)
+        return parts.netloc if kind(one) == "http-request" else parts.path.rpartition("/")[2] or parts.netloc
+    return found.rpartition(":")[2]
+
+
+def short(schedule_id: str) -> str:
+    """Enough to tell it from its neighbours: ids begin with the time."""
+    return f"{schedule_id[:6]}…{schedule_id[-6:]}" if len(schedule_id) > 14 else schedule_id
+
+
+def link(schedule_id: str) -> str:
+    """Its page."""
+    return f"{PREFIX}/schedules/{quote(schedule_id, safe='')}"
+
+
+def series_link(series_id: str) -> str:
+    """Its page."""
+    return f"{PREFIX}/series/{quote(series_id, safe='')}"
+
+
+def pretty(value: Any) -> str:
+    """JSON for people. Escaped by the template, as every text."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def labels(one: Any) -> list[tuple[str, str]]:
+    """Group and tags: what it says, and what a search for it is."""
+    group = [(str(one.group), f"group:{one.group}")] if getattr(one, "group", None) else []
+    tags = getattr(one, "tags", None) or {}
+    return group + [(f"{name}: {text}", f"tag:{name}={text}") for name, text in tags.items()]
+
+
+def is_live(one: Schedule) -> bool:
+    """Whether it may still be handed over, or attempted."""
+    return one.state in LIVE
