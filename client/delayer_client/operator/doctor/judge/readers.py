@@ -62,6 +62,13 @@ FAILS: Final = Entry(
 KEPT_UP: Final = Entry(
     code="streams-keep-up", severity=Severity.OK, area=STREAMS, means="The functions that read streams are up to date."
 )
+NOT_MEASURED: Final = Entry(
+    code="streams-not-measured",
+    severity=Severity.NOTE,
+    area=STREAMS,
+    means="There is no figure of how far the streams are behind: CloudWatch has none, as on one machine.",
+    do="On AWS look again in a few minutes. On one machine the area ticks shows whether the stream is read.",
+)
 BEHIND: Final = Entry(
     code="stream-behind",
     severity=Severity.WARNING,
@@ -70,7 +77,7 @@ BEHIND: Final = Entry(
     do="Look at its errors and throttles, and remove the cause. It catches up by itself.",
     link="runbook.md#iteratoragealarm",
 )
-ENTRIES: Final = (ENABLED, DISABLED, GONE, CHANGING, FAILS, KEPT_UP, BEHIND)
+ENTRIES: Final = (ENABLED, DISABLED, GONE, CHANGING, FAILS, KEPT_UP, NOT_MEASURED, BEHIND)
 
 
 def judge(readers: Sequence[Reader]) -> Iterator[Finding]:
@@ -101,12 +108,11 @@ def judge_streams(facts: StreamFacts) -> Iterator[Finding]:
     for name, age in late:
         link = next((link for end, link in BEHIND_LINKS.items() if name.endswith(end)), "")
         yield BEHIND(f"{name} is {age / 1000:,.0f} s behind its stream.", about=name, link=link, behindMs=age)
-    if not late:
-        oldest = max((age for age in facts.behind.values() if age is not None), default=None)
-        shown = (
-            "Nothing has been in the streams lately." if oldest is None else f"At most {oldest / 1000:,.1f} s behind."
-        )
-        yield KEPT_UP(shown, behindMs=oldest)
+    known = [age for age in facts.behind.values() if age is not None]
+    if not known:
+        yield NOT_MEASURED("There is no figure of how far the streams are behind.")
+    elif not late:
+        yield KEPT_UP(f"They are at most {max(known) / 1000:,.1f} s behind.", behindMs=max(known))
 
 
 def _allowed(name: str) -> float:
