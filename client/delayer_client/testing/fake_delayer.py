@@ -7,18 +7,17 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from delayer.aws.http import problems
+from delayer.aws.http.requests import ANONYMOUS
 from delayer.core.schedule.instants import SECOND, Millis
+from delayer_client import AsyncDelayer, Delayer, Nothing
 from delayer_client.testing.attempts import Answer, Answers, Attempt
 from delayer_client.testing.routes import Found
 from delayer_client.testing.stack import FakeStack
 from delayer_client.testing.targets import datetime_of
 from delayer_client.testing.transport import Answered, FakeTransport
-
-if TYPE_CHECKING:
-    from delayer_client import AsyncDelayer, Delayer
 
 URL: Final = "http://delayer.fake"
 START: Final = datetime(2027, 1, 4, 9, 0, tzinfo=UTC)  # a Monday
@@ -72,17 +71,30 @@ class FakeDelayer:
         """Where it seems to be. Nothing is ever looked up."""
         return URL
 
-    def client(self, **settings: Any) -> "Delayer":
-        """A client of it; `settings` are those of Delayer."""
-        from delayer_client import Delayer
+    def client(self, **settings: Any) -> Delayer:
+        """A client of it; `settings` are those of Delayer. While it waits, the clock of the fake goes on."""
+        return Delayer(self.url, **{**self._settings, "sleep": self._slept, **settings})
 
-        return Delayer(self.url, transport=self.transport, **settings)
-
-    def async_client(self, **settings: Any) -> "AsyncDelayer":
+    def async_client(self, **settings: Any) -> AsyncDelayer:
         """The same, for asyncio."""
-        from delayer_client import AsyncDelayer
 
-        return AsyncDelayer(self.url, transport=self.transport, **settings)
+        async def slept(seconds: float) -> None:
+            self._slept(seconds)
+
+        return AsyncDelayer(self.url, **{**self._settings, "sleep": slept, **settings})
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """Nothing of the environment counts here."""
+        return {
+            "transport": self.transport,
+            "credentials": Nothing(),
+            "owner": self._owner or ANONYMOUS,
+            "now": lambda: self.now,
+        }
+
+    def _slept(self, seconds: float) -> None:
+        self.advance(timedelta(seconds=seconds))
 
     # ------------------------------------------------------------ time
 
