@@ -8,6 +8,7 @@ from local.emulator.access.awaited_answers import AwaitedAnswers
 from local.emulator.access.issued_keys import IssuedKeys
 from local.emulator.access.signatures import Signatures
 from local.emulator.asgi import Application, Receive, Scope, Send
+from local.emulator.console.first_request import Console
 from local.emulator.aws_port import AwsPort
 from local.emulator.function_logs import FunctionLogs
 from local.emulator.gateway import Gateway
@@ -29,7 +30,7 @@ def application(aws_port: int, api_port: int, log_folder: Path, metering: bool, 
     if meter:
         request_capacity()
         emulator = Metering(emulator, meter, aws_port, stored_item)
-    gateway = Gateway(emulator, prepare=lambda: start_functions(logs))
+    gateway = Gateway(emulator, prepare=lambda: start_functions(logs), console=Console(api_port))
     exports = f".local/{api_port}/{EXPORTS}"
     own = {"/_local/api": gateway.open_api, "/_local/functions": gateway.start_functions}
     aws = AwsPort(emulator, own, Signatures(IssuedKeys(pair).secret_of), exports, AwaitedAnswers().awaits)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from local.emulator.asgi import Application, Receive, Scope, Send, body_of, headers_of, respond
+from local.emulator.console.first_request import is_console
 from local.web_pages import Doorkeeper
 
 DOOR = Doorkeeper(own_pages=True, subdomains=False)
@@ -17,17 +18,22 @@ DOOR = Doorkeeper(own_pages=True, subdomains=False)
 class Gateway:
     """The API's port. It refuses requests of other web pages, because the API asks for no credentials here.
 
-    `prepare` starts the functions, and returns what failed, or "".
+    `prepare` starts the functions, and returns what failed, or "". `console` is served beside the API, if there is one.
     """
 
-    def __init__(self, emulator: Application, prepare: Callable[[], str] = str) -> None:
+    def __init__(
+        self, emulator: Application, prepare: Callable[[], str] = str, console: Application | None = None
+    ) -> None:
         self.emulator = emulator
         self.prepare = prepare
+        self.console = console
         self.api_id: str | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request. The response is 503 until the stack has been created."""
-        if refusal := DOOR.refusal_of(headers_of(scope)):
+        if self.console and is_console(scope["path"]):
+            await self.console(scope, receive, send)
+        elif refusal := DOOR.refusal_of(headers_of(scope)):
             await respond(send, 403, refusal)
         elif self.api_id is None:
             await respond(send, 503, "The stack is being created; try again in a few seconds.")

@@ -21,8 +21,7 @@ class Listed:
     """In due order."""
 
     schedules: Sequence[Schedule]
-    since: datetime
-    until: datetime
+    since: datetime | None = None  # how far back it reaches; None: no end was asked for
     is_cut: bool  # there are more than were read
 
 
@@ -41,7 +40,7 @@ async def recent(client: AsyncDelayer, now: datetime, at_most: int = AT_MOST) ->
         if piece.is_cut:
             break
     is_cut = until > now - LONGEST
-    return Listed(schedules=found[-at_most:], since=until, until=now, is_cut=is_cut)
+    return Listed(schedules=found[-at_most:], since=until, is_cut=is_cut)
 
 
 async def between(
@@ -56,10 +55,4 @@ async def between(
         cursor = page.next_cursor
         if not cursor or len(found) >= at_most:
             break
-    first, last = since or _due(found, 0), until or _due(found, -1)
-    return Listed(schedules=found[:at_most], since=first, until=last, is_cut=bool(cursor) or len(found) > at_most)
-
-
-def _due(found: Sequence[Schedule], place: int) -> datetime:
-    due = found[place].point_in_time if found else None
-    return due or datetime.min.replace(tzinfo=None).astimezone()
+    return Listed(schedules=found[:at_most], since=since, is_cut=bool(cursor) or len(found) > at_most)

@@ -1,0 +1,163 @@
+"""The path of one schedule: stored, swept, held, claimed, its attempts, its end."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from attrs import frozen
+from markupsafe import Markup
+
+from delayer_client.api.models import HistoryEntry, Schedule
+from delayer_client.console.pictures.svg import element, joined, picture
+from delayer_client.console.words.schedules import BAD
+from delayer_client.console.words.times import duration, iso
+
+STEP: Final = 128.0
+HEIGHT: Final = 128.0
+LINE: Final = 46.0
+RADIUS: Final = 9.0
+ATTEMPTS: Final = 3  # that are drawn one by one; those between the first and the last two are one station
+WORDS: Final = {
+    "scheduled": "stored",
+    "enqueued": "swept",
+    "claimed": "claimed",
+    "claimed-again": "claimed again",
+    "stop-requested": "stop asked",
+    "dead-lettered": "dead letter",
+}
+ENDS: Final = frozenset({"executed", "failed", "cancelled", "decided", "replaced", "dropped", "dead-lettered"})
+NEUTRAL: Final = frozenset({"cancelled", "decided", "replaced", "dropped"})
+
+
+@frozen(kw_only=True)
+class Station:
+    """One place on the way."""
+
+    name: str
+    at: datetime | None = None  # None: it is not known, or it is still to come
+    note: str = ""
+    look: str = "done"  # done, good, bad, plain, here, ahead
+
+
+def stations(one: Schedule, now: datetime) -> list[Station]:
+    """Where it was, where it is, and what is still to come."""
+    history = one.history or []
+    found = _merged([_station(entry, one) for entry in history]) if history else _without_history(one)
+    return found + _ahead(one, now)
+
+
+def _station(entry: HistoryEntry, one: Schedule) -> Station:
+    name = WORDS.get(entry.event, entry.event)
+    if entry.event == "attempt-failed":
+        return Station(name=f"attempt {entry.attempt}", at=entry.at, note="failed", look="bad")
+    if entry.event in ENDS:
+        return Station(name=name, at=entry.at, note=_end_note(entry, one), look=_look(entry.event))
+    note = "about" if entry.estimated else ""
+    if entry.event == "redriven" and entry.by:
+        note = f"by {entry.by[-14:]}"
+    return Station(name=name, at=entry.at, note=note)
+
+
+def _end_note(entry: HistoryEntry, one: Schedule) -> str:
+    if entry.lateness_ms is not None and entry.attempt == 1:
+        return f"{entry.lateness_ms:,} ms late"
+    attempt = entry.attempt or one.attempt
+    return f"attempt {attempt}" if attempt and attempt > 1 else ""
+
+
+def _look(event: str) -> str:
+    return "bad" if event in BAD else "plain" if event in NEUTRAL else "good"
+
+
+def _merged(found: list[Station]) -> list[Station]:
+    """Many failed attempts are few stations: the first, how many follow, the last."""
+    failed = [place for place, station in enumerate(found) if station.name.startswith("attempt ")]
+    if len(failed) <= ATTEMPTS:
+        return found
+    between = failed[1:-1]
+    middle = Station(name=f"{len(between)} attempts", at=found[between[-1]].at, note="failed", look="bad")
+    return [
+        middle if place == between[0] else station
+        for place, station in enumerate(found)
+        if place == between[0] or place not in between
+    ]
+
+
+def _without_history(one: Schedule) -> list[Station]:
+    found = [Station(name="stored", at=one.created_at)]
+    if one.state in ("enqueued", "claimed", *ENDS) and one.state != "decided":
+        found.append(Station(name="swept"))
+    if one.claimed_at:
+        found.append(Station(name="claimed", at=one.claimed_at))
+    if one.state in ENDS:
+        found.append(Station(name=WORDS.get(one.state, one.state), at=one.since, look=_look(one.state)))
+    return found
+
+
+def _ahead(one: Schedule, now: datetime) -> list[Station]:
+    due = one.point_in_time
+    fires = Station(name="fires", at=due, note=_until(due, now), look="ahead")
+    match one.state:
+        case "undecided":
+            return [Station(name="waits", note="for its time", look="here"), Station(name="fires", look="ahead")]
+        case "scheduled":
+            return [Station(name="in the table", note="waits", look="here"), Station(name="swept", look="ahead"), fires]
+        case "enqueued":
+            return [Station(name="held", note=one.waiting.for_ if one.waiting else "in the queue", look="here"), fires]
+        case "claimed" if one.next_attempt_at:
+            again = _until(one.next_attempt_at, now)
+            return [Station(name=f"attempt {one.attempt}", at=one.next_attempt_at, note=again, look="here")]
+        case "claimed":
+            return [Station(name=f"attempt {one.attempt or 1}", note="under way", look="here")]
+        case _:
+            return []
+
+
+def _until(at: datetime | None, now: datetime) -> str:
+    if at is None:
+        return ""
+    return f"in {duration(at - now)}" if at > now else f"{duration(now - at)} overdue"
+
+
+def path(one: Schedule, now: datetime) -> Markup:
+    """As a line with stations, the latest to the right."""
+    found = stations(one, now)
+    width = STEP * len(found)
+    parts = [_line(place, station) for place, station in enumerate(found[1:])]
+    parts += [_drawn(station, place, found) for place, station in enumerate(found)]
+    said = "; ".join(f"{one.name} {_clock(one.at)} {one.note}".strip() for one in found)
+    return picture(width, HEIGHT, joined(parts), label=f"Its path, in UTC: {said}", class_="path")
+
+
+def _line(place: int, to: Station) -> Markup:
+    begin = STEP * (place + 0.5) + RADIUS + 3
+    look = "ahead" if to.look == "ahead" else "walked"
+    return element("line", x1=begin, x2=begin + STEP - 2 * RADIUS - 6, y1=LINE, y2=LINE, class_=f"way {look}")
+
+
+def _drawn(station: Station, place: int, all_of: list[Station]) -> Markup:
+    x = STEP * (place + 0.5)
+    parts = [
+        element("circle", cx=x, cy=LINE, r=RADIUS, class_=f"station {station.look}"),
+        element("text", station.name, x=x, y=LINE - 22, text_anchor="middle", class_="name"),
+        element("text", _clock(station.at), x=x, y=LINE + 30, text_anchor="middle", class_="at", **_local(station.at)),
+        element("text", station.note, x=x, y=LINE + 48, text_anchor="middle", class_=f"note {station.look}"),
+    ]
+    if place and station.at and (before := all_of[place - 1].at) and station.at > before:
+        passed = _passed(station.at, before)
+        parts.append(element("text", passed, x=x - STEP / 2, y=LINE - 6, text_anchor="middle", class_="passed"))
+    return joined(parts)
+
+
+def _passed(at: datetime, before: datetime) -> str:
+    span = at - before
+    milliseconds = round(span.total_seconds() * 1000)
+    return f"{milliseconds} ms" if milliseconds < 1000 else duration(span)
+
+
+def _local(at: datetime | None) -> dict[str, object]:
+    """For static/console.js, which shows it in the browser's zone."""
+    return {"data_time": iso(at)} if at else {}
+
+
+def _clock(at: datetime | None) -> str:
+    return at.astimezone(UTC).strftime("%H:%M:%S.%f")[:-3] if at else ""

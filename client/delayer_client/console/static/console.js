@@ -1,0 +1,66 @@
+// What the pages get from script: the browser's own time zone, the chart, and a word when a page cannot be renewed.
+"use strict";
+(() => {
+  const locale = undefined; // the browser's
+  const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false };
+  const moment = { year: "numeric", month: "short", day: "numeric", ...clock };
+  const formats = { clock: new Intl.DateTimeFormat(locale, clock), moment: new Intl.DateTimeFormat(locale, moment) };
+
+  const localize = (root) => {
+    for (const one of root.querySelectorAll("time[data-as]")) {
+      const format = formats[one.dataset.as];
+      if (!format || one.title) continue;
+      one.title = one.textContent.trim();
+      one.textContent = format.format(new Date(one.dateTime));
+    }
+    for (const one of root.querySelectorAll("text[data-time]")) {
+      const at = new Date(one.dataset.time);
+      one.textContent = formats.clock.format(at) + "." + String(at.getMilliseconds()).padStart(3, "0");
+    }
+  };
+
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const charts = [];
+  const draw = (root) => {
+    for (const chart of charts.splice(0)) chart.destroy();
+    if (!window.uPlot) return;
+    for (const place of root.querySelectorAll("[data-plot]")) {
+      const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
+      const points = { label: "ms late", stroke: colour("--accent"), paths: () => null, points: { show: true, size: 6, fill: colour("--accent") } };
+      const options = {
+        width: place.clientWidth, height: place.clientHeight, legend: { show: false }, cursor: { show: false },
+        scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.1, 10)] } },
+        axes: [{ ...axis, space: 90, values: (_, at) => at.map((one) => formats.clock.format(new Date(one * 1000))) },
+               { ...axis, size: 58, values: (_, all) => all.map((one) => one.toLocaleString()) }],
+        series: [{}, points],
+      };
+      charts.push(new window.uPlot(options, JSON.parse(place.dataset.plot), place));
+    }
+  };
+
+  const show = (root) => { localize(root); draw(document); };
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const trouble = (text) => {
+    const place = document.getElementById("trouble");
+    place.textContent = text;
+    place.hidden = !text;
+  };
+
+  document.addEventListener("DOMContentLoaded", () => {
+    show(document);
+    const place = document.getElementById("zone");
+    if (place && zone) place.textContent = `Times are those of ${zone}; UTC is shown on pointing at one.`;
+  });
+  document.addEventListener("htmx:afterSwap", () => { trouble(""); show(document); });
+  document.addEventListener("htmx:beforeRequest", (event) => { if (document.hidden) event.preventDefault(); });
+  document.addEventListener("htmx:responseError", (event) => trouble(`This page could not be renewed (${event.detail.xhr.status}). What you see is as it was.`));
+  document.addEventListener("htmx:sendError", () => trouble("The console does not answer. What you see is as it was."));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    event.preventDefault();
+    document.getElementById("q").focus();
+  });
+  let waiting;
+  addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(() => draw(document), 150); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(document));
+})();

@@ -1,0 +1,1 @@
+"""The pages: what is asked, and which template shows it."""

@@ -1,0 +1,111 @@
+"""What went wrong, as people need it: what it is, and what to do."""
+
+from typing import Any, Final
+
+from attrs import frozen
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from delayer_client.console.rendering import page, place_in
+from delayer_client.errors import (
+    DelayerError,
+    Expired,
+    NoAnswer,
+    NoCredentials,
+    NotAllowed,
+    NotFound,
+    NotUnderstood,
+    OverQuota,
+    Refused,
+    Unavailable,
+)
+
+
+@frozen(kw_only=True)
+class Said:
+    """A page about an error."""
+
+    status: int
+    title: str
+    advice: str
+    detail: str = ""
+    command: str = ""  # that mends it
+
+
+def said_of(error: Exception, url: str, *, is_local: bool) -> Said:
+    """In people's words."""
+    match error:
+        case NoAnswer():
+            return Said(
+                status=502,
+                title="Delayer does not answer",
+                advice="It is not running, or not at this address. Start it, and load this page again."
+                if is_local
+                else "Check the address, and whether this machine reaches it.",
+                detail=f"{url}: {error}",
+                command="make local" if is_local else f"delayer doctor --url {url}",
+            )
+        case NoCredentials():
+            return Said(status=502, title="There are no credentials", advice=str(error))
+        case NotAllowed():
+            return Said(
+                status=403,
+                title="You may not do this",
+                advice="The API knows these credentials and refuses the call, or does not know them. "
+                "Ask whoever runs the stack, or start the console with other credentials.",
+                detail=str(error),
+            )
+        case Expired():
+            return Said(
+                status=410,
+                title="It is too long ago",
+                advice="Schedules are kept for 29 days after they were due.",
+                detail=str(error),
+            )
+        case NotFound():
+            return Said(
+                status=404,
+                title="There is no such thing here",
+                advice="It was never made here, it is forgotten, or it belongs to another owner.",
+                detail=str(error),
+            )
+        case OverQuota():
+            return Said(status=429, title="Too many calls", advice="Wait a little, and load this page again.", detail=str(error))
+        case Unavailable():
+            return Said(
+                status=503,
+                title="Delayer cannot answer now",
+                advice="It does not reach what it needs, or it is being started. Load this page again in a few seconds.",
+                detail=str(error),
+                command="delayer doctor",
+            )
+        case NotUnderstood():
+            return Said(
+                status=502,
+                title="This is not what Delayer answers",
+                advice="Perhaps the address is that of something else.",
+                detail=f"{url}: {error}",
+            )
+        case Refused():
+            return Said(status=error.status, title="The call was refused", advice=str(error))
+        case _:
+            return Said(status=500, title="Something went wrong", advice=str(error))
+
+
+async def delayer_error(request: Request, error: Exception) -> Response:
+    """Of the client."""
+    place = place_in(request)
+    said = said_of(error, place.url, is_local=place.chooses_owner)
+    return page(request, "problem.html", {"said": said}, status=said.status)
+
+
+async def http_error(request: Request, error: Exception) -> Response:
+    """Of the console's own paths."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    advice = "Begin with what happens now, or search above."
+    said = Said(status=status, title="There is no such page" if status == 404 else "This cannot be done", advice=advice)
+    return page(request, "problem.html", {"said": said}, status=status)
+
+
+HANDLERS: Final[dict[Any, Any]] = {DelayerError: delayer_error, HTTPException: http_error}

@@ -1,0 +1,1 @@
+"""The console, which is served beside the API."""
