@@ -8,8 +8,8 @@ from local.emulator.access.awaited_answers import AwaitedAnswers
 from local.emulator.access.issued_keys import IssuedKeys
 from local.emulator.access.signatures import Signatures
 from local.emulator.asgi import Application, Receive, Scope, Send
-from local.emulator.console.first_request import Console
 from local.emulator.aws_port import AwsPort
+from local.emulator.console.first_request import Console
 from local.emulator.function_logs import FunctionLogs
 from local.emulator.gateway import Gateway
 from local.emulator.metering.meter import Meter

@@ -44,5 +44,7 @@ def serve(
     say(f"The console of {place.url} is at {address}\nThe address can be used once. Ctrl-C ends it.")
     if open_browser:
         threading.Timer(SOON, webbrowser.open, [address]).start()
-    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none")
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, proxy_headers=False, ws="none"
+    )
     uvicorn.Server(config).run(sockets=[listening])

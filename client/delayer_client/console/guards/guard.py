@@ -14,7 +14,9 @@ from delayer_client.console.guards.policies import HEADERS
 from delayer_client.console.guards.sessions import Session, Sessions
 
 TOKEN: Final = "token"  # noqa: S105 - the name of the parameter
-PAGE: Final = '<!doctype html><html lang="en"><meta charset="utf-8">{}<title>Delayer</title><main><p>{}</p></main></html>'
+PAGE: Final = (
+    '<!doctype html><html lang="en"><meta charset="utf-8">{}<title>Delayer</title><main><p>{}</p></main></html>'
+)
 AGAIN: Final = PAGE.format('<meta http-equiv="refresh" content="0">', "Delayer’s console opens.")
 USED: Final = "This address has been used. Start <code>delayer console</code> again: it prints another one."
 NEEDS_TOKEN: Final = "Open the console by the address that <code>delayer console</code> has printed."  # noqa: S105
@@ -63,7 +65,9 @@ class Guard:
         if scope["path"].startswith(self.static):
             return Session(id=_cookie(headers, cookie))  # of nobody: what is static asks for no session
         if self.sessions.asks_for_a_token or scope["method"] == "POST":
-            return _refusal(NEEDS_TOKEN if self.sessions.asks_for_a_token else "Your session is over. Load the page anew.")
+            return _refusal(
+                NEEDS_TOKEN if self.sessions.asks_for_a_token else "Your session is over. Load the page anew."
+            )
         return self.sessions.begin()
 
     def _exchanged(self, scope: Scope, token: str, rest: list[tuple[str, str]], cookie: str) -> Response:

@@ -74,7 +74,9 @@ def has_failed(one: Schedule) -> bool:
 
 def waits(one: Schedule, now: datetime) -> bool:
     """Whether it is kept back: overdue, or between two attempts."""
-    is_late = one.state in ("scheduled", "enqueued", "undecided") and bool(one.point_in_time and one.point_in_time < now)
+    is_late = one.state in ("scheduled", "enqueued", "undecided") and bool(
+        one.point_in_time and one.point_in_time < now
+    )
     return bool(one.overdue) or is_late or (one.state == "claimed" and one.next_attempt_at is not None)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from typing import Final
 
 from markupsafe import Markup
@@ -17,16 +18,18 @@ FLOOR: Final = 94.0
 TOP: Final = 14.0
 GAP: Final = 2.0
 TICKS: Final = 6
+MOST: Final = 0.85
 # The shortest of these that holds what is known is shown.
 SPANS: Final = tuple(
     timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 6 * 60, 24 * 60, 7 * 24 * 60, 30 * 24 * 60, 366 * 24 * 60)
 )
 
 
-def span_of(now: datetime, last: datetime | None) -> timedelta:
-    """How much of the time to come is shown."""
-    ahead = (last - now) if last else timedelta()
-    return next((span for span in SPANS if ahead <= span), SPANS[-1])
+def span_of(now: datetime, due: Sequence[datetime]) -> timedelta:
+    """How much of the time to come is shown: nearly all that is due, and not a lone one at the end of the year."""
+    nearly_all = sorted(due)[: ceil(len(due) * MOST)]
+    ahead = nearly_all[-1] - now if nearly_all else timedelta()
+    return next((span for span in SPANS if ahead < span), SPANS[-1])
 
 
 def axis(bars: Sequence[Bar]) -> Markup:

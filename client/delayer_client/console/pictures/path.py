@@ -12,8 +12,8 @@ from delayer_client.console.words.schedules import BAD
 from delayer_client.console.words.times import duration, iso
 
 STEP: Final = 128.0
-HEIGHT: Final = 128.0
-LINE: Final = 46.0
+HEIGHT: Final = 104.0
+LINE: Final = 42.0
 RADIUS: Final = 9.0
 ATTEMPTS: Final = 3  # that are drawn one by one; those between the first and the last two are one station
 WORDS: Final = {

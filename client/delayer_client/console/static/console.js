@@ -3,15 +3,20 @@
 (() => {
   const locale = undefined; // the browser's
   const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false };
-  const moment = { year: "numeric", month: "short", day: "numeric", ...clock };
-  const formats = { clock: new Intl.DateTimeFormat(locale, clock), moment: new Intl.DateTimeFormat(locale, moment) };
+  const date = { month: "short", day: "numeric" };
+  const format = (fields) => new Intl.DateTimeFormat(locale, fields);
+  const formats = { clock: format(clock), day: format({ ...date, ...clock }), year: format({ year: "numeric", ...date, ...clock }) };
+  const worded = (at, as) => {
+    const now = new Date();
+    if (as === "clock" || at.toDateString() === now.toDateString()) return formats.clock.format(at);
+    return (at.getFullYear() === now.getFullYear() ? formats.day : formats.year).format(at);
+  };
 
   const localize = (root) => {
     for (const one of root.querySelectorAll("time[data-as]")) {
-      const format = formats[one.dataset.as];
-      if (!format || one.title) continue;
+      if (one.title) continue;
       one.title = one.textContent.trim();
-      one.textContent = format.format(new Date(one.dateTime));
+      one.textContent = worded(new Date(one.dateTime), one.dataset.as);
     }
     for (const one of root.querySelectorAll("text[data-time]")) {
       const at = new Date(one.dataset.time);
@@ -30,7 +35,7 @@
       const options = {
         width: place.clientWidth, height: place.clientHeight, legend: { show: false }, cursor: { show: false },
         scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.1, 10)] } },
-        axes: [{ ...axis, space: 90, values: (_, at) => at.map((one) => formats.clock.format(new Date(one * 1000))) },
+        axes: [{ ...axis, size: 32, space: 90, values: (_, at) => at.map((one) => formats.clock.format(new Date(one * 1000))) },
                { ...axis, size: 58, values: (_, all) => all.map((one) => one.toLocaleString()) }],
         series: [{}, points],
       };

@@ -73,7 +73,11 @@ async def one(request: Request) -> Response:
     command = _command(request)
     async with request.form() as form:
         key = field(form, "key")
-    does = (lambda found: found.redrive(key, by=WHO)) if command == "redrive" else (lambda found: found.discard(key, by=WHO))
+    does = (
+        (lambda found: found.redrive(key, by=WHO))
+        if command == "redrive"
+        else (lambda found: found.discard(key, by=WHO))
+    )
     answer: Any = await _asked(place_in(request), does)
     say(request, _of_one(command, answer))
     return RedirectResponse(HERE, 303)
@@ -84,7 +88,9 @@ def _of_one(command: str, answer: Mapping[str, Any] | str) -> Message:
         return Message(kind="bad", text=f"It was not {DONE[command]}. {answer}")
     outcomes = [found.get("outcome", "") for found in answer.get("schedules", [])]
     is_done = bool(outcomes) and all(outcome == DONE[command] for outcome in outcomes)
-    return Message(kind="good" if is_done else "plain", text=f"The operator function answers: {', '.join(outcomes) or answer}.")
+    return Message(
+        kind="good" if is_done else "plain", text=f"The operator function answers: {', '.join(outcomes) or answer}."
+    )
 
 
 async def count(request: Request) -> Response:

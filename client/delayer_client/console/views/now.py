@@ -47,12 +47,14 @@ async def _content(
     known = {one.id: one for one in (*failed, *waiting)}
     past_known = [known.get(one.id, one) for one in past.schedules]
     due = [one for one in ahead.schedules if one.state in ("scheduled", "enqueued", "undecided", "claimed")]
-    end = now + span_of(now, due[-1].point_in_time if due else None)
+    times = [one.point_in_time for one in due if one.point_in_time]
+    end = now + span_of(now, times)
     fired = figures.fired(past_known)
     return {
         "due": due[:SHOWN],
         "due_number": len(due),
         "due_cut": ahead.is_cut,
+        "due_later": sum(at >= end for at in times),
         "axis": axis(figures.bars(due, now, end, BARS)) if due else None,
         "fired": fired[: -SHOWN - 1 : -1],
         "lateness": figures.lateness(past_known),

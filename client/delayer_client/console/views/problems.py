@@ -71,7 +71,9 @@ def said_of(error: Exception, url: str, *, is_local: bool) -> Said:
                 detail=str(error),
             )
         case OverQuota():
-            return Said(status=429, title="Too many calls", advice="Wait a little, and load this page again.", detail=str(error))
+            return Said(
+                status=429, title="Too many calls", advice="Wait a little, and load this page again.", detail=str(error)
+            )
         case Unavailable():
             return Said(
                 status=503,

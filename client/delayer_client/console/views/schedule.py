@@ -127,7 +127,9 @@ async def redrive(request: Request, client: AsyncDelayer, schedule_id: str, _for
         return Message(kind="bad", text=f"It was not redriven. {error}")
     outcomes = answer.get("schedules", [])
     said = "; ".join(str(found.get("outcome", found)) if isinstance(found, dict) else str(found) for found in outcomes)
-    return Message(kind="good" if "redriven" in said else "plain", text=f"The operator function answers: {said or answer}.")
+    return Message(
+        kind="good" if "redriven" in said else "plain", text=f"The operator function answers: {said or answer}."
+    )
 
 
 def _redriven(place: Place, one: Schedule) -> dict[str, Any]:

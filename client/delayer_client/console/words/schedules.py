@@ -39,17 +39,29 @@ def action_of(one: Any) -> Mapping[str, Any]:
 
 def kind(one: Any) -> str:
     """The type of its action."""
-    return str(action_of(one).get("type", ""))
+    return str(action_of(one).get("type", "") or getattr(_listed(one), "type", ""))
 
 
 def target(one: Any) -> str:
     """The host of a URL, or the last part of another name."""
     action = action_of(one)
     found = next((str(action[name]) for name in TARGETS if action.get(name)), "")
-    if "://" in found:
-        parts = urlsplit(found)
-        return parts.netloc if kind(one) == "http-request" else parts.path.rpartition("/")[2] or parts.netloc
-    return found.rpartition(":")[2]
+    found = found or getattr(_listed(one), "name", None) or ""
+    if kind(one) == "http-request":
+        return _host(found)
+    return found.rpartition("/")[2].rpartition(":")[2]
+
+
+def _listed(one: Any) -> Any:
+    """What a list says of it: a type and what names the target, but not the whole action."""
+    return getattr(one, "target", None)
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2] or url
+    except ValueError:
+        return url
 
 
 def short(schedule_id: str) -> str:
