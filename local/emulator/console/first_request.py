@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from typing import cast
 
 from local.emulator.asgi import Application, Receive, Scope, Send
 from local.project import PROJECT
@@ -39,4 +38,4 @@ def made(port: int) -> Application:
     from delayer_client.console import application, place_of
     from delayer_client.transport.credentials import Nothing
 
-    return cast(Application, application(place_of(f"http://localhost:{port}", credentials=Nothing())))
+    return application(place_of(f"http://localhost:{port}", credentials=Nothing()))

@@ -1,8 +1,11 @@
 """Which requests of a browser are let in: a port of this machine is reachable from every web page that is open.
 
 A browser tells where a request comes from, in headers that a page cannot change: `Origin` names the page's origin,
-`Sec-Fetch-Site` says how far away it is, and `Host` is the name that it has used, which shows DNS rebinding. A link from
-elsewhere is let in as far as an empty page, which asks again: so nothing is shown to a request that another page made.
+`Sec-Fetch-Site` says how far away it is, and `Host` is the name that it has used, which shows DNS rebinding. A link
+from elsewhere is let in as far as an empty page, which asks again: nothing is shown to what another page asks for.
+
+`make local` guards its other ports by local/web_pages.py, which knows no links. It is no second consumer of this
+module, because importing anything of delayer_client takes a tenth of a second, which its start has not.
 """
 
 import re

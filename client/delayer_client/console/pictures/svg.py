@@ -4,11 +4,11 @@ from markupsafe import Markup, escape
 
 
 def element(name: str, content: str = "", **attributes: object) -> Markup:
-    """One element. `class_` is `class`; an underscore in other names is a hyphen. `content` is escaped if it is text."""
+    """One element. `class_` is `class`, and any other underscore a hyphen. `content` is escaped if it is text."""
     named = Markup("").join(
         Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _plain(value)) for key, value in attributes.items()
     )
-    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), named, escape(content))
+    return Markup("<{0}{1}>{2}</{0}>").format(name, named, escape(content))
 
 
 def joined(parts: list[Markup]) -> Markup:

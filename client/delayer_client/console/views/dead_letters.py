@@ -15,7 +15,7 @@ from delayer_client.console.guards.sessions import Message
 from delayer_client.console.listing.whole_stack import stack_of
 from delayer_client.console.place import PREFIX, Place
 from delayer_client.console.rendering import page, place_in, say
-from delayer_client.console.views.owner import field
+from delayer_client.console.views.forms import fields_of
 from delayer_client.console.words.numbers import counted
 
 if TYPE_CHECKING:
@@ -71,13 +71,11 @@ async def look(request: Request) -> Response:
 async def one(request: Request) -> Response:
     """Redrives or discards one."""
     command = _command(request)
-    async with request.form() as form:
-        key = field(form, "key")
-    does = (
-        (lambda found: found.redrive(key, by=WHO))
-        if command == "redrive"
-        else (lambda found: found.discard(key, by=WHO))
-    )
+    key = (await fields_of(request)).get("key", "")
+
+    def does(letters: "DeadLetters") -> dict[str, Any]:
+        return letters.redrive(key, by=WHO) if command == "redrive" else letters.discard(key, by=WHO)
+
     answer: Any = await _asked(place_in(request), does)
     say(request, _of_one(command, answer))
     return RedirectResponse(HERE, 303)
@@ -88,29 +86,26 @@ def _of_one(command: str, answer: Mapping[str, Any] | str) -> Message:
         return Message(kind="bad", text=f"It was not {DONE[command]}. {answer}")
     outcomes = [found.get("outcome", "") for found in answer.get("schedules", [])]
     is_done = bool(outcomes) and all(outcome == DONE[command] for outcome in outcomes)
-    return Message(
-        kind="good" if is_done else "plain", text=f"The operator function answers: {', '.join(outcomes) or answer}."
-    )
+    said = ", ".join(outcomes) or str(answer)
+    return Message(kind="good" if is_done else "plain", text=f"The operator function answers: {said}.")
 
 
 async def count(request: Request) -> Response:
     """What many would come to, before anything is done."""
     command = _command(request)
-    async with request.form() as form:
-        where = _where(form)
+    where = _where(await fields_of(request))
     answer: Any = await _asked(place_in(request), lambda letters: letters.count(command, _of(where)))
-    context = {"command": command, "done": DONE[command], "where": where}
-    counted_ = {"problem": answer, "counted": None} if isinstance(answer, str) else {"problem": "", "counted": answer}
-    return page(request, "dead_letters_count.html", {**context, **counted_}, here="dead-letters")
+    problem, counts = (answer, None) if isinstance(answer, str) else ("", answer)
+    context = {"command": command, "done": DONE[command], "where": where, "problem": problem, "counted": counts}
+    return page(request, "dead_letters_count.html", context, here="dead-letters")
 
 
 async def many(request: Request) -> Response:
     """Does it, as long as a click may take."""
     command = _command(request)
-    async with request.form() as form:
-        where, after, until = _where(form), field(form, "after"), field(form, "until")
-    where["until"] = until or where["until"]
-    answer: Any = await _asked(place_in(request), lambda letters: _run(letters, command, where, after))
+    form = await fields_of(request)
+    where = _where(form)
+    answer: Any = await _asked(place_in(request), lambda letters: _run(letters, command, where, form.get("after", "")))
     if not isinstance(answer, str) and not answer.is_complete:
         context = {"command": command, "done": DONE[command], "where": where, "so_far": answer}
         return page(request, "dead_letters_more.html", context, here="dead-letters")
@@ -134,8 +129,8 @@ def _of_many(command: str, answer: "BulkResult | str") -> Message:
     return Message(kind="good", text=f"{counted(answer.done, 'schedule')} {DONE[command]}.{left}")
 
 
-def _where(form: Any) -> dict[str, str]:
-    return {name: field(form, name) for name in ("prefix", "reason", "owner", "group", "action", "since", "until")}
+def _where(form: Mapping[str, str]) -> dict[str, str]:
+    return {name: form.get(name, "") for name in ("prefix", "reason", "owner", "group", "action", "since", "until")}
 
 
 def _of(where: Mapping[str, str]) -> Any:

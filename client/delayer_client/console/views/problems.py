@@ -1,8 +1,9 @@
 """What went wrong, as people need it: what it is, and what to do."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -35,64 +36,58 @@ class Said:
 
 def said_of(error: Exception, url: str, *, is_local: bool) -> Said:
     """In people's words."""
-    match error:
-        case NoAnswer():
-            return Said(
-                status=502,
-                title="Delayer does not answer",
-                advice="It is not running, or not at this address. Start it, and load this page again."
-                if is_local
-                else "Check the address, and whether this machine reaches it.",
-                detail=f"{url}: {error}",
-                command="make local" if is_local else f"delayer doctor --url {url}",
-            )
-        case NoCredentials():
-            return Said(status=502, title="There are no credentials", advice=str(error))
-        case NotAllowed():
-            return Said(
-                status=403,
-                title="You may not do this",
-                advice="The API knows these credentials and refuses the call, or does not know them. "
-                "Ask whoever runs the stack, or start the console with other credentials.",
-                detail=str(error),
-            )
-        case Expired():
-            return Said(
-                status=410,
-                title="It is too long ago",
-                advice="Schedules are kept for 29 days after they were due.",
-                detail=str(error),
-            )
-        case NotFound():
-            return Said(
-                status=404,
-                title="There is no such thing here",
-                advice="It was never made here, it is forgotten, or it belongs to another owner.",
-                detail=str(error),
-            )
-        case OverQuota():
-            return Said(
-                status=429, title="Too many calls", advice="Wait a little, and load this page again.", detail=str(error)
-            )
-        case Unavailable():
-            return Said(
-                status=503,
-                title="Delayer cannot answer now",
-                advice="It does not reach what it needs, or it is being started. Load this page again in a few seconds.",
-                detail=str(error),
-                command="delayer doctor",
-            )
-        case NotUnderstood():
-            return Said(
-                status=502,
-                title="This is not what Delayer answers",
-                advice="Perhaps the address is that of something else.",
-                detail=f"{url}: {error}",
-            )
-        case Refused():
-            return Said(status=error.status, title="The call was refused", advice=str(error))
-        case _:
-            return Said(status=500, title="Something went wrong", advice=str(error))
+    if isinstance(error, NoAnswer):
+        return _no_answer(error, url, is_local=is_local)
+    for kind, said in SAID.items():
+        if isinstance(error, kind):
+            return evolve(said, detail=str(error))
+    if isinstance(error, Refused):
+        return Said(status=error.status, title="The call was refused", advice=str(error))
+    return Said(status=500, title="Something went wrong", advice=str(error))
+
+
+def _no_answer(error: NoAnswer, url: str, *, is_local: bool) -> Said:
+    here = "It is not running, or not at this address. Start it, and load this page again."
+    return Said(
+        status=502,
+        title="Delayer does not answer",
+        advice=here if is_local else "Check the address, and whether this machine reaches it.",
+        detail=f"{url}: {error}",
+        command="make local" if is_local else "delayer doctor",
+    )
+
+
+SAID: Final[Mapping[type[Exception], Said]] = {
+    NoCredentials: Said(status=502, title="There are no credentials", advice="The API asks for some."),
+    NotAllowed: Said(
+        status=403,
+        title="You may not do this",
+        advice="The API knows these credentials and refuses the call, or does not know them. Ask whoever runs the "
+        "stack, or start the console with other credentials.",
+    ),
+    Expired: Said(
+        status=410,
+        title="It is too long ago",
+        advice="Schedules are kept for 29 days after they were due.",
+    ),
+    NotFound: Said(
+        status=404,
+        title="There is no such thing here",
+        advice="It was never made here, it is forgotten, or it belongs to another owner.",
+    ),
+    OverQuota: Said(status=429, title="Too many calls", advice="Wait a little, and load this page again."),
+    Unavailable: Said(
+        status=503,
+        title="Delayer cannot answer now",
+        advice="It does not reach what it needs, or it is being started. Load this page again in a few seconds.",
+        command="delayer doctor",
+    ),
+    NotUnderstood: Said(
+        status=502,
+        title="This is not what Delayer answers",
+        advice="Perhaps the address is that of something else.",
+    ),
+}
 
 
 async def delayer_error(request: Request, error: Exception) -> Response:

@@ -99,14 +99,9 @@ def days(following: Times | None, one: Series) -> list[dict[str, Any]]:
 async def pause(client: AsyncDelayer, series_id: str) -> Message:
     """What will not be handed over, and what was."""
     done = await client.series.pause(series_id)
-    more = (
-        f" {counted(len(done.claimed), 'occurrence')} had been handed over, or had ended, before."
-        if done.claimed
-        else ""
-    )
-    return Message(
-        kind="good", text=f"Paused. {counted(len(done.cancelled), 'occurrence')} will not be handed over.{more}"
-    )
+    left = f" {counted(len(done.claimed), 'occurrence')} had been handed over, or had ended." if done.claimed else ""
+    stopped = counted(len(done.cancelled), "occurrence")
+    return Message(kind="good", text=f"Paused. {stopped} will not be handed over.{left}")
 
 
 async def resume(client: AsyncDelayer, series_id: str) -> Message:

@@ -38,7 +38,8 @@ def ahead(at: datetime, now: datetime) -> str:
 
 def duration(span: timedelta) -> str:
     """Its greatest two units: "2 h 5 min"."""
-    left, parts = int(span.total_seconds()), []
+    left = int(span.total_seconds())
+    parts: list[tuple[int, str]] = []
     for size, unit in STEPS:
         count, left = divmod(left, size)
         if count or parts:
