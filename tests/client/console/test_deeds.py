@@ -1,0 +1,101 @@
+"""What is done about a schedule or a series, and the truth of the answer."""
+
+from datetime import timedelta
+
+from delayer_client import HttpRequest, Repeat, Retry
+from delayer_client.testing import Answer
+from tests.client.console.world import OperatorFunction, console
+
+HOOK = HttpRequest(url="https://shop.example/hook")
+
+
+def test_a_cancel_says_that_it_will_never_be_handed_over() -> None:
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=60)
+        assert 'action="/console/schedules/' in world.page(f"/schedules/{one.id}")
+        page = world.press(f"/schedules/{one.id}/cancel")
+        assert "Cancelled: it will never be handed over." in page
+        assert world.client.get(one.id).state == "cancelled"
+        assert "Cancelled:" not in world.page(f"/schedules/{one.id}"), "a message is shown once"
+
+
+def test_a_cancel_that_is_too_late_says_so() -> None:
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=1)
+        world.page()
+        world.fake.advance(timedelta(seconds=3))
+        assert "It is too late: it was handed over at 09:00:0" in world.press(f"/schedules/{one.id}/cancel")
+
+
+def test_a_move_leads_to_the_schedule_that_took_its_place() -> None:
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=60, name="moved")
+        world.page()
+        page = world.press(f"/schedules/{one.id}/move", amount="2", unit="hours")
+        assert "Moved to 2027-01-04 11:00:00 UTC." in page
+        page = world.press(f"/schedules/{world.client.get_named('moved').id}/move", at="2027-01-05T10:30")
+        assert "Moved to 2027-01-05 10:30:00 UTC." in page
+
+
+def test_a_move_to_nowhere_says_what_is_allowed() -> None:
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=60)
+        world.page()
+        for fields in ({"amount": "soon", "unit": "hours"}, {"amount": "1", "unit": "moons"}, {"at": "tomorrow"}):
+            page = world.press(f"/schedules/{one.id}/move", **fields)
+            assert "Nothing was changed." in page
+
+
+def test_a_stop_keeps_further_attempts_from_starting() -> None:
+    with console() as world:
+        world.fake.answer(Answer.http(503))
+        one = world.client.schedule(HOOK, delay=1, retry=Retry(max_attempts=9))
+        world.fake.advance(timedelta(seconds=3))
+        assert "Stop</button>" in world.page(f"/schedules/{one.id}")
+        assert "No further attempt starts." in world.press(f"/schedules/{one.id}/stop")
+
+
+def failed(world: object) -> str:
+    world.fake.answer(Answer.http(404))  # type: ignore[attr-defined]
+    one = world.client.schedule(HOOK, delay=1)  # type: ignore[attr-defined]
+    world.fake.advance(timedelta(seconds=3))  # type: ignore[attr-defined]
+    world.page()  # type: ignore[attr-defined]
+    return str(one.id)
+
+
+def test_a_redrive_without_credentials_says_what_it_needs() -> None:
+    with console() as world:
+        schedule_id = failed(world)
+        assert "Redrive</button>" in world.page(f"/schedules/{schedule_id}")
+        assert "It was not redriven. boto3 finds no AWS credentials." in world.press(f"/schedules/{schedule_id}/redrive")
+
+
+def test_a_redrive_asks_the_operator_function() -> None:
+    ids: dict[str, str] = {}
+    letters = OperatorFunction({"failed/1": "HTTP 404"}, ids)
+    with console(operator=letters.stack) as world:
+        ids["failed/1"] = failed(world)
+        page = world.press(f"/schedules/{ids['failed/1']}/redrive")
+        assert letters.asked[-1] == {"command": "redrive", "key": "failed/1", "by": "console"}
+        assert "redriven" in page.lower()
+        assert "not among the dead letters" in world.press(f"/schedules/{ids['failed/1']}/redrive")
+
+
+def test_nothing_else_can_be_done() -> None:
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=60)
+        world.page()
+        for path in (f"/console/schedules/{one.id}/delete", "/console/dead-letters/many/burn", "/console/series/x/burn"):
+            assert world.browser.post(path, headers={"Origin": "http://localhost:8080"}).status_code == 404
+
+
+def test_a_series_is_paused_resumed_and_run_now() -> None:
+    with console() as world:
+        one = world.client.series.create(Repeat(every="PT1H"), HOOK, name="hourly")
+        world.page()
+        assert "Paused. 1 occurrence will not be handed over." in world.press(f"/series/{one.id}/pause")
+        assert "Nothing was changed." in world.press(f"/series/{one.id}/run-now")
+        assert "Resumed." in world.press(f"/series/{one.id}/resume")
+        assert "One occurrence is due at once" in world.press(f"/series/{one.id}/run-now")
+        world.fake.advance(timedelta(minutes=1))
+        assert "executed" in world.page(f"/series/{one.id}")

@@ -1,0 +1,179 @@
+"""Each page: what it shows with data, without, and when something is wrong."""
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from delayer_client import HttpRequest, Repeat, Retry
+from delayer_client.console import Place, application
+from delayer_client.testing import Answer
+from tests.client.console.world import ORIGIN, console
+from starlette.testclient import TestClient
+from delayer_client import AsyncDelayer
+from delayer_client.transport.attempts import Retrying
+
+HOOK = HttpRequest(url="https://shop.example/hook", headers={"Authorization": "Bearer hush"})
+
+
+def test_empty_pages_say_what_to_do() -> None:
+    with console() as world:
+        for path in ("", "/schedules", "/series"):
+            page = world.page(path)
+            assert "curl -X POST" in page
+            assert "delayer s" in page
+            assert world.fake.url in page
+
+
+def test_now_shows_what_is_due_what_fired_and_what_fails() -> None:
+    with console() as world:
+        world.client.schedule(HOOK, delay=3, name="fires")
+        world.client.schedule(HOOK, delay=7200, name="to-come")
+        world.fake.advance(timedelta(seconds=5))
+        world.fake.answer(Answer.http(404))
+        world.client.schedule(HOOK, delay=1, name="refused")
+        world.fake.advance(timedelta(seconds=5))
+        page = world.page()
+    assert "fires" in page
+    assert "to-come" in page
+    assert "shop.example" in page
+    assert "HTTP 404" in page
+    assert "Figures cover the 3 schedules" in page
+    assert "1,000 at most" in page
+
+
+def test_now_says_why_something_is_kept_back() -> None:
+    with console() as world:
+        world.fake.answer(Answer.http(503))
+        world.client.schedule(HOOK, delay=1, name="again", retry=Retry(max_attempts=5))
+        world.fake.advance(timedelta(seconds=3))
+        page = world.page()
+    assert "<strong>retry</strong>: attempt 2" in page
+    assert "HTTP 503" in page
+
+
+def test_without_credentials_of_aws_there_is_a_sentence() -> None:
+    with console() as world:
+        assert "Set AWS_PROFILE." in world.page()
+        assert "Set AWS_PROFILE." in world.page("/dead-letters")
+
+
+def test_a_page_of_the_list_has_two_hundred_and_leads_to_the_next() -> None:
+    with console() as world:
+        for number in range(205):
+            world.client.schedule(HOOK, delay=60 + number)
+        first = world.page("/schedules")
+        assert first.count('class="id"') == 200
+        following = first.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
+        assert world.browser.get(following).text.count('class="id"') == 5
+
+
+def test_the_list_can_be_asked_for_less() -> None:
+    with console() as world:
+        world.client.schedule(HOOK, delay=60, name="one", group="orders")
+        world.client.schedule(HOOK, delay=60, name="two")
+        page = world.page("/schedules?group=orders")
+        assert "one" in page
+        assert "two" not in page
+        assert "Nothing fits" in world.page("/schedules?state=failed")
+        assert "one" in world.page("/schedules?state=made-up"), "what is not a state asks for nothing"
+
+
+def test_a_schedule_shows_its_path_definition_and_history() -> None:
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=3, payload={"order": 17}, group="orders", tags={"team": "billing"})
+        world.fake.advance(timedelta(seconds=5))
+        page = world.page(f"/schedules/{one.id}")
+    for text in ("Its path, in UTC: stored", "claimed", "&#34;order&#34;: 17", "team: billing", "executed", "***"):
+        assert text in page
+    assert "hush" not in page, "masked as in the API"
+    assert "What can be done" not in page
+
+
+def test_a_series_shows_its_rule_in_words_and_its_next_ten_times() -> None:
+    with console() as world:
+        rule = Repeat(cron="0 9 * * MON-FRI", time_zone="Europe/Lisbon")
+        one = world.client.series.create(rule, HOOK, name="report")
+        page = world.page(f"/series/{one.id}")
+        assert "every weekday at 09:00, Europe/Lisbon" in page
+        assert page.count('<time datetime="2027-01-') >= 10
+        assert page.count(">09:00</time>") == 10
+        assert "report" in world.page("/series")
+
+
+@pytest.mark.parametrize("text", ["one", "group:orders", "tag:team=billing", "tag:team"])
+def test_search_leads_to_what_it_finds(text: str) -> None:
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=60, name="one", group="orders", tags={"team": "billing"})
+        assert one.id in world.browser.get("/console/search", params={"q": text}).text
+
+
+def test_search_by_an_id_opens_it_and_a_part_is_looked_for_in_what_is_listed() -> None:
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=60, name="reminder-17")
+        series = world.client.series.create(Repeat(every="PT1H"), HOOK)
+        assert world.browser.get(f"/console/search?q={one.id}").url.path == f"/console/schedules/{one.id}"
+        assert world.browser.get(f"/console/search?q={series.id}").url.path == f"/console/series/{series.id}"
+        assert one.id in world.page("/search?q=minder-1")
+        assert one.id in world.page("/search?q=shop.exa")
+        assert "Nothing" in world.page("/search?q=not-there")
+
+
+def test_another_owner_sees_their_own() -> None:
+    with console() as world:
+        world.client.schedule(HOOK, delay=60, name="mine")
+        world.fake.client(owner="alice").schedule(HOOK, delay=60, name="hers")
+        assert "mine" in world.page("/schedules")
+        world.press("/owner", owner="alice")
+        page = world.page("/schedules")
+        assert "hers" in page
+        assert "mine" not in page
+        assert 'value="alice"' in page
+
+
+def test_what_is_not_there_is_said_in_words() -> None:
+    with console() as world:
+        assert "There is no such thing here" in world.page("/schedules/none", 404)
+        assert "There is no such page" in world.page("/none", 404)
+
+
+def test_a_delayer_that_cannot_answer_is_said_in_words() -> None:
+    with console() as world, world.fake.down():
+        assert "Delayer cannot answer now" in world.page("/schedules", 503)
+
+
+@pytest.mark.parametrize(
+    ("status", "title"),
+    [(403, "You may not do this"), (401, "You may not do this"), (429, "Too many calls"), (410, "It is too long ago")],
+)
+def test_refusals_of_the_api_are_said_in_words(status: int, title: str) -> None:
+    page = page_of(lambda _request: httpx.Response(status, json={"message": "Forbidden"}))
+    assert title in page.text
+
+
+def test_nobody_at_the_address_is_said_in_words() -> None:
+    def refuse(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused", request=request)
+
+    page = page_of(refuse)
+    assert page.status_code == 502
+    assert "Delayer does not answer" in page.text
+    assert "make local" in page.text
+
+
+def test_something_else_at_the_address_is_said_in_words() -> None:
+    assert "This is not what Delayer answers" in page_of(lambda _request: httpx.Response(200, text="<html>")).text
+
+
+def page_of(answer: object) -> httpx.Response:
+    transport = httpx.MockTransport(answer)  # type: ignore[arg-type]
+    place = Place(
+        url="http://localhost:9",
+        client=lambda _owner: AsyncDelayer("http://localhost:9", transport=transport, retrying=Retrying(times=0)),
+        chooses_owner=True,
+    )
+    with TestClient(application(place), base_url=ORIGIN) as browser:
+        found: httpx.Response = browser.get("/console/schedules")
+        return found
+
+

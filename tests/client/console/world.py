@@ -1,0 +1,107 @@
+"""A console of a Delayer in memory, and a browser that is let in."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+from attrs import frozen
+from starlette.testclient import TestClient
+
+from delayer_client import AsyncDelayer, Delayer
+from delayer_client.console import Place, application
+from delayer_client.console.guards.sessions import Sessions
+from delayer_client.operator.dead_letters import DeadLetters
+from delayer_client.operator.errors import NoCredentials
+from delayer_client.testing import FakeDelayer
+from delayer_client.transport.attempts import Retrying
+
+HOST = "localhost:8080"
+ORIGIN = f"http://{HOST}"
+
+
+@frozen(kw_only=True)
+class Console:
+    """What a test needs."""
+
+    fake: FakeDelayer
+    browser: TestClient
+    client: Delayer
+
+    def page(self, path: str = "", status: int = 200) -> str:
+        """The text of a page."""
+        answer = self.browser.get(f"/console{path}")
+        assert answer.status_code == status, answer.text
+        return answer.text
+
+    def press(self, path: str, **fields: str) -> str:
+        """The page that a form of the console leads to."""
+        answer = self.browser.post(f"/console{path}", data=fields, headers={"Origin": ORIGIN})
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+
+@contextmanager
+def console(
+    operator: Any = None, sessions: Sessions | None = None, fake: FakeDelayer | None = None, **settings: Any
+) -> Iterator[Console]:
+    """With the session of a browser that has opened a page."""
+    fake = fake or FakeDelayer()
+    place = Place(
+        url=fake.url,
+        client=lambda owner: client_of(fake, owner, **settings),
+        operator=operator or no_operator,
+        chooses_owner=True,
+        now=lambda: fake.now,
+    )
+    with TestClient(application(place, sessions), base_url=ORIGIN) as browser:
+        yield Console(fake=fake, browser=browser, client=fake.client())
+
+
+def client_of(fake: FakeDelayer, owner: str, **settings: Any) -> AsyncDelayer:
+    """That repeats nothing."""
+    return fake.async_client(owner=owner or None, retrying=Retrying(times=0), **settings)
+
+
+def no_operator() -> Any:
+    """As on a machine without AWS credentials."""
+    raise NoCredentials("boto3 finds no AWS credentials. Set AWS_PROFILE.")
+
+
+class OperatorFunction:
+    """Stands in for operator-dead-letters: keeps what it was asked."""
+
+    def __init__(self, letters: Mapping[str, str], schedule_ids: Mapping[str, str] | None = None) -> None:
+        self.letters = dict(letters)  # reason by key
+        self.schedule_ids = schedule_ids or {}
+        self.asked: list[Mapping[str, Any]] = []
+
+    def __call__(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        """As the function answers."""
+        self.asked.append(event)
+        if event["command"] == "list":
+            return {"deadLetters": [self._entry(key) for key in self.letters if key.startswith(event["prefix"])]}
+        if event["command"] == "show":
+            return {"key": event["key"], "reason": self.letters[event["key"]], "body": {"action": "***"}}
+        if "where" in event:
+            return self._many(event)
+        self.letters.pop(event["key"])
+        return {"schedules": [{"outcome": f"{event['command']}ed".replace("eed", "en")}], "stillStored": False}
+
+    def _entry(self, key: str) -> dict[str, str]:
+        schedule_id = self.schedule_ids.get(key, "")
+        return {"key": key, "reason": self.letters[key], "scheduleId": schedule_id, "at": "2027-01-04T09:00:00Z"}
+
+    def _many(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        reason = event["where"].get("reason", "")
+        fits = [key for key, why in self.letters.items() if reason in why]
+        done = {"redrive": "redriven", "discard": "discarded"}[event["command"]]
+        if not event["dryRun"]:
+            for key in fits:
+                self.letters.pop(key)
+        counts = {"lookedAt": len(self.letters), "matched": len(fits), done: len(fits), "refused": {}}
+        return {**counts, "until": "2027-01-04T10:00:00Z"}
+
+    def stack(self) -> Any:
+        """An OperatorStack with this function alone."""
+        return SimpleNamespace(name="delayer", dead_letters=DeadLetters(self))
