@@ -1,4 +1,4 @@
-"""How long a page of 200 takes among many schedules: `python -m tests.client.console.measure` (PYTHONPATH=shared:client:.)."""
+"""How long a page of 200 takes among many schedules: `PYTHONPATH=shared:client:. python -m tests.client.console.measure`."""
 
 import argparse
 import time
@@ -23,9 +23,14 @@ def main() -> None:
     fill(fake, number)
     place = Place(url=fake.url, client=lambda owner: fake.async_client(owner=owner or None), now=lambda: fake.now)
     with TestClient(application(place), base_url="http://localhost:8080") as browser:
-        for name, path in (("first page of 200", "/console/schedules"), ("from tomorrow on", "/console/schedules?from=day")):
+        for name, path in (
+            ("first page of 200", "/console/schedules"),
+            ("from tomorrow on", "/console/schedules?from=day"),
+        ):
             took = [seconds(browser, path) for _ in range(10)]
-            print(f"{number:,} schedules, {name}: median {median(took) * 1000:.0f} ms, at most {max(took) * 1000:.0f} ms")
+            print(
+                f"{number:,} schedules, {name}: median {median(took) * 1000:.0f} ms, at most {max(took) * 1000:.0f} ms"
+            )
 
 
 def fill(fake: FakeDelayer, number: int) -> None:

@@ -67,7 +67,9 @@ def test_a_redrive_without_credentials_says_what_it_needs() -> None:
     with console() as world:
         schedule_id = failed(world)
         assert "Redrive</button>" in world.page(f"/schedules/{schedule_id}")
-        assert "It was not redriven. boto3 finds no AWS credentials." in world.press(f"/schedules/{schedule_id}/redrive")
+        assert "It was not redriven. boto3 finds no AWS credentials." in world.press(
+            f"/schedules/{schedule_id}/redrive"
+        )
 
 
 def test_a_redrive_asks_the_operator_function() -> None:
@@ -85,7 +87,11 @@ def test_nothing_else_can_be_done() -> None:
     with console() as world:
         one = world.client.schedule(HOOK, delay=60)
         world.page()
-        for path in (f"/console/schedules/{one.id}/delete", "/console/dead-letters/many/burn", "/console/series/x/burn"):
+        for path in (
+            f"/console/schedules/{one.id}/delete",
+            "/console/dead-letters/many/burn",
+            "/console/series/x/burn",
+        ):
             assert world.browser.post(path, headers={"Origin": "http://localhost:8080"}).status_code == 404
 
 

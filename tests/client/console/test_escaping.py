@@ -8,7 +8,11 @@ from delayer_client.testing import Answer
 from tests.client.console.world import OperatorFunction, console
 
 EVIL = "</script></pre>\"'><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}"
-ALLOWED = ("/console/static/vendored/htmx/htmx.min.js", "/console/static/vendored/uplot/uPlot.iife.min.js", "/console/static/console.js")
+ALLOWED = (
+    "/console/static/vendored/htmx/htmx.min.js",
+    "/console/static/vendored/uplot/uPlot.iife.min.js",
+    "/console/static/console.js",
+)
 
 
 class Elements(HTMLParser):
@@ -23,7 +27,9 @@ class Elements(HTMLParser):
         given = dict(attrs)
         if tag == "script":
             self.scripts.append(given.get("src") or "inline")
-        if tag in ("img", "iframe", "object", "style", "base") or any(name.startswith("on") or name == "style" for name in given):
+        if tag in ("img", "iframe", "object", "style", "base") or any(
+            name.startswith("on") or name == "style" for name in given
+        ):
             self.suspicious.append(f"{tag} {given}")
 
 

@@ -66,7 +66,8 @@ def test_a_busy_second_is_not_read_to_its_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "share", "expected"), [([], 0.5, None), ([7], 0.99, 7), ([1, 2, 3, 4], 0.5, 2), (list(range(100)), 0.99, 98)]
+    ("values", "share", "expected"),
+    [([], 0.5, None), ([7], 0.99, 7), ([1, 2, 3, 4], 0.5, 2), (list(range(100)), 0.99, 98)],
 )
 def test_percentiles_are_the_nearest_rank(values: list[float], share: float, expected: float | None) -> None:
     assert figures.percentile(values, share) == expected
@@ -120,12 +121,22 @@ def test_a_path_without_history_is_drawn_from_what_is_known(state: str) -> None:
 
 
 def test_texts_in_a_picture_are_escaped() -> None:
-    assert element("text", "<script>", class_='"><script>') == '<text class="&#34;&gt;&lt;script&gt;">&lt;script&gt;</text>'
+    assert (
+        element("text", "<script>", class_='"><script>')
+        == '<text class="&#34;&gt;&lt;script&gt;">&lt;script&gt;</text>'
+    )
 
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(0, "now"), (5, "in 5 s"), (-5, "5 s ago"), (3 * 60, "in 3 min"), (7500, "in 2 h 5 min"), (86_400 * 12, "in 12 d")],
+    [
+        (0, "now"),
+        (5, "in 5 s"),
+        (-5, "5 s ago"),
+        (3 * 60, "in 3 min"),
+        (7500, "in 2 h 5 min"),
+        (86_400 * 12, "in 12 d"),
+    ],
 )
 def test_times_are_said_in_words(seconds: int, words: str) -> None:
     assert ahead(NOW + timedelta(seconds=seconds), NOW) == words

@@ -4,14 +4,13 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from starlette.testclient import TestClient
 
-from delayer_client import HttpRequest, Repeat, Retry
+from delayer_client import AsyncDelayer, HttpRequest, Repeat, Retry
 from delayer_client.console import Place, application
 from delayer_client.testing import Answer
-from tests.client.console.world import ORIGIN, console
-from starlette.testclient import TestClient
-from delayer_client import AsyncDelayer
 from delayer_client.transport.attempts import Retrying
+from tests.client.console.world import ORIGIN, console
 
 HOOK = HttpRequest(url="https://shop.example/hook", headers={"Authorization": "Bearer hush"})
 
@@ -48,7 +47,7 @@ def test_now_says_why_something_is_kept_back() -> None:
         world.client.schedule(HOOK, delay=1, name="again", retry=Retry(max_attempts=5))
         world.fake.advance(timedelta(seconds=3))
         page = world.page()
-    assert "<strong>retry</strong>: attempt 2" in page
+    assert "<strong>retry</strong>: attempt 3 in 2 s" in page
     assert "HTTP 503" in page
 
 
@@ -104,13 +103,13 @@ def test_a_series_shows_its_rule_in_words_and_its_next_ten_times() -> None:
 @pytest.mark.parametrize("text", ["one", "group:orders", "tag:team=billing", "tag:team"])
 def test_search_leads_to_what_it_finds(text: str) -> None:
     with console() as world:
-        one = world.client.schedule(HOOK, delay=60, name="one", group="orders", tags={"team": "billing"})
+        one = world.client.schedule(HOOK, delay=timedelta(days=2), name="one", group="orders", tags={"team": "billing"})
         assert one.id in world.browser.get("/console/search", params={"q": text}).text
 
 
 def test_search_by_an_id_opens_it_and_a_part_is_looked_for_in_what_is_listed() -> None:
     with console() as world:
-        one = world.client.schedule(HOOK, delay=60, name="reminder-17")
+        one = world.client.schedule(HOOK, delay=timedelta(days=2), name="reminder-17")
         series = world.client.series.create(Repeat(every="PT1H"), HOOK)
         assert world.browser.get(f"/console/search?q={one.id}").url.path == f"/console/schedules/{one.id}"
         assert world.browser.get(f"/console/search?q={series.id}").url.path == f"/console/series/{series.id}"
@@ -175,5 +174,3 @@ def page_of(answer: object) -> httpx.Response:
     with TestClient(application(place), base_url=ORIGIN) as browser:
         found: httpx.Response = browser.get("/console/schedules")
         return found
-
-

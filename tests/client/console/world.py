@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 from attrs import frozen
 from starlette.testclient import TestClient
 
@@ -30,13 +31,13 @@ class Console:
 
     def page(self, path: str = "", status: int = 200) -> str:
         """The text of a page."""
-        answer = self.browser.get(f"/console{path}")
+        answer: httpx.Response = self.browser.get(f"/console{path}")
         assert answer.status_code == status, answer.text
         return answer.text
 
     def press(self, path: str, **fields: str) -> str:
         """The page that a form of the console leads to."""
-        answer = self.browser.post(f"/console{path}", data=fields, headers={"Origin": ORIGIN})
+        answer: httpx.Response = self.browser.post(f"/console{path}", data=fields, headers={"Origin": ORIGIN})
         assert answer.status_code == 200, answer.text
         return answer.text
 
@@ -73,7 +74,7 @@ class OperatorFunction:
 
     def __init__(self, letters: Mapping[str, str], schedule_ids: Mapping[str, str] | None = None) -> None:
         self.letters = dict(letters)  # reason by key
-        self.schedule_ids = schedule_ids or {}
+        self.schedule_ids = {} if schedule_ids is None else schedule_ids
         self.asked: list[Mapping[str, Any]] = []
 
     def __call__(self, event: Mapping[str, Any]) -> dict[str, Any]:

@@ -66,8 +66,9 @@ async def cancel(order: Order) -> Outcome:
 def not_cancelled(done: Cancellation) -> str:
     """Why, and when to try again."""
     text = TOO_LATE.get(done.reason, "It was not cancelled")
-    if done.claimed_at:
-        text += f" at {done.claimed_at.astimezone(UTC):%H:%M:%S} UTC"
+    if done.claimed_at and done.reason != "may-be-running":
+        text = f"{TOO_LATE['handed-over']} at {done.claimed_at.astimezone(UTC):%H:%M:%S} UTC"
+        text += ", and has ended" if done.reason == "ended" else ""
     again = f" Try again in {done.retry_after:.0f} s." if done.retry_after else ""
     detail = f" ({done.problem.detail})" if done.problem else ""
     return f"{text}.{again}{detail}"

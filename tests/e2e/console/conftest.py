@@ -1,0 +1,72 @@
+"""A stack with something of everything, and a browser."""
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from attrs import frozen
+from playwright.sync_api import Browser
+
+from delayer_client import Delayer, HttpRequest, Repeat, Retry
+from tests.e2e.client import Client
+from tests.e2e.console.browser import chromium
+
+OWNER = "console-tests"
+
+
+@frozen(kw_only=True)
+class World:
+    """What there is to be looked at."""
+
+    base: str
+    delayer: Delayer
+    hook: HttpRequest
+    fired: str
+    failed: str
+    retried: str
+    far: str
+    series: str
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def world(browser: Browser, client: Client) -> Iterator[World]:
+    """Schedules of an owner of its own, some of which have fired, failed and been attempted."""
+    base = client.stack.api_url
+    hook = HttpRequest(url=f"{client.receiver.url}/console", keep_answer=True)
+    with Delayer(base) as delayer:
+        fired = [delayer.schedule(hook, delay=1, group="orders", tags={"team": "billing"}) for _ in range(5)]
+        failed = delayer.schedule(HttpRequest(url=f"{base}/nowhere", keep_answer=True), delay=1, name="console-refused")
+        refused = HttpRequest(url="http://127.0.0.1:1/refused")
+        retried = delayer.schedule(refused, delay=1, name="console-retried", retry=Retry(max_attempts=9))
+        far = delayer.schedule(hook, delay=timedelta(days=2), name="console-far", payload={"order": 17})
+        rule = Repeat(cron="0 9 * * MON-FRI", time_zone="Europe/Lisbon")
+        series = delayer.series.create(rule, hook, name="console-series")
+        delayer.series.run_now(series.id)
+        delayer.wait(fired[-1].id, timeout=60)
+        delayer.wait(failed.id, timeout=60)
+        wait_for_journal(delayer, fired[-1].id)
+        yield World(
+            base=base,
+            delayer=delayer,
+            hook=hook,
+            fired=fired[-1].id,
+            failed=failed.id,
+            retried=retried.id,
+            far=far.id,
+            series=series.id,
+        )
+
+
+def wait_for_journal(delayer: Delayer, schedule_id: str) -> None:
+    """The list comes from it."""
+    deadline = time.monotonic() + 20
+    while all(one.id != schedule_id for one in delayer.list()):
+        assert time.monotonic() < deadline, "the journal does not have it"
+        time.sleep(0.1)

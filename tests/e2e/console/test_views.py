@@ -1,0 +1,111 @@
+"""Each view in a real browser, light and dark, wide and on a phone."""
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.e2e.console.browser import SCREENS, Screen, visit
+from tests.e2e.console.conftest import World
+
+VIEWS = {
+    "now": ("", "Due next"),
+    "schedules": ("/schedules", "console-far"),
+    "fired": ("/schedules/{fired}", "executed"),
+    "failed": ("/schedules/{failed}", "Redrive"),
+    "retried": ("/schedules/{retried}", "attempt 1"),
+    "far": ("/schedules/{far}", "Move it"),
+    "all-series": ("/series", "console-series"),
+    "series": ("/series/{series}", "every weekday at 09:00"),
+    "dead-letters": ("/dead-letters", "HTTP 404"),
+    "search": ("/search?q=console-", "Among those listed"),
+    "nothing-found": ("/search?q=not-there", "Nothing"),
+}
+screens = pytest.mark.parametrize("screen", SCREENS, ids=lambda one: f"{one.scheme}-{one.width}")
+
+
+@screens
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_works_for_everybody(browser: Browser, world: World, view: str, screen: Screen) -> None:
+    """No error, no request off the page, no violation of WCAG 2.1 A or AA, nothing wider than the screen."""
+    path, text = VIEWS[view]
+    named = {name: getattr(world, name) for name in ("fired", "failed", "retried", "far", "series")}
+    with visit(browser, world.base, screen) as seen:
+        page = seen.open(path.format_map(named))
+        expect(page.locator("main")).to_contain_text(text)
+        assert seen.violations() == []
+        assert seen.too_wide() == 0
+        assert seen.trouble == []
+
+
+def test_without_script_it_is_the_same_page_in_utc(browser: Browser, world: World) -> None:
+    with visit(browser, world.base, java_script_enabled=False) as seen:
+        page = seen.open(f"/schedules/{world.far}")
+        expect(page.locator("#zone")).to_have_text("Times are in UTC.")
+        expect(page.locator("dl time").first).to_contain_text("UTC")
+        page.goto(f"{world.base}/console")
+        page.get_by_role("link", name="Schedules", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Schedules")
+
+
+def test_times_are_those_of_the_browser(browser: Browser, world: World) -> None:
+    with visit(browser, world.base) as seen:
+        page = seen.open()
+        expect(page.locator("#zone")).to_contain_text("Europe/Lisbon")
+        expect(page.locator("canvas")).to_be_visible()
+
+
+def test_it_is_used_by_keyboard(browser: Browser, world: World) -> None:
+    with visit(browser, world.base) as seen:
+        page = seen.open()
+        page.keyboard.press("Tab")
+        expect(page.locator(".skip")).to_be_focused()
+        page.keyboard.press("/")
+        expect(page.locator("#q")).to_be_focused()
+        page.keyboard.type("console-far")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("console-far")
+
+
+def test_now_is_renewed_by_itself_and_can_be_paused(browser: Browser, world: World) -> None:
+    with visit(browser, world.base) as seen:
+        page = seen.open()
+        with page.expect_response(lambda answer: answer.url.endswith("/console"), timeout=20_000) as renewed:
+            pass
+        assert renewed.value.request.headers["hx-request"] == "true"
+        page.get_by_role("link", name="Pause").click()
+        expect(page.locator("#live")).not_to_have_attribute("hx-get", "/console")
+        assert seen.trouble == []
+
+
+def test_a_schedule_is_moved_and_cancelled_by_its_buttons(browser: Browser, world: World) -> None:
+    one = world.delayer.schedule(world.hook, delay=172_800, name="console-moved")
+    with visit(browser, world.base) as seen:
+        page = seen.open(f"/schedules/{one.id}")
+        page.get_by_label("Due in").fill("3")
+        page.get_by_label("Unit").select_option("hours")
+        page.get_by_role("button", name="Move").click()
+        expect(page.locator("#messages")).to_contain_text("Moved to")
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.locator("#messages")).to_contain_text("it will never be handed over")
+        assert seen.trouble == []
+    assert world.delayer.get_named("console-moved").state == "cancelled"
+
+
+def test_what_has_failed_is_redriven_by_its_button(browser: Browser, world: World) -> None:
+    one = world.delayer.schedule(world.hook.__class__(url=f"{world.base}/nowhere"), delay=1)
+    world.delayer.wait(one.id, timeout=60)
+    with visit(browser, world.base) as seen:
+        page = seen.open(f"/schedules/{one.id}")
+        page.get_by_role("button", name="Redrive").click()
+        expect(page.locator("#messages")).to_contain_text("Redriven: it is on its way again.")
+
+
+def test_dead_letters_are_counted_before_they_are_discarded(browser: Browser, world: World) -> None:
+    one = world.delayer.schedule(world.hook.__class__(url=f"{world.base}/nothing-there"), delay=1)
+    world.delayer.wait(one.id, timeout=60)
+    with visit(browser, world.base) as seen:
+        page = seen.open("/dead-letters")
+        page.get_by_role("button", name="Discard these…").first.click()
+        expect(page.locator("main")).to_contain_text("Schedules to be discarded")
+        page.get_by_role("link", name="Leave them").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Dead letters")
+        assert seen.trouble == []
