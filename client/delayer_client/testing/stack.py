@@ -167,7 +167,10 @@ class FakeStack(StackInMemory):
     def function(self, name: str) -> Any:
         """The module of a function, as it is deployed, with its targets in the place of the network."""
         if name not in self._functions:
-            instead = {HTTP_TARGET: {"HttpTarget": lambda **_: self.targets}, RUNTIME: {"setting": SETTINGS.__getitem__}}
+            instead = {
+                HTTP_TARGET: {"HttpTarget": lambda **_: self.targets},
+                RUNTIME: {"setting": SETTINGS.__getitem__},
+            }
             self._functions[name] = loaded(name, self, SETTINGS, instead)
         return self._functions[name]
 
