@@ -14,6 +14,7 @@ from delayer.aws.http.requests import ANONYMOUS
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer_client import AsyncDelayer, Delayer, Nothing
 from delayer_client.testing.attempts import Answer, Answers, Attempt
+from delayer_client.testing.clock import TargetRaised
 from delayer_client.testing.routes import Found
 from delayer_client.testing.stack import FakeStack
 from delayer_client.testing.targets import datetime_of
@@ -94,7 +95,9 @@ class FakeDelayer:
         }
 
     def _slept(self, seconds: float) -> None:
-        self.advance(timedelta(seconds=seconds))
+        """An attempt takes no time: what answers for a target repeats its calls at once."""
+        if not self._is_settling:
+            self.advance(timedelta(seconds=seconds))
 
     # ------------------------------------------------------------ time
 
@@ -134,7 +137,10 @@ class FakeDelayer:
         return tuple(self._stack.targets.reached)
 
     def answer(self, answers: Answers | Answer) -> None:
-        """How targets answer from now on: always the same, or as a function of the attempt says."""
+        """How targets answer from now on: always the same, or as a function of the attempt says.
+
+        What the function raises, an assertion that fails, is raised where the test moves the clock or makes its call.
+        """
         self._answers = answers if callable(answers) else lambda _attempt: answers
 
     def answer_next(self, *answers: Answer) -> None:
@@ -147,6 +153,8 @@ class FakeDelayer:
         self._lock.release()
         try:
             return self._answers(attempt)
+        except Exception as error:
+            raise TargetRaised(error) from error
         finally:
             self._lock.acquire()
 
@@ -191,6 +199,8 @@ class FakeDelayer:
         is_first, self._is_settling = not self._is_settling, True
         try:
             yield is_first
+        except TargetRaised as raised:
+            raise raised.error from None
         finally:
             self._is_settling = not is_first
 

@@ -125,6 +125,24 @@ def test_a_target_may_call_the_api(fake: FakeDelayer, delayer: Delayer) -> None:
     assert moments(fake) == [timedelta(0), MINUTE, 2 * MINUTE]
 
 
+def test_an_assertion_about_an_attempt_fails_the_test(fake: FakeDelayer, delayer: Delayer) -> None:
+    """It is no failed attempt, which would only be made again."""
+
+    def expects(attempt: Attempt) -> Answer:
+        assert attempt.payload == "expected"
+        return Answer.succeed()
+
+    fake.answer(expects)
+    schedule = delayer.schedule(HOOK, delay=60, payload="another")
+    with pytest.raises(AssertionError, match="expected"):
+        fake.advance(MINUTE)
+    with pytest.raises(AssertionError, match="expected"):
+        delayer.schedule(HOOK, delay=0)
+    fake.answer(Answer.succeed())
+    fake.advance(5 * MINUTE)
+    assert delayer.get(schedule.id).state == "executed"
+
+
 def test_a_target_cannot_move_the_clock(fake: FakeDelayer, delayer: Delayer) -> None:
     raised = []
 
