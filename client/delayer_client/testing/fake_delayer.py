@@ -1,7 +1,7 @@
 """A Delayer in memory, for the tests of those who use one."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -22,6 +22,7 @@ from delayer_client.testing.transport import Answered, FakeTransport
 
 URL: Final = "http://delayer.fake"
 START: Final = datetime(2027, 1, 4, 9, 0, tzinfo=UTC)  # a Monday
+NO_ACTIONS: Final[Mapping[str, Mapping[str, Any]]] = {}
 SUCCEEDS: Final = Answer.http(200)
 
 
@@ -39,10 +40,13 @@ class FakeDelayer:
             fake.advance(timedelta(minutes=5))
             assert [one.schedule_id for one in fake.handed_over] == [schedule.id]
 
-    `start` is where its clock begins; `owner` is who calls, if a call names nobody.
+    `start` is where its clock begins; `owner` is who calls, if a call names nobody. `actions` are the types of other
+    stacks, each with the JSON Schema of its fields, as `GET /actions` of a stack shows it.
     """
 
-    def __init__(self, *, start: datetime = START, owner: str = "") -> None:
+    def __init__(
+        self, *, start: datetime = START, owner: str = "", actions: Mapping[str, Mapping[str, Any]] = NO_ACTIONS
+    ) -> None:
         self._lock = Lock()  # what answers for a target may call the fake, from any thread: it is free meanwhile
         self._is_settling = False
         self._answers: Answers = succeeds
@@ -51,6 +55,8 @@ class FakeDelayer:
         self._is_down = False
         self._stack = FakeStack(start=instant_of(start), answers=self._asked)
         self._owner = owner
+        for kind, schema in actions.items():
+            self._stack.register(kind, schema)
 
     def __enter__(self) -> Self:
         return self

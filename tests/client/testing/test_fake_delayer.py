@@ -9,7 +9,18 @@ from typing import Any
 import httpx
 import pytest
 
-from delayer_client import Delayer, HttpRequest, NoAnswer, Repeat, Retry, Retrying, SqsSend, Unavailable
+from delayer_client import (
+    Action,
+    Delayer,
+    HttpRequest,
+    Invalid,
+    NoAnswer,
+    Repeat,
+    Retry,
+    Retrying,
+    SqsSend,
+    Unavailable,
+)
 from delayer_client.testing import Answer, Attempt, FakeDelayer
 from delayer_client.testing.agenda import Agenda
 
@@ -70,6 +81,23 @@ def test_an_attempt_has_all_that_the_target_sees(fake: FakeDelayer, delayer: Del
     assert (second.action_type, second.payload, second.headers) == ("sqs-send", [2], {})
     assert second.action == {"queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/q"}
     assert (second.idempotency_key, second.owner) == (second.schedule_id, "anonymous")
+
+
+def test_an_action_of_another_stack_is_known_by_its_schema() -> None:
+    schema = {"properties": {"channel": {"type": "string"}}, "required": ["channel"]}
+    fake = FakeDelayer(actions={"slack-post": schema, "ring": {}})
+    delayer = fake.client()
+    delayer.schedule(Action("slack-post", channel="#a"), delay=1)
+    delayer.schedule(Action("ring"), delay=2)
+    with pytest.raises(Invalid):
+        delayer.schedule(Action("slack-post", chanel="#a"), delay=1)
+    with pytest.raises(Invalid):
+        delayer.schedule(Action("unknown"), delay=1)
+    with pytest.raises(ValueError, match="small letters"):
+        FakeDelayer(actions={"Slack": {}})
+    fake.advance(2 * SECOND)
+    reached = [(one.action_type, one.action) for one in fake.handed_over]
+    assert reached == [("slack-post", {"channel": "#a"}), ("ring", {})]
 
 
 def test_targets_answer_as_the_test_says(fake: FakeDelayer, delayer: Delayer) -> None:
