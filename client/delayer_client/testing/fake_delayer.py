@@ -51,7 +51,7 @@ class FakeDelayer:
         self._is_settling = False
         self._answers: Answers = succeeds
         self._next_answers: deque[Answer] = deque()
-        self._faults: deque[int] = deque()
+        self._faults = 0  # so many of the next calls are answered 503
         self._is_down = False
         self._stack = FakeStack(start=instant_of(start), answers=self._asked)
         self._owner = owner
@@ -168,8 +168,7 @@ class FakeDelayer:
 
     def fail_next(self, calls: int = 1) -> None:
         """The next calls are answered 503, and nothing is done."""
-        self._faults.extend([calls])
-        self._faults = deque([sum(self._faults)])
+        self._faults += calls
 
     @contextmanager
     def down(self) -> Iterator[None]:
@@ -195,8 +194,8 @@ class FakeDelayer:
             return made
 
     def _is_unavailable(self) -> bool:
-        if self._faults and self._faults[0] > 0:
-            self._faults[0] -= 1
+        if self._faults:
+            self._faults -= 1
             return True
         return self._is_down
 
