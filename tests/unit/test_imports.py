@@ -62,7 +62,7 @@ ROOMS: dict[str, set[str]] = {
     "ports": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing", "core/connections"}
     | {"core/limits"},
-    "use_cases": {"core/schedule", "core/ledger", "ports"},
+    "use_cases": {"core/schedule", "core/ledger", "core/api", "ports"},
     "use_cases/signing": {"core/schedule", "core/actions", "core/signing", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"core/series", "core/signing"}
@@ -191,6 +191,7 @@ ROOMS: dict[str, set[str]] = {
     | {
         "core/recurrence",  # the version of the tz database
         "aws/owners",
+        "use_cases",
         "use_cases/owners",
         "aws/connections",
         "use_cases/connections",
@@ -244,6 +245,7 @@ FUNCTIONS_IMPORT = {
     "core/connections",
     "use_cases/connections",
     "ports",  # why a connection was not tried
+    "use_cases",  # a call and its idempotency key
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.history.deliver import Deliver
     from delayer.use_cases.history.write_journal import WriteJournal
     from delayer.use_cases.limits.limits import Limits
+    from delayer.use_cases.once import Once
     from delayer.use_cases.owners.as_posted import AsPosted
     from delayer.use_cases.owners.callers import Callers
     from delayer.use_cases.owners.commands import OwnerPolicyCommands
@@ -129,6 +130,13 @@ def spending(ports: "Bundle") -> "Spending":
     )
 
 
+def once(ports: "Bundle") -> "Once":
+    """For calls that may have an idempotency key."""
+    from delayer.use_cases.once import Once
+
+    return Once(clock=ports.clock, requests=ports.registry)
+
+
 def dead_letters(ports: "Bundle") -> "DeadLetters":
     """For functions that may have to store a dead letter."""
     from delayer.use_cases.recovery.dead_letter import DeadLetters
@@ -188,6 +196,7 @@ def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Repla
         quota=quota(ports),
         naming=naming(ports),
         actions=ports.actions,
+        once=once(ports),
         observer=ports.observer,
     )
 
@@ -812,6 +821,7 @@ def put_series(ports: "Bundle") -> "PutSeries":
         series=ports.series,
         begin=begin_series(ports),
         change=change_series(ports),
+        once=once(ports),
         has_events=ports.settings.has_events,
     )
 
@@ -922,6 +932,7 @@ def change_series(ports: "Bundle") -> "ChangeSeries":
         naming=naming(ports),
         rule_of=rule_of,
         retention=retention(ports),
+        once=once(ports),
         observer=ports.observer,
     )
 
@@ -929,14 +940,13 @@ def change_series(ports: "Bundle") -> "ChangeSeries":
 def run_series(ports: "Bundle") -> "RunSeries":
     """POST of a run-now, and of a backfill."""
     from delayer.core.series.rules import rule_of
-    from delayer.use_cases.series.steering.once import Once
     from delayer.use_cases.series.steering.run import RunSeries
 
     return RunSeries(
         clock=ports.clock,
         series=ports.series,
         ledger=ports.ledger,
-        once=Once(clock=ports.clock, requests=ports.registry),
+        once=once(ports),
         ids=ids(ports),
         quota=quota(ports),
         rule_of=rule_of,

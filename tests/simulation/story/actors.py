@@ -9,8 +9,8 @@ from attrs import define, field
 
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit
-from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, TooEarly, TooLate
-from delayer.core.api.request import Invalid
+from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, OnItsWay, TooEarly, TooLate
+from delayer.core.api.request import Invalid, KeyReused
 from delayer.core.flow.block import Block, suspended
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.bucket import RecordKey
@@ -21,9 +21,9 @@ from delayer.core.schedule.schedule_id import is_undecided, key_of
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.queue import Outgoing
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.api.accept import Accepted, KeyReused
+from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
-from delayer.use_cases.api.replace import OnItsWay, Replaced
+from delayer.use_cases.api.replace import Replaced
 from delayer.use_cases.api.stop import Stopped
 from delayer.use_cases.flow.limit_commands import OperateLimits
 from delayer.use_cases.recovery.redrive import Impossible

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
+from delayer.core.api.request import KeyReused
 from delayer.core.schedule.instants import SECOND, format_instant
 from delayer.core.series.backfill import Range
 from delayer.core.series.series import Refused, SeriesDefinition
-from delayer.use_cases.api.accept import KeyReused
 from delayer.use_cases.series.begin import SeriesCreated
 from delayer.use_cases.series.halt import Halted, MayStillRun
 from delayer.use_cases.series.steering.change import SeriesChanged
-from delayer.use_cases.series.steering.once import Began
 from delayer.use_cases.series.steering.resume import Resumed
+from delayer.use_cases.series.steering.run import Began
 from tests.simulation.story.plan import Do
 from tests.simulation.story.series_plan import Repeat, SeriesAct
 from tests.world import ACTION

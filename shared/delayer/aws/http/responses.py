@@ -15,7 +15,6 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule import definition
 from delayer.core.schedule.instants import Millis, format_instant
-from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import is_relaxed, is_undecided, point_in_time_of
 
 Response = dict[str, Any]
@@ -46,15 +45,15 @@ def created(schedule_id: str, point_in_time: Millis) -> Response:
     return response(201, shown_new(schedule_id, point_in_time), {"Location": f"/schedules/{schedule_id}"})
 
 
-def put(schedule: Schedule, previous: str | None) -> Response:
+def put(schedule_id: str, point_in_time: Millis, previous: str | None) -> Response:
     """201 if no live schedule had the name, 200 if it took the place of one."""
-    return created(schedule.id, schedule.point_in_time) if previous is None else replaced(schedule, previous)
+    return replaced(schedule_id, point_in_time, previous) if previous else created(schedule_id, point_in_time)
 
 
-def replaced(schedule: Schedule, previous: str) -> Response:
+def replaced(schedule_id: str, point_in_time: Millis, previous: str) -> Response:
     """200, with the id that is live now."""
-    body = {**shown_new(schedule.id, schedule.point_in_time), "replaces": previous}
-    return response(200, body, {"Content-Location": f"/schedules/{schedule.id}"})
+    body = {**shown_new(schedule_id, point_in_time), "replaces": previous}
+    return response(200, body, {"Content-Location": f"/schedules/{schedule_id}"})
 
 
 def actions(registrations: Sequence[Registration]) -> Response:

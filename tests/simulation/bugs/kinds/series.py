@@ -14,9 +14,10 @@ from delayer.core.series.series import Cursor, CursorChange, Refused, SeriesStat
 from delayer.core.series.stepping import AT_THE_CLAIM, Step
 from delayer.core.series.upkeep.net import Fate
 from delayer.ports.series import SeriesTransaction
+from delayer.use_cases import once
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.series import create, halt, occurrences, step
-from delayer.use_cases.series.steering import change, once, resume, run
+from delayer.use_cases.series.steering import change, resume, run
 from delayer.use_cases.series.upkeep import net
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
@@ -125,7 +126,7 @@ def _reopens_without_a_name(self: Any, schedule: Any, opened: LedgerChange) -> A
     return result is None or isinstance(result, LedgerRow)
 
 
-def _keeps_no_answer(self: Any, call: Any, began: Any) -> None:
+def _keeps_no_answer(self: Any, known: Any, **answer: Any) -> None:
     return None
 
 
