@@ -277,6 +277,7 @@ SHARED |= {"Waits"}  # of lookups
 SHARED |= {"Naming", "StillNamed", "FindLive", "SweepSecrets"}  # of what names a connection
 SHARED |= {"AskPolicies"}  # of a stream, and of the net under it
 SHARED |= {"Forgotten"}  # of a cancel, and of a stop
+SHARED |= {"Once"}  # of calls with an idempotency key
 KNOWLEDGE = {"RegisteredActions"}  # of the registered types; the target of executor-remote holds it
 KNOWLEDGE |= {"KnownOwnerPolicies"}  # of what owners may do
 PARTS_OF_ONE = {"SendCanary", "EndSeriesOfGroup"}  # the tick holds the one, the cancel of a group the other
