@@ -29,7 +29,7 @@ class Effect:
 
 
 @frozen(kw_only=True, cache_hash=True)
-class Kept:
+class KeyRow:
     """The row of the key."""
 
     body: str
@@ -55,7 +55,7 @@ class World(Moving):
     budget: Budget
     states: tuple[tuple[str, State], ...] = ()  # of all schedules
     name: str = ""  # the schedule that has the name
-    row: Kept | None = None
+    row: KeyRow | None = None
     effects: tuple[tuple[str, Effect], ...] = ()  # what was done, by body
     runs: frozenset[Run] = frozenset()
     begun: int = 0

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from delayer.core.ledger.lifecycle import State
 from tests.model.keys.rules import Rules
-from tests.model.keys.state import OLD, Budget, Effect, Kept, Run, World
+from tests.model.keys.state import OLD, Budget, Effect, KeyRow, Run, World
 from tests.model.state import evolve
 
 Moved = tuple[str, World]
@@ -47,17 +47,14 @@ def _step(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
             holder = OLD if world.budget.route == "PATCH" else world.name
             yield f"{who} reads", world.go_on(run, at="deciding", holder=holder, state=world.state(holder))
         case "deciding" if _refuses(world, run):
-            again = run.body and rules.looks_again
-            yield (
-                f"{who} is in the way of something",
-                world.go_on(run, at="refusing") if again else _refused(world, run),
-            )
+            looks_again = run.body and rules.looks_again
+            yield f"{who} cannot replace it", world.go_on(run, at="refusing") if looks_again else _refused(world, run)
         case "deciding":
             yield _write(world, rules, run)
         case "refusing":
             yield f"{who} looks the key up again", _looked(world, rules, run, "")
         case "noting" if run.effect:
-            after = evolve(world, row=world.row or Kept(body=run.body, effect=run.effect))
+            after = evolve(world, row=world.row or KeyRow(body=run.body, effect=run.effect))
             yield f"{who} writes the key", after.go_on(run, at="answering")
         case "answering" if run.effect:
             yield f"{who} is answered", _answered(world, run, run.effect)
@@ -100,7 +97,7 @@ def _write(world: World, rules: Rules, run: Run) -> Moved:
     after = evolve(after, effects=(*after.effects, (run.body, effect)))
     if not rules.together:
         return label, after.go_on(run, at="noting", effect=effect)
-    return label, evolve(after, row=Kept(body=run.body, effect=effect)).go_on(run, at="answering", effect=effect)
+    return label, evolve(after, row=KeyRow(body=run.body, effect=effect)).go_on(run, at="answering", effect=effect)
 
 
 def _with(world: World, schedule: str, state: State) -> World:

@@ -29,6 +29,9 @@ _next_step = stepping.next_step
 _write = WatchedSeries.write
 
 
+_row = once.Once.row
+
+
 def _whatever_it_is_about(cursor: Cursor, definition: Any, rule: Any, happened: Any, now: Millis) -> Any:
     about = evolve(happened, schedule_id=cursor.current or happened.schedule_id)
     return _decide_any_step(cursor, definition, rule, about, now)
@@ -126,8 +129,8 @@ def _reopens_without_a_name(self: Any, schedule: Any, opened: LedgerChange) -> A
     return result is None or isinstance(result, LedgerRow)
 
 
-def _keeps_no_answer(self: Any, known: Any, **answer: Any) -> None:
-    return None
+def _keeps_no_answer(self: Any, known: Any, **answer: Any) -> Any:
+    return None if known.call.what.startswith((run.RUN_NOW, run.BACKFILL)) else _row(self, known, **answer)
 
 
 def _runs_unnamed(cursor: Cursor, schedule_id: str, over: Any = ()) -> Any:
