@@ -108,14 +108,14 @@ def _leaves_the_old_one(thing: Any, **values: Any) -> Any:
     return evolve(thing, **values)
 
 
-def _own_change_beside_the_cursor(self: Any, old: Any, row: Any, new: Any, end: LedgerChange) -> Any:
+def _own_change_beside_the_cursor(self: Any, old: Any, row: Any, asked: Any) -> Any:
     filed = self.series.filed(old.id)
     cursor = self.series.cursor(filed.owner, filed.series) if filed else None
     if cursor is None:
         return Refused("its series is gone")
     same = evolve(cursor, revision=cursor.revision + 1)
     return self.series.write(
-        SeriesTransaction(cursor=same, over=cursor, put=(new,), ends=(end,), delete=(key_of(old.id),))
+        SeriesTransaction(cursor=same, over=cursor, put=(asked.put,), ends=(asked.end,), delete=(key_of(old.id),))
     )
 
 
