@@ -82,7 +82,8 @@ ROOMS: dict[str, set[str]] = {
         "core/api/series",
         "ports",
     },
-    "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
+    "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"}
+    | {"core/actions", "core/api"},
     "use_cases/connections": {
         "core/flow",
         "use_cases/flow",
@@ -104,7 +105,7 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     }
     | {"core/series", "core/timing"}
-    | {"use_cases", "use_cases/connections", "use_cases/flow", "use_cases/owners"},
+    | {"use_cases", "use_cases/connections", "use_cases/flow", "use_cases/history", "use_cases/owners"},
     "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"}
     | {"use_cases/connections"},
     "use_cases/series": {
@@ -118,7 +119,7 @@ ROOMS: dict[str, set[str]] = {
         "core/api/series",
     }
     | {"core/connections", "core/firing", "core/flow", "ports", "use_cases", "use_cases/api", "use_cases/connections"}
-    | {"use_cases/flow"},
+    | {"use_cases/flow", "use_cases/history"},
     "use_cases/series/upkeep": {
         "core/schedule",
         "core/ledger",

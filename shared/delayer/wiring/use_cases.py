@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from delayer.core.schedule.messages import ExecutorMessage
     from delayer.core.schedule.schedule import Schedule
     from delayer.core.timing.deciding import Chosen
-    from delayer.ports.journal import ReadsHistory
+    from delayer.ports.journal import Journal
     from delayer.ports.queue import ReceivedMessage
     from delayer.ports.target import Target
     from delayer.use_cases.actions.describe import Describe
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from delayer.use_cases.flow.waits import Waits
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.deliver import Deliver
+    from delayer.use_cases.history.outlines import Outlines
     from delayer.use_cases.history.write_journal import WriteJournal
     from delayer.use_cases.limits.limits import Limits
     from delayer.use_cases.once import Once
@@ -150,7 +151,7 @@ def dead_letters(ports: "Bundle") -> "DeadLetters":
     )
 
 
-def _fail_fast_journal(ports: "Bundle") -> "ReadsHistory | None":
+def _fail_fast_journal(ports: "Bundle") -> "Journal | None":
     return ports.fail_fast_journal if ports.settings.has_journal else None
 
 
@@ -229,7 +230,15 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
         registry=ports.registry,
         journal=ports.journal if ports.settings.has_journal else None,
         ids=id_check(ports),
+        outlines=outlines(ports),
     )
+
+
+def outlines(ports: "Bundle") -> "Outlines":
+    """For lists."""
+    from delayer.use_cases.history.outlines import Outlines
+
+    return Outlines(journal=_fail_fast_journal(ports), actions=ports.actions, observer=ports.observer)
 
 
 def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel":
@@ -850,6 +859,7 @@ def list_occurrences(ports: "Bundle") -> "ListOccurrences":
         journal=ports.journal if ports.settings.has_journal else None,
         ledger=ports.ledger,
         schedules=ports.timed_records,
+        outlines=outlines(ports),
     )
 
 

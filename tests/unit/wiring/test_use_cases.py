@@ -28,6 +28,7 @@ REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "timed_records", 
     "settings.period",
 }
 STEPS = {*IDS, "observer", "series", "settings.keep_for"}
+OUTLINES = {"fail_fast_journal", "settings.has_journal", "actions", "observer"}
 BEGINS = {*IDS, *QUOTA, "connections", "series", "new_series_id"}
 PARTS: dict[str, set[str]] = {
     "id_check": {"clock", "control"},
@@ -49,7 +50,8 @@ PARTS: dict[str, set[str]] = {
     },
     "lookup": {*FLOW, "control", "records", "ledger", "registry"}
     | {"fail_fast_journal", "settings.has_journal", "settings.period"},
-    "list_schedules": {"clock", "control", "records", "ledger", "registry"} | {"journal", "settings.has_journal"},
+    "list_schedules": {"clock", "control", "records", "ledger", "registry"} | {"journal", *OUTLINES},
+    "outlines": OUTLINES,
     "cancel": {"clock", "observer", "control", "records", "waiting_records", "ledger", "registry"},
     "cancel_of_series": {"clock", "observer", "control", "timed_records", "ledger", "registry"},
     "stop": {"clock", "observer", "control", "ledger", "waiting_records"},
@@ -129,7 +131,7 @@ PARTS: dict[str, set[str]] = {
     "put_series": {*BEGINS, *STEPS, "ledger", "registry", "settings.has_events"},
     "read_series": {*FLOW, "series", "ledger"},
     "list_series": {"clock", "series"},
-    "list_occurrences": {"clock", "series", "ledger", "timed_records", "journal", "settings.has_journal"},
+    "list_occurrences": {"clock", "series", "ledger", "timed_records", "journal", *OUTLINES},
     "preview_series": {"clock"},
     "change_series": {"connections", *STEPS, *QUOTA, "ledger", "registry"},
     "resume_series": {*STEPS, "ledger", "registry", "timed_records"},
@@ -216,7 +218,7 @@ def test_each_tick_has_a_canary_where_it_is_switched_on() -> None:
     [
         ("replace", "has_journal", False, {"fail_fast_journal"}),
         ("lookup", "has_journal", False, {"fail_fast_journal"}),
-        ("list_schedules", "has_journal", False, {"journal"}),
+        ("list_schedules", "has_journal", False, {"journal", "fail_fast_journal"}),
         ("write_journal", "max_live", 0, {"live_count"}),
     ],
 )
@@ -277,6 +279,7 @@ SHARED |= {"Waits"}  # of lookups
 SHARED |= {"Naming", "StillNamed", "FindLive", "SweepSecrets"}  # of what names a connection
 SHARED |= {"AskPolicies"}  # of a stream, and of the net under it
 SHARED |= {"Forgotten"}  # of a cancel, and of a stop
+SHARED |= {"Outlines"}  # of two lists
 SHARED |= {"Once"}  # of calls with an idempotency key
 KNOWLEDGE = {"RegisteredActions"}  # of the registered types; the target of executor-remote holds it
 KNOWLEDGE |= {"KnownOwnerPolicies"}  # of what owners may do

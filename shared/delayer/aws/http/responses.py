@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from delayer.core.actions.registration import Registration, name_of
-from delayer.core.api.status import Status
+from delayer.core.api.status import Outline, Status
 from delayer.core.flow.waiting import Waiting
 from delayer.core.history.events import Event
 from delayer.core.jobs.job import JobRow
@@ -107,6 +107,8 @@ def shown(status: Status) -> Shown:
         body["nextAttemptAt"] = format_instant(status.next_attempt_at)
     if status.waiting:
         body["waiting"] = shown_waiting(status.waiting)
+    if status.outline:
+        body |= _shown_outline(status.outline)
     if status.original:
         original = status.original.shown()
         schedule = original.schedule
@@ -117,6 +119,18 @@ def shown(status: Status) -> Shown:
     if status.history:
         body["history"] = [shown_event(event) for event in status.history]
     return body
+
+
+def _shown_outline(outline: Outline) -> Shown:
+    """What a list says of a schedule wherever it is."""
+    target = _known({"type": outline.action_type, "name": outline.target})
+    texts = {"tags": outline.tags, "series": outline.series}
+    return {
+        "target": target,
+        "createdAt": format_instant(outline.created_at),
+        **({"group": outline.group} if outline.group else {}),
+        **{name: msgspec.Raw(text.encode()) for name, text in texts.items() if text},
+    }
 
 
 def shown_waiting(waiting: Waiting) -> Shown:

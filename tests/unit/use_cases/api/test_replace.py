@@ -385,7 +385,7 @@ def test_a_definition_without_its_payload_does_for_a_new_payload() -> None:
     stand.world.update_journal()
     stand.world.run_until(START + MINUTE)
     without = Original(schedule=evolve(old, definition=evolve(old.definition, payload="")), is_complete=False)
-    beginnings = stand.world.journal.beginnings
+    beginnings = stand.world.journal.beginnings_of
     beginnings[OWNER, old.id] = evolve(beginnings[OWNER, old.id], original=without)
     later = START + 10 * MINUTE
     assert stand.replace.by_id(old.id, OWNER, point_in_time=later, payload=None) == OnItsWay(soon=False)
