@@ -18,6 +18,7 @@ from delayer.aws.dynamodb.journal import (
     beginning_item,
     event_from,
     event_item,
+    outline_from,
     series_list,
 )
 from delayer.core.history import cloud_events
@@ -493,6 +494,20 @@ def test_the_golden_beginning() -> None:
     event = cloud_events.decode(text)
     assert beginning_from(item) == event
     assert beginning_item(JournalEntry(event=event, text=text), NOW + KEEP_FOR) == item, (
+        "the format changed: give it a new version"
+    )
+
+
+def test_the_golden_outline() -> None:
+    """Of the same schedule with a payload that is too large for the list."""
+    item = json.loads((GOLDEN / "journal-outline.json").read_text())
+    text = (GOLDEN / "lifecycle-event.json").read_text().rstrip("\n")
+    event = cloud_events.decode(text)
+    assert event.original
+    known = outline_from(item)
+    assert known == evolve(event, original=event.original.without_payload())
+    large = text.replace('"payload":{"x": 1.0', f'"payload":{{"y":"{"x" * MAX_BEGINNING}","x": 1.0')
+    assert beginning_item(JournalEntry(event=event, text=large), NOW + KEEP_FOR) == item, (
         "the format changed: give it a new version"
     )
 

@@ -455,6 +455,13 @@ def test_the_golden_request() -> None:
     assert request_item(a_request()) == golden("request"), "the format changed: give it a new version"
 
 
+def test_the_golden_request_of_a_change() -> None:
+    """Of a series, which has all that a row may have."""
+    row = a_request(series="0a1b2c", replaces=NEW.id, number=7, state="active")
+    assert request_from(OWNER, "key 1", golden("request-of-a-change")) == row
+    assert request_item(row) == golden("request-of-a-change"), "the format changed: give it a new version"
+
+
 def test_the_golden_member() -> None:
     assert member_item(a_schedule(group="g"), a_schedule().created_at) == golden("member"), (
         "the format changed: give it a new version"
