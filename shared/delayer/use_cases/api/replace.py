@@ -89,7 +89,7 @@ class Replace:
     ) -> NamedAnswer:
         """Creates the schedule of that name, or replaces it unless `only_new`. `by` is the caller, if not the owner.
 
-        `known` is what was known of its idempotency key: if that has an answer, it is not called.
+        `known` is what was known of its idempotency key. Who knows an answer of it does not come here.
         Raises Invalid for a connection that cannot be named, NotAllowed, OverQuota, Unavailable if AWS failed.
         """
         return self.once.settled(known, lambda: self._by_name(request, owner, name, known, only_new, by), Replaced)

@@ -54,7 +54,7 @@ class PutSeries:
     ) -> PutAnswer | NoLifecycle:
         """Creates it, or changes it unless `only_new`. `by` is the caller, if not the owner.
 
-        `known` is what was known of its idempotency key: if that has an answer, it is not called.
+        `known` is what was known of its idempotency key. Who knows an answer of it does not come here.
         Raises Invalid if its times have just passed, NotAllowed, OverQuota, Unavailable if AWS failed.
         """
         if not self.has_events:
