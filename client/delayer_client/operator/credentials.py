@@ -26,7 +26,7 @@ WITHOUT_USER_SETTINGS: Final[dict[str, Any]] = {
 # A call of an operator's function may take 40 s or more. A second call of botocore's own, while the first still runs,
 # would double the pace.
 ONCE: Final = Config(read_timeout=90, connect_timeout=5, retries={"total_max_attempts": 1, "mode": "standard"})
-RETRIED: Final = Config(read_timeout=20, connect_timeout=5, retries={"total_max_attempts": 3, "mode": "standard"})
+RETRIED: Final = Config(read_timeout=70, connect_timeout=5, retries={"total_max_attempts": 3, "mode": "standard"})
 
 
 @dataclass(kw_only=True)

@@ -3,11 +3,11 @@
 from http import HTTPStatus
 from typing import Final
 
-from delayer.core.schedule.instants import HOUR, Millis
-from operate.verify.api import now
-from operate.verify.inbox import Inbox
-from operate.verify.results.findings import Finding, broken, held, unchecked
-from operate.verify.session import Session, Unexpected
+from delayer_client.operator.verify.api import now
+from delayer_client.operator.verify.inbox import Inbox
+from delayer_client.operator.verify.instants import HOUR, Millis
+from delayer_client.operator.verify.results.findings import Finding, broken, held, unchecked
+from delayer_client.operator.verify.session import Session, Unexpected
 
 AHEAD: Final[Millis] = HOUR
 ON_THIS_MACHINE: Final = ("http://localhost", "http://127.0.0.1")  # where `make local` plays the TTL itself

@@ -4,19 +4,19 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from attrs import define, field, frozen
 from botocore.exceptions import BotoCoreError, ClientError
 
-from delayer.core.schedule.instants import Millis
+from delayer_client.operator.verify.instants import Millis
 
 LONG_POLL: Final = 5  # seconds
 READERS: Final = 2
 AFTER_AN_ERROR: Final = 1.0  # seconds
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Arrival:
     """One message. Its instant is when SQS took it, by the clock of SQS."""
 
@@ -24,7 +24,7 @@ class Arrival:
     at: Millis
 
 
-@define(kw_only=True)
+@dataclass(kw_only=True)
 class Inbox:
     """A queue of the account, made for one run. SQS may deliver a message twice; it is counted once."""
 
@@ -33,10 +33,10 @@ class Inbox:
     url: str = ""
     requests: int = 0
     error: str = ""  # the last that a reader met
-    messages: dict[str, Arrival] = field(factory=dict)  # by SQS's own id
-    changed: threading.Condition = field(factory=threading.Condition)
-    stopped: threading.Event = field(factory=threading.Event)
-    threads: list[threading.Thread] = field(factory=list)
+    messages: dict[str, Arrival] = field(default_factory=dict)  # by SQS's own id
+    changed: threading.Condition = field(default_factory=threading.Condition)
+    stopped: threading.Event = field(default_factory=threading.Event)
+    threads: list[threading.Thread] = field(default_factory=list)
 
     def open(self) -> None:
         """Make the queue and begin to read it. Errors: those of botocore."""

@@ -8,11 +8,11 @@ from typing import Any
 from attrs import define, field
 
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, format_instant, parse_instant
-from operate.verify.account import CanaryAlarm
-from operate.verify.api import Answer, now
-from operate.verify.inbox import Arrival
-from operate.verify.options import Options
-from operate.verify.session import Session
+from delayer_client.operator.verify.account import CanaryAlarm
+from delayer_client.operator.verify.api import Answer, now
+from delayer_client.operator.verify.inbox import Arrival
+from delayer_client.operator.verify.options import Options
+from delayer_client.operator.verify.session import Session
 
 
 @define(kw_only=True)

@@ -1,12 +1,11 @@
 """What a run found out about each promise."""
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
-from attrs import frozen
-
-from bench.measure.lateness import percentile
-from delayer.core.schedule.instants import Millis
+from delayer_client.operator.verify.instants import Millis
 
 # Two clocks are compared: the executor waits by Lambda's, the message is stamped by the clock of SQS.
 CLOCKS_MS: Millis = 20
@@ -20,7 +19,7 @@ class Outcome(StrEnum):
     UNCHECKED = "not checked"
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Finding:
     """One row of the table at the end."""
 
@@ -29,7 +28,7 @@ class Finding:
     detail: str
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Lateness:
     """Of the schedules of one part; milliseconds."""
 
@@ -89,3 +88,8 @@ def _faults(due: Mapping[str, Millis], found: Mapping[str, Sequence[Millis]], al
 def exit_status(findings: Sequence[Finding]) -> int:
     """0 if everything that was asked for was checked and held, otherwise 1."""
     return 0 if findings and all(finding.outcome is Outcome.HELD for finding in findings) else 1
+
+
+def percentile(ascending: Sequence[int], percent: float) -> int:
+    """The nearest-rank percentile: the smallest value that is not below this share of all values."""
+    return ascending[max(math.ceil(len(ascending) * percent / 100), 1) - 1]

@@ -1,8 +1,7 @@
 """What a run cost, by the cost model of docs/cost.md: on-demand list prices, small records, nothing batched."""
 
+from dataclasses import dataclass
 from typing import Final
-
-from attrs import define
 
 # Dollars per million.
 WRITE: Final = 0.625
@@ -34,7 +33,7 @@ A_RETRY: Final = 2.15
 A_DEAD_LETTER: Final = S3_PUT + WRITE
 
 
-@define(kw_only=True)
+@dataclass(kw_only=True)
 class Bill:
     """What was done."""
 

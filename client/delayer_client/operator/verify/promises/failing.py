@@ -3,11 +3,11 @@
 import time
 from typing import Any, Final
 
-from delayer.core.schedule.instants import SECOND, Millis
-from operate.verify.api import now
-from operate.verify.inbox import Inbox
-from operate.verify.results.findings import Finding, broken, held, unchecked
-from operate.verify.session import Session
+from delayer_client.operator.verify.api import now
+from delayer_client.operator.verify.inbox import Inbox
+from delayer_client.operator.verify.instants import SECOND, Millis
+from delayer_client.operator.verify.results.findings import Finding, broken, held, unchecked
+from delayer_client.operator.verify.session import Session
 
 # Nobody listens there, and it is private in every network. Only a stack with AllowPrivateTargets=true tries it.
 PRIVATE: Final = "http://127.0.0.1:9/delayer-verify"

@@ -2,8 +2,8 @@
 
 import re
 
-from operate.verify.results import cost
-from operate.verify.results.cost import Bill
+from delayer_client.operator.verify.results import cost
+from delayer_client.operator.verify.results.cost import Bill
 from tests.cfn import ROOT
 
 PAGE = (ROOT / "docs/cost.md").read_text()

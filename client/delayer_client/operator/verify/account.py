@@ -2,24 +2,21 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-import boto3
-from attrs import define, field, frozen
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+
+from delayer_client.operator.credentials import Aws
+from delayer_client.operator.errors import NoStack
 
 AWS_ERRORS: Final = (BotoCoreError, ClientError)
 NAMESPACE: Final = "Delayer"  # of the metrics that the functions write
 PERIOD: Final = 60  # seconds of a figure of CloudWatch
 
 
-class NoStack(Exception):
-    """The stack cannot be read; the text says why, and what to do."""
-
-
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class CanaryAlarm:
     """An alarm of the canary, and what its metric has shown lately."""
 
@@ -31,24 +28,18 @@ class CanaryAlarm:
     figures: tuple[float, ...]  # the highest of each minute, the oldest first
 
 
-@define(kw_only=True)
+@dataclass(kw_only=True)
 class Account:
     """Reads with the caller's own credentials. Errors: those of botocore, unless a method says otherwise."""
 
-    session: boto3.Session
-    region: str | None
+    aws: Aws
     stack: str
-    clients: dict[str, Any] = field(factory=dict)
-    parameters: dict[str, str] = field(factory=dict)
-    outputs: dict[str, str] = field(factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
+    outputs: dict[str, str] = field(default_factory=dict)
 
     def client(self, service: str) -> Any:
         """A client, made once."""
-        if service not in self.clients:
-            config = Config(retries={"mode": "standard"}, read_timeout=70)
-            make: Any = self.session.client  # boto3's stubs know a client only by a literal name
-            self.clients[service] = make(service, region_name=self.region, config=config)
-        return self.clients[service]
+        return self.aws.client(service)
 
     def read(self, url: str) -> None:
         """The stack's parameters and outputs. NoStack if it cannot be read, or serves another address."""

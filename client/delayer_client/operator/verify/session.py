@@ -2,28 +2,39 @@
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
-from attrs import define, field
-
-from delayer.core.schedule.instants import SECOND, Millis, format_instant
-from operate.verify.account import AWS_ERRORS, Account
-from operate.verify.api import Api, NoAnswer
-from operate.verify.inbox import Inbox
-from operate.verify.options import Options
-from operate.verify.results.cost import Bill
-from operate.verify.results.findings import Finding, Lateness
+from delayer_client.operator.verify.account import AWS_ERRORS, Account
+from delayer_client.operator.verify.api import Api, NoAnswer
+from delayer_client.operator.verify.inbox import Inbox
+from delayer_client.operator.verify.instants import SECOND, Millis, format_instant
+from delayer_client.operator.verify.options import Options
+from delayer_client.operator.verify.results.cost import Bill
+from delayer_client.operator.verify.results.findings import Finding, Lateness
 
 POLL: Final = 0.5  # seconds
+
+Step = Callable[[str], AbstractContextManager[object]]  # shows the title of what is done within it
+
+
+def untitled(_: str) -> AbstractContextManager[object]:
+    """A step that shows nothing."""
+    return nullcontext()
+
+
+def silent(_: str) -> None:
+    """Says nothing."""
 
 
 class Unexpected(Exception):
     """The API answered what it must not; the text says what."""
 
 
-@define(kw_only=True)
+@dataclass(kw_only=True)
 class Session:
     """One run."""
 
@@ -31,15 +42,17 @@ class Session:
     api: Api
     account: Account | None  # None without credentials, or without the right to read the stack
     why_no_account: str = ""
+    step: Step = untitled
+    say: Callable[[str], None] = silent
     inbox: Inbox | None = None
-    run: str = field(factory=lambda: secrets.token_hex(4))
-    bill: Bill = field(factory=Bill)
-    findings: list[Finding] = field(factory=list)
-    lateness: list[Lateness] = field(factory=list)
-    live: set[str] = field(factory=set)  # schedules that may have to be cancelled
-    series: set[str] = field(factory=set)  # those that may have to be deleted
-    dead_letters: set[str] = field(factory=set)  # schedules whose bodies may have to be discarded
-    must_not_arrive: set[str] = field(factory=set)  # what was answered `cancelled`
+    run: str = field(default_factory=lambda: secrets.token_hex(4))
+    bill: Bill = field(default_factory=Bill)
+    findings: list[Finding] = field(default_factory=list)
+    lateness: list[Lateness] = field(default_factory=list)
+    live: set[str] = field(default_factory=set)  # schedules that may have to be cancelled
+    series: set[str] = field(default_factory=set)  # those that may have to be deleted
+    dead_letters: set[str] = field(default_factory=set)  # schedules whose bodies may have to be discarded
+    must_not_arrive: set[str] = field(default_factory=set)  # what was answered `cancelled`
 
     def setting(self, name: str, default: str) -> str:
         """A parameter of the stack; its default if the stack cannot be read."""

@@ -1,17 +1,18 @@
 """The caller has a signing secret, which stays, and which the library of receivers takes."""
 
-from base64 import b64decode
+import hmac
+from base64 import b64decode, b64encode
 from http import HTTPStatus
 from typing import Final
 
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from delayer.core.signing.secrets import PREFIX
-from delayer.core.signing.signature import signed_headers
-from operate.verify.api import Answer, now
-from operate.verify.results.findings import Finding, broken, held, unchecked
-from operate.verify.session import Session
+from delayer_client.operator.verify.api import Answer, now
+from delayer_client.operator.verify.instants import SECOND
+from delayer_client.operator.verify.results.findings import Finding, broken, held, unchecked
+from delayer_client.operator.verify.session import Session
 
+PREFIX: Final = "whsec_"  # of a secret as a text, by the Standard Webhooks scheme
 PROMISE: Final = "signatures: a secret can be had, and verifies"
 KEY_BYTES: Final = 32
 BODY: Final = b'{"verified": true}'
@@ -46,8 +47,17 @@ def verifies(secret: str) -> bool:
         key = b64decode(secret.removeprefix(PREFIX), validate=True)
         if len(key) != KEY_BYTES:
             return False
-        headers = {name.lower(): value for name, value in signed_headers([key], "verify", now(), BODY).items()}
-        Webhook(secret).verify(BODY, headers, json_parse=False)
+        Webhook(secret).verify(BODY, signed(key, str(now() // SECOND)), json_parse=False)
     except (WebhookVerificationError, ValueError):
         return False
     return True
+
+
+def signed(key: bytes, timestamp: str) -> dict[str, str]:
+    """The headers of the body, as Delayer signs a request."""
+    signature = hmac.digest(key, f"verify.{timestamp}.".encode() + BODY, "sha256")
+    return {
+        "webhook-id": "verify",
+        "webhook-timestamp": timestamp,
+        "webhook-signature": f"v1,{b64encode(signature).decode()}",
+    }

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from operate.verify.account import Account
-from operate.verify.results.findings import Finding, broken, held
-from operate.verify.session import Session
+from delayer_client.operator.verify.account import Account
+from delayer_client.operator.verify.results.findings import Finding, broken, held
+from delayer_client.operator.verify.session import Session
 
 PROMISE: Final = "concurrency: the account allows what the stack is made for"
 NEEDED: Final = {"small": 1_000, "large": 3_000}  # as in Mappings, Scale; compared by a test

@@ -4,11 +4,11 @@ import time
 from http import HTTPStatus
 from typing import Any, Final
 
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant, parse_instant
-from operate.verify.api import now
-from operate.verify.inbox import Inbox
-from operate.verify.results.findings import Finding, Outcome, broken, held, of_firing, unchecked
-from operate.verify.session import POLL, Session, Unexpected
+from delayer_client.operator.verify.api import now
+from delayer_client.operator.verify.inbox import Inbox
+from delayer_client.operator.verify.instants import MINUTE, SECOND, Millis, format_instant, parse_instant
+from delayer_client.operator.verify.results.findings import Finding, Outcome, broken, held, of_firing, unchecked
+from delayer_client.operator.verify.session import POLL, Session, Unexpected
 
 AHEAD: Final[Millis] = 3 * SECOND
 GRACE: Final = 60  # seconds

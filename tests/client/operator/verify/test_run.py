@@ -7,12 +7,14 @@ import boto3
 import pytest
 from rich.console import Console
 
-from operate.verify import run
-from operate.verify.api import NoAnswer, WithSignature, WithToken, region_in, unsigned
-from operate.verify.options import PARTS, Options, parse
-from operate.verify.results.findings import Finding, Outcome, broken, exit_status, held, unchecked
-from operate.verify.results.report import conclusion, show
-from tests.unit.operate.verify.fakes import FakeStack, a_session
+from delayer_client.operator.credentials import Aws, region_in
+from delayer_client.operator.verify import PARTS, Options, run
+from delayer_client.operator.verify.api import NoAnswer, WithSignature, WithToken, unsigned
+from delayer_client.operator.verify.results.findings import Finding, Outcome, broken, exit_status, held, unchecked
+from delayer_client.operator.verify.results.report import report_of
+from delayer_client.operator.verify.results.tables import show
+from operate.verify.options import parse
+from tests.client.operator.verify.fakes import FakeStack, a_session
 
 URL = "https://abc.execute-api.eu-west-1.amazonaws.com"
 
@@ -39,12 +41,9 @@ def test_help_says_what_it_does_and_how_it_ends(capsys: pytest.CaptureFixture[st
     assert "exit status is 0 if everything that was asked for was checked and held, otherwise it is 1" in said
 
 
-def a_boto_session(key: str | None = "AKIA") -> Any:
-    session = boto3.Session(region_name="us-east-1")
-    if key:
-        return boto3.Session(aws_access_key_id=key, aws_secret_access_key="s", region_name="us-east-1")
-    session.get_credentials = lambda: None  # type: ignore[method-assign] # as on a machine without any
-    return session
+def with_keys() -> Aws:
+    session = boto3.Session(aws_access_key_id="AKIA", aws_secret_access_key="s")
+    return Aws(session=session, region="eu-west-1")
 
 
 def test_a_token_is_not_printed() -> None:
@@ -53,16 +52,15 @@ def test_a_token_is_not_printed() -> None:
 
 def test_how_calls_are_signed() -> None:
     """A token if there is one; a signature if the stack wants one, or if nobody can tell."""
-    with_keys, without = a_boto_session(), a_boto_session(None)
-    assert run.signer("t", "AWS_IAM", with_keys, None) == WithToken(token="t")
+    assert run.signer("t", "AWS_IAM", with_keys()) == WithToken(token="t")
     for authorization in ("AWS_IAM", ""):
-        chosen = run.signer("", authorization, with_keys, "eu-west-1")
+        chosen = run.signer("", authorization, with_keys())
         assert isinstance(chosen, WithSignature)
         assert chosen.region == "eu-west-1"
-    assert run.signer("", "NONE", with_keys, None) is unsigned
-    assert run.signer("", "AWS_IAM", without, None) is unsigned
+    assert run.signer("", "NONE", with_keys()) is unsigned
+    assert run.signer("", "AWS_IAM", None) is unsigned
     assert region_in(URL) == "eu-west-1"
-    assert region_in("http://localhost:8080") is None
+    assert region_in("http://localhost:8080") == ""
 
 
 def outcomes(session: Any) -> dict[str, Outcome]:
@@ -171,9 +169,11 @@ def test_the_exit_status_and_the_table(names: list[str], status: int, said: str)
     session: Any = a_session(FakeStack())
     session.findings = [FINDINGS[name] for name in names]
     assert exit_status(session.findings) == status
-    assert said in conclusion(session)
+    report = report_of(session.findings, session.lateness, session.bill)
+    assert (report.exit_status, said in report.conclusion) == (status, True)
+    assert [one["detail"] for one in report.as_dict()["findings"]] == [one.detail for one in report.findings]
     console = Console(record=True, width=100)
-    show(session, console)
+    show(report, console)
     text = console.export_text()
     for finding in session.findings:
         assert finding.detail in text

@@ -4,16 +4,16 @@ import time
 from http import HTTPStatus
 from typing import Any, Final
 
-from delayer.core.schedule.instants import DAY, HOUR, Millis, format_instant, minute_of
-from delayer.core.timing.business_hours import DAYS
-from operate.verify.api import now
-from operate.verify.inbox import Inbox
-from operate.verify.results.findings import Finding, broken, held, unchecked
-from operate.verify.session import POLL, Session, Unexpected
+from delayer_client.operator.verify.api import now
+from delayer_client.operator.verify.inbox import Inbox
+from delayer_client.operator.verify.instants import DAY, HOUR, Millis, format_instant, minute_of
+from delayer_client.operator.verify.results.findings import Finding, broken, held, unchecked
+from delayer_client.operator.verify.session import POLL, Session, Unexpected
 
 GRACE: Final = 60  # seconds
 DAYS_AHEAD: Final = 2  # nothing fires while this is checked
 OPENS: Final[Millis] = 12 * HOUR  # of that day
+DAYS: Final = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 PROMISE: Final = "policies: a time is decided, and cancelled"
 
 

@@ -1,21 +1,21 @@
 """Each promise that a stack can break is found broken, and a stack that keeps them all is found so."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from attrs import evolve
 
-from operate.verify.account import CanaryAlarm
-from operate.verify.api import now
-from operate.verify.inbox import Arrival
-from operate.verify.promises import cancelling, deciding, failing, firing, repeating
-from operate.verify.promises.canary import canary
-from operate.verify.promises.concurrency import NEEDED, concurrency
-from operate.verify.promises.relaxed import relaxed
-from operate.verify.promises.signing import signing
-from operate.verify.results.findings import Finding, Outcome
+from delayer_client.operator.verify.account import CanaryAlarm
+from delayer_client.operator.verify.api import now
+from delayer_client.operator.verify.inbox import Arrival
+from delayer_client.operator.verify.promises import cancelling, deciding, failing, firing, repeating
+from delayer_client.operator.verify.promises.canary import canary
+from delayer_client.operator.verify.promises.concurrency import NEEDED, concurrency
+from delayer_client.operator.verify.promises.relaxed import relaxed
+from delayer_client.operator.verify.promises.signing import signing
+from delayer_client.operator.verify.results.findings import Finding, Outcome
 from tests.cfn import written
-from tests.unit.operate.verify.fakes import FakeStack, a_session, the_late_queue
+from tests.client.operator.verify.fakes import FakeStack, a_session, the_late_queue
 
 HELD, BROKEN, UNCHECKED = Outcome.HELD, Outcome.BROKEN, Outcome.UNCHECKED
 
@@ -161,7 +161,7 @@ def test_a_failed_schedule_whose_body_is_not_stored(monkeypatch: pytest.MonkeyPa
 NEAR = CanaryAlarm(
     name="near", metric="CanaryNearLateness", state="OK", topics=("arn:t",), is_enabled=True, figures=(12.0, 40.0)
 )
-FAR = evolve(NEAR, name="far", metric="CanaryFarLateness")
+FAR = replace(NEAR, name="far", metric="CanaryFarLateness")
 
 
 @pytest.mark.parametrize(
@@ -169,10 +169,10 @@ FAR = evolve(NEAR, name="far", metric="CanaryFarLateness")
     [
         (FAR, 1, [HELD, HELD], "CanaryFarLateness at most 40 ms, CanaryNearLateness at most 40 ms"),
         (FAR, 0, [HELD, BROKEN], "nobody has confirmed a subscription"),
-        (evolve(FAR, state="ALARM"), 1, [BROKEN, HELD], "far rings"),
-        (evolve(FAR, figures=()), 1, [BROKEN, HELD], "no figure of CanaryFarLateness"),
-        (evolve(FAR, is_enabled=False), 1, [HELD, BROKEN], "no action that is enabled"),
-        (evolve(FAR, topics=()), 1, [HELD, BROKEN], "no action that is enabled"),
+        (replace(FAR, state="ALARM"), 1, [BROKEN, HELD], "far rings"),
+        (replace(FAR, figures=()), 1, [BROKEN, HELD], "no figure of CanaryFarLateness"),
+        (replace(FAR, is_enabled=False), 1, [HELD, BROKEN], "no action that is enabled"),
+        (replace(FAR, topics=()), 1, [HELD, BROKEN], "no action that is enabled"),
     ],
 )
 def test_the_canary_and_who_hears_it(far: CanaryAlarm, subscribers: int, outcomes: list[Outcome], said: str) -> None:
@@ -184,7 +184,7 @@ def test_the_canary_and_who_hears_it(far: CanaryAlarm, subscribers: int, outcome
 
 
 def test_the_first_figures_of_a_new_stack_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    stack: Any = FakeStack(alarms=(evolve(NEAR, figures=(), state="ALARM"),))
+    stack: Any = FakeStack(alarms=(replace(NEAR, figures=(), state="ALARM"),))
     monkeypatch.setattr("time.sleep", lambda seconds: setattr(stack, "alarms", (NEAR,)))
     assert canary(a_session(stack), stack, 7)[0].outcome is HELD
 

@@ -4,9 +4,9 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from operate.verify.account import Account, CanaryAlarm
-from operate.verify.results.findings import Finding, broken, held, unchecked
-from operate.verify.session import Session
+from delayer_client.operator.verify.account import Account, CanaryAlarm
+from delayer_client.operator.verify.results.findings import Finding, broken, held, unchecked
+from delayer_client.operator.verify.session import Session
 
 POLL: Final = 10.0  # seconds
 ARRIVES: Final = "canary: it arrives, and is measured"

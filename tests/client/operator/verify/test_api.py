@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from botocore.credentials import Credentials
 
-from operate.verify.api import TRIES, Api, NoAnswer, WithSignature, WithToken, unsigned
+from delayer_client.operator.verify.api import TRIES, Api, NoAnswer, WithSignature, WithToken, unsigned
 
 
 class Server(ThreadingHTTPServer):

@@ -1,26 +1,24 @@
 """Calls of the API with the caller's own credentials, and what they were answered."""
 
 import json
-import re
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 
 import urllib3
-from attrs import define, field, frozen
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from delayer.core.schedule.instants import Millis
+from delayer_client.operator.verify.instants import Millis
 
 TIMEOUT: Final = urllib3.Timeout(connect=5, read=30)
 TRIES: Final = 4  # of a call that was answered 429 or 503, or not at all
 AT_ONCE: Final = 32  # connections
 LONGEST_WAIT: Final = 60  # seconds before such a call is repeated
-REGION: Final = re.compile(r"https://[a-z0-9]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com")
 
 
 class NoAnswer(Exception):
@@ -35,7 +33,7 @@ class Signs(Protocol):
         ...
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class WithSignature:
     """AWS Signature Version 4, for ApiAuthorization=AWS_IAM."""
 
@@ -48,7 +46,7 @@ class WithSignature:
         return dict(request.headers.items())
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class WithToken:
     """A token, for ApiAuthorization=JWT."""
 
@@ -64,7 +62,7 @@ def unsigned(request: AWSRequest) -> Mapping[str, str]:
     return dict(request.headers.items())
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Answer:
     """What a call was answered."""
 
@@ -77,15 +75,15 @@ class Answer:
         return f"{self.status} {str(detail)[:200]}"
 
 
-@define(kw_only=True)
+@dataclass(kw_only=True)
 class Api:
     """The API at one address. It may be used by several threads."""
 
     url: str
     sign: Signs
     other_calls: int = 0  # beside the creations
-    clock_differences: list[float] = field(factory=list)  # seconds that the other clock is ahead of this one
-    pool: urllib3.PoolManager = field(factory=lambda: urllib3.PoolManager(maxsize=AT_ONCE, retries=False))
+    clock_differences: list[float] = field(default_factory=list)  # seconds that the other clock is ahead of this one
+    pool: urllib3.PoolManager = field(default_factory=lambda: urllib3.PoolManager(maxsize=AT_ONCE, retries=False))
 
     def post(self, path: str, content: object, key: str = "") -> Answer:
         """A POST; with an idempotency key, so that a repeated one creates nothing twice."""
@@ -146,12 +144,6 @@ def _object(data: bytes) -> dict[str, Any]:
     except ValueError:
         return {"message": data[:200].decode(errors="replace")}
     return content if isinstance(content, dict) else {}
-
-
-def region_in(url: str) -> str | None:
-    """The region in an address of API Gateway, None for any other address."""
-    found = REGION.match(url)
-    return found[1] if found else None
 
 
 def now() -> Millis:

@@ -7,7 +7,9 @@ from typing import Any
 import boto3
 import pytest
 
-from operate.verify.account import Account, NoStack
+from delayer_client.operator.credentials import Aws
+from delayer_client.operator.errors import NoStack
+from delayer_client.operator.verify.account import Account
 from tests.unit.empty_account import empty_account
 
 TEMPLATE = """
@@ -54,7 +56,7 @@ class Resources:
 def account() -> Iterator[Account]:
     with empty_account():
         session = boto3.Session(aws_access_key_id="k", aws_secret_access_key="s", region_name="us-east-1")
-        account = Account(session=session, region="us-east-1", stack="delayer")
+        account = Account(aws=Aws(session=session, region="us-east-1"), stack="delayer")
         account.client("cloudformation").create_stack(StackName="delayer", TemplateBody=TEMPLATE)
         yield account
 
@@ -73,7 +75,7 @@ def test_the_stack_is_read(account: Account) -> None:
 
 
 def test_what_the_account_allows(account: Account) -> None:
-    account.clients["lambda"] = Limits()  # moto does not have it
+    account.aws.clients["lambda", True] = Limits()  # moto does not have it
     assert account.concurrent_executions() == 1_000
 
 
@@ -97,7 +99,7 @@ def test_the_canary_is_found_by_its_alarm(account: Account) -> None:
     watch: Any = account.client("cloudwatch")
     watch.put_metric_alarm(**ALARM, AlarmActions=[account.outputs["AlarmTopic"]])
     watch.put_metric_alarm(**{**ALARM, "AlarmName": "of-the-queue", "Namespace": "AWS/SQS"})
-    account.clients["cloudformation"] = Resources()
+    account.aws.clients["cloudformation", True] = Resources()
     account.client("cloudwatch").put_metric_data(Namespace="Delayer", MetricData=[figure])
     [alarm] = account.canary_alarms()
     assert alarm.metric == "CanaryLateness"

@@ -2,16 +2,15 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-from attrs import frozen
-
-from delayer.core.schedule.instants import SECOND, Millis
-from operate.verify.api import now
-from operate.verify.inbox import Inbox
-from operate.verify.results.findings import Finding, broken, held
-from operate.verify.session import Session
+from delayer_client.operator.verify.api import now
+from delayer_client.operator.verify.inbox import Inbox
+from delayer_client.operator.verify.instants import SECOND, Millis
+from delayer_client.operator.verify.results.findings import Finding, broken, held
+from delayer_client.operator.verify.session import Session
 
 RACES: Final = 24
 AHEAD: Final[Millis] = 4 * SECOND
@@ -22,7 +21,7 @@ BEFORE_CLAIM: Final[Millis] = (
 GRACE: Final = 60  # seconds
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Race:
     """One schedule and when its cancel is sent."""
 

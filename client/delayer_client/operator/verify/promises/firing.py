@@ -1,16 +1,14 @@
 """Near, far and in bulk: a schedule fires once, not before its point in time and not much later."""
 
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-from attrs import frozen
-
-from delayer.core.firing.enqueueing import edge_of
-from delayer.core.schedule.instants import SECOND, Millis, start_of
-from operate.verify.api import now
-from operate.verify.inbox import Inbox
-from operate.verify.results.findings import Finding, broken, of_firing
-from operate.verify.session import Session
+from delayer_client.operator.verify.api import now
+from delayer_client.operator.verify.inbox import Inbox
+from delayer_client.operator.verify.instants import SECOND, Millis, minute_of, start_of
+from delayer_client.operator.verify.results.findings import Finding, broken, of_firing
+from delayer_client.operator.verify.session import Session
 
 AHEAD: Final[Millis] = 3 * SECOND
 SINGLE: Final = 5  # schedules of the near and of the far part
@@ -19,7 +17,7 @@ IN_BULK: Final = 5  # times as late as a single schedule: a hundred at one insta
 POSTED_WITHIN: Final[Millis] = 10 * SECOND  # the far ones; so much earlier than the edge of the delayer period
 
 
-@frozen(kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Waiting:
     """Schedules that were created, and are to be looked at later."""
 
@@ -51,7 +49,7 @@ def near(session: Session, inbox: Inbox) -> Waiting:
 
 def far(session: Session, inbox: Inbox) -> Waiting:
     """Beyond the delayer period: the minute task moves them. They begin with the first instant that it may take."""
-    first = start_of(edge_of(now() + POSTED_WITHIN, session.period) + 1)
+    first = start_of(minute_of(now() + POSTED_WITHIN + session.period) + 1)
     posted = {session.schedule(first + number * 250, inbox.action()): first + number * 250 for number in range(SINGLE)}
     return Waiting(part="far", due=posted, allowed_ms=session.options.allowed_ms)
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from operate.verify.inbox import Inbox, queue_name
-from tests.unit.operate.verify.fakes import FakeQueue, message
+from delayer_client.operator.verify.inbox import Inbox, queue_name
+from tests.client.operator.verify.fakes import FakeQueue, message
 
 
 def test_arrivals_by_the_clock_of_sqs_each_message_once() -> None:

@@ -1,25 +1,25 @@
 """The order of a run: the far ones first, since they take longest; meanwhile all else."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
-import boto3
-
-from local.command.progress import console, step
-from operate.verify.account import AWS_ERRORS, Account, NoStack
-from operate.verify.api import Api, NoAnswer, Signs, WithSignature, WithToken, region_in, unsigned
-from operate.verify.inbox import Inbox, queue_name
-from operate.verify.options import Options
-from operate.verify.promises.canary import canary
-from operate.verify.promises.cancelling import never_fired, races
-from operate.verify.promises.concurrency import concurrency
-from operate.verify.promises.deciding import deciding
-from operate.verify.promises.failing import redriven, refused
-from operate.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
-from operate.verify.promises.relaxed import relaxed
-from operate.verify.promises.repeating import repeating
-from operate.verify.promises.signing import signing
-from operate.verify.results.findings import Finding, broken, unchecked
-from operate.verify.session import Session, Unexpected
+from delayer_client.operator.credentials import Aws, find_credentials
+from delayer_client.operator.errors import NoCredentials, NoStack
+from delayer_client.operator.verify.account import AWS_ERRORS, Account
+from delayer_client.operator.verify.api import Api, NoAnswer, Signs, WithSignature, WithToken, unsigned
+from delayer_client.operator.verify.inbox import Inbox, queue_name
+from delayer_client.operator.verify.options import Options
+from delayer_client.operator.verify.promises.canary import canary
+from delayer_client.operator.verify.promises.cancelling import never_fired, races
+from delayer_client.operator.verify.promises.concurrency import concurrency
+from delayer_client.operator.verify.promises.deciding import deciding
+from delayer_client.operator.verify.promises.failing import redriven, refused
+from delayer_client.operator.verify.promises.firing import Waiting, bulk, far, near, seconds_of_far, warm_up
+from delayer_client.operator.verify.promises.relaxed import relaxed
+from delayer_client.operator.verify.promises.repeating import repeating
+from delayer_client.operator.verify.promises.signing import signing
+from delayer_client.operator.verify.results.findings import Finding, broken, unchecked
+from delayer_client.operator.verify.session import Session, Unexpected
 
 TITLES = {
     "concurrency": "What the account allows",
@@ -40,22 +40,24 @@ FAULTS = (Unexpected, NoAnswer, ValueError, KeyError, *AWS_ERRORS)
 LONGEST_CLOCK_DIFFERENCE = 5.0  # seconds
 
 
-def begin(options: Options) -> Session:
+def begin(options: Options, *, folder: Path | None = None, profile: str = "") -> Session:
     """Read the stack with the caller's credentials, and choose how calls are signed."""
-    session, region = boto3.Session(), region_in(options.url)
-    account, why = open_account(options, session, region)
+    aws, why = None, ""
+    try:
+        aws = find_credentials(options.url, folder=folder, profile=profile)
+    except NoCredentials as error:
+        why = str(error)
+    account, why = open_account(options, aws) if aws else (None, why)
     authorization = account.setting("ApiAuthorization", "AWS_IAM") if account else ""
-    api = Api(url=options.url, sign=signer(options.token, authorization, session, region))
+    api = Api(url=options.url, sign=signer(options.token, authorization, aws))
     opened = Session(options=options, api=api, account=account, why_no_account=why)
     opened.bill.has_journal = opened.setting("Lifecycle", "journal") == "journal"
     return opened
 
 
-def open_account(options: Options, session: boto3.Session, region: str | None) -> tuple[Account | None, str]:
+def open_account(options: Options, aws: Aws) -> tuple[Account | None, str]:
     """The account, or None and the reason."""
-    if session.get_credentials() is None:
-        return None, "boto3 finds no AWS credentials"
-    account = Account(session=session, region=region, stack=options.stack)
+    account = Account(aws=aws, stack=options.stack)
     try:
         account.read(options.url)
     except NoStack as error:
@@ -63,14 +65,14 @@ def open_account(options: Options, session: boto3.Session, region: str | None) -
     return account, ""
 
 
-def signer(token: str, authorization: str, session: boto3.Session, region: str | None) -> Signs:
+def signer(token: str, authorization: str, aws: Aws | None) -> Signs:
     """With a token if there is one; signed if the stack wants it, or may want it; otherwise without credentials."""
     if token:
         return WithToken(token=token)
-    credentials = session.get_credentials()
-    if credentials is None or authorization in ("NONE", "JWT"):
+    credentials = aws.session.get_credentials() if aws else None
+    if aws is None or credentials is None or authorization in ("NONE", "JWT"):
         return unsigned
-    return WithSignature(credentials=credentials, region=region or session.region_name or "us-east-1")
+    return WithSignature(credentials=credentials, region=aws.region)
 
 
 def verify(session: Session) -> None:
@@ -78,11 +80,11 @@ def verify(session: Session) -> None:
     try:
         _verify(session)
     finally:
-        with step("Removing what was made"):
+        with session.step("Removing what was made"):
             left = session.clean_up()
             session.bill.calls = session.api.other_calls
         for one in left:
-            console.print(f"    not removed: {one}", markup=False)
+            session.say(f"    not removed: {one}")
 
 
 def _verify(session: Session) -> None:
@@ -134,7 +136,7 @@ def check_all(session: Session, inbox: Inbox) -> None:
     late_queue = Inbox(sqs=inbox.sqs, name=f"{inbox.name}-late")
     beyond: list[Waiting] = []
     if "far" in parts:
-        console.print(f"  The far part takes up to {seconds_of_far(session.period)} s: DelayerPeriod and two minutes.")
+        session.say(f"  The far part takes up to {seconds_of_far(session.period)} s: DelayerPeriod and two minutes.")
         check(session, "far", lambda: beyond.append(far(session, inbox)) or [])  # type: ignore[func-returns-value]
     todo: dict[str, Callable[[], Sequence[Finding]]] = {
         "near": lambda: [looked_at(near(session, inbox), session, inbox)],
@@ -154,7 +156,7 @@ def check_all(session: Session, inbox: Inbox) -> None:
             if part in parts:
                 check(session, part, of_part)
         for waiting in beyond:
-            with step("Waiting for what is beyond the delayer period"):
+            with session.step("Waiting for what is beyond the delayer period"):
                 session.findings.append(waiting.look(session, inbox))
         if "canary" in parts and account:
             check(session, "canary", lambda: canary(session, account))
@@ -173,7 +175,7 @@ def looked_at(waiting: Waiting | Finding, session: Session, inbox: Inbox) -> Fin
 
 def check(session: Session, part: str, of_part: Callable[[], Sequence[Finding]]) -> None:
     """One part, with its progress. A call that fails breaks this part only."""
-    with step(TITLES.get(part, "Waking the functions")):
+    with session.step(TITLES.get(part, "Waking the functions")):
         try:
             session.findings += of_part()
         except FAULTS as error:
