@@ -4,10 +4,10 @@ import signal
 import sys
 
 from delayer_client.operator.verify import Verification
-from delayer_client.operator.verify.results.tables import show
 from local.command.progress import console, step
 from local.command.run import interrupt
 from operate.verify.options import parse
+from operate.verify.tables import show
 
 
 def main() -> int:

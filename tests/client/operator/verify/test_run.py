@@ -12,8 +12,8 @@ from delayer_client.operator.verify import PARTS, Options, run
 from delayer_client.operator.verify.api import NoAnswer, WithSignature, WithToken, unsigned
 from delayer_client.operator.verify.results.findings import Finding, Outcome, broken, exit_status, held, unchecked
 from delayer_client.operator.verify.results.report import report_of
-from delayer_client.operator.verify.results.tables import show
 from operate.verify.options import parse
+from operate.verify.tables import show
 from tests.client.operator.verify.fakes import FakeStack, a_session
 
 URL = "https://abc.execute-api.eu-west-1.amazonaws.com"

@@ -1,4 +1,4 @@
-"""The tables at the end of a run, for a terminal. It alone needs rich, of the extra `cli`."""
+"""The tables at the end of a run."""
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
