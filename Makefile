@@ -53,7 +53,8 @@ test-fast: $(INSTALLED) $(ENGINES) ## the tests without the stack
 lint: $(INSTALLED) ## ruff, mypy, cfn-lint, and whether `make contract` was forgotten
 	@$(BIN)/ruff check --quiet $(CODE)
 	@$(BIN)/ruff format --check --quiet $(CODE) || { echo "Not formatted; run: make format" >&2; exit 1; }
-	@$(BIN)/python shared/contract.py --check
+	@$(BIN)/python shared/contract.py --check && $(BIN)/python client/generate/models.py --check && \
+		$(BIN)/python client/generate/surface.py --check
 	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py client/delayer_client local operate docs/hooks $(wildcard bench tests)
 	@rm -rf $(HANDLERS); mkdir -p $(HANDLERS)
 	@for handler in functions/*/app.py examples/*/app.py; do name=$$(basename $$(dirname $$handler)); \
@@ -89,8 +90,8 @@ model: $(INSTALLED) ## search every interleaving of one schedule, precise, relax
 record: $(INSTALLED) ## write down what the simulation and the model find (ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m tests.proofs $(ARGS)
 
-contract: $(INSTALLED) ## write openapi.yaml and the layer's schemas anew, from the classes of the actions
-	@$(BIN)/python shared/contract.py
+contract: $(INSTALLED) ## write openapi.yaml, the layer's schemas and the client's classes anew
+	@$(BIN)/python shared/contract.py && $(BIN)/python client/generate/models.py && $(BIN)/python client/generate/surface.py
 
 client: $(INSTALLED) ## build the wheel of the client, its command line and its console into client/dist/
 	@rm -rf client/dist; $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir client/dist ./client && \

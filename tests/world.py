@@ -7,137 +7,40 @@ A FaultPlan spoils one call of one function.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from threading import Condition
 from typing import Any
 from zlib import crc32
 
 from attrs import define, evolve, field, frozen
 
 from delayer.aws.messaging.dead_letter_reader import schedules_in
-from delayer.core.actions.built_in import built_in
-from delayer.core.actions.registration import Registration
-from delayer.core.api.quota import Limits
 from delayer.core.history.events import LifecycleRecord, of_record, of_row
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.recovery.dead_letter import Contents
-from delayer.core.schedule.instants import DAY, MINUTE, SECOND, Millis
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.core.schedule.schedule import Schedule
-from delayer.core.schedule.schedule_id import IdKeys, first_keys
 from delayer.core.schedule.table_change import RecordChange
-from delayer.core.signing.keys import SigningKeys
-from delayer.core.signing.keys import first_keys as first_signing_keys
 from delayer.core.timing.deciding import At, Chosen
-from delayer.fakes import (
-    AtOnce,
-    InOrder,
-    ManualClock,
-    MemoryActions,
-    MemoryBlocks,
-    MemoryConnections,
-    MemoryControl,
-    MemoryDeadLetterStore,
-    MemoryFunction,
-    MemoryJobs,
-    MemoryJournal,
-    MemoryLedger,
-    MemoryLines,
-    MemoryLiveCount,
-    MemoryObserver,
-    MemoryOwnerClaim,
-    MemoryOwnerPolicies,
-    MemoryQueue,
-    MemoryRateLimit,
-    MemoryRecords,
-    MemoryRegistry,
-    MemoryScheduleTable,
-    MemorySeal,
-    MemorySeats,
-    MemorySecrets,
-    MemorySeries,
-    MemorySeriesProgress,
-    MemorySeriesUpkeep,
-    MemorySigningRows,
-    MemoryStream,
-    MemoryTokens,
-    MemoryTopic,
-    MemoryTrials,
-    MemoryWaitingTable,
-    ScriptedTarget,
-    Tokens,
-)
+from delayer.fakes import MemoryQueue, MemoryStream, ScriptedTarget
 from delayer.fakes.runtime.faults import Crash, FaultPlan, Faulty
-from delayer.ports.clock import Clock, Meeting, Parallel
+from delayer.ports.clock import Clock
 from delayer.ports.queue import ReceivedMessage
 from delayer.ports.stream_consumer import Died
 from delayer.ports.target import Target
 from delayer.ports.topic import Announcement
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.actions.registered import RegisteredActions
 from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.firing.enqueue import Sent
-from delayer.use_cases.flow.slots import Slots
-from delayer.use_cases.limits.seats import Seats
-from delayer.use_cases.owners.known import KnownOwnerPolicies
-from delayer.wiring import use_cases
+from delayer.wiring import in_memory, use_cases
+from delayer.wiring.in_memory import StackInMemory, StackSettings
 
-START: Millis = 1_795_251_600_000  # 2026-11-21T09:00:00Z
-PERIOD = 14 * MINUTE
-LEASE = 10 * SECOND
-LEAD = 250
-KEY = bytes(range(100, 132))  # behind the ids
-SIGNING_KEY = bytes(range(32))  # behind the signatures
+START: Millis = in_memory.START
+PERIOD = in_memory.PERIOD
+LEASE = in_memory.LEASE
+LEAD = in_memory.LEAD
+KEY = in_memory.KEY
+SIGNING_KEY = in_memory.SIGNING_KEY
 SUSPECTS = {"relay": "suspects", "execute": "http-suspects", "step": "series-suspects"}  # the queue of each function
 ACTION = {"type": "http-request", "url": "http://target/"}
-REMOTE = {  # the parts of a bundle behind which AWS may fail, and what they are called in the world
-    "schedules": "table",
-    "records": "records",
-    "timed_records": "records",
-    "waiting": "waiting_table",
-    "waiting_records": "waiting_records",
-    "ledger": "ledger",
-    "ledger_in_batches": "ledger",
-    "control": "control",
-    "signing_rows": "signing_rows",
-    "trials": "trials",
-    "blocks": "blocks",
-    "lines": "lines",
-    "registry": "registry",
-    "series": "series",
-    "series_upkeep": "series_upkeep",
-    "series_progress": "series_progress",
-    "jobs": "jobs",
-    "connections": "connections",
-    "secrets": "secrets",
-    "token_rows": "token_rows",
-    "seal": "seal",
-    "dead_letter_store": "store",
-    "delayer_queue": "delayer_queue",
-    "sweep_queue": "sweep_queue",
-    "group_queue": "group_queue",
-    "own_queue": "http_queue",
-    "fail_fast_journal": "journal",
-}
-LOCAL = {  # those that always answer
-    "observer": "observer",
-    "background": "background",
-    "new_meeting": "meeting",
-    "journal": "journal",
-    "rate_limit": "rate_limit",
-    "live_count": "live_count",
-    "fail_fast_live_count": "live_count",
-    "topic": "topic",
-    "read_dead_letter": "contents",
-    "stream_consumer": "stream_consumer",
-    "randomness": "some_bytes",
-    "new_job_id": "tokens",
-    "new_series_id": "tokens",
-    "action_rows": "action_rows",
-    "owner_claim": "owner_claim",
-    "owner_policies": "owner_policies",
-    "owner_policy_rows": "owner_policy_rows",
-    "function_at": "function_at",
-    "executor_remote": "remote",
-}
 
 
 @define
@@ -152,27 +55,6 @@ class WhileOthersRun:
     def sleep_until(self, instant: Millis) -> None:
         self.world.read_stream()
         self.world.clock.sleep_until(instant)
-
-
-@frozen(kw_only=True)
-class WorldSettings:
-    """What the template would set."""
-
-    shards: int
-    limits: Limits
-    period: Millis = PERIOD
-    lease: Millis = LEASE
-    lead: Millis = LEAD
-    keep_for: Millis = 90 * DAY
-    event_source: str = "urn:delayer:test"
-    stack_id: str = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/0a1b"
-    has_events: bool = True
-    has_journal: bool = True
-    has_canary: bool = False
-    backlog_mark: int = 10_000
-    heartbeats: int = 2
-    suspects: str = ""
-    max_live: int = 1  # the journal counts, whether there is a limit or not
 
 
 @frozen
@@ -191,98 +73,13 @@ class Consumer:
         return [at for at, change in enumerate(changes) if change.sequence in failed]
 
 
-@frozen
-class FunctionPorts:
-    """The bundle of one function: each port as the world lets the function have it."""
-
-    world: "World"
-    source: str
-
-    @property
-    def clock(self) -> Clock:
-        return self.world.clock_for(self.source)
-
-    @property
-    def parallel(self) -> Parallel:
-        return self.world.parallel()
-
-    @property
-    def slots(self) -> Slots:
-        return Slots(clock=self.clock)
-
-    @property
-    def seats(self) -> Seats:
-        rows = self.world.port_for(self.source, self.world.seat_rows)
-        return Seats(clock=self.clock, rows=rows, new_id=self.new_token, observer=self.world.observer)
-
-    @property
-    def actions(self) -> RegisteredActions:
-        return self.world.actions
-
-    @property
-    def executor_queues(self) -> Mapping[str, Any]:
-        return self.world.queues_for(self.source)
-
-    @property
-    def policy_queues(self) -> Mapping[str, Any]:
-        return self.world.policy_queues_for(self.source)
-
-    @property
-    def new_token(self) -> Callable[[], str]:
-        return self.world.token_for(self.source)
-
-    @property
-    def pick(self) -> Callable[[int], int]:
-        return lambda n: self.world.tokens.count % n
-
-    @property
-    def settings(self) -> WorldSettings:
-        suspects = SUSPECTS.get(self.source)
-        return evolve(self.world.settings, suspects=suspects) if suspects else self.world.settings
-
-    def __getattr__(self, name: str) -> Any:
-        if name in REMOTE:
-            return self.world.port_for(self.source, getattr(self.world, REMOTE[name]))
-        if name in LOCAL:
-            return getattr(self.world, LOCAL[name])
-        raise AttributeError(name)
-
-
-def registered_built_ins() -> MemoryActions:
-    """As the deployment of the stack registers them."""
-    stack = "arn:aws:cloudformation:eu-west-1:123456789012:stack/delayer/1"
-    return MemoryActions(
-        {kind: (Registration(action=action, stack=stack, token="first"),) for kind, action in built_in().items()}
-    )
-
-
 @define(kw_only=True, slots=False)
-class World:
+class World(StackInMemory):
     """One stack. `spoiled` names the function whose ports are under `plan`."""
 
     spoiled: str = ""
     plan: FaultPlan = field(factory=FaultPlan)
     duplicated: bool = False
-    shards: int = 2
-    page_size: int = 500
-    limits: Limits = field(factory=Limits)
-    clock: ManualClock = field(init=False, factory=lambda: ManualClock(START))
-    observer: MemoryObserver = field(init=False, factory=MemoryObserver)
-    control: MemoryControl = field(init=False, factory=MemoryControl)
-    signing_rows: MemorySigningRows = field(init=False, factory=MemorySigningRows)
-    trials: MemoryTrials = field(init=False, factory=MemoryTrials)
-    blocks: MemoryBlocks = field(init=False, factory=MemoryBlocks)
-    lines: MemoryLines = field(init=False, factory=MemoryLines)
-    seat_rows: MemorySeats = field(init=False, factory=MemorySeats)
-    ledger: MemoryLedger = field(init=False, factory=MemoryLedger)
-    store: MemoryDeadLetterStore = field(init=False, factory=MemoryDeadLetterStore)
-    topic: MemoryTopic = field(init=False, factory=MemoryTopic)
-    journal: MemoryJournal = field(init=False, factory=MemoryJournal)
-    jobs: MemoryJobs = field(init=False, factory=MemoryJobs)
-    rate_limit: MemoryRateLimit = field(init=False, factory=MemoryRateLimit)
-    live_count: MemoryLiveCount = field(init=False, factory=MemoryLiveCount)
-    tokens: Tokens = field(init=False, factory=Tokens)
-    background: AtOnce = field(init=False, factory=AtOnce)
     accepted: list[Schedule] = field(init=False, factory=list)
     ticking: bool = field(init=False, default=True)
     _last_tick: Millis = field(init=False, default=0)
@@ -290,48 +87,16 @@ class World:
     _changed_at: list[Millis] = field(init=False, factory=list)  # of each record of the table's stream
 
     def __attrs_post_init__(self) -> None:
-        self.settings = WorldSettings(shards=self.shards, limits=self.limits)
-        self.action_rows = registered_built_ins()
-        self.actions = RegisteredActions(clock=self.clock, store=self.action_rows)
-        self.owner_claim = MemoryOwnerClaim()
-        self.owner_policy_rows = MemoryOwnerPolicies()
-        self.owner_policies = KnownOwnerPolicies(clock=self.clock, store=self.owner_policy_rows)
-        self.remote = MemoryFunction()
-        self.function_at = lambda _: self.remote
-        self.make_adapters()
-        self.control.write_id_keys(first_keys(KEY, 0), IdKeys())  # operator-id-key has run
-        self.signing_rows.write_signing_keys(first_signing_keys(SIGNING_KEY, 0), SigningKeys())
+        self.prepare()
         self.build()
 
     def make_adapters(self) -> None:
-        """The fakes that know each other."""
-        self.table = MemoryScheduleTable(page_size=self.page_size, clock=self.clock)
-        self.relaxed = MemoryScheduleTable(page_size=self.page_size, clock=self.clock)
+        """With queues of suspects, and a target that answers by a script."""
+        super().make_adapters()
         self.suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["relay"])
         self.http_suspects = MemoryQueue(clock=self.clock, name=SUSPECTS["execute"], visibility=90 * SECOND)
-        self.delayer_queue = MemoryQueue(clock=self.clock, name="delayer", dead_letters=self.suspects)
-        self.sweep_queue = MemoryQueue(clock=self.clock, name="sweep", visibility=90 * SECOND)
-        self.group_queue = MemoryQueue(clock=self.clock, name="group", visibility=120 * SECOND, fifo=True)
-        self.http_queue = MemoryQueue(
-            clock=self.clock, name="http", visibility=90 * SECOND, dead_letters=self.http_suspects
-        )
-        self.policy_queue = MemoryQueue(clock=self.clock, name="policy-spread", visibility=120 * SECOND)
+        self.delayer_queue.dead_letters, self.http_queue.dead_letters = self.suspects, self.http_suspects
         self.target = ScriptedTarget(self.clock)
-        self.records = MemoryRecords(schedules=self.table, relaxed=self.relaxed)
-        self.waiting_records = self.records.waiting
-        self.waiting_table = MemoryWaitingTable(waiting=self.waiting_records)
-        self.token_rows = MemoryTokens()
-        self.connections = MemoryConnections(tokens=self.token_rows)
-        self.secrets, self.seal = MemorySecrets(), MemorySeal()
-        self.registry = MemoryRegistry(schedules=self.records, ledger=self.ledger, connections=self.connections)
-        self.series = MemorySeries(
-            schedules=self.records,
-            ledger=self.ledger,
-            requests=self.registry.requests,
-            connections=self.connections,
-        )
-        self.series_upkeep = MemorySeriesUpkeep(series=self.series)
-        self.series_progress = MemorySeriesProgress()
 
     def build(self) -> None:
         """The functions, as their app.py makes them."""
@@ -386,21 +151,9 @@ class World:
         """What the stepper of series does with a batch of events."""
         return self.step(batch)
 
-    def token_for(self, function: str) -> Callable[[], str]:
-        """Where a function has its nonces and fencing tokens from."""
-        return self.tokens
-
-    def queues_for(self, function: str) -> Mapping[str, Any]:
-        """The queues of the actions, as a function sees them."""
-        return {"http-request": self.port_for(function, self.http_queue)}
-
-    def policy_queues_for(self, function: str) -> Mapping[str, Any]:
-        """The queues of the policies, as a function sees them."""
-        return {"spread": self.port_for(function, self.policy_queue)}
-
-    def ports(self, function: str) -> FunctionPorts:
-        """The bundle of one function."""
-        return FunctionPorts(self, function)
+    def settings_for(self, function: str) -> StackSettings:
+        suspects = SUSPECTS.get(function)
+        return evolve(self.settings, suspects=suspects) if suspects else self.settings
 
     def target_for(self, function: str) -> Target:
         """The target as a function reaches it."""
@@ -423,20 +176,8 @@ class World:
     def clock_for(self, function: str) -> Clock:
         return WhileOthersRun(self) if function == "tick" else self.clock
 
-    def parallel(self) -> Parallel:
-        return InOrder()
-
-    def meeting(self) -> Meeting:
-        """Where threads of a function wait for each other."""
-        return Condition()
-
     def port_for(self, function: str, port: Any) -> Any:
         return Faulty(port, self.plan) if function == self.spoiled else port
-
-    def some_bytes(self, number: int) -> bytes:
-        """Others each time."""
-        self.tokens()
-        return self.tokens.count.to_bytes(number, "big")
 
     # ------------------------------------------------------------ clients
 

@@ -103,15 +103,15 @@ class HttpTarget:
         """One attempt."""
         deadline = monotonic() + request.timeout
         try:
-            url = _target_of(request)
-            headers = _headers(url, request, message)
+            url = target_of(request)
+            headers = headers_of(url, request, message)
         except Forbidden as error:
             return Refused(str(error), reached=False)
         try:
             address = self._address(url, deadline)
             with _connected(url, address, deadline) as connection:
                 answered, kept = _answer(connection, url, request, headers, message.payload, deadline)
-                return evolve(_result(answered, request.done), answer=kept)
+                return evolve(result_of(answered, request.done), answer=kept)
         except Forbidden as error:
             return Refused(str(error), reached=False)
         except (NotHttp, OSError) as error:
@@ -127,7 +127,7 @@ class HttpTarget:
         deadline = monotonic() + request.timeout
         url: Url | None = None
         try:
-            url = _target_of(request)
+            url = target_of(request)
             with _connected(url, self._address(url, deadline), deadline) as connection:
                 headers = {"Host": url.netloc or "", "User-Agent": "Delayer", **request.headers}
                 connection.request(request.method, url.request_uri, body=body, headers=headers)
@@ -158,7 +158,7 @@ class HttpTarget:
         return public[0]
 
 
-def _target_of(request: Request) -> Url:
+def target_of(request: Request) -> Url:
     """The URL in its parts. Raises Forbidden for what the API refuses, and an earlier version may have stored."""
     try:
         url = parse_url(request.url)
@@ -236,7 +236,7 @@ def _kept(sock: socket.socket, stream: Any, answer: Answer, request: Request, mi
         return kept(answer.status, millis, [("x-not-kept", type(error).__name__)], None, is_whole=False)
 
 
-def _headers(url: Url, request: Request, message: Message[Any]) -> dict[str, str]:
+def headers_of(url: Url, request: Request, message: Message[Any]) -> dict[str, str]:
     """The client's own, then ours. The schedule's id is the idempotency key, if the request has no other.
 
     Raises Forbidden for a header that would be read as something else.
@@ -259,7 +259,7 @@ def _headers(url: Url, request: Request, message: Message[Any]) -> dict[str, str
     return {**{name: value for name, value in defaults.items() if name.lower() not in named}, **given, **ours}
 
 
-def _result(answer: Answer, done: Collection[int]) -> Result:
+def result_of(answer: Answer, done: Collection[int]) -> Result:
     """Of the answer only the status is shown to anybody."""
     status = f"HTTP {answer.status}"
     if 200 <= answer.status < 300 or answer.status in done:

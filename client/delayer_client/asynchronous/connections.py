@@ -1,0 +1,44 @@
+"""The secrets that actions name."""
+
+from collections.abc import AsyncIterator
+
+from attrs import frozen
+
+from delayer_client.api.models import Connection, ConnectionTest
+from delayer_client.asynchronous.sending import AsyncSender
+from delayer_client.calls import owned
+from delayer_client.calls.owned import NewConnection
+
+
+@frozen
+class AsyncConnections:
+    """The connections of the caller. Their secrets are never shown."""
+
+    _sender: AsyncSender
+
+    async def put(self, name: str, connection: NewConnection) -> Connection:
+        """Creates a connection, or gives it other values."""
+        return await self._sender.send(owned.put_connection(name, connection))
+
+    async def get(self, name: str) -> Connection:
+        """All but its secrets, and how much names it. Raises NotFound."""
+        return await self._sender.send(owned.connection(name))
+
+    async def list(self, *, page_size: int | None = None) -> AsyncIterator[Connection]:
+        """All, by name."""
+        cursor = None
+        while True:
+            page = await self._sender.send(owned.connections(page_size, cursor))
+            for one in page.connections:
+                yield one
+            cursor = page.next_cursor
+            if not cursor:
+                return
+
+    async def delete(self, name: str, *, force: bool = False) -> None:
+        """Deletes it. Raises Conflict while live schedules name it, unless `force`: then those fail. NotFound."""
+        await self._sender.send(owned.delete_connection(name, force=force))
+
+    async def test(self, name: str, url: str) -> ConnectionTest:
+        """One GET of the URL with what the connection sets."""
+        return await self._sender.send(owned.test_connection(name, url))

@@ -1,0 +1,38 @@
+"""Many schedules at a time."""
+
+from datetime import timedelta
+
+from attrs import frozen
+
+from delayer_client.api.models import Job
+from delayer_client.asynchronous.sending import AsyncSender
+from delayer_client.calls import owned
+from delayer_client.calls.times import Seconds, seconds
+
+LOOK_EVERY: Seconds = 0.5
+
+
+@frozen
+class AsyncGroups:
+    """The groups of the caller, and the jobs that cancel them."""
+
+    _sender: AsyncSender
+
+    async def cancel(self, group: str) -> Job:
+        """Begins to cancel all schedules and series of a group; `wait` waits for the counts."""
+        return await self._sender.send(owned.cancel_group(group))
+
+    async def job(self, job_id: str) -> Job:
+        """Its progress. Raises NotFound."""
+        return await self._sender.send(owned.job(job_id))
+
+    async def wait(self, job_id: str, timeout: timedelta | Seconds | None = None) -> Job:
+        """Waits until the job is done. Raises TimeoutError."""
+        began = self._sender.now()
+        while True:
+            found = await self.job(job_id)
+            if found.state != "running":
+                return found
+            if timeout is not None and (self._sender.now() - began).total_seconds() > seconds(timeout):
+                raise TimeoutError(f"The job {job_id} still runs: {found.found} schedules so far.")
+            await self._sender.sleep(LOOK_EVERY)

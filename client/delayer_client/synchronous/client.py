@@ -1,0 +1,241 @@
+"""The client."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import httpx
+
+from delayer_client.api.action import AnyAction, AnyPolicy
+from delayer_client.api.models import ActionType, OnLate, Retry, Schedule, SigningSecret
+from delayer_client.calls import owned, schedules
+from delayer_client.calls.schedules import NOT_GIVEN, BatchResult, Cancellation, NewSchedule
+from delayer_client.calls.times import Seconds
+from delayer_client.errors import NoAnswer
+from delayer_client.synchronous.connections import Connections
+from delayer_client.synchronous.groups import Groups
+from delayer_client.synchronous.sending import Sender
+from delayer_client.synchronous.series import SeriesCalls
+from delayer_client.transport.attempts import Retrying
+from delayer_client.transport.credentials import Credentials, address, auth_of, by_what_is_there
+from delayer_client.transport.sleeping import sleep, utc_now
+from delayer_client.transport.waiting import next_look
+
+LOCAL = "http://localhost:8080"  # of `make local`
+
+
+class Delayer:
+    """Calls the API of one stack.
+
+    `url` is the stack's output `ApiUrl`; without it `DELAYER_URL`, or `http://localhost:8080`. `credentials` are found
+    by what is there: `DELAYER_TOKEN`, or AWS's if the URL is one of API Gateway, or none. `owner` (`DELAYER_OWNER`)
+    is read on one machine only. `timeout` is in seconds, for each try. `retrying=Retrying(times=0)` repeats nothing.
+    `transport`, `sleep` and `now` are for tests: `delayer_client.testing`.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        credentials: Credentials | None = None,
+        owner: str | None = None,
+        timeout: Seconds = 15,
+        retrying: Retrying | None = None,
+        headers: Mapping[str, str] | None = None,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = sleep,
+        now: Callable[[], datetime] = utc_now,
+    ) -> None:
+        self.url = address(url or os.environ.get("DELAYER_URL") or LOCAL)
+        owner = owner or os.environ.get("DELAYER_OWNER")
+        http = httpx.Client(
+            base_url=self.url,
+            auth=auth_of(credentials or by_what_is_there(self.url), self.url),
+            headers={"Accept": "application/json"} | dict(headers or {}) | ({"Delayer-Owner": owner} if owner else {}),
+            timeout=timeout,
+            transport=transport,
+        )
+        self._sender = Sender(http=http, retrying=retrying or Retrying(), sleep=sleep, now=now)
+        self.series = SeriesCalls(self._sender)
+        self.groups = Groups(self._sender)
+        self.connections = Connections(self._sender)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._sender.http.close()
+
+    def schedule(
+        self,
+        action: AnyAction,
+        *,
+        at: datetime | str | None = None,
+        delay: timedelta | Seconds | None = None,
+        when: AnyPolicy | None = None,
+        payload: Any = NOT_GIVEN,
+        name: str | None = None,
+        group: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        window: timedelta | Seconds | None = None,
+        on_late: OnLate | None = None,
+        retry: Retry | None = None,
+        precision: Literal["precise", "relaxed"] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Schedule:
+        """Schedules an action. Give exactly one of `at`, `delay` and `when`.
+
+        Raises Invalid with the wrong fields, Conflict if a live schedule has the name, OverQuota, NoAnswer.
+        """
+        new = NewSchedule(
+            action=action,
+            at=at,
+            delay=delay,
+            when=when,
+            payload=payload,
+            name=name,
+            group=group,
+            tags=tags,
+            window=window,
+            on_late=on_late,
+            retry=retry,
+            precision=precision,
+            idempotency_key=idempotency_key,
+        )
+        return self._sender.send(schedules.schedule(new))
+
+    def batch(self, new: Sequence[NewSchedule]) -> Sequence[BatchResult]:
+        """Schedules up to 100 actions, each by itself: its result is a schedule or an error, in the same order."""
+        return self._sender.send(schedules.batch(new))
+
+    def get(self, schedule_id: str) -> Schedule:
+        """What is known of a schedule. Raises NotFound, Expired."""
+        return self._sender.send(schedules.get(schedule_id))
+
+    def get_named(self, name: str) -> Schedule:
+        """The schedule that has the name, or had it last. Raises NotFound."""
+        return self._sender.send(schedules.get_named(name))
+
+    def list(
+        self,
+        *,
+        group: str | None = None,
+        state: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        page_size: int | None = None,
+    ) -> Iterator[Schedule]:
+        """All schedules, or those of a group, in due order; pages are fetched as they are needed.
+
+        `since` and `until` (not included) are about when they are due. `page_size` is 1 to 100.
+        """
+        cursor = None
+        while True:
+            page = self._sender.send(schedules.page(group, state, since, until, page_size, cursor))
+            yield from page.schedules
+            cursor = page.next_cursor
+            if not cursor:
+                return
+
+    def cancel(self, schedule_id: str) -> Cancellation:
+        """True only if it will never be handed over; else its `reason` says why. Raises NotFound, Expired, NoAnswer."""
+        return self._sender.send(schedules.cancel(schedule_id))
+
+    def cancel_named(self, name: str) -> Cancellation:
+        """As `cancel`, of the schedule that has the name."""
+        return self._sender.send(schedules.cancel_named(name))
+
+    def replace(
+        self,
+        name: str,
+        action: AnyAction,
+        *,
+        at: datetime | str | None = None,
+        delay: timedelta | Seconds | None = None,
+        when: AnyPolicy | None = None,
+        payload: Any = NOT_GIVEN,
+        group: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        window: timedelta | Seconds | None = None,
+        on_late: OnLate | None = None,
+        retry: Retry | None = None,
+        precision: Literal["precise", "relaxed"] | None = None,
+        only_new: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Schedule:
+        """Creates the schedule with a name, or takes the place of the one that has it: at most one of them fires.
+
+        With `only_new` a live schedule of that name is left alone. Raises Conflict then, and if it is too late.
+        """
+        new = NewSchedule(
+            action=action,
+            at=at,
+            delay=delay,
+            when=when,
+            payload=payload,
+            group=group,
+            tags=tags,
+            window=window,
+            on_late=on_late,
+            retry=retry,
+            precision=precision,
+            idempotency_key=idempotency_key,
+        )
+        return self._sender.send(schedules.replace(name, new, only_new=only_new))
+
+    def change(
+        self,
+        schedule_id: str,
+        *,
+        at: datetime | str | None = None,
+        delay: timedelta | Seconds | None = None,
+        payload: Any = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> Schedule:
+        """Gives it another point in time, another payload, or both. The schedule in the answer has a new id.
+
+        Raises Conflict if it is too late, or if its definition is not known; NotFound, Expired, Invalid.
+        """
+        return self._sender.send(schedules.change(schedule_id, at, delay, payload, idempotency_key))
+
+    def stop(self, schedule_id: str) -> Schedule:
+        """Keeps further attempts from starting. Raises Conflict if it is not handed over, or has ended."""
+        return self._sender.send(schedules.stop(schedule_id))
+
+    def wait(self, schedule_id: str, timeout: timedelta | Seconds | None = None) -> Schedule:
+        """Waits until it has ended, and asks the API now and then. Raises TimeoutError."""
+        began = self._sender.now()
+        while True:
+            found = self.get(schedule_id)
+            pause = next_look(found, began, self._sender.now(), timeout)
+            if pause is None:
+                return found
+            self._sender.sleep(pause)
+
+    def actions(self) -> Sequence[ActionType]:
+        """What this stack accepts as an action, each type with its JSON Schema."""
+        return self._sender.send(owned.actions())
+
+    def signing_secret(self) -> SigningSecret:
+        """The secret that signs the requests of your schedules."""
+        return self._sender.send(owned.signing_secret())
+
+    def rotate_signing_secret(self, overlap: timedelta | Seconds | None = None) -> SigningSecret:
+        """Makes a new one; the one before signs, too, for the overlap: a day, if it is not given.
+
+        It is not repeated after a lost answer: `signing_secret()` shows what came of it then.
+        """
+        try:
+            return self._sender.send(owned.rotate_signing_secret(overlap))
+        except NoAnswer as error:
+            if error.may_be_applied:
+                error.add_note("signing_secret() shows whether it was rotated.")
+            raise

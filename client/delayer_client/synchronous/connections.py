@@ -1,0 +1,43 @@
+"""The secrets that actions name."""
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from delayer_client.api.models import Connection, ConnectionTest
+from delayer_client.calls import owned
+from delayer_client.calls.owned import NewConnection
+from delayer_client.synchronous.sending import Sender
+
+
+@frozen
+class Connections:
+    """The connections of the caller. Their secrets are never shown."""
+
+    _sender: Sender
+
+    def put(self, name: str, connection: NewConnection) -> Connection:
+        """Creates a connection, or gives it other values."""
+        return self._sender.send(owned.put_connection(name, connection))
+
+    def get(self, name: str) -> Connection:
+        """All but its secrets, and how much names it. Raises NotFound."""
+        return self._sender.send(owned.connection(name))
+
+    def list(self, *, page_size: int | None = None) -> Iterator[Connection]:
+        """All, by name."""
+        cursor = None
+        while True:
+            page = self._sender.send(owned.connections(page_size, cursor))
+            yield from page.connections
+            cursor = page.next_cursor
+            if not cursor:
+                return
+
+    def delete(self, name: str, *, force: bool = False) -> None:
+        """Deletes it. Raises Conflict while live schedules name it, unless `force`: then those fail. NotFound."""
+        self._sender.send(owned.delete_connection(name, force=force))
+
+    def test(self, name: str, url: str) -> ConnectionTest:
+        """One GET of the URL with what the connection sets."""
+        return self._sender.send(owned.test_connection(name, url))

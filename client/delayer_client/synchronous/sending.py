@@ -1,0 +1,46 @@
+"""Sends calls with httpx, and repeats them as `transport.attempts` says."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TypeVar
+
+import httpx
+from attrs import frozen
+
+from delayer_client.calls.call import Answer, Call
+from delayer_client.transport.attempts import Attempts, Retrying, Wait
+from delayer_client.transport.sleeping import sleep, utc_now
+
+Value = TypeVar("Value")
+
+
+@frozen(kw_only=True)
+class Sender:
+    """One connection pool."""
+
+    http: httpx.Client
+    retrying: Retrying
+    sleep: Callable[[float], None] = sleep  # seconds
+    now: Callable[[], datetime] = utc_now
+
+    def send(self, call: Call[Value]) -> Value:
+        """The answer. Raises a Refused, NoAnswer, NotUnderstood."""
+        attempts = Attempts(call, self.retrying)
+        while True:
+            try:
+                response = self.http.request(
+                    call.method,
+                    call.path,
+                    params=dict(call.query) or None,
+                    content=attempts.content,
+                    headers=dict(attempts.headers),
+                )
+            except httpx.TransportError as error:
+                then = attempts.failed(error)
+            else:
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                answered = attempts.answered(Answer(response.status_code, response.content, headers))
+                if not isinstance(answered, Wait):
+                    return answered.value
+                then = answered
+            self.sleep(then.seconds)

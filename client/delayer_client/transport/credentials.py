@@ -1,0 +1,138 @@
+"""Who calls: by AWS's credentials, by a token, or without either."""
+
+import os
+import re
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
+
+import httpx
+from attrs import define, field, frozen
+
+from delayer_client.errors import NoCredentials, WrongArgument
+
+EXECUTE_API: Final = re.compile(r"[a-z0-9-]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?", re.IGNORECASE)
+
+
+@frozen(kw_only=True)
+class Nothing:
+    """No credentials: for one machine, where the API asks for none."""
+
+
+@frozen
+class Token:
+    """A JWT, for stacks with `ApiAuthorization=JWT`. A function is asked before each request, and so may renew it."""
+
+    value: str | Callable[[], str] = field(repr=False)
+
+
+@frozen(kw_only=True)
+class Aws:
+    """AWS's credentials from the standard configuration, for stacks with `ApiAuthorization=AWS_IAM`.
+
+    `region` is needed for a domain of your own only: otherwise it is in the URL. `session` is a boto3.Session.
+    """
+
+    profile: str | None = None
+    region: str | None = None
+    session: Any = field(default=None, repr=False)
+
+
+Credentials = Nothing | Token | Aws
+
+
+def by_what_is_there(url: str, environment: Mapping[str, str] = os.environ) -> Credentials:
+    """A token if `DELAYER_TOKEN` has one; AWS's if the URL is one of API Gateway; else none."""
+    if token := environment.get("DELAYER_TOKEN"):
+        return Token(token)
+    return Aws() if region_of(url) else Nothing()
+
+
+def address(url: str) -> str:
+    """The URL without a slash at its end. Raises WrongArgument for what is not one."""
+    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        raise WrongArgument(f"The URL of the API is like http://localhost:8080 or https://…; this is {url!r}.")
+    return url.rstrip("/")
+
+
+def region_of(url: str) -> str | None:
+    """The region in a URL of API Gateway."""
+    found = EXECUTE_API.fullmatch(urlsplit(url).hostname or "")
+    return found[1] if found else None
+
+
+def auth_of(credentials: Credentials, url: str) -> httpx.Auth | None:
+    """What httpx takes. Raises NoCredentials if there are none to sign with."""
+    match credentials:
+        case Token(value):
+            return Bearer(value)
+        case Aws(profile=profile, region=region, session=session):
+            region = region or region_of(url)
+            if not region:
+                raise NoCredentials("The URL does not say its region. Give it: Aws(region='eu-west-1').")
+            return SigV4(signer(profile, region, session))
+        case _:
+            return None
+
+
+@frozen
+class Bearer(httpx.Auth):
+    """The header Authorization with a token."""
+
+    value: str | Callable[[], str] = field(repr=False)
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """As httpx says."""
+        token = self.value if isinstance(self.value, str) else self.value()
+        request.headers["Authorization"] = f"Bearer {token}"
+        yield request
+
+
+class Signs(Protocol):
+    """What SigV4 needs."""
+
+    def __call__(self, method: str, url: str, body: bytes, headers: dict[str, str]) -> Mapping[str, str]:
+        """The headers that a signed request has."""
+        ...
+
+
+@define
+class SigV4(httpx.Auth):
+    """AWS Signature Version 4, service `execute-api`."""
+
+    sign: Signs
+    requires_request_body = True
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """As httpx says."""
+        kept = {name: request.headers[name] for name in ("content-type",) if name in request.headers}
+        for name, value in self.sign(request.method, str(request.url), request.content, kept).items():
+            request.headers[name] = value
+        yield request
+
+
+def signer(profile: str | None, region: str, session: Any = None) -> Signs:
+    """Signs with botocore. Raises NoCredentials if it is not installed, or finds none."""
+    try:
+        import boto3
+        from botocore.auth import SigV4Auth
+        from botocore.awsrequest import AWSRequest
+        from botocore.exceptions import BotoCoreError
+    except ImportError as error:
+        raise NoCredentials("To sign with AWS's credentials, install delayer-client[aws].") from error
+    try:
+        found = (session or boto3.Session(profile_name=profile)).get_credentials()
+    except BotoCoreError as error:
+        raise NoCredentials(f"AWS's credentials cannot be read: {error}") from error
+    if found is None:
+        raise NoCredentials(
+            "There are no AWS credentials. Run `aws configure` or `aws sso login`, or set DELAYER_TOKEN for a stack "
+            "with ApiAuthorization=JWT."
+        )
+
+    def sign(method: str, url: str, body: bytes, headers: dict[str, str]) -> Mapping[str, str]:
+        request = AWSRequest(method=method, url=url, data=body, headers=headers)
+        SigV4Auth(found.get_frozen_credentials(), "execute-api", region).add_auth(request)
+        return dict(request.headers.items())
+
+    return sign
