@@ -123,8 +123,8 @@ class Run:
             dry_run=given["dry_run"],
             per_second=given["per_second"] or 0,
             after=given["after"],
+            sleep=sleep,
         )
-        self.bulk.sleep = sleep
         self.result = self.bulk.result
 
     def __call__(self) -> int:

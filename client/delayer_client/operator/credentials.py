@@ -76,7 +76,7 @@ def find_credentials(url: str = "", *, folder: Path | None = None, region: str =
         raise NoCredentials(f"The AWS configuration cannot be used: {error}. {ADVICE}") from error
     if found is None:
         raise NoCredentials(f"boto3 finds no AWS credentials. {ADVICE}")
-    region = region or region_in(url) or session.region_name or ""
+    region = region or region_in(url) or os.environ.get("AWS_REGION") or session.region_name or ""
     if not region:
         raise NoCredentials("The region is not known. Give the URL of the API, or set AWS_REGION.")
     return Aws(session=session, region=region, endpoint_url=endpoint_of_environment())
