@@ -1,5 +1,6 @@
 """How the API answers, and what its clock shows: served as API Gateway and Delayer's functions answer."""
 
+import base64
 import json
 import threading
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 from delayer_client.operator.doctor import Doctor, Severity
+from tests.client.doctor.account import a_stack, recorded, well
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -105,6 +107,29 @@ def test_a_token_and_an_owner_are_sent_and_shown_nowhere(handler: Any) -> None:
     assert handler.seen["Delayer-Owner"] == "ann"
     assert "a call with token" in findings[0].what
     assert "secret" not in repr(findings)
+
+
+def test_a_call_is_signed_where_the_stack_wants_it(handler: Any) -> None:
+    """The owner is the role, whatever its session is called."""
+    answers = Doctor(a_stack(well()), handler.url).examine()[0]
+    assert handler.seen["Authorization"].startswith("AWS4-HMAC-SHA256 Credential=k/")
+    assert "/eu-west-1/execute-api/aws4_request" in handler.seen["Authorization"]
+    assert answers.data["owner"] == "arn:aws:sts::123456789012:assumed-role/orders"
+    assert answers.data["authorization"] == "AWS_IAM"
+
+
+def test_the_owner_of_a_token(handler: Any) -> None:
+    described = recorded("well")["answers"]["cloudformation.DescribeStacks"]
+    parameters = described["Stacks"][0]["Parameters"]
+    changed = {"ApiAuthorization": "JWT", "JwtOwnerClaim": "org"}
+    parameters = [one for one in parameters if one["ParameterKey"] not in changed]
+    parameters += [{"ParameterKey": key, "ParameterValue": value} for key, value in changed.items()]
+    described["Stacks"][0]["Parameters"] = parameters
+    stack = a_stack(well().under({"answers": {"cloudformation.DescribeStacks": described}}))
+    claims = {"iss": "https://issuer.example/", "org": "shop"}
+    token = f"e30.{base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip('=')}.x"
+    assert Doctor(stack, handler.url, token=token).examine()[0].data["owner"] == "https://issuer.example/ shop"
+    assert Doctor(stack, handler.url, token="no.token").examine()[0].data["owner"] == ""
 
 
 def test_nobody_answers() -> None:
