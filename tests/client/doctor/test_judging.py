@@ -74,8 +74,8 @@ def test_each_schedule_that_is_off_is_said(states: list[str]) -> None:
     facts = TickFacts(rows=missing, schedules=schedules, created_at=NOW)
     off = [one.about for one in ticks.judge(facts, NOW)]
     assert off == [str(at) for at, state in enumerate(states) if state != "ENABLED"]
-    [told] = unseen.judge(facts, "ticks")
-    assert (told.about, told.area, told.severity) == ("dynamodb:GetItem", "ticks", Severity.UNKNOWN)
+    [other] = unseen.judge(facts, "ticks")
+    assert (other.about, other.area, other.severity) == ("dynamodb:GetItem", "ticks", Severity.UNKNOWN)
 
 
 @given(st.lists(st.sampled_from(["Enabled", "Disabled", "Disabling", "Creating", "Enabling", ""]), max_size=4))
