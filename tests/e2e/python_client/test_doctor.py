@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,18 @@ def stack() -> Iterator[EmulatedStack]:
         yield stack
 
 
+@cache
+def credentials_of(url: str) -> Aws:
+    """Found once: to make boto3's clients takes longer than to look at a stack."""
+    return OperatorStack.find(url, folder=PROJECT / "tests").aws  # .local is in a folder above it
+
+
 def found(stack: EmulatedStack) -> OperatorStack:
-    return OperatorStack.find(stack.api_url, folder=PROJECT / "tests")  # .local is in a folder above it
+    return OperatorStack(credentials_of(stack.api_url), url=stack.api_url)
 
 
 def examined(stack: EmulatedStack) -> list[Finding]:
-    return Doctor.find(stack.api_url, folder=PROJECT).examine()
+    return Doctor(found(stack), stack.api_url).examine()
 
 
 def resource(stack: EmulatedStack, logical_id: str) -> str:

@@ -106,7 +106,8 @@ def test_a_dry_run_shows_counts_and_examples_by_reason(world: World, run: Termin
 
 def test_all_conditions_are_passed_on(run: Terminal) -> None:
     conditions = (
-        "--prefix failed/ --reason x --from 2026-11-21T08:00:00Z --until 2026-11-21T09:00:00Z --owner o --group g"
+        "--prefix failed/ --reason x --from 2026-11-21T08:00:00Z --until 2026-11-21T09:00:00Z --owner o --group g "
+        "--action sqs-send"
     )
     assert run(f"redrive {conditions} --per-second 200 --after failed/k") == 0
     assert run.function.events == [
@@ -119,6 +120,7 @@ def test_all_conditions_are_passed_on(run: Terminal) -> None:
                 "until": "2026-11-21T09:00:00Z",
                 "owner": "o",
                 "group": "g",
+                "action": "sqs-send",
             },
             "dryRun": False,
             "perSecond": 200,

@@ -1,6 +1,7 @@
 """One run, from the options to the report."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from delayer_client.operator.verify.options import Options
@@ -21,7 +22,7 @@ class Verification:
         folder: Path | None = None,
         profile: str = "",
     ) -> None:
-        self.options = options
+        self.options = replace(options, url=options.url.rstrip("/"))
         self.step = step  # makes a context manager of the title of what is done within it
         self.say = say  # gets a line beside the steps
         self.folder = folder  # where .local/<port>/aws.env is looked for; None for that of the process

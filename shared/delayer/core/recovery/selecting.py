@@ -60,10 +60,9 @@ class Selection:
         return contents if is_malformed else None
 
     def _takes(self, schedule: Schedule) -> bool:
-        named = (schedule.owner, schedule.definition.group, schedule.definition.action_type)
-        return all(
-            wanted in ("", found) for wanted, found in zip((self.owner, self.group, self.action), named, strict=True)
-        )
+        definition = schedule.definition
+        is_of = self.owner in ("", schedule.owner) and self.group in ("", definition.group)
+        return is_of and (not self.action or self.action == definition.action_type)
 
 
 @frozen(kw_only=True)
