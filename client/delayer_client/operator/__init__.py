@@ -27,8 +27,9 @@ In its rooms, which are imported when they are used:
     findings = doctor.examine(on_progress=None)   # [Finding]; on_progress(area) as each of Doctor.areas begins
 
     from delayer_client.operator.verify import Options, Verification, PARTS
-    done = Verification(Options(url=…, token="", stack="delayer", parts=PARTS), step=…, say=…).run()
+    done = Verification(Options(url=…, token="", stack="delayer", parts=PARTS), step=…, say=…, profile="").run()
     done.findings · .lateness · .schedules · .cents · .conclusion · .exit_status; .as_dict() for --json
+    # step(title) makes a context manager around what takes long; say(line) gets lines beside it
 
 Errors are of the class OperatorError, and their texts say what to do: NoCredentials, NotAllowed (with .permission),
 NoStack, Refused (the function's own words), Interrupted (to repeat does no harm), Unfinished (with .result).

@@ -11,7 +11,7 @@ from botocore.exceptions import (
     NoRegionError,
 )
 
-from delayer_client.operator.errors import NO_GOOD_KEYS, REFUSALS, Interrupted, NoCredentials, NotAllowed
+from delayer_client.operator.errors import Interrupted, NoCredentials, of_refusal
 
 
 @contextmanager
@@ -21,10 +21,8 @@ def asking(permission: str) -> Iterator[None]:
         yield
     except ClientError as error:
         code, said = error.response["Error"]["Code"], error.response["Error"].get("Message", "")
-        if code in REFUSALS:
-            raise NotAllowed(permission, said) from error
-        if code in NO_GOOD_KEYS:
-            raise NoCredentials(f"AWS does not take the credentials ({code}): {said} Sign in again.") from error
+        if refused := of_refusal(permission, code, said):
+            raise refused from error
         raise
     except (NoCredentialsError, NoRegionError) as error:
         raise NoCredentials(str(error)) from error

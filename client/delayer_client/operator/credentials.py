@@ -26,7 +26,7 @@ WITHOUT_USER_SETTINGS: Final[dict[str, Any]] = {
 # A call of an operator's function may take 40 s or more. A second call of botocore's own, while the first still runs,
 # would double the pace.
 ONCE: Final = Config(read_timeout=90, connect_timeout=5, retries={"total_max_attempts": 1, "mode": "standard"})
-RETRIED: Final = Config(read_timeout=20, connect_timeout=5, retries={"total_max_attempts": 3, "mode": "standard"})
+RETRIED: Final = Config(read_timeout=70, connect_timeout=5, retries={"total_max_attempts": 3, "mode": "standard"})
 
 
 @dataclass(kw_only=True)
@@ -76,7 +76,7 @@ def find_credentials(url: str = "", *, folder: Path | None = None, region: str =
         raise NoCredentials(f"The AWS configuration cannot be used: {error}. {ADVICE}") from error
     if found is None:
         raise NoCredentials(f"boto3 finds no AWS credentials. {ADVICE}")
-    region = region or region_in(url) or session.region_name or ""
+    region = region or region_in(url) or os.environ.get("AWS_REGION") or session.region_name or ""
     if not region:
         raise NoCredentials("The region is not known. Give the URL of the API, or set AWS_REGION.")
     return Aws(session=session, region=region, endpoint_url=endpoint_of_environment())

@@ -1,5 +1,6 @@
 """Dead letters and failed schedules: list, show, redrive, discard, one or many (ADR 0021, ADR 0077)."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -68,10 +69,18 @@ class DeadLetters:
         per_second: int = 0,
         by: str = "",
         after: str = "",
+        sleep: Callable[[float], None] = time.sleep,
     ) -> Bulk:
         """A run over many that is not begun: call it, or take its `steps()`. An empty `where` means all."""
         return Bulk(
-            ask=self.ask, command=command, where=where, dry_run=dry_run, per_second=per_second, by=by, after=after
+            ask=self.ask,
+            command=command,
+            where=where,
+            dry_run=dry_run,
+            per_second=per_second,
+            by=by,
+            after=after,
+            sleep=sleep,
         )
 
     def count(self, command: Command, where: Where) -> BulkResult:

@@ -34,11 +34,10 @@ class NoCredentials(OperatorError):
 class NotAllowed(OperatorError):
     """AWS refuses the call."""
 
-    def __init__(self, permission: str, said: str = "") -> None:
+    def __init__(self, permission: str, code: str = "AccessDenied", said: str = "") -> None:
         super().__init__(
-            f"Your AWS credentials lack the permission {permission}"
-            + (f" (AWS says: {said})" if said else "")
-            + ". Ask whoever administers the account for it, or use other credentials (AWS_PROFILE)."
+            f"{refusal(code, said)} It needs the permission {permission}. Ask whoever administers the account for it, "
+            "or use other credentials (AWS_PROFILE)."
         )
         self.permission = permission
 
@@ -55,8 +54,15 @@ class Interrupted(OperatorError):
     """A call was not answered, or not in full. It may have done its work; to repeat it does no harm."""
 
 
-def permission_of(service: str, operation: str) -> str:
-    """The permission that a call of AWS needs, as IAM writes it."""
-    known = {("lambda", "Invoke"): "lambda:InvokeFunction", ("s3", "ListObjectsV2"): "s3:ListBucket"}
-    names = {"service-quotas": "servicequotas"}
-    return known.get((service, operation)) or f"{names.get(service, service)}:{operation}"
+def refusal(code: str, said: str) -> str:
+    """In AWS's own words."""
+    return f"AWS refused the call ({code}): {said}".rstrip(" :.") + "."
+
+
+def of_refusal(permission: str, code: str, said: str) -> OperatorError | None:
+    """The error of a call that AWS refused for who made it; None for another answer."""
+    if code in REFUSALS:
+        return NotAllowed(permission, code, said)
+    if code in NO_GOOD_KEYS:
+        return NoCredentials(f"{refusal(code, said)} Sign in again (aws sso login), or use other credentials.")
+    return None

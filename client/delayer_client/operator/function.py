@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, NoCredentialsError, NoRegionError
 
 from delayer_client.operator.errors import (
-    NO_GOOD_KEYS,
-    REFUSALS,
     Interrupted,
     NoCredentials,
     NoStack,
-    NotAllowed,
     OperatorError,
     Refused,
+    of_refusal,
 )
 
 if TYPE_CHECKING:
@@ -54,8 +52,4 @@ class OperatorFunction:
         if code == "ResourceNotFoundException":
             where = self.client.meta.region_name
             return NoStack(f"There is no function {self.name} in {where}: check --stack, the region, the account.")
-        if code in REFUSALS:
-            return NotAllowed(f"lambda:InvokeFunction on {self.name}", said)
-        if code in NO_GOOD_KEYS:
-            return NoCredentials(f"AWS does not take the credentials ({code}): {said} Sign in again, or use others.")
-        return Interrupted(str(error))
+        return of_refusal(f"lambda:InvokeFunction on {self.name}", code, said) or Interrupted(str(error))

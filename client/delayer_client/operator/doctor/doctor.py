@@ -1,12 +1,13 @@
 """Looks at one area after the other: asks, then judges."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
-from delayer_client.operator.doctor.facts import ApiFacts, Seen, Unseen
+from delayer_client.operator.doctor.facts import ApiFacts, Unseen
 from delayer_client.operator.doctor.finding import Finding
 from delayer_client.operator.doctor.gather import account, alarms, api, operated, queues, readers, stack
 from delayer_client.operator.doctor.gather.metrics import PERMISSION as METRICS
@@ -117,26 +118,26 @@ class Doctor:
         progress("api")
         facts = api.look(self.api_url, self.stack, self.token, self.owner)
         findings = list(of_api.judge(facts))
-        now = corrected(datetime.now(UTC), facts)
-        for area in AREAS:
-            progress(area.name)
-            found = list(self._findings(area, now))
-            findings += found
-            if area.name == STACK and any(one.code == unseen.NOT_SEEN.code for one in found):
-                break  # without credentials, or with no such stack, there is nothing else to look at
-        return findings
+        if self.stack is None:
+            return [*findings, *unseen.judge(Unseen(why=self.why_no_stack), "all else")]
+        return findings + examine_stack(self.stack, corrected(datetime.now(UTC), facts), progress)
 
-    def _findings(self, area: Area, now: datetime) -> Iterator[Finding]:
-        facts = self._facts(area, now)
-        yield from unseen.judge(facts, area.name)
+
+def examine_stack(
+    stack: OperatorStack, now: datetime, progress: Callable[[str], object] = lambda _: None
+) -> list[Finding]:
+    """All but the API. If there is no such stack, or AWS does not answer, nothing else is looked at."""
+    findings: list[Finding] = []
+    for area in AREAS:
+        progress(area.name)
+        facts = seen(area.permission, partial(area.look, stack, now))
+        found = list(unseen.judge(facts, area.name))
         if not isinstance(facts, Unseen):
-            yield from area.judge(facts, now)
-
-    def _facts(self, area: Area, now: datetime) -> Seen[Any]:
-        stack = self.stack
-        if stack is None:
-            return Unseen(why=self.why_no_stack)
-        return seen(area.permission, lambda: area.look(stack, now))
+            found += area.judge(facts, now)
+        findings += found
+        if area.name == STACK and any(one.code == unseen.NOT_SEEN.code for one in found):
+            break
+    return findings
 
 
 def corrected(now: datetime, facts: ApiFacts) -> datetime:

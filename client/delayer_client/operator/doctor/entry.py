@@ -23,9 +23,14 @@ class Entry:
             code=self.code,
             severity=self.severity,
             area=self.area,
-            what=what,
+            what=printable(what),
             do=do or self.do,
             link=link or self.link,
-            about=about,
+            about=printable(about),
             data=data,
         )
+
+
+def printable(text: str) -> str:
+    """Reasons and owners may quote what others sent: nothing in them may command a terminal."""
+    return "".join(one if one.isprintable() else "?" for one in text)

@@ -7,8 +7,8 @@ from delayer_client.operator.doctor.facts import AccountFacts, Unseen
 from delayer_client.operator.doctor.gather.metrics import PERMISSION, Metric, figures
 from delayer_client.operator.doctor.gather.seeing import seen
 from delayer_client.operator.stack import OperatorStack
+from delayer_client.operator.verify.promises.concurrency import NEEDED
 
-NEEDED: Final = {"small": 1_000, "large": 3_000}  # as in Mappings, Scale; compared by a test
 QUOTA: Final = "L-B99A9384"  # Lambda, concurrent executions
 OPEN: Final = ("PENDING", "CASE_OPENED")
 EVERYWHERE: Final = Metric(namespace="AWS/Lambda", name="ConcurrentExecutions", dimensions={}, statistic="Maximum")

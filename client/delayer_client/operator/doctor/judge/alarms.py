@@ -45,7 +45,7 @@ SILENCED: Final = Entry(
     severity=Severity.WARNING,
     area=AREA,
     means="The actions of an alarm are disabled, or it has none: it tells nobody.",
-    do="Enable them: aws cloudwatch enable-alarm-actions --alarm-names <name>.",
+    do="Enable them: aws cloudwatch enable-alarm-actions --alarm-names NAME.",
     link="operations.md#alarms",
 )
 ENTRIES: Final = (QUIET, HEARD, RINGS, UNHEARD, UNHEARD_HERE, SILENCED)

@@ -32,7 +32,7 @@ DISABLED: Final = Entry(
     severity=Severity.PROBLEM,
     area=AREA,
     means="An event source mapping is disabled: its function reads nothing. A stream keeps its records for 24 hours.",
-    do="Enable it: aws lambda update-event-source-mapping --uuid <uuid> --enabled. What waited fires by itself.",
+    do="Enable it: aws lambda update-event-source-mapping --uuid UUID --enabled. What waited fires by itself.",
     link=RUNBOOK,
 )
 GONE: Final = Entry(

@@ -63,15 +63,15 @@ BOOKED_UP: Final = Entry(
     do="Raise the limit, or have less scheduled for this target.",
     link="flow.md#limits",
 )
-UNREADABLE: Final = Entry(
-    code="flow-row-unreadable",
+MALFORMED: Final = Entry(
+    code="flow-row-malformed",
     severity=Severity.WARNING,
     area=FLOW,
     means="A row about suspensions, circuits or limits cannot be read by this version: it has no effect.",
     do="If no newer version wrote it, discard it.",
     link="flow.md#the-operators-command",
 )
-ENTRIES: Final = (NONE, WAIT, FAILED, SET_ASIDE, FREE, SUSPENDED, CIRCUIT, BOOKED_UP, UNREADABLE)
+ENTRIES: Final = (NONE, WAIT, FAILED, SET_ASIDE, FREE, SUSPENDED, CIRCUIT, BOOKED_UP, MALFORMED)
 BY_PREFIX: Final = {"dead-lettered/": WAIT, "failed/": FAILED, "waiting/": SET_ASIDE, "aws/lambda/": SET_ASIDE}
 
 
@@ -114,7 +114,7 @@ def judge_flow(listed: Mapping[str, Any]) -> Iterator[Finding]:
             for one in listed["limits"]
             if one.get("bookedSeconds", 0) > BOOKED
         ),
-        *(UNREADABLE(f"The row {key} cannot be read.", about=key) for key in listed["malformed"]),
+        *(MALFORMED(f"The row {key} cannot be read.", about=key) for key in listed["malformed"]),
     ]
     yield from found or [FREE("Nothing is suspended, and no circuit is open.")]
 
