@@ -16,6 +16,7 @@ from delayer_client.console.listing.recent import AT_MOST, Listed, between, rece
 from delayer_client.console.listing.whole_stack import Watch, WholeStack
 from delayer_client.console.pictures.axis import axis, span_of
 from delayer_client.console.rendering import page, place_in, session_of
+from delayer_client.console.words.schedules import kind
 
 AHEAD: Final = 300  # of the 1,000
 BARS: Final = 48
@@ -70,7 +71,7 @@ async def _content(
 
 def _unknown(listed: list[Schedule]) -> list[Schedule]:
     """Those whose action the list did not tell."""
-    return [one for one in listed if not one.action]
+    return [one for one in listed if not kind(one)]
 
 
 def _points(fired: list[Schedule]) -> str:

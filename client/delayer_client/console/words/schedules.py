@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from delayer_client.api.models import Schedule
+from delayer_client.api.models import ListedTarget, Schedule
 from delayer_client.console.place import PREFIX
 
 STATES: Final[Mapping[str, str]] = {
@@ -39,21 +39,23 @@ def action_of(one: Any) -> Mapping[str, Any]:
 
 def kind(one: Any) -> str:
     """The type of its action."""
-    return str(action_of(one).get("type", "") or getattr(_listed(one), "type", ""))
+    listed = target_of(one)
+    return str(action_of(one).get("type") or (listed.type if listed else ""))
 
 
 def target(one: Any) -> str:
     """The host of a URL, or the last part of another name."""
     action = action_of(one)
     found = next((str(action[name]) for name in TARGETS if action.get(name)), "")
-    found = found or getattr(_listed(one), "name", None) or ""
+    if not found and (listed := target_of(one)):
+        found = listed.name or ""
     if kind(one) == "http-request":
         return _host(found)
     return found.rpartition("/")[2].rpartition(":")[2]
 
 
-def _listed(one: Any) -> Any:
-    """What a list says of it: a type and what names the target, but not the whole action."""
+def target_of(one: Any) -> ListedTarget | None:
+    """What a list says of it: a type and what names the target, but not the whole action. A series has none."""
     return getattr(one, "target", None)
 
 
