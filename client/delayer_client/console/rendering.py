@@ -29,6 +29,7 @@ def environment() -> Environment:
     made.filters |= {
         "moment": times.moment,
         "clock": times.clock,
+        "stored": times.stored,
         "ahead": times.ahead,
         "lateness": numbers.lateness,
         "number": numbers.grouped,

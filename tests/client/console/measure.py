@@ -1,4 +1,4 @@
-"""How long a page of 200 takes among many schedules: `PYTHONPATH=shared:client:. python -m tests.client.console.measure`."""
+"""How long a page of 200 takes among many: `PYTHONPATH=shared:client:. python -m tests.client.console.measure`."""
 
 import argparse
 import time

@@ -1,12 +1,8 @@
 """Dead letters: grouped by reason, looked at, counted before many are redriven or discarded."""
 
-from tests.client.console.world import Console, OperatorFunction, console
+from tests.client.console.world import OperatorFunction, console
 
 LETTERS = {"failed/1": "HTTP 503", "failed/2": "HTTP 503", "dead-lettered/3": "no executor"}
-
-
-def opened(world: Console) -> None:
-    world.page()
 
 
 def test_they_are_grouped_by_reason() -> None:
@@ -27,7 +23,7 @@ def test_none_say_what_would_be_here() -> None:
 def test_one_is_looked_at_and_discarded() -> None:
     letters = OperatorFunction(LETTERS)
     with console(operator=letters.stack) as world:
-        opened(world)
+        world.page()
         assert "***" in world.page("/dead-letters/look?key=failed/1")
         world.press("/dead-letters/one/discard", key="failed/1")
         assert {"command": "discard", "key": "failed/1", "by": "console"} in letters.asked
@@ -37,7 +33,7 @@ def test_one_is_looked_at_and_discarded() -> None:
 def test_many_are_counted_before_anything_is_done() -> None:
     letters = OperatorFunction(LETTERS)
     with console(operator=letters.stack) as world:
-        opened(world)
+        world.page()
         page = world.press("/dead-letters/count/redrive", reason="HTTP 503")
         assert letters.asked[-1]["dryRun"]
         assert "Redrive 2</button>" in page
@@ -52,7 +48,7 @@ def test_many_are_counted_before_anything_is_done() -> None:
 
 def test_without_credentials_each_step_says_what_it_needs() -> None:
     with console() as world:
-        opened(world)
+        world.page()
         for page in (
             world.page("/dead-letters/look?key=x"),
             world.press("/dead-letters/count/redrive", reason=""),

@@ -35,7 +35,7 @@
       const options = {
         width: place.clientWidth, height: place.clientHeight, legend: { show: false }, cursor: { show: false },
         scales: { y: { range: (_, low, high) => [0, Math.max(high * 1.1, 10)] } },
-        axes: [{ ...axis, size: 32, space: 90, values: (_, at) => at.map((one) => formats.clock.format(new Date(one * 1000))) },
+        axes: [{ ...axis, size: 26, space: 90, values: (_, at) => at.map((one) => formats.clock.format(new Date(one * 1000))) },
                { ...axis, size: 58, values: (_, all) => all.map((one) => one.toLocaleString()) }],
         series: [{}, points],
       };

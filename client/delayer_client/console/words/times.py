@@ -18,6 +18,15 @@ def moment(at: datetime) -> Markup:
     return _time(at, at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC"), "moment")
 
 
+def stored(text: str) -> Markup | str:
+    """A point in time that came as a text; what is none stays as it is."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return moment(at) if at.tzinfo else text
+
+
 def clock(at: datetime) -> Markup:
     """The time of day."""
     return _time(at, at.astimezone(UTC).strftime("%H:%M:%S UTC"), "clock")
