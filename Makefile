@@ -31,7 +31,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local client test test-fast lint format docs docs-serve bench profile scale endpoints simulate model record contract new-executor \
+.PHONY: help local client screenshots test test-fast lint format docs docs-serve bench profile scale endpoints simulate model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -96,6 +96,9 @@ contract: $(INSTALLED) ## write openapi.yaml, the layer's schemas and the client
 client: $(INSTALLED) ## build the wheel of the client, its command line and its console into client/dist/
 	@rm -rf client/dist; $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir client/dist ./client && \
 		echo "Built $$(ls client/dist/*.whl)."
+
+screenshots: $(INSTALLED) ## take the pictures of docs/console.md anew, with Chromium
+	@PYTHONPATH=shared:client:. $(BIN)/python -m tests.e2e.console.screenshots
 
 endpoints: $(INSTALLED) ## write the layer's list of AWS's endpoints anew, from that of botocore
 	@PYTHONPATH=shared $(BIN)/python shared/endpoints.py

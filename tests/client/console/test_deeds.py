@@ -73,14 +73,14 @@ def test_a_redrive_without_credentials_says_what_it_needs() -> None:
 
 
 def test_a_redrive_asks_the_operator_function() -> None:
-    ids: dict[str, str] = {}
-    letters = OperatorFunction({"failed/1": "HTTP 404"}, ids)
+    letters = OperatorFunction({})
     with console(operator=letters.stack) as world:
-        ids["failed/1"] = failed(world)
-        page = world.press(f"/schedules/{ids['failed/1']}/redrive")
-        assert letters.asked[-1] == {"command": "redrive", "key": "failed/1", "by": "console"}
-        assert "redriven" in page.lower()
-        assert "not among the dead letters" in world.press(f"/schedules/{ids['failed/1']}/redrive")
+        schedule_id = failed(world)
+        letters.letters = {"failed/another/1.json": "HTTP 404", f"failed/{schedule_id}/2.json": "HTTP 404"}
+        page = world.press(f"/schedules/{schedule_id}/redrive")
+        assert letters.asked[-1] == {"command": "redrive", "key": f"failed/{schedule_id}/2.json", "by": "console"}
+        assert "Redriven: it is on its way again." in page
+        assert "not among the dead letters" in world.press(f"/schedules/{schedule_id}/redrive")
 
 
 def test_nothing_else_can_be_done() -> None:

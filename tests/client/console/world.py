@@ -72,9 +72,8 @@ def no_operator() -> Any:
 class OperatorFunction:
     """Stands in for operator-dead-letters: keeps what it was asked."""
 
-    def __init__(self, letters: Mapping[str, str], schedule_ids: Mapping[str, str] | None = None) -> None:
+    def __init__(self, letters: Mapping[str, str]) -> None:
         self.letters = dict(letters)  # reason by key
-        self.schedule_ids = {} if schedule_ids is None else schedule_ids
         self.asked: list[Mapping[str, Any]] = []
 
     def __call__(self, event: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,8 +89,7 @@ class OperatorFunction:
         return {"schedules": [{"outcome": f"{event['command']}ed".replace("eed", "en")}], "stillStored": False}
 
     def _entry(self, key: str) -> dict[str, str]:
-        schedule_id = self.schedule_ids.get(key, "")
-        return {"key": key, "reason": self.letters[key], "scheduleId": schedule_id, "at": "2027-01-04T09:00:00Z"}
+        return {"key": key, "reason": self.letters[key], "scheduleId": "", "at": "2027-01-04T09:00:00Z"}
 
     def _many(self, event: Mapping[str, Any]) -> dict[str, Any]:
         reason = event["where"].get("reason", "")

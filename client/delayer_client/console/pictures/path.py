@@ -142,16 +142,18 @@ def _drawn(station: Station, place: int, all_of: list[Station]) -> Markup:
         element("text", _clock(station.at), x=x, y=LINE + 30, text_anchor="middle", class_="at", **_local(station.at)),
         element("text", station.note, x=x, y=LINE + 48, text_anchor="middle", class_=f"note {station.look}"),
     ]
-    if place and station.at and (before := all_of[place - 1].at) and station.at > before:
-        passed = _passed(station.at, before)
+    if place and (passed := _passed(all_of[place - 1], station)):
         parts.append(element("text", passed, x=x - STEP / 2, y=LINE - 6, text_anchor="middle", class_="passed"))
     return joined(parts)
 
 
-def _passed(at: datetime, before: datetime) -> str:
-    span = at - before
-    milliseconds = round(span.total_seconds() * 1000)
-    return f"{milliseconds} ms" if milliseconds < 1000 else duration(span)
+def _passed(before: Station, station: Station) -> str:
+    """How long it took; between the sweep and the claim, the delayer queue holds it."""
+    if not (station.at and before.at and station.at > before.at):
+        return ""
+    milliseconds = round((station.at - before.at).total_seconds() * 1000)
+    took = f"{milliseconds} ms" if milliseconds < 1000 else duration(station.at - before.at)
+    return f"held {took}" if (before.name, station.name) == ("swept", "claimed") else took
 
 
 def _local(at: datetime | None) -> dict[str, object]:

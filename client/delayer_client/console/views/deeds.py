@@ -121,10 +121,10 @@ async def redrive(order: Order) -> Outcome:
 def _redriven(place: Place, one: Schedule) -> dict[str, Any]:
     letters = stack_of(place).dead_letters
     prefix = "failed/" if one.state == "failed" else "dead-lettered/"
-    key = next((letter.key for letter in letters.list(prefix) if letter.schedule_id == one.id), None)
-    if key is None:
+    found = letters.page(f"{prefix}{one.id}/").letters
+    if not found:
         raise LookupError("It is not among the dead letters.")
-    return letters.redrive(key, by="console")
+    return letters.redrive(found[0].key, by="console")
 
 
 Does = Callable[[Order], Awaitable[Outcome]]

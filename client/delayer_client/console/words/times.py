@@ -5,6 +5,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+NOTHING: Final = "0\u00a0s"
 STEPS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
@@ -40,7 +41,7 @@ def ahead(at: datetime, now: datetime) -> str:
     """How far it is from now: "in 3 min", "2 h ago"."""
     span = at - now
     words = duration(abs(span))
-    if words == "0 s":
+    if words == NOTHING:
         return "now"
     return f"in {words}" if span > timedelta() else f"{words} ago"
 
@@ -53,5 +54,5 @@ def duration(span: timedelta) -> str:
         count, left = divmod(left, size)
         if count or parts:
             parts.append((count, unit))
-    shown = [f"{count} {unit}" for count, unit in parts[: 1 if parts and parts[0][0] >= 10 else 2] if count]
-    return " ".join(shown) or "0 s"
+    shown = [f"{count}\u00a0{unit}" for count, unit in parts[: 1 if parts and parts[0][0] >= 10 else 2] if count]
+    return " ".join(shown) or NOTHING
