@@ -73,7 +73,6 @@ def page(
         "owner": session.owner,
         "query": "",
         "messages": session.take_messages(),
-        "is_part": request.headers.get("hx-request") == "true",
         **context,
     }
     return HTMLResponse(environment().get_template(template).render(given), status)

@@ -19,9 +19,10 @@ TOP: Final = 14.0
 GAP: Final = 2.0
 TICKS: Final = 6
 MOST: Final = 0.85
-# The shortest of these that holds what is known is shown.
+# The shortest of these that holds what is known is shown. A sixth of each is a round piece of time.
 SPANS: Final = tuple(
-    timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 6 * 60, 24 * 60, 7 * 24 * 60, 30 * 24 * 60, 366 * 24 * 60)
+    timedelta(minutes=minutes)
+    for minutes in (1, 6, 12, 30, 60, 6 * 60, 24 * 60, 6 * 24 * 60, 30 * 24 * 60, 366 * 24 * 60)
 )
 
 

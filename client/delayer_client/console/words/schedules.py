@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from delayer_client.api.models import ListedTarget, Schedule
+from delayer_client.api.models import ListedTarget
 from delayer_client.console.place import PREFIX
 
 STATES: Final[Mapping[str, str]] = {
@@ -91,8 +91,3 @@ def labels(one: Any) -> list[tuple[str, str]]:
     group = [(str(one.group), f"group:{one.group}")] if getattr(one, "group", None) else []
     tags = getattr(one, "tags", None) or {}
     return group + [(f"{name}: {text}", f"tag:{name}={text}") for name, text in tags.items()]
-
-
-def is_live(one: Schedule) -> bool:
-    """Whether it may still be handed over, or attempted."""
-    return one.state in LIVE
