@@ -1,6 +1,7 @@
 """Each page: what it shows with data, without, and when something is wrong."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -65,6 +66,47 @@ def test_a_page_of_the_list_has_two_hundred_and_leads_to_the_next() -> None:
         assert first.count('class="id"') == 200
         following = first.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
         assert world.browser.get(following).text.count('class="id"') == 5
+
+
+def test_a_page_is_two_calls_of_the_api_however_many_there_are() -> None:
+    asked: list[str] = []
+    with console() as world:
+        for number in range(450):
+            world.client.schedule(HOOK, delay=60 + number)
+        call = world.fake.transport.handle_async_request
+
+        async def counted(request: httpx.Request) -> httpx.Response:
+            asked.append(request.url.path)
+            return await call(request)
+
+        world.fake.transport.handle_async_request = counted  # type: ignore[method-assign]
+        world.page("/schedules")
+    assert asked == ["/schedules", "/schedules"]
+
+
+def test_figures_of_the_whole_stack_come_from_cloudwatch_and_are_asked_for_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[object] = []
+
+    def figures(_stack: object, metrics: dict[str, object], _now: object) -> dict[str, list[float]]:
+        asked.append(metrics)
+        return {"p50": [4.0], "p99": [41.0], "failed": [1.0, 2.0], "dead": [], "near": [7.0, 2000.0], "far": []}
+
+    monkeypatch.setattr("delayer_client.operator.doctor.gather.metrics.figures", figures)
+    limits = {"limits": [{"target": "shop.example", "rate": "10/s"}], "suspensions": [], "circuits": []}
+    stack = SimpleNamespace(name="delayer", flow=SimpleNamespace(list=lambda: limits))
+    with console(operator=lambda: stack) as world:
+        page = world.page()
+        assert "41\u00a0ms" in page
+        assert "2 arrived in 15 min, at most 2.0\u00a0s late" in page
+        assert "none in 15 min" in page
+        assert "shop.example" in page
+        world.page()
+        assert len(asked) == 1
+        world.fake.advance(timedelta(minutes=1))
+        world.page()
+        assert len(asked) == 2
 
 
 def test_the_list_can_be_asked_for_less() -> None:

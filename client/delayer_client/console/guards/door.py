@@ -4,8 +4,8 @@ A browser tells where a request comes from, in headers that a page cannot change
 `Sec-Fetch-Site` says how far away it is, and `Host` is the name that it has used, which shows DNS rebinding. A link
 from elsewhere is let in as far as an empty page, which asks again: nothing is shown to what another page asks for.
 
-`make local` guards its other ports by local/web_pages.py, which knows no links. It is no second consumer of this
-module, because importing anything of delayer_client takes a tenth of a second, which its start has not.
+`make local` guards its other ports by local/web_pages.py, which knows no links, and imports nothing of the client:
+its start would wait for that. tests/client/console/test_guards.py asks both about the same hosts.
 """
 
 import re
