@@ -60,19 +60,19 @@ class Visit:
 
     page: Page
     base: str
-    trouble: list[str] = field(factory=list)
+    complaints: list[str] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
         self.page.on(
-            "console", lambda said: self.trouble.append(f"console: {said.text}") if said.type == "error" else None
+            "console", lambda said: self.complaints.append(f"console: {said.text}") if said.type == "error" else None
         )
-        self.page.on("pageerror", lambda error: self.trouble.append(f"script: {error}"))
-        self.page.on("dialog", lambda dialog: self.trouble.append(f"dialog: {dialog.message}"))
+        self.page.on("pageerror", lambda error: self.complaints.append(f"script: {error}"))
+        self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
         self.page.on("request", lambda request: self._watch(request.url))
 
     def _watch(self, url: str) -> None:
         if not url.startswith(f"{self.base}/"):
-            self.trouble.append(f"request: {url}")
+            self.complaints.append(f"request: {url}")
 
     def open(self, path: str = "") -> Page:
         """A path of the console."""

@@ -46,7 +46,7 @@ def test_scripts_in_every_field_do_nothing(browser: Browser, client: Client, wor
             page = seen.open(path)
             assert page.locator("main img, main script, main iframe, main [onload], main [onerror]").count() == 0
             time.sleep(0.05)
-        assert [one for one in seen.trouble if not one.startswith("console: Failed to load resource")] == []
+        assert [one for one in seen.complaints if not one.startswith("console: Failed to load resource")] == []
     world.delayer.series.cancel(series.id)
 
 
@@ -96,7 +96,7 @@ def test_it_is_not_shown_in_a_frame(browser: Browser, world: World, elsewhere: s
         seen.page.goto(elsewhere)
         frame = seen.page.frame_locator("#frame")
         expect(frame.locator("body")).not_to_contain_text("Due next")
-        assert any("frame-ancestors" in one or "X-Frame-Options" in one for one in seen.trouble)
+        assert any("frame-ancestors" in one or "X-Frame-Options" in one for one in seen.complaints)
 
 
 def test_a_form_of_another_page_changes_nothing(browser: Browser, world: World, elsewhere: str) -> None:

@@ -33,7 +33,7 @@ def test_a_view_works_for_everybody(browser: Browser, world: World, view: str, s
         expect(page.locator("main")).to_contain_text(text)
         assert seen.violations() == []
         assert seen.too_wide() == 0
-        assert seen.trouble == []
+        assert seen.complaints == []
 
 
 def test_without_script_it_is_the_same_page_in_utc(browser: Browser, world: World) -> None:
@@ -73,7 +73,7 @@ def test_now_is_renewed_by_itself_and_can_be_paused(browser: Browser, world: Wor
         assert renewed.value.request.headers["hx-request"] == "true"
         page.get_by_role("link", name="Pause").click()
         expect(page.locator("#live")).not_to_have_attribute("hx-get", "/console")
-        assert seen.trouble == []
+        assert seen.complaints == []
 
 
 def test_a_schedule_is_moved_and_cancelled_by_its_buttons(browser: Browser, world: World) -> None:
@@ -86,7 +86,7 @@ def test_a_schedule_is_moved_and_cancelled_by_its_buttons(browser: Browser, worl
         expect(page.locator("#messages")).to_contain_text("Moved to")
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator("#messages")).to_contain_text("it will never be handed over")
-        assert seen.trouble == []
+        assert seen.complaints == []
     assert world.delayer.get_named("console-moved").state == "cancelled"
 
 
@@ -108,4 +108,4 @@ def test_dead_letters_are_counted_before_they_are_discarded(browser: Browser, wo
         expect(page.locator("main")).to_contain_text("Schedules to be discarded")
         page.get_by_role("link", name="Leave them").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Dead letters")
-        assert seen.trouble == []
+        assert seen.complaints == []

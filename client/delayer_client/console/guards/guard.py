@@ -58,7 +58,7 @@ class Guard:
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         token = dict(query).get(TOKEN)
         if token is not None:
-            return self._exchanged(scope, token, [pair for pair in query if pair[0] != TOKEN], cookie)
+            return self._redeemed(scope, token, [pair for pair in query if pair[0] != TOKEN], cookie)
         found = self.sessions.of(_cookie(headers, cookie))
         if found:
             return found
@@ -70,8 +70,8 @@ class Guard:
             )
         return self.sessions.begin()
 
-    def _exchanged(self, scope: Scope, token: str, rest: list[tuple[str, str]], cookie: str) -> Response:
-        session = self.sessions.exchange(token) if scope["method"] == "GET" else None
+    def _redeemed(self, scope: Scope, token: str, rest: list[tuple[str, str]], cookie: str) -> Response:
+        session = self.sessions.redeem(token) if scope["method"] == "GET" else None
         if session is None:
             return _refusal(USED)
         path = scope["path"] if scope["path"].startswith("/console/") else "/console"  # never to another host

@@ -1,4 +1,4 @@
-"""What a browser is told about every answer."""
+"""What every answer says to a browser."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    # Not `no-referrer`: with that, the Origin of a form would be null, and it could not be told from another page's.
+    # Not `no-referrer`: with that, the Origin of a form would be null, and it would be as that of another page's.
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }

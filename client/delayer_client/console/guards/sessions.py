@@ -64,7 +64,7 @@ class Sessions:
             self._live.move_to_end(session_id)
         return found
 
-    def exchange(self, token: str) -> Session | None:
+    def redeem(self, token: str) -> Session | None:
         """A session for the token, the first time."""
         if self.token is None or not compare_digest(token.encode(), self.token.encode()):
             return None
