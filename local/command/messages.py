@@ -25,6 +25,7 @@ Delayer serves {stack.api_url}. Try:
     -d '{body}'
 {note}
 Requests to {receiver.url} are shown below.
+Console:       {stack.api_url}/console   (what is due, what fired, what waits)
 AWS endpoint:  . {exports}   (it exports the address and the keys of this run; then: aws dynamodb list-tables)
 Logs:          {logs}/<function>.log, and {stack.process.log_file.relative_to(PROJECT)} of the emulator
 Everything is in memory and is lost after Ctrl-C.
