@@ -1,22 +1,14 @@
 """Who gets in: the pages of the console itself, a link from elsewhere as far as an empty page, and nobody else."""
 
-import re
-import socket
-import time
-from collections.abc import Callable
-from threading import Thread
-
 import httpx
 import pytest
-import uvicorn
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from delayer_client.console import serve
 from delayer_client.console.guards.door import Verdict, headers_by_name, verdict_of
 from delayer_client.console.guards.sessions import AT_MOST, Sessions
 from local.web_pages import Doorkeeper
-from tests.client.console.world import HOST, ORIGIN, console
+from tests.client.console.world import HOST, ORIGIN, console, served
 
 LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
 API = Doorkeeper(own_pages=True, subdomains=False)
@@ -135,38 +127,15 @@ def test_a_made_up_cookie_is_no_session() -> None:
         assert world.browser.get("/console", headers=cookie).status_code == 403
 
 
-def test_a_server_of_its_own_is_of_this_machine_and_prints_an_address_that_opens_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    servers: list[uvicorn.Server] = []
-    starts = uvicorn.Server.startup
-
-    async def startup(self: uvicorn.Server, sockets: list[socket.socket] | None = None) -> None:
-        await starts(self, sockets)
-        servers.append(self)
-
-    monkeypatch.setattr(uvicorn.Server, "startup", startup)
-    said: list[str] = []
-    settings = {"url": "http://localhost:1", "open_browser": False, "say": said.append, "owner": "alice"}
-    thread = Thread(target=serve, kwargs=settings)
-    thread.start()
-    wait_until(lambda: bool(servers))
-    address = re.findall(r"http://127\.0\.0\.1:\d+/console\?token=\S+", said[0])[0]
-    with httpx.Client(follow_redirects=True) as browser:
-        page = browser.get(address)
-        assert (page.status_code, page.url.query) == (502, b"")
-        assert "Delayer does not answer" in page.text
-        assert 'value="alice"' in page.text
-    assert httpx.get(address).status_code == 403
-    servers[0].should_exit = True
-    thread.join(10)
-
-
-def wait_until(so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+def test_a_server_of_its_own_is_of_this_machine_and_prints_an_address_that_opens_once() -> None:
+    with served("http://localhost:1", owner="alice") as address:
+        assert address.startswith("http://127.0.0.1:")
+        with httpx.Client(follow_redirects=True) as browser:
+            page = browser.get(address)
+            assert (page.status_code, page.url.query) == (502, b"")
+            assert "Delayer does not answer" in page.text
+            assert 'value="alice"' in page.text
+        assert httpx.get(address).status_code == 403
 
 
 def test_few_sessions_are_kept() -> None:

@@ -1,16 +1,22 @@
 """A console of a Delayer in memory, and a browser that is let in."""
 
+import re
+import socket
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import httpx
+import uvicorn
 from attrs import frozen
 from starlette.testclient import TestClient
 
 from delayer_client import AsyncDelayer, Delayer
-from delayer_client.console import Place, application
+from delayer_client.console import Place, application, serve
 from delayer_client.console.guards.sessions import Sessions
 from delayer_client.operator.dead_letters import DeadLetters
 from delayer_client.operator.errors import NoCredentials
@@ -67,6 +73,30 @@ def client_of(fake: FakeDelayer, owner: str, **settings: Any) -> AsyncDelayer:
 def no_operator() -> Any:
     """As on a machine without AWS credentials."""
     raise NoCredentials("boto3 finds no AWS credentials. Set AWS_PROFILE.")
+
+
+@contextmanager
+def served(url: str, **settings: Any) -> Iterator[str]:
+    """The address that `delayer console` prints, while its server runs."""
+    servers: list[uvicorn.Server] = []
+    starts = uvicorn.Server.startup
+
+    async def startup(self: uvicorn.Server, sockets: list[socket.socket] | None = None) -> None:
+        await starts(self, sockets)
+        servers.append(self)
+
+    said: list[str] = []
+    with patch.object(uvicorn.Server, "startup", startup):
+        given = {"url": url, "open_browser": False, "say": said.append, **settings}
+        thread = Thread(target=serve, kwargs=given)
+        thread.start()
+        deadline = time.monotonic() + 20
+        while not servers:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    yield re.findall(r"http://127\.0\.0\.1:\d+/console\?token=\S+", said[0])[0]
+    servers[0].should_exit = True
+    thread.join(20)
 
 
 class OperatorFunction:

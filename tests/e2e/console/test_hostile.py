@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from delayer_client import HttpRequest, Repeat
+from tests.client.console.world import served
 from tests.e2e.client import Client
 from tests.e2e.console.browser import visit
 from tests.e2e.console.conftest import World
@@ -89,6 +90,23 @@ def test_a_link_from_elsewhere_opens_with_the_session_that_is_there(
         page.locator("#link").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Now")
         assert page.context.cookies() == before
+
+
+def test_the_address_of_delayer_console_opens_from_another_page_too(
+    browser: Browser, world: World, elsewhere: str
+) -> None:
+    """A mail, a chat: the cookie is not sent with that request, and is with the one that the empty page makes."""
+    with served(world.base) as address:
+        own = address.partition("/console")[0]
+        with visit(browser, own) as seen:
+            seen.page.goto(elsewhere.replace("127.0.0.1", "localhost"))
+            seen.page.evaluate("address => { document.getElementById('link').href = address }", address)
+            seen.page.locator("#link").click()
+            expect(seen.page.get_by_role("heading", level=1)).to_have_text("Now")
+            assert "token" not in seen.page.url
+        with visit(browser, own) as another:
+            another.page.goto(address)
+            expect(another.page.locator("body")).to_contain_text("has been used")
 
 
 def test_it_is_not_shown_in_a_frame(browser: Browser, world: World, elsewhere: str) -> None:
