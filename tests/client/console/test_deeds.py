@@ -1,12 +1,35 @@
 """What is done about a schedule or a series, and the truth of the answer."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
-from delayer_client import HttpRequest, Repeat, Retry
+import pytest
+
+from delayer_client import HttpRequest, Repeat, Retry, Schedule
+from delayer_client.console.views.schedule import possible
 from delayer_client.testing import Answer
 from tests.client.console.world import OperatorFunction, console
 
 HOOK = HttpRequest(url="https://shop.example/hook")
+
+
+@pytest.mark.parametrize(
+    ("state", "claimed", "deeds"),
+    [
+        ("undecided", False, {"cancel", "move"}),
+        ("scheduled", False, {"cancel", "move"}),
+        ("enqueued", False, {"cancel", "move"}),
+        ("claimed", True, {"stop"}),
+        ("failed", True, {"move", "redrive"}),
+        ("dead-lettered", False, {"cancel", "move", "redrive"}),
+        ("dead-lettered", True, {"stop", "move", "redrive"}),
+        ("executed", True, set()),
+        ("made-up", False, set()),
+    ],
+)
+def test_what_is_offered_is_what_the_lifecycle_allows(state: str, claimed: bool, deeds: set[str]) -> None:
+    at = datetime(2027, 1, 4, tzinfo=UTC)
+    found = possible(Schedule(id="x", state=state, claimed_at=at if claimed else None))
+    assert {name for name in ("cancel", "move", "stop", "redrive") if getattr(found, name)} == deeds
 
 
 def test_a_cancel_says_that_it_will_never_be_handed_over() -> None:

@@ -26,12 +26,16 @@ class Possible:
 
 
 def possible(one: Schedule) -> Possible:
-    """As its state allows. The API decides when it is asked."""
-    waits = one.state in ("undecided", "scheduled", "enqueued")
+    """As its state allows. The API decides when it is asked.
+
+    A dead letter that was claimed may have reached its target: it can be stopped, and not be cancelled.
+    """
+    waits, was_claimed = one.state in ("undecided", "scheduled", "enqueued"), one.claimed_at is not None
+    is_letter = one.state == "dead-lettered"
     return Possible(
-        cancel=waits or one.state in BAD,
+        cancel=waits or (is_letter and not was_claimed),
         move=waits or one.state in BAD,
-        stop=(one.state == "claimed" and one.stopped_at is None) or one.state == "dead-lettered",
+        stop=(one.state == "claimed" and one.stopped_at is None) or (is_letter and was_claimed),
         redrive=one.state in BAD,
     )
 
