@@ -4,9 +4,9 @@ from typing import Any
 
 from delayer.aws.http import problems, requests, responses
 from delayer.core.api.admission import admit_change
-from delayer.core.api.cancellation import Expired, MayBeRunning, NotFound, TooLate
-from delayer.core.series.series import Refused
-from delayer.use_cases.api.replace import Masked, OnItsWay, Replaced
+from delayer.ports.registry import RequestRow
+from delayer.use_cases.api.replace import Answer, Replaced
+from delayer.use_cases.once import Call, Known
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
@@ -19,29 +19,18 @@ replace = use_cases.replace(ports, use_cases.occurrences(ports))
 @problems.responds_with_problems(ports.observer)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner, schedule_id = owner_of(event), requests.parameter(event, "id")
-    change = admit_change(requests.body_of(event), ports.clock.now())
-    time, payload, by = change.point_in_time, change.payload, requests.caller_of(event)
-    match replace.by_id(schedule_id, owner, point_in_time=time, payload=payload, by=by):
-        case Replaced(schedule=schedule):
-            return responses.replaced(schedule, schedule_id)
-        case TooLate(row):
-            return problems.too_late(row)
-        case MayBeRunning(row=row, wait=wait):
-            return problems.may_be_running(row, wait)
-        case OnItsWay() | Masked() | Refused() as impossible:
-            return _because(impossible)
-        case Expired():
-            return problems.expired()
-        case NotFound():
-            return problems.not_found()
+    owner, schedule_id, body = owner_of(event), requests.parameter(event, "id"), requests.body_of(event)
+    call = Call(owner=owner, what=requests.asked_of(event), body=body, key=requests.key_of(event))
 
+    def change(known: Known) -> Answer:
+        asked, by = admit_change(body, ports.clock.now()), requests.caller_of(event)
+        time, payload = asked.point_in_time, asked.payload
+        return replace.by_id(schedule_id, owner, point_in_time=time, payload=payload, by=by, known=known)
 
-def _because(impossible: OnItsWay | Masked | Refused) -> responses.Response:
-    match impossible:
-        case OnItsWay(soon):
-            return problems.on_its_way(soon=soon)
-        case Masked():
-            return problems.masked()
-        case Refused(reason):
-            return problems.series_refuses(reason)
+    match replace.once(call, change):
+        case Replaced(schedule=new):
+            return responses.replaced(new.id, new.point_in_time, schedule_id)
+        case RequestRow(schedule_id=before, point_in_time=time):
+            return responses.replaced(before, time, schedule_id)
+        case refusal:
+            return problems.not_replaced(refusal)

@@ -5,7 +5,8 @@ from typing import Any
 from delayer.aws.http import problems, requests, responses
 from delayer.aws.http.connections import hinted
 from delayer.core.api.cancellation import NameTaken
-from delayer.use_cases.api.accept import Accepted, KeyReused
+from delayer.core.api.request import KeyReused
+from delayer.use_cases.api.accept import Accepted
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 

@@ -5,8 +5,10 @@ from typing import Any
 from delayer.aws.http import problems, requests, responses
 from delayer.aws.http.connections import hinted
 from delayer.core.api.admission import admit_named
-from delayer.core.api.cancellation import MayBeRunning, NameTaken, TooLate
-from delayer.use_cases.api.replace import Replaced
+from delayer.core.api.cancellation import NameTaken
+from delayer.ports.registry import RequestRow
+from delayer.use_cases.api.replace import NamedAnswer, Replaced
+from delayer.use_cases.once import Call, Known
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 
@@ -19,16 +21,20 @@ replace = use_cases.replace(ports)
 @problems.responds_with_problems(ports.observer)
 def handler(event: dict[str, Any], _context: object) -> responses.Response:
     """One invocation."""
-    owner, name = owner_of(event), requests.parameter(event, "name")
-    body = requests.body_of(event)
-    request = admit_named(body, name, ports.clock.now(), ports.actions)
-    only_new, by = requests.creates_only(event), requests.caller_of(event)
-    match replace.by_name(request, owner, name, only_new=only_new, by=by):
-        case Replaced(schedule=schedule, previous=previous):
-            return hinted(responses.put(schedule, previous), body)
-        case NameTaken(schedule_id):
-            return problems.name_exists(schedule_id)
-        case TooLate(row):
-            return problems.too_late(row)
-        case MayBeRunning(row=row, wait=wait):
-            return problems.may_be_running(row, wait)
+    owner, name, body = owner_of(event), requests.parameter(event, "name"), requests.body_of(event)
+    call = Call(owner=owner, what=requests.asked_of(event), body=body, key=requests.key_of(event))
+
+    def put(known: Known) -> NamedAnswer:
+        request = admit_named(body, name, ports.clock.now(), ports.actions)
+        only_new, by = requests.creates_only(event), requests.caller_of(event)
+        return replace.by_name(request, owner, name, only_new=only_new, by=by, known=known)
+
+    match replace.once(call, put):
+        case Replaced(schedule=new, previous=previous):
+            return hinted(responses.put(new.id, new.point_in_time, previous), body)
+        case RequestRow(schedule_id=before, point_in_time=time, replaces=previous):
+            return hinted(responses.put(before, time, previous), body)
+        case NameTaken(holder):
+            return problems.name_exists(holder)
+        case refusal:
+            return problems.not_replaced(refusal)

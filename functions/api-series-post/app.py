@@ -4,7 +4,7 @@ from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series
 from delayer.aws.http.connections import hinted
-from delayer.use_cases.api.accept import KeyReused
+from delayer.core.api.request import KeyReused
 from delayer.use_cases.series.begin import NoLifecycle, SeriesCreated, SeriesNameTaken
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment

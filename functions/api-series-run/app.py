@@ -3,12 +3,12 @@
 from typing import Any
 
 from delayer.aws.http import problems, requests, responses, series, steering
+from delayer.core.api.request import KeyReused
 from delayer.core.api.series.no_body import admit_no_body
 from delayer.core.api.series.steering import admit_backfill
 from delayer.core.series.backfill import Range
 from delayer.core.series.series import NoSeries, Refused
-from delayer.use_cases.api.accept import KeyReused
-from delayer.use_cases.series.steering.once import Began, RunAnswer
+from delayer.use_cases.series.steering.run import Began, RunAnswer
 from delayer.wiring import use_cases
 from delayer.wiring.environment import Environment
 

@@ -155,6 +155,7 @@ CALLS: Final[dict[tuple[str, str], set[Call]]] = {
     ("DynamoJobs", "swap"): {(PUT, "table")},
     ("DynamoJournal", "write"): {(WRITE_MANY, "table")},
     ("DynamoJournal", "history"): {(QUERY, "table")},
+    ("DynamoJournal", "beginnings"): {(READ_MANY, "table")},
     ("DynamoJournal", "owned"): {(QUERY, "table")},
     ("DynamoJournal", "occurrences"): {(QUERY, "table")},
     ("DynamoLedger", "read"): {(GET, "table")},

@@ -81,6 +81,35 @@ def test_the_same_key_is_the_same_schedule(client: Client) -> None:
     assert client.call("POST", "/schedules", {**body, "delaySeconds": 1}, headers)[0] == 422
 
 
+def test_a_repeated_change_has_the_same_answer(client: Client) -> None:
+    """Also when what it has put has fired, and the old one is long replaced."""
+    posted = client.schedule("/keyed", now() + HOUR, payload="old")
+    path, headers = f"/schedules/{posted['scheduleId']}", {"Idempotency-Key": "e2e change"}
+    body = {"pointInTime": format_instant(now()), "payload": "new"}
+    first = client.call("PATCH", path, body, headers)
+    assert (first[0], first[2]["replaces"]) == (200, posted["scheduleId"])
+    client.arrivals("/keyed")
+    client.ledger_state(first[2]["scheduleId"], "executed")
+    assert client.call("PATCH", path, body, headers)[::2] == first[::2]
+    status, _, problem = client.call("PATCH", path, {"payload": "other"}, headers)
+    assert (status, problem["type"]) == (422, "urn:delayer:problem:key-reused")
+    assert client.call("PATCH", path, body)[0] == 409, "without the key"
+    assert len(client.receiver.wait_for(1, "/keyed", 5)) == 1
+
+
+def test_a_repeated_put_has_the_same_answer(client: Client) -> None:
+    path, body = "/schedules/by-name/keyed", request(client, "/keyed-name", now() + HOUR)
+    only_new = {"Idempotency-Key": "e2e put 1", "If-None-Match": "*"}
+    first = client.call("PUT", path, body, only_new)
+    assert first[0] == 201
+    second = client.call("PUT", path, body, {"Idempotency-Key": "e2e put 2"})
+    assert (second[0], second[2]["replaces"]) == (200, first[2]["scheduleId"])
+    assert client.call("PUT", path, body, only_new)[::2] == first[::2], "201 again, and no 412"
+    assert client.call("PUT", path, body, {"Idempotency-Key": "e2e put 2"})[::2] == second[::2]
+    assert client.call("GET", path)[2]["scheduleId"] == second[2]["scheduleId"], "one schedule of the name"
+    assert client.call("PUT", path, body, {"If-None-Match": "*"})[0] == 412
+
+
 def test_another_owner_finds_nothing(client: Client) -> None:
     posted = client.call("POST", "/schedules", request(client, "/alice", now() + HOUR, name="hers"), owner("alice"))[2]
     path = f"/schedules/{posted['scheduleId']}"
@@ -190,6 +219,18 @@ def test_all_of_an_owner_are_listed(client: Client) -> None:
     rest = client.call("GET", f"/schedules?limit=2&cursor={page['nextCursor']}", headers=mine)[2]
     assert [one["scheduleId"] for one in [*page["schedules"], *rest["schedules"]]] == ids
     assert client.call("GET", "/schedules", headers=owner("nobody"))[2] == {"schedules": []}
+
+
+def test_a_list_says_what_has_fired(client: Client) -> None:
+    mine = owner("reader")
+    body = request(client, "/said", now(), group="said", tags={"team": "a"})
+    posted = client.call("POST", "/schedules", body, mine)[2]["scheduleId"]
+    client.history(posted, "executed", headers=mine)
+    for query in ("", "?group=said"):
+        [one] = client.call("GET", f"/schedules{query}", headers=mine)[2]["schedules"]
+        assert (one["state"], one["group"], one["tags"]) == ("executed", "said", {"team": "a"})
+        host = client.receiver.url.removeprefix("http://")
+        assert (one["target"], "action" in one) == ({"type": "http-request", "name": host}, False)
 
 
 def test_with_the_journal_down_all_is_answered_but_the_history(client: Client) -> None:

@@ -62,7 +62,7 @@ ROOMS: dict[str, set[str]] = {
     "ports": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing", "core/connections"}
     | {"core/limits"},
-    "use_cases": {"core/schedule", "core/ledger", "ports"},
+    "use_cases": {"core/schedule", "core/ledger", "core/api", "ports"},
     "use_cases/signing": {"core/schedule", "core/actions", "core/signing", "ports"},
     "use_cases/recovery": {"core/schedule", "core/ledger", "core/firing", "core/recovery", "core/masking", "ports"}
     | {"core/series", "core/signing"}
@@ -82,7 +82,8 @@ ROOMS: dict[str, set[str]] = {
         "core/api/series",
         "ports",
     },
-    "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"},
+    "use_cases/history": {"core/schedule", "core/ledger", "core/history", "core/series", "ports"}
+    | {"core/actions", "core/api"},
     "use_cases/connections": {
         "core/flow",
         "use_cases/flow",
@@ -104,7 +105,7 @@ ROOMS: dict[str, set[str]] = {
         "ports",
     }
     | {"core/series", "core/timing"}
-    | {"use_cases", "use_cases/connections", "use_cases/flow", "use_cases/owners"},
+    | {"use_cases", "use_cases/connections", "use_cases/flow", "use_cases/history", "use_cases/owners"},
     "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"}
     | {"use_cases/connections"},
     "use_cases/series": {
@@ -118,7 +119,7 @@ ROOMS: dict[str, set[str]] = {
         "core/api/series",
     }
     | {"core/connections", "core/firing", "core/flow", "ports", "use_cases", "use_cases/api", "use_cases/connections"}
-    | {"use_cases/flow"},
+    | {"use_cases/flow", "use_cases/history"},
     "use_cases/series/upkeep": {
         "core/schedule",
         "core/ledger",
@@ -191,6 +192,7 @@ ROOMS: dict[str, set[str]] = {
     | {
         "core/recurrence",  # the version of the tz database
         "aws/owners",
+        "use_cases",
         "use_cases/owners",
         "aws/connections",
         "use_cases/connections",
@@ -246,6 +248,7 @@ FUNCTIONS_IMPORT = {
     "core/connections",
     "use_cases/connections",
     "ports",  # why a connection was not tried
+    "use_cases",  # a call and its idempotency key
     "use_cases/api",  # the answers of a use case, which a handler translates
     "use_cases/recovery",  # the operator's commands
 }

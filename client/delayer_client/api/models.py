@@ -188,6 +188,15 @@ class OpenWindow(Model, frozen=True, kw_only=True):
     from_: datetime | None = named(name="from", default=None)
 
 
+class ListedTarget(Model, frozen=True, kw_only=True):
+    """What it does, and where. Only in lists: there each schedule has it, also after it has left the table, if the journal knows it."""
+
+    type: str
+    "The type of its action."
+    name: str | None = None
+    "What names the target of an action of this type: the host of a URL, without user and password, and its port if that is not the usual one; the URL of a queue; the ARN of a topic, a function, a state machine or an event bus. It is left out if nothing names a target, or if that is a secret."
+
+
 class Waiting(Model, frozen=True, kw_only=True):
     """What keeps it back, although it is overdue or waits for an attempt. Only in a lookup by id or by name. As long as there was no claim, it can be cancelled."""
 
@@ -587,6 +596,7 @@ class Schedule(Model, frozen=True, kw_only=True):
     replaces: str | None = None
     "The id of the schedule that it replaced."
     created_at: datetime | None = named(name="createdAt", default=None)
+    target: ListedTarget | None = None
     name: str | None = None
     group: str | None = None
     action: dict[str, Any] | None = None

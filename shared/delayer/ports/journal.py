@@ -1,11 +1,11 @@
 """The histories of all schedules. A view: nothing fires or is cancelled by it (ADR 0053)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from attrs import frozen
 
-from delayer.core.history.events import Event
+from delayer.core.history.events import Event, Original
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.occurrence import Occurrence
 from delayer.ports.registry import Members
@@ -59,6 +59,17 @@ class ReadsHistory(Protocol):
         ...
 
 
+class ReadsBeginnings(Protocol):
+    """Part of Journal."""
+
+    def beginnings(self, owner: str, ids: Sequence[str]) -> Mapping[str, Original]:
+        """What is known of schedules of this owner, by their ids; each without its payload.
+
+        Those of the last seconds may be missing, and those whose actions are large. Raises Unavailable.
+        """
+        ...
+
+
 class ListsOwned(Protocol):
     """Part of Journal."""
 
@@ -75,5 +86,5 @@ class ListsOccurrences(Protocol):
         ...
 
 
-class Journal(WritesJournal, ReadsHistory, ListsOwned, ListsOccurrences, Protocol):
+class Journal(WritesJournal, ReadsHistory, ReadsBeginnings, ListsOwned, ListsOccurrences, Protocol):
     """All of it."""

@@ -21,15 +21,18 @@ class NameRow:
 
 @frozen(kw_only=True)
 class RequestRow:
-    """What was answered to a POST with an idempotency key."""
+    """What was answered to a call with an idempotency key."""
 
     owner: str
     key: str
-    digest: str  # of the body: the same key with another body is a mistake
-    schedule_id: str  # of a series, its first occurrence; empty if it waits for that
-    point_in_time: Millis
+    digest: str  # of the body, and of method and path: the same key with anything else is a mistake
+    schedule_id: str  # the one that was put; of a series, the occurrence: empty if none was put
+    point_in_time: Millis  # of an occurrence, its time by the rule
     expires_at: Millis  # from then on the key counts as new
-    series: str = ""  # the id of the series that was created
+    series: str = ""  # the id of the series that was created or changed
+    replaces: str = ""  # the schedule whose place was taken
+    number: int = 0  # of the occurrence at which the change of a series takes effect; 0: it is of no change
+    state: str = ""  # of the series after that change
 
 
 @frozen(kw_only=True)
@@ -44,7 +47,7 @@ class ScheduleTransaction:
     put_row: LedgerRow | None = None  # the row that a named schedule begins with; only if there is none
     put_name: NameRow | None = None  # names the new schedule
     over_name: NameRow | None = None  # what `put_name` replaces; None: only if there is none
-    put_request: RequestRow | None = None  # the call that created the new schedule
+    put_request: RequestRow | None = None  # the call that put the new schedule
     over_request: RequestRow | None = None  # the expired one that it replaces; None: only if there is none
     delete: RecordKey | None = None  # the record of the old schedule, whether it is still there or not
     end: LedgerChange | None = None  # of the old schedule: it is replaced

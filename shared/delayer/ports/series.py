@@ -32,7 +32,7 @@ class SeriesTransaction:
     delete: tuple[RecordKey, ...] = ()  # their records, whether they are still there or not
     over_name: str = ""  # of a new series with a name: the series that had it; empty: only if none has
     unchanged: Cursor | None = None  # of that series: it is over, and must not be revived meanwhile
-    put_request: RequestRow | None = None  # the call that created the series
+    put_request: RequestRow | None = None  # the call that created or changed the series, or put an occurrence
     over_request: RequestRow | None = None  # the expired one that it replaces; None: only if there is none
     uses: tuple[SeriesUse, ...] = ()  # what it says to the connections that it names, or named
 

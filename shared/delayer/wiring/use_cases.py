@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from delayer.core.schedule.messages import ExecutorMessage
     from delayer.core.schedule.schedule import Schedule
     from delayer.core.timing.deciding import Chosen
-    from delayer.ports.journal import ReadsHistory
+    from delayer.ports.journal import Journal
     from delayer.ports.queue import ReceivedMessage
     from delayer.ports.target import Target
     from delayer.use_cases.actions.describe import Describe
@@ -42,8 +42,10 @@ if TYPE_CHECKING:
     from delayer.use_cases.flow.waits import Waits
     from delayer.use_cases.history.announce import Announce
     from delayer.use_cases.history.deliver import Deliver
+    from delayer.use_cases.history.outlines import Outlines
     from delayer.use_cases.history.write_journal import WriteJournal
     from delayer.use_cases.limits.limits import Limits
+    from delayer.use_cases.once import Once
     from delayer.use_cases.owners.as_posted import AsPosted
     from delayer.use_cases.owners.callers import Callers
     from delayer.use_cases.owners.commands import OwnerPolicyCommands
@@ -129,6 +131,13 @@ def spending(ports: "Bundle") -> "Spending":
     )
 
 
+def once(ports: "Bundle") -> "Once":
+    """For calls that may have an idempotency key."""
+    from delayer.use_cases.once import Once
+
+    return Once(clock=ports.clock, requests=ports.registry)
+
+
 def dead_letters(ports: "Bundle") -> "DeadLetters":
     """For functions that may have to store a dead letter."""
     from delayer.use_cases.recovery.dead_letter import DeadLetters
@@ -142,7 +151,7 @@ def dead_letters(ports: "Bundle") -> "DeadLetters":
     )
 
 
-def _fail_fast_journal(ports: "Bundle") -> "ReadsHistory | None":
+def _fail_fast_journal(ports: "Bundle") -> "Journal | None":
     return ports.fail_fast_journal if ports.settings.has_journal else None
 
 
@@ -188,6 +197,7 @@ def replace(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Repla
         quota=quota(ports),
         naming=naming(ports),
         actions=ports.actions,
+        once=once(ports),
         observer=ports.observer,
     )
 
@@ -220,7 +230,15 @@ def list_schedules(ports: "Bundle") -> "ListSchedules":
         registry=ports.registry,
         journal=ports.journal if ports.settings.has_journal else None,
         ids=id_check(ports),
+        outlines=outlines(ports),
     )
+
+
+def outlines(ports: "Bundle") -> "Outlines":
+    """For lists."""
+    from delayer.use_cases.history.outlines import Outlines
+
+    return Outlines(journal=_fail_fast_journal(ports), actions=ports.actions, observer=ports.observer)
 
 
 def cancel(ports: "Bundle", occurrences: "Occurrences | None" = None) -> "Cancel":
@@ -812,6 +830,7 @@ def put_series(ports: "Bundle") -> "PutSeries":
         series=ports.series,
         begin=begin_series(ports),
         change=change_series(ports),
+        once=once(ports),
         has_events=ports.settings.has_events,
     )
 
@@ -840,6 +859,7 @@ def list_occurrences(ports: "Bundle") -> "ListOccurrences":
         journal=ports.journal if ports.settings.has_journal else None,
         ledger=ports.ledger,
         schedules=ports.timed_records,
+        outlines=outlines(ports),
     )
 
 
@@ -922,6 +942,7 @@ def change_series(ports: "Bundle") -> "ChangeSeries":
         naming=naming(ports),
         rule_of=rule_of,
         retention=retention(ports),
+        once=once(ports),
         observer=ports.observer,
     )
 
@@ -929,14 +950,13 @@ def change_series(ports: "Bundle") -> "ChangeSeries":
 def run_series(ports: "Bundle") -> "RunSeries":
     """POST of a run-now, and of a backfill."""
     from delayer.core.series.rules import rule_of
-    from delayer.use_cases.series.steering.once import Once
     from delayer.use_cases.series.steering.run import RunSeries
 
     return RunSeries(
         clock=ports.clock,
         series=ports.series,
         ledger=ports.ledger,
-        once=Once(clock=ports.clock, requests=ports.registry),
+        once=once(ports),
         ids=ids(ports),
         quota=quota(ports),
         rule_of=rule_of,

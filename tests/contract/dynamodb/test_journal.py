@@ -18,6 +18,7 @@ from delayer.aws.dynamodb.journal import (
     beginning_item,
     event_from,
     event_item,
+    outline_from,
     series_list,
 )
 from delayer.core.history import cloud_events
@@ -350,6 +351,44 @@ def test_a_beginning_is_that_of_its_owner(journal: Journal) -> None:
     assert journal.history(an_id(), "somebody else") == ()
 
 
+# ------------------------------------------------------------ for lists
+
+
+@pytest.mark.parametrize("size", [0, 10, MAX_BEGINNING, 100_000])
+def test_of_many_schedules_what_is_known_is_read_at_once_without_payloads(journal: Journal, size: int) -> None:
+    schedules = [
+        evolve(one, definition=evolve(one.definition, payload=json.dumps("x" * size), group="g", tags='{"team":"a"}'))
+        for one in many_schedules(3)
+    ]
+    store(journal, *[scheduled(one, f"c{at}") for at, one in enumerate(schedules)])
+    asked = [*[one.id for one in schedules], an_id(NOW + 3 * HOUR)]
+    found = journal.beginnings(OWNER, asked)
+    without = {one.id: evolve(one, definition=evolve(one.definition, payload="")) for one in schedules}
+    assert {schedule_id: original.schedule for schedule_id, original in found.items()} == without
+    assert not any(original.is_complete for original in found.values())
+    assert journal.beginnings("somebody else", asked) == {}
+    assert journal.beginnings(OWNER, []) == {}
+
+
+def test_a_large_action_is_left_out_of_lists(dynamodb: Any) -> None:
+    """Its entry stays within one write unit, and its history is whole."""
+    journal = adapter(dynamodb)
+    large = scheduled(a_schedule(action=json.dumps({"type": "http-request", "url": "x" * MAX_BEGINNING})))
+    store(journal, large)
+    assert journal.beginnings(OWNER, [large.schedule_id]) == {}
+    assert journal.history(large.schedule_id, OWNER) == (large,)
+
+
+def test_an_outline_stays_within_one_write_unit() -> None:
+    """Of a large schedule; else its whole beginning is there."""
+    text = json.dumps({"type": "http-request", "url": "https://example.com/" + "x" * 300})
+    [entry] = entries_of([scheduled(a_schedule(action=text, payload=json.dumps("x" * MAX_BEGINNING)))])
+    item = beginning_item(entry, NOW)
+    assert set(item) == {"list", "entry", "createdAt", "expiresAt", "v", "outline"}
+    assert beginning_from(item) is None, "it is no part of a history"
+    assert sum(len(name) + len(str(*value.values()).encode()) for name, value in item.items()) < 1024
+
+
 # ------------------------------------------------------------ what a series has put
 
 
@@ -455,6 +494,20 @@ def test_the_golden_beginning() -> None:
     event = cloud_events.decode(text)
     assert beginning_from(item) == event
     assert beginning_item(JournalEntry(event=event, text=text), NOW + KEEP_FOR) == item, (
+        "the format changed: give it a new version"
+    )
+
+
+def test_the_golden_outline() -> None:
+    """Of the same schedule with a payload that is too large for the list."""
+    item = json.loads((GOLDEN / "journal-outline.json").read_text())
+    text = (GOLDEN / "lifecycle-event.json").read_text().rstrip("\n")
+    event = cloud_events.decode(text)
+    assert event.original
+    known = outline_from(item)
+    assert known == evolve(event, original=event.original.without_payload())
+    large = text.replace('"payload":{"x": 1.0', f'"payload":{{"y":"{"x" * MAX_BEGINNING}","x": 1.0')
+    assert beginning_item(JournalEntry(event=event, text=large), NOW + KEEP_FOR) == item, (
         "the format changed: give it a new version"
     )
 
@@ -627,3 +680,5 @@ def test_what_failed_is_unavailable(error: str) -> None:
         journal.owned(OWNER, 0, FAR, "", 10)
     with pytest.raises(Unavailable):
         journal.occurrences(OWNER, "s", "", 10)
+    with pytest.raises(Unavailable):
+        journal.beginnings(OWNER, [an_id()])

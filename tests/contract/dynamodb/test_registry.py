@@ -342,6 +342,36 @@ def test_a_key_is_kept_with_its_schedule(stand: Stand) -> None:
     assert stand.schedules.read(key_of(OLD.id)) == OLD
 
 
+def test_a_key_is_kept_with_what_takes_the_place_of_another(stand: Stand) -> None:
+    """All that the answer needs; of two such calls one is written, and nothing of the other."""
+    stand.schedules.put(OLD)
+    kept = a_request(NEW, replaces=OLD.id)
+    transaction = evolve(unnamed(), put_request=kept)
+    assert stand.registry.replace(transaction)
+    assert stand.registry.requested(OWNER, "key 1") == kept
+    assert stand.registry.replace(transaction), "a repeat is done"
+    other = ScheduleTransaction(put=OTHER, put_request=a_request(OTHER, replaces=OLD.id))
+    assert stand.registry.replace(other) is False
+    assert stand.schedules.read_all([key_of(one.id) for one in (OLD, NEW, OTHER)]) == {key_of(NEW.id): NEW}
+
+
+def test_a_key_may_keep_the_change_of_a_series(stand: Stand) -> None:
+    """Whoever wrote it, the answer comes back whole."""
+    kept = a_request(series="0a1b", number=7, state="paused", replaces=NEW.id)
+    stand.commit(ScheduleTransaction(put=OLD, put_request=kept))
+    assert stand.registry.requested(OWNER, "key 1") == kept
+
+
+def test_an_expired_key_without_a_schedule_gives_way_once(stand: Stand) -> None:
+    """That of a series which waited for its first time: no id tells the two apart, but their instants do."""
+    waited = a_request(schedule_id="")
+    stand.commit(ScheduleTransaction(put=OLD, put_request=waited))
+    again = evolve(waited, expires_at=NOW + 3 * HOUR)
+    assert stand.commit(ScheduleTransaction(put=NEW, put_request=again, over_request=waited))
+    late = ScheduleTransaction(put=OTHER, put_request=a_request(OTHER), over_request=waited)
+    assert stand.commit(late) is False
+
+
 def test_of_two_calls_with_one_key_one_stores(stand: Stand) -> None:
     stand.commit(ScheduleTransaction(put=OLD, put_request=a_request()))
     assert stand.commit(ScheduleTransaction(put=NEW, put_request=a_request(NEW))) is False
@@ -423,6 +453,13 @@ def test_the_golden_name() -> None:
 def test_the_golden_request() -> None:
     assert request_from(OWNER, "key 1", golden("request")) == a_request()
     assert request_item(a_request()) == golden("request"), "the format changed: give it a new version"
+
+
+def test_the_golden_request_of_a_change() -> None:
+    """Of a series, which has all that a row may have."""
+    row = a_request(series="0a1b2c", replaces=NEW.id, number=7, state="active")
+    assert request_from(OWNER, "key 1", golden("request-of-a-change")) == row
+    assert request_item(row) == golden("request-of-a-change"), "the format changed: give it a new version"
 
 
 def test_the_golden_member() -> None:

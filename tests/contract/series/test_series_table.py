@@ -415,6 +415,22 @@ def test_one_that_runs_now_is_put_beside_the_current_one_with_its_key(stand: Sta
     assert not stand.series.step(SeriesTransaction(cursor=third, over=beside, put_request=KEY)), "the key is taken"
 
 
+def test_a_change_of_a_paused_series_is_shown_by_its_key(stand: Stand) -> None:
+    """Two calls that change the same write the same cursor and the same definition. Each has a key of its own."""
+    stand.series.create(CREATED)
+    changed = evolve(DEFINITION, revision=2, definition=evolve(DEFINITION.definition, payload="2"))
+    cursor = evolve(BEGUN, revision=2, definition_revision=2)
+    kept = evolve(KEY, schedule_id="", point_in_time=0, number=2, state="paused")
+    mine = SeriesTransaction(
+        cursor=cursor, over=BEGUN, definition=changed, over_definition=DEFINITION, put_request=kept
+    )
+    assert stand.series.write(mine)
+    assert stand.series.write(mine), "a repeat is no conflict"
+    assert stand.registry.requested(OWNER, "k") == kept
+    assert not stand.series.write(evolve(mine, put_request=evolve(kept, key="another"))), "it was not this call"
+    assert stand.registry.requested(OWNER, "another") is None
+
+
 def test_a_backfill_is_filed_beside_the_current_one(stand: Stand) -> None:
     stand.series.create(CREATED)
     filling = evolve(BEGUN, revision=2, backfill=Backfill(since=1, until=NOW, at=2, current=SECOND.id, left=7))

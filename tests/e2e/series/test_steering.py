@@ -33,7 +33,8 @@ def ok(client: Client, method: str, path: str, body: object = None, key: str = "
 def test_it_is_changed_paused_resumed_and_cancelled(client: Client) -> None:
     path = a_series(client, "/steered", name="steered")
     first = ok(client, "GET", path)["occurrence"]
-    changed = ok(client, "PATCH", path, {"payload": "another", "tags": {"team": "billing"}})
+    changed = ok(client, "PATCH", path, {"payload": "another", "tags": {"team": "billing"}}, key="changed")
+    assert ok(client, "PATCH", path, {"payload": "another", "tags": {"team": "billing"}}, key="changed") == changed
     assert (changed["takesEffectAt"]["number"], changed["replaces"]) == (1, first["scheduleId"])
     assert ok(client, "GET", f"/schedules/{first['scheduleId']}")["state"] == "replaced"
     current = changed["takesEffectAt"]["scheduleId"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import evolve
 
-from delayer.core.api.cancellation import Expired, decide_cancel
+from delayer.core.api.cancellation import Expired, OnItsWay, decide_cancel
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended_unclaimed
 from delayer.core.ledger.row import LedgerChange, LedgerRow
@@ -42,7 +42,7 @@ def _always_too_old(*_: Any) -> Any:
 
 
 def _always_on_its_way(self: Any, schedule_id: str, owner: str, **_: Any) -> Any:
-    return replace.OnItsWay(soon=False)
+    return OnItsWay(soon=False)
 
 
 def _overdue_forgotten(address: Address, owner: str, *, point_in_time: Millis, **more: Any) -> str:

@@ -11,6 +11,7 @@ from delayer.core.ledger.claim import decide_claim
 from delayer.core.ledger.row import LedgerChange, LedgerRow
 from delayer.core.recovery.redriving import decide_redrive
 from delayer.core.schedule.instants import Millis
+from delayer.use_cases import once
 from delayer.use_cases.api import accept, cancel_group, stop
 from delayer.use_cases.firing import relay
 from delayer.use_cases.recovery import redrive
@@ -19,6 +20,7 @@ from tests.simulation.oracle.invariant import Invariant
 
 _decide_attempt = executing.decide_attempt
 _duration = misfire.duration
+_row = once.Once.row
 
 
 def _stop_not_read(message: Any, row: LedgerRow | None) -> Any:
@@ -53,6 +55,10 @@ class _OneDigest:
     @staticmethod
     def sha256(body: bytes) -> Any:
         return hashlib.sha256()
+
+
+def _keeps_no_change(self: Any, known: Any, **answer: Any) -> Any:
+    return None if known.call.what.startswith(("PATCH ", "PUT ")) else _row(self, known, **answer)
 
 
 def _always_over(*_: Any) -> bool:
@@ -111,6 +117,12 @@ BUGS = (
         what="a known idempotency key brings the first answer, whatever the body is",
         breaks=Invariant.ONE_KEY,
         swaps=((accept, "hashlib", _OneDigest),),
+    ),
+    Bug(
+        name="key-of-a-change-forgotten",
+        what="a PATCH or PUT that is repeated with its idempotency key is done again, or refused",
+        breaks=Invariant.ONE_KEY,
+        swaps=((once.Once, "row", _keeps_no_change),),
     ),
     Bug(
         name="name-taken-over",

@@ -8,7 +8,10 @@ from attrs import define, field
 
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.schedule import Schedule
+from delayer.ports.registry import RequestRow
+from delayer.use_cases.api.replace import Replaced
 from tests.simulation.oracle.invariant import Invariant
+from tests.simulation.story.plan import CHANGE
 
 if TYPE_CHECKING:
     from tests.simulation.oracle.watch import Watch
@@ -20,6 +23,7 @@ class Keys:
 
     watch: "Watch"
     answered: dict[str, tuple[str, str]] = field(factory=dict)  # the id and the payload of the first answer to a key
+    changes: dict[str, tuple[str, str]] = field(factory=dict)  # new and old id, by the key of a PATCH or PUT
     successors: set[str] = field(factory=set)  # ids that took the place of another: they came by no POST
     _stored: dict[str, set[str]] = field(factory=lambda: defaultdict(set))  # ids, by key
 
@@ -31,7 +35,7 @@ class Keys:
     def stored(self, schedule: Schedule) -> None:
         """It is in the table."""
         key = key_in(schedule.definition.payload)
-        if key and schedule.id not in self.successors:
+        if key and (key.startswith(CHANGE) or schedule.id not in self.successors):
             self._stored[key].add(schedule.id)
             if len(self._stored[key]) > 1:
                 self.watch.fail(Invariant.ONE_KEY, f"{key} has made {len(self._stored[key])} schedules")
@@ -40,6 +44,22 @@ class Keys:
         """A POST with a key that was answered before is accepted."""
         if (schedule_id, payload) != self.answered[key]:
             self.watch.fail(Invariant.ONE_KEY, f"{key} is answered with another schedule, or for another body")
+
+    def answered_change(self, key: str, answer: object) -> bool:
+        """Whether a PATCH or PUT with a key was answered as done before. Then it has to be answered the same again."""
+        before = self.changes.get(key)
+        match answer:
+            case Replaced(schedule=new, previous=previous):
+                now = (new.id, previous or "")
+            case RequestRow(schedule_id=new_id, replaces=previous):
+                now = (new_id, previous)
+            case _:
+                now = ("", "")
+        if before and now != before:
+            self.watch.fail(Invariant.ONE_KEY, f"{key} is answered otherwise than before, or refused")
+        if now[0]:
+            self.changes[key] = now
+        return before is not None
 
     def answered_reused(self, key: str, payload: str) -> None:
         """A client was told that it has used the key for another body."""

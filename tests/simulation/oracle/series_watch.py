@@ -14,9 +14,10 @@ from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import MINUTE, Millis, format_instant, parse_instant
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
+from delayer.ports.registry import RequestRow
 from delayer.ports.series import SeriesTransaction
 from delayer.use_cases.series.halt import Halted
-from delayer.use_cases.series.steering.change import SeriesChanged
+from delayer.use_cases.series.steering.change import Effect
 from tests.simulation.oracle.invariant import Invariant
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Seen:
     asked_fills: list[tuple[Millis, Millis]] = field(factory=list)  # the ranges of backfills that were asked for
     fills: list[tuple[Millis, Millis]] = field(factory=list)  # and of those that were begun
     began: dict[str, str] = field(factory=dict)  # what was answered to a key
+    changed: dict[str, tuple[int, str, str]] = field(factory=dict)  # and to that of a change
     given_up: set[Millis] = field(factory=set)  # times whose occurrence its owner has cancelled
     version: int = 0  # of the payload, as the last answer has it
     steered: bool = False  # somebody has asked for a pause, a resume, a change, or its end
@@ -318,16 +320,19 @@ class SeriesWatch:
         """Its rule, or its payload."""
         self.seen[series].steered = True
 
-    def answered_changed(self, series: str, answer: SeriesChanged, version: int) -> None:
+    def answered_changed(self, series: str, answer: Effect | RequestRow, version: int, key: str) -> None:
         """A client was told from which number on it goes by the new definition: with 0, the payload is the same."""
         seen = self.seen[series]
+        answered = (answer.number, answer.schedule_id, answer.replaces)
+        if key and seen.changed.setdefault(key, answered) != answered:
+            self._fail(Invariant.ONE_KEY, seen, "is changed once more by a call that was answered before")
         if version:
             seen.version = version
             late = [one for one in seen.puts if one.number >= answer.number and one.version < version]
             if any(not self._never_ran(one.schedule_id) for one in late):
                 self._fail(Invariant.AS_ASKED, seen, f"goes by its old payload at number {late[0].number}")
-        if answer.replaced:
-            self.watch.revoke(answer.replaced)
+        if answer.replaces:
+            self.watch.revoke(answer.replaces)
 
     def asked_to_run(self, series: str, key: str) -> None:
         """Once, with this key."""

@@ -9,8 +9,8 @@ from attrs import define, field
 
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit
-from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, TooEarly, TooLate
-from delayer.core.api.request import Invalid
+from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, OnItsWay, TooEarly, TooLate
+from delayer.core.api.request import Invalid, KeyReused
 from delayer.core.flow.block import Block, suspended
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.bucket import RecordKey
@@ -20,12 +20,14 @@ from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import is_undecided, key_of
 from delayer.fakes.runtime.faults import Crash
 from delayer.ports.queue import Outgoing
+from delayer.ports.registry import RequestRow
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.api.accept import Accepted, KeyReused
+from delayer.use_cases.api.accept import Accepted
 from delayer.use_cases.api.cancel import Cancelled
-from delayer.use_cases.api.replace import OnItsWay, Replaced
+from delayer.use_cases.api.replace import Replaced
 from delayer.use_cases.api.stop import Stopped
 from delayer.use_cases.flow.limit_commands import OperateLimits
+from delayer.use_cases.once import Call, Known
 from delayer.use_cases.recovery.redrive import Impossible
 from tests.simulation.story.plan import PARTIES, Act, Do, Wishes, name_of
 from tests.simulation.story.series_actors import SeriesActors
@@ -47,6 +49,7 @@ class Actors:
     series: SeriesActors = field(init=False)
     ids: dict[int, str] = field(factory=dict)  # the schedule that a subject is, by its number
     _payloads: dict[int, str] = field(factory=dict)  # that of each
+    _changed: dict[str, str] = field(factory=dict)  # the id that a PATCH was asked for, by its key
     _in_hand: set[str] = field(factory=set)  # keys whose command was not answered yet
     _backups: dict[str, bytes] = field(factory=dict)  # what an operator may have copied from the store
 
@@ -256,36 +259,42 @@ class Actors:
 
     def move_it(self, act: Act, schedule_id: str) -> None:
         """By its id."""
+        key = act.wishes.key if act.do is Do.PATCH else ""
+        schedule_id = self._changed.setdefault(key, schedule_id) if key else schedule_id  # a repeat asks for the same
         self.stack.log("client", f"moves {self.stack.watch.name(schedule_id)}")
         self.stack.watch.asked |= self.stack.watch.decisions.ids_of(schedule_id)
+        replace, body = self.stack.replace, str(act.due).encode()
+        call = Call(owner=OWNER, what=f"PATCH {schedule_id}", body=body, key=key)
         self.ask(
             "replace",
-            lambda: self.stack.replace.by_id(schedule_id, OWNER, point_in_time=act.due, payload=None),
+            lambda: replace.once(
+                call,
+                lambda known: replace.by_id(schedule_id, OWNER, point_in_time=act.due, payload=None, known=known),
+            ),
             lambda answer: self._was_replaced(act, schedule_id, answer),
         )
 
     def _name(self, act: Act) -> None:
         self.stack.watch.asked_names.add(name_of(act.subject))
 
-        def use() -> Any:
-            request = admit(self._body(act), self.stack.kernel.now, built_in())
-            return self.stack.replace.by_name(request, OWNER, name_of(act.subject))
+        replace, name, body = self.stack.replace, name_of(act.subject), self._body(act)
+        call = Call(owner=OWNER, what=f"PUT {name}", body=body, key=act.wishes.key)
+
+        def use(known: Known) -> Any:
+            return replace.by_name(admit(body, self.stack.kernel.now, built_in()), OWNER, name, known=known)
 
         self.ask(
             "replace",
-            use,
+            lambda: replace.once(call, use),
             lambda answer: self._was_replaced(act, getattr(answer, "previous", None), answer),
         )
 
     def _was_replaced(self, act: Act, old: str | None, answer: Any) -> None:
-        watch = self.stack.watch
-        if isinstance(answer, Replaced):
-            old = answer.previous or old
-            if act.do is not Do.MOVE_ONE:
-                self._has(act, answer.schedule)
-            if old:
-                self.stack.log("client", f"is answered that it takes the place of {watch.name(old)}")
-                watch.revoke(old)
+        watch, key = self.stack.watch, act.wishes.key if act.do is not Do.MOVE_ONE else ""
+        if key and watch.keys.answered_change(key, answer):
+            self.stack.log("client", "is answered as before")
+        elif isinstance(answer, Replaced | RequestRow):
+            self._has_replaced(act, old, answer)
         else:
             self.stack.log("client", f"is answered: {type(answer).__name__}")
         match answer:
@@ -295,6 +304,20 @@ class Actors:
                 watch.answered_too_old(old)
             case OnItsWay() if old:
                 watch.answered_on_its_way(old)
+            case KeyReused():
+                watch.unexpected(AssertionError(f"{key} was used for nothing else"))
+
+    def _has_replaced(self, act: Act, old: str | None, answer: Replaced | RequestRow) -> None:
+        """By this call, or by an earlier one with its key whose answer was lost."""
+        if isinstance(answer, Replaced):
+            schedule, previous = answer.schedule, answer.previous
+        else:
+            schedule, previous = self.stack.stored(answer.schedule_id), answer.replaces
+        if act.do is not Do.MOVE_ONE:
+            self._has(act, schedule)
+        if old := previous or old:
+            self.stack.log("client", f"is answered that it takes the place of {self.stack.watch.name(old)}")
+            self.stack.watch.revoke(old)
 
     # ------------------------------------------------------------ whoever should not
 

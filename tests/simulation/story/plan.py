@@ -18,6 +18,7 @@ PARTIES = (  # whom an operator suspends
     Party(owner="owner", target=f"http-request {OTHER}"),
     Party(owner="another", target=""),
 )
+CHANGE = "change "  # the keys of PATCH and PUT begin so
 HORIZON: Millis = START + 40 * MINUTE  # by then all has been posted, and the weather has done its worst
 
 
@@ -287,7 +288,9 @@ def acts_of(chance: Chance) -> list[Act]:
         acts.append(posted)
         acts += _more_acts(chance, label, posted)
         for number in range(chance.one_of(f"{label} acts", (0, 0, 1, 1, 2, 3))):
-            acts.append(_act(chance, f"{label} act {number}", subject, named, at, due))
+            what = f"{label} act {number}"
+            acts.append(_act(chance, what, subject, named, at, due))
+            acts += _once_more(chance, what, acts[-1])
     if chance.part("garbage") < 0.15:
         acts.append(Act(START + chance.whole("garbage at", 0, 20 * MINUTE), Do.GARBAGE, -1))
     if chance.part("noise") < 0.15:
@@ -404,10 +407,20 @@ def _act(chance: Chance, label: str, subject: int, named: bool, posted: Millis, 
     if kind < 0.2:
         return Act(posted + chance.whole(f"{label} vandal", 20, 10 * MINUTE), Do.VANDAL, subject)
     other = at + chance.whole(f"{label} due", -2 * SECOND, 20 * MINUTE)
-    if named:
-        do = Do.RENAME if kind < 0.6 else Do.CANCEL_LATER
-        return Act(at, do, subject, other)
-    return Act(at, Do.CANCEL if kind < 0.7 else Do.PATCH, subject, other)
+    if named and kind >= 0.6:
+        return Act(at, Do.CANCEL_LATER, subject, other)
+    if not named and kind < 0.7:
+        return Act(at, Do.CANCEL, subject, other)
+    wishes = Wishes(key=f"{CHANGE}{label}" if chance.part(f"{label} key") < 0.6 else "")
+    return Act(at, Do.RENAME if named else Do.PATCH, subject, other, wishes=wishes)
+
+
+def _once_more(chance: Chance, label: str, act: Act) -> list[Act]:
+    """A client whose call had no answer yet, or that forgets what it was answered."""
+    if not act.wishes.key or chance.part(f"{label} once more") >= 0.6:
+        return []
+    soon = chance.one_of(f"{label} how soon", (30, MINUTE, HOUR))
+    return [evolve(act, at=act.at + chance.whole(f"{label} when", 0, soon))]
 
 
 def _moment(chance: Chance, label: str, due: Millis) -> Millis:

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, evolve, field
 
+from delayer.core.api.request import KeyReused
 from delayer.core.schedule.instants import SECOND, format_instant
 from delayer.core.series.backfill import Range
 from delayer.core.series.series import Refused, SeriesDefinition
-from delayer.use_cases.api.accept import KeyReused
+from delayer.ports.registry import RequestRow
+from delayer.use_cases.once import Call
 from delayer.use_cases.series.begin import SeriesCreated
 from delayer.use_cases.series.halt import Halted, MayStillRun
 from delayer.use_cases.series.steering.change import SeriesChanged
-from delayer.use_cases.series.steering.once import Began
 from delayer.use_cases.series.steering.resume import Resumed
+from delayer.use_cases.series.steering.run import Began
 from tests.simulation.story.plan import Do
 from tests.simulation.story.series_plan import Repeat, SeriesAct
 from tests.world import ACTION
@@ -134,18 +136,22 @@ class SeriesActors:
             document = json.loads(old.repeat) | repeat_of(act.repeat)
             return evolve(old, repeat=json.dumps(document))
 
+        key = "" if act.is_impatient else act.wishes.key
+        call = Call(owner=OWNER, what=f"PATCH {series}", body=repr((act.do, act.version, act.repeat)).encode(), key=key)
         self.actors.ask(
             "change series",
-            lambda: stack.change_series(OWNER, series, change),
-            lambda answer: self._was_changed(act, series, answer),
+            lambda: stack.change_series.once(
+                call, lambda known: stack.change_series(OWNER, series, change, known=known)
+            ),
+            lambda answer: self._was_changed(act, series, key, answer),
         )
 
-    def _was_changed(self, act: SeriesAct, series: str, answer: Any) -> None:
+    def _was_changed(self, act: SeriesAct, series: str, key: str, answer: Any) -> None:
         match answer:
-            case SeriesChanged(number=number):
-                self._log(f"is answered {act.do}: {self._name(series)}, from number {number} on")
+            case SeriesChanged(effect=effect) | (RequestRow() as effect):
+                self._log(f"is answered {act.do}: {self._name(series)}, from number {effect.number} on")
                 version = act.version if act.do is Do.CHANGE_PAYLOAD else 0
-                self.actors.stack.watch.series.answered_changed(series, answer, version)
+                self.actors.stack.watch.series.answered_changed(series, effect, version, key)
             case MayStillRun(wait=wait):
                 self._later(wait + SECOND, lambda: self._change(act, series))
             case Refused():

@@ -98,7 +98,7 @@ def _acts(chance: Chance, label: str, subject: int, posted: Millis, repeat: Repe
     is_impatient = chance.part(f"{label} impatient") < 0.4
     act = SeriesAct(at, do, subject, due, wishes=key, repeat=other, version=2, is_impatient=is_impatient)
     acts: list[Act] = [act]
-    if do in (Do.RUN_NOW, Do.BACKFILL) and chance.part(f"{label} once more") < 0.4:
+    if do in (Do.RUN_NOW, Do.BACKFILL, Do.CHANGE_PAYLOAD, Do.CHANGE_RULE) and chance.part(f"{label} once more") < 0.4:
         acts.append(evolve(act, at=at + chance.whole(f"{label} when once more", 1, MINUTE)))
     if do is Do.PAUSE and chance.part(f"{label} resumed") < 0.75:
         again = at + chance.whole(f"{label} pause", 1, chance.one_of(f"{label} how long", (60, SECOND, 3 * MINUTE)))

@@ -28,11 +28,13 @@ REDRIVE = {"clock", "observer", "ledger", "dead_letter_store", "timed_records", 
     "settings.period",
 }
 STEPS = {*IDS, "observer", "series", "settings.keep_for"}
+OUTLINES = {"fail_fast_journal", "settings.has_journal", "actions", "observer"}
 BEGINS = {*IDS, *QUOTA, "connections", "series", "new_series_id"}
 PARTS: dict[str, set[str]] = {
     "id_check": {"clock", "control"},
     "ids": IDS,
     "quota": QUOTA,
+    "once": {"clock", "registry"},
     "dead_letters": DEAD_LETTERS,
     "accept": {"connections", *IDS, *QUOTA, "records", "ledger", "registry"},
     "accept_many": {"connections", *IDS, *QUOTA, "records", "ledger", "registry", "parallel"},
@@ -48,7 +50,8 @@ PARTS: dict[str, set[str]] = {
     },
     "lookup": {*FLOW, "control", "records", "ledger", "registry"}
     | {"fail_fast_journal", "settings.has_journal", "settings.period"},
-    "list_schedules": {"clock", "control", "records", "ledger", "registry"} | {"journal", "settings.has_journal"},
+    "list_schedules": {"clock", "control", "records", "ledger", "registry"} | {"journal", *OUTLINES},
+    "outlines": OUTLINES,
     "cancel": {"clock", "observer", "control", "records", "waiting_records", "ledger", "registry"},
     "cancel_of_series": {"clock", "observer", "control", "timed_records", "ledger", "registry"},
     "stop": {"clock", "observer", "control", "ledger", "waiting_records"},
@@ -125,12 +128,12 @@ PARTS: dict[str, set[str]] = {
     },
     "begin_series": BEGINS,
     "create_series": {*BEGINS, "registry", "settings.has_events"},
-    "put_series": {*BEGINS, *STEPS, "ledger", "settings.has_events"},
+    "put_series": {*BEGINS, *STEPS, "ledger", "registry", "settings.has_events"},
     "read_series": {*FLOW, "series", "ledger"},
     "list_series": {"clock", "series"},
-    "list_occurrences": {"clock", "series", "ledger", "timed_records", "journal", "settings.has_journal"},
+    "list_occurrences": {"clock", "series", "ledger", "timed_records", "journal", *OUTLINES},
     "preview_series": {"clock"},
-    "change_series": {"connections", *STEPS, *QUOTA, "ledger"},
+    "change_series": {"connections", *STEPS, *QUOTA, "ledger", "registry"},
     "resume_series": {*STEPS, "ledger", "registry", "timed_records"},
     "run_series": {*STEPS, *QUOTA, "ledger", "registry"},
     "react_to_events": {*STEPS, "parallel"},
@@ -215,7 +218,7 @@ def test_each_tick_has_a_canary_where_it_is_switched_on() -> None:
     [
         ("replace", "has_journal", False, {"fail_fast_journal"}),
         ("lookup", "has_journal", False, {"fail_fast_journal"}),
-        ("list_schedules", "has_journal", False, {"journal"}),
+        ("list_schedules", "has_journal", False, {"journal", "fail_fast_journal"}),
         ("write_journal", "max_live", 0, {"live_count"}),
     ],
 )
@@ -276,6 +279,8 @@ SHARED |= {"Waits"}  # of lookups
 SHARED |= {"Naming", "StillNamed", "FindLive", "SweepSecrets"}  # of what names a connection
 SHARED |= {"AskPolicies"}  # of a stream, and of the net under it
 SHARED |= {"Forgotten"}  # of a cancel, and of a stop
+SHARED |= {"Outlines"}  # of two lists
+SHARED |= {"Once"}  # of calls with an idempotency key
 KNOWLEDGE = {"RegisteredActions"}  # of the registered types; the target of executor-remote holds it
 KNOWLEDGE |= {"KnownOwnerPolicies"}  # of what owners may do
 PARTS_OF_ONE = {"SendCanary", "EndSeriesOfGroup"}  # the tick holds the one, the cancel of a group the other

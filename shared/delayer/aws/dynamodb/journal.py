@@ -6,17 +6,17 @@ whose key is known from its id (ADR 0119); only a large one is beside the other 
 in the same table (`live_count`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
 from delayer.aws.dynamodb.items import lists
 from delayer.aws.dynamodb.items.attributes import Item, StoredItem, check_version, entry_key
-from delayer.aws.dynamodb.items.requests import put_all
+from delayer.aws.dynamodb.items.requests import put_all, read_all
 from delayer.aws.runtime.clients import AWS_ERRORS, log
 from delayer.core.history import cloud_events
-from delayer.core.history.events import Event, expiry_of
+from delayer.core.history.events import Event, Original, expiry_of
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.instants import SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 VERSION: Final = 1
+MAX_OUTLINE: Final = 700  # bytes of it without its payload: with its key it stays within one write unit
 MAX_BEGINNING: Final = 4_000  # bytes of a beginning in the list of its owner: a page of the list is 25 entries
 
 
@@ -66,6 +67,12 @@ class DynamoJournal:
             yield from (item for page in pages for item in page["Items"])
         except AWS_ERRORS as error:
             raise Unavailable(f"query journal: {error}") from error
+
+    def beginnings(self, owner: str, ids: Sequence[str]) -> Mapping[str, Original]:
+        keys = [entry_key(owner_list(owner), lists.entry_of(one)) for one in ids]
+        items = read_all(self.dynamodb, self.table, keys, latest=False)
+        events = [event for item in items if (event := outline_from(item))]
+        return {event.schedule_id: event.original.without_payload() for event in events if event.original}
 
     def owned(self, owner: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
         query = lists.page_query(owner_list(owner), since, until, after, at_most)
@@ -139,13 +146,19 @@ def occurrence_from(item: StoredItem) -> PastOccurrence | None:
 
 
 def beginning_item(entry: JournalEntry, expires_at: Millis) -> Item:
-    """A beginning as DynamoDB stores it, in the list of its owner. A large one is not in it: that list is read."""
+    """A beginning as DynamoDB stores it, in the list of its owner. A large one is not in it: that list is read.
+
+    It is there without its payload, if that is small: for lists.
+    """
     event = entry.event
     item = lists.member_item(owner_list(event.owner), event.schedule_id, event.at, expires_at)
     text = cloud_events.shortened(entry.text)
-    if len(text.encode()) > MAX_BEGINNING:
+    if len(text.encode()) <= MAX_BEGINNING:
+        return item | {"v": {"N": str(VERSION)}, "event": {"S": text}}
+    outline = cloud_events.outlined(entry.text)
+    if len(outline.encode()) > MAX_OUTLINE:
         return item
-    return item | {"v": {"N": str(VERSION)}, "event": {"S": text}}
+    return item | {"v": {"N": str(VERSION)}, "outline": {"S": outline}}
 
 
 def beginning_from(item: StoredItem) -> Event | None:
@@ -154,6 +167,14 @@ def beginning_from(item: StoredItem) -> Event | None:
         return None
     schedule_id, owner = lists.id_in(item), item["list"]["S"].partition("#")[2]
     return _read(item, lambda text: cloud_events.lengthened(text, schedule_id, owner))
+
+
+def outline_from(item: StoredItem) -> Event | None:
+    """A beginning, perhaps without its payload; None if its action is large, too."""
+    schedule_id, owner = lists.id_in(item), item["list"]["S"].partition("#")[2]
+    if "outline" not in item:
+        return beginning_from(item)
+    return _read(item, lambda text: cloud_events.lengthened(text, schedule_id, owner), "outline")
 
 
 def event_item(entry: JournalEntry, expires_at: Millis) -> Item:
@@ -172,11 +193,11 @@ def event_from(item: StoredItem) -> Event | None:
     return _read(item, str)
 
 
-def _read(item: StoredItem, whole: Callable[[str], str]) -> Event | None:
+def _read(item: StoredItem, whole: Callable[[str], str], name: str = "event") -> Event | None:
     """What this code cannot read makes the history shorter, and nothing else."""
     try:
         check_version(item, VERSION)
-        return cloud_events.decode(whole(item["event"]["S"]))
+        return cloud_events.decode(whole(item[name]["S"]))
     except (KeyError, ValueError, TypeError, Malformed) as error:
         log.warning("an event of the journal that cannot be read: %r", error)
         return None

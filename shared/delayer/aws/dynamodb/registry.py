@@ -11,7 +11,7 @@ from attrs import frozen
 
 from delayer.aws.dynamodb import ledger, schedule_table
 from delayer.aws.dynamodb.items import lists, uses
-from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, text
+from delayer.aws.dynamodb.items.attributes import ONLY, Item, StoredItem, check_version, entry_key, number, text
 from delayer.aws.dynamodb.items.requests import failed_conditions, once_free
 from delayer.aws.runtime.clients import AWS_ERRORS
 from delayer.core.ledger.row import LedgerChange
@@ -114,8 +114,7 @@ class DynamoRegistry:
             over = transaction.over_name
             writes.append(self._entry(name_item(transaction.put_name), over.schedule_id if over else None))
         if transaction.put_request:
-            earlier = transaction.over_request
-            writes.append(self._entry(request_item(transaction.put_request), earlier.schedule_id if earlier else None))
+            writes.append(request_write(self.registry_table, transaction.put_request, transaction.over_request))
         if put.definition.group:
             joined = address_of(old).due if old else put.created_at
             writes.append(_put(self.registry_table, member_item(put, joined)))
@@ -163,6 +162,15 @@ def _put(table: str, item: Item, **condition: Any) -> "TransactWriteItemTypeDef"
     return cast("TransactWriteItemTypeDef", {"Put": {"TableName": table, "Item": item, **condition}})
 
 
+def request_write(table: str, row: RequestRow, over: RequestRow | None) -> "TransactWriteItemTypeDef":
+    """In place of one that has expired, if there is one: no other has the same id and the same instant."""
+    if over is None:
+        return _put(table, request_item(row), ConditionExpression="attribute_not_exists(digest)", **SHOW)
+    values = {":id": {"S": over.schedule_id}, ":until": {"N": str(over.expires_at // SECOND)}}
+    condition = "scheduleId = :id AND expiresAt = :until"
+    return _put(table, request_item(row), ConditionExpression=condition, ExpressionAttributeValues=values, **SHOW)
+
+
 def name_list(owner: str, name: str) -> str:
     """The list of one name."""
     return f"name#{owner}#{name}"
@@ -199,6 +207,9 @@ def request_item(row: RequestRow) -> Item:
         "pointInTime": {"N": str(row.point_in_time)},
         "expiresAt": {"N": str(row.expires_at // SECOND)},
         **({"series": {"S": row.series}} if row.series else {}),
+        **({"replaces": {"S": row.replaces}} if row.replaces else {}),
+        **({"number": {"N": str(row.number)}} if row.number else {}),
+        **({"state": {"S": row.state}} if row.state else {}),
     }
 
 
@@ -229,7 +240,10 @@ def request_from(owner: str, key: str, item: StoredItem) -> RequestRow:
             schedule_id=item["scheduleId"]["S"],
             point_in_time=int(item["pointInTime"]["N"]),
             expires_at=int(item["expiresAt"]["N"]) * SECOND,
+            number=number(item, "number"),
             series=text(item, "series"),
+            replaces=text(item, "replaces"),
+            state=text(item, "state"),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise Unavailable(f"an idempotency key that cannot be read: {error!r}") from error

@@ -10,12 +10,14 @@ from delayer.aws.http.authorization import MissingScope, scope_check
 from delayer.aws.http.loopback import NotLoopback, source_check
 from delayer.aws.http.requests import Unknown
 from delayer.aws.http.responses import Response, response, shown_row
+from delayer.core.api.cancellation import Expired, Masked, MayBeRunning, NotFound, OnItsWay, TooLate
 from delayer.core.api.quota import OverQuota
-from delayer.core.api.request import FieldError, Invalid, NotJson, TooLarge
+from delayer.core.api.request import FieldError, Invalid, KeyReused, NotJson, TooLarge
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.owners.deciding import Forbidden, NotAllowed
 from delayer.core.schedule.instants import SECOND, Millis, format_instant
+from delayer.core.series.series import Refused
 from delayer.ports.observer import Observer
 from delayer.ports.unavailable import Unavailable
 
@@ -127,6 +129,35 @@ def no_such_method(methods: Sequence[str]) -> Response:
     allowed = ", ".join(methods)
     detail = f"This path has the methods {allowed}."
     return problem(405, "no-such-method", "The path has no such method", detail, {"Allow": allowed})
+
+
+Refusal = TooLate | MayBeRunning | Expired | NotFound | OnItsWay | Masked | Refused | KeyReused
+
+
+def not_replaced(refusal: Refusal) -> Response:
+    """Why a schedule was not replaced by another."""
+    match refusal:
+        case TooLate(row):
+            return too_late(row)
+        case MayBeRunning(row=row, wait=wait):
+            return may_be_running(row, wait)
+        case Expired():
+            return expired()
+        case NotFound():
+            return not_found()
+        case KeyReused():
+            return key_reused(creates="change")
+    return _not_possible(refusal)
+
+
+def _not_possible(refusal: OnItsWay | Masked | Refused) -> Response:
+    match refusal:
+        case OnItsWay(soon):
+            return on_its_way(soon=soon)
+        case Masked():
+            return masked()
+        case Refused(reason):
+            return series_refuses(reason)
 
 
 def expired() -> Response:

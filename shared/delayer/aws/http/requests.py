@@ -137,6 +137,12 @@ def route_of(event: Event) -> str:
     return str(event.get("routeKey") or "")
 
 
+def asked_of(event: Event) -> str:
+    """What a call asks for beside its body: route, parameters of the path, and condition."""
+    parameters = sorted((event.get("pathParameters") or {}).items())
+    return _without_halves(f"{route_of(event)} {parameters} {header_of(event, 'if-none-match')}")
+
+
 def query(event: Event) -> dict[str, str]:
     """The parameters of the query."""
     return dict(event.get("queryStringParameters") or {})

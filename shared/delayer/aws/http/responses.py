@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from delayer.core.actions.registration import Registration, name_of
-from delayer.core.api.status import Status
+from delayer.core.api.status import Outline, Status
 from delayer.core.flow.waiting import Waiting
 from delayer.core.history.events import Event
 from delayer.core.jobs.job import JobRow
@@ -15,7 +15,6 @@ from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule import definition
 from delayer.core.schedule.instants import Millis, format_instant
-from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import is_relaxed, is_undecided, point_in_time_of
 
 Response = dict[str, Any]
@@ -46,15 +45,15 @@ def created(schedule_id: str, point_in_time: Millis) -> Response:
     return response(201, shown_new(schedule_id, point_in_time), {"Location": f"/schedules/{schedule_id}"})
 
 
-def put(schedule: Schedule, previous: str | None) -> Response:
+def put(schedule_id: str, point_in_time: Millis, previous: str | None) -> Response:
     """201 if no live schedule had the name, 200 if it took the place of one."""
-    return created(schedule.id, schedule.point_in_time) if previous is None else replaced(schedule, previous)
+    return replaced(schedule_id, point_in_time, previous) if previous else created(schedule_id, point_in_time)
 
 
-def replaced(schedule: Schedule, previous: str) -> Response:
+def replaced(schedule_id: str, point_in_time: Millis, previous: str) -> Response:
     """200, with the id that is live now."""
-    body = {**shown_new(schedule.id, schedule.point_in_time), "replaces": previous}
-    return response(200, body, {"Content-Location": f"/schedules/{schedule.id}"})
+    body = {**shown_new(schedule_id, point_in_time), "replaces": previous}
+    return response(200, body, {"Content-Location": f"/schedules/{schedule_id}"})
 
 
 def actions(registrations: Sequence[Registration]) -> Response:
@@ -108,6 +107,8 @@ def shown(status: Status) -> Shown:
         body["nextAttemptAt"] = format_instant(status.next_attempt_at)
     if status.waiting:
         body["waiting"] = shown_waiting(status.waiting)
+    if status.outline:
+        body |= _shown_outline(status.outline)
     if status.original:
         original = status.original.shown()
         schedule = original.schedule
@@ -118,6 +119,18 @@ def shown(status: Status) -> Shown:
     if status.history:
         body["history"] = [shown_event(event) for event in status.history]
     return body
+
+
+def _shown_outline(outline: Outline) -> Shown:
+    """What a list says of a schedule wherever it is."""
+    target = _known({"type": outline.action_type, "name": outline.target})
+    texts = {"tags": outline.tags, "series": outline.series}
+    return {
+        "target": target,
+        "createdAt": format_instant(outline.created_at),
+        **({"group": outline.group} if outline.group else {}),
+        **{name: msgspec.Raw(text.encode()) for name, text in texts.items() if text},
+    }
 
 
 def shown_waiting(waiting: Waiting) -> Shown:

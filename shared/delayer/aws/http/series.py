@@ -145,6 +145,8 @@ OF_AN_OCCURRENCE = frozenset(
         "detail",
         "stoppedAt",
         "replacedBy",
+        "target",
+        "tags",
     }
 )
 

@@ -1,12 +1,13 @@
 """Answers of the calls that steer a series."""
 
+from typing import Protocol
+
 from delayer.aws.http.problems import problem
 from delayer.aws.http.responses import Response, Shown, response
-from delayer.aws.http.series import shown_current
+from delayer.aws.http.series import created, shown_current
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis, format_instant
-from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import Range
 from delayer.core.series.series import Cursor, SeriesState
 
@@ -37,11 +38,47 @@ def resumed(cursor: Cursor, missed: int) -> Response:
     return response(200, body)
 
 
-def changed(cursor: Cursor, number: int, put: Schedule | None, replaced: str) -> Response:
+class Effect(Protocol):
+    """At which occurrence a change takes effect."""
+
+    @property
+    def series(self) -> str:
+        """Its id."""
+
+    @property
+    def state(self) -> str:
+        """Of the series."""
+
+    @property
+    def number(self) -> int:
+        """Of the occurrence."""
+
+    @property
+    def schedule_id(self) -> str:
+        """Of the occurrence, if it was put at once."""
+
+    @property
+    def point_in_time(self) -> Millis:
+        """Then, its time by the rule."""
+
+    @property
+    def replaces(self) -> str:
+        """The schedule whose place it took."""
+
+
+def changed(effect: Effect) -> Response:
     """200, with the occurrence at which the change takes effect."""
-    effect: Shown = shown_current(put.id, number, cursor.at) if put else {"number": number}
-    body: Shown = {"seriesId": cursor.series, "state": cursor.state, "takesEffectAt": effect}
-    return response(200, body | ({"replaces": replaced} if replaced else {}))
+    number, one = effect.number, effect.schedule_id
+    takes_effect: Shown = shown_current(one, number, effect.point_in_time) if one else {"number": number}
+    body: Shown = {"seriesId": effect.series, "state": effect.state, "takesEffectAt": takes_effect}
+    return response(200, body | ({"replaces": effect.replaces} if effect.replaces else {}))
+
+
+def put(effect: Effect, name: str) -> Response:
+    """200, or 201 if an earlier call with the same key has created the series: then the number is 0."""
+    if effect.number:
+        return changed(effect)
+    return created(effect.series, name, effect.point_in_time, effect.schedule_id)
 
 
 def run(series: str, schedule_id: str, time: Millis) -> Response:

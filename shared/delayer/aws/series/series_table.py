@@ -26,7 +26,6 @@ from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.schedule import traits_from_text, traits_to_text
 from delayer.core.schedule.schedule_id import address_of, id_in, is_relaxed
 from delayer.core.series.series import Backfill, Cursor, Overlap, SeriesDefinition, SeriesState
-from delayer.ports.registry import RequestRow
 from delayer.ports.series import (
     Filed,
     FiledPage,
@@ -195,7 +194,9 @@ class DynamoSeries:
         if transaction.unchanged:
             writes.append(self._unchanged(transaction.unchanged))
         if transaction.put_request:
-            writes.append(self._request(transaction.put_request, transaction.over_request))
+            writes.append(
+                registry.request_write(self.registry_table, transaction.put_request, transaction.over_request)
+            )
         before, after = named_by(transaction.over), named_by(cursor)
         writes += [self._delete(self.registry_table, filed_key(one)) for one in before if one not in after]
         writes += [
@@ -239,13 +240,6 @@ class DynamoSeries:
         values = {"ExpressionAttributeValues": {":over": over}} if over["S"] else {}
         return _put(self.registry_table, item, ConditionExpression=" OR ".join(conditions), **values, **SHOW)
 
-    def _request(self, row: RequestRow, over: RequestRow | None) -> "TransactWriteItemTypeDef":
-        """In place of one that has expired: no other has the same instant."""
-        condition = "expiresAt = :over" if over else "attribute_not_exists(digest)"
-        seconds = over.expires_at // SECOND if over else 0
-        values = {"ExpressionAttributeValues": {":over": {"N": str(seconds)}}} if over else {}
-        return _put(self.registry_table, registry.request_item(row), ConditionExpression=condition, **values, **SHOW)
-
     def _unchanged(self, cursor: Cursor) -> "TransactWriteItemTypeDef":
         """Or gone: it may have expired meanwhile."""
         return {
@@ -281,6 +275,8 @@ def _written_by(transaction: SeriesTransaction) -> list[Item]:
         return written
     if definition:
         written.append(definition_item(cursor.series, definition) | _expiry(cursor))
+    if transaction.put_request:
+        written.append(registry.request_item(transaction.put_request))
     return written + [ledger.to_item(change.row) for change in transaction.ends]
 
 

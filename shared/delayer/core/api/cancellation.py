@@ -56,6 +56,21 @@ class NameTaken:
     schedule_id: str
 
 
+@frozen
+class OnItsWay:
+    """Its record has left the table, and its definition cannot be read: cancel it, and POST it again.
+
+    `soon`: the journal may know it in a second.
+    """
+
+    soon: bool
+
+
+@frozen
+class Masked:
+    """As OnItsWay, but the journal knows it: with its secrets masked, so that nothing can be scheduled from it."""
+
+
 def decide_cancel(
     schedule_id: str, owner: str, current: LedgerRow | None, now: Millis, detail: str = CANCELLED
 ) -> LedgerChange | Already | TooLate | MayBeRunning | Expired | NotFound:

@@ -62,6 +62,11 @@ class FieldError:
     allowed: str = ""
 
 
+@frozen
+class KeyReused:
+    """The idempotency key came with another body, or for another call, before."""
+
+
 class NotJson(ValueError):
     """The body is not a JSON object in UTF-8. Its text is the reason."""
 

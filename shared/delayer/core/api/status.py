@@ -1,16 +1,49 @@
 """Where a schedule is: what the ledger and the table say together (ADR 0040)."""
 
+from collections.abc import Mapping
+
 from attrs import frozen
 
+from delayer.core.actions.action_type import ActionType
 from delayer.core.api.cancellation import Expired
+from delayer.core.flow.party import target_in
 from delayer.core.flow.waiting import Waiting
 from delayer.core.history.events import Event, Original, fold, original_in
 from delayer.core.ledger.lifecycle import ENDS, State
 from delayer.core.ledger.row import LedgerRow
+from delayer.core.masking.mask import MASK
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import address_of, is_undecided, point_in_time_of
+
+
+@frozen(kw_only=True)
+class Outline:
+    """What a list shows of a schedule, whether it is still in the table or not."""
+
+    action_type: str
+    target: str  # what names the target of its action: a host, a queue, a function; empty if nothing does
+    created_at: Millis
+    group: str = ""
+    tags: str = ""  # JSON
+    series: str = ""  # of which series it is an occurrence, as JSON
+
+
+def outline_of(original: Original, actions: Mapping[str, ActionType]) -> Outline:
+    """Of a definition whose secrets are masked: the target is named by what may be shown."""
+    schedule = original.shown().schedule
+    defined, kind = schedule.definition, schedule.definition.action_type
+    action = actions.get(kind)
+    target = target_in(defined.action, action.fair_by) if action else ""
+    return Outline(
+        action_type=kind,
+        target="" if target == MASK else target,
+        created_at=schedule.created_at,
+        group=defined.group,
+        tags=defined.tags,
+        series=defined.series,
+    )
 
 
 @frozen(kw_only=True)
@@ -25,6 +58,7 @@ class Status:
     next_attempt_at: Millis = 0  # while it waits for an attempt after one that failed
     waiting: Waiting | None = None  # what keeps it back although it is due
     history: tuple[Event, ...] = ()  # as far as the journal has come
+    outline: Outline | None = None  # in a list
     decided_as: str = ""  # the schedule with its time, of which all else is said: it was accepted without one
 
 

@@ -119,6 +119,14 @@ def series_in(text: str) -> str:
         raise Malformed(f"not a lifecycle event: {error}") from error
 
 
+def outlined(text: str) -> str:
+    """As `shortened`, without the payload. Raises msgspec's errors."""
+    envelope = _RAW.decode(text)
+    data = _RAW.decode(envelope["data"])
+    data.pop("payload", None)
+    return shortened(msgspec.json.encode({**envelope, "data": {**data, "payloadOmitted": True}}).decode())
+
+
 def shortened(text: str) -> str:
     """A beginning without what its owner and its id tell: it is stored under them. Raises msgspec's errors."""
     envelope = _RAW.decode(text)

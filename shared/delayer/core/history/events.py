@@ -32,6 +32,11 @@ class Original:
     is_complete: bool = True  # else its payload was too large for an event, and is empty here
     is_masked: bool = False  # its secrets are masked: it may be shown, but nothing can be scheduled from it (ADR 0067)
 
+    def without_payload(self) -> "Original":
+        """What a list shows of it."""
+        definition = evolve(self.schedule.definition, payload="")
+        return evolve(self, schedule=evolve(self.schedule, definition=definition), is_complete=False)
+
     def shown(self) -> "Original":
         """As it may be shown."""
         definition = masked(self.schedule.definition, self.schedule.traits.secrets)

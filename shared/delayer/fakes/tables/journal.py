@@ -1,11 +1,11 @@
 """The journal, and the counts that quotas go by."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import Factory, define
 
-from delayer.core.history.events import Event, expiry_of
+from delayer.core.history.events import Event, Original, expiry_of
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.instants import DAY, Millis
 from delayer.core.schedule.schedule_id import address_of
@@ -21,7 +21,7 @@ class MemoryJournal:
     """Port Journal."""
 
     histories: dict[str, dict[str, Event]] = Factory(dict)
-    beginnings: dict[tuple[str, str], Event] = Factory(dict)  # by owner and schedule
+    beginnings_of: dict[tuple[str, str], Event] = Factory(dict)  # by owner and schedule
     owners: dict[str, InDueOrder] = Factory(dict)
     expires: dict[str, Millis] = Factory(dict)  # when an event may be forgotten, by its id
     series: dict[tuple[str, str], dict[str, PastOccurrence]] = Factory(dict)
@@ -33,7 +33,7 @@ class MemoryJournal:
             if event.type is not EventType.SCHEDULED:
                 self.histories.setdefault(event.schedule_id, {})[event.id] = event
             else:
-                self.beginnings[event.owner, event.schedule_id] = event
+                self.beginnings_of[event.owner, event.schedule_id] = event
                 member = Member(schedule_id=event.schedule_id, created_at=event.at)
                 self.owners.setdefault(event.owner, InDueOrder())[event.schedule_id] = member
             if which := entry.occurrence:
@@ -43,9 +43,13 @@ class MemoryJournal:
 
     def history(self, schedule_id: str, owner: str) -> tuple[Event, ...]:
         events = [*self.histories.get(schedule_id, {}).values()]
-        if beginning := self.beginnings.get((owner, schedule_id)):
+        if beginning := self.beginnings_of.get((owner, schedule_id)):
             events.append(beginning)
         return tuple(sorted(events, key=lambda event: event.order))
+
+    def beginnings(self, owner: str, ids: Sequence[str]) -> Mapping[str, Original]:
+        found = {one: event.original for one in ids if (event := self.beginnings_of.get((owner, one)))}
+        return {one: original.without_payload() for one, original in found.items() if original}
 
     def owned(self, owner: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
         return self.owners.get(owner, NOBODY).page(since, until, after, at_most)

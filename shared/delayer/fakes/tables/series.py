@@ -123,6 +123,9 @@ class MemorySeries:
             return True
         if definition and self.definitions_of.get((cursor.owner, cursor.series)) != definition:
             return False
+        row = transaction.put_request
+        if row and self.requests.get((row.owner, row.key)) != row:
+            return False
         return all(self.ledger.rows.get(change.row.schedule_id) == change.row for change in transaction.ends)
 
     def _name_connections(self, transaction: SeriesTransaction) -> None:

@@ -9,8 +9,8 @@ from attrs import evolve, frozen
 
 from delayer.core.api.admission import Actions, admit
 from delayer.core.api.cancellation import NameTaken, is_over
-from delayer.core.api.request import Request
-from delayer.core.schedule.instants import DAY, Millis
+from delayer.core.api.request import KeyReused, Request
+from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.ports.clock import Clock, Parallel
 from delayer.ports.ledger import ReadsLedger
@@ -21,10 +21,10 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
 from delayer.use_cases.connections.naming import Naming
+from delayer.use_cases.once import KEY_LIFETIME
 from delayer.use_cases.transactions import ROUNDS, with_name
 
 TOGETHER: Final = 25  # schedules in one request
-KEY_LIFETIME: Final[Millis] = DAY  # how long the same idempotency key brings the same answer (ADR 0049)
 
 
 class RegistryOfAccept(ReadsNames, ReadsRequests, CreatesSchedules, Protocol):
@@ -37,11 +37,6 @@ class Accepted:
 
     schedule_id: str
     point_in_time: Millis
-
-
-@frozen
-class KeyReused:
-    """The idempotency key came with another body before."""
 
 
 Answer = Accepted | NameTaken | KeyReused
@@ -106,6 +101,11 @@ class Accept:
         self.observer.note("accepted before", earlier.schedule_id)
         return Accepted(schedule_id=earlier.schedule_id, point_in_time=earlier.point_in_time)
 
+    def _meanwhile(self, owner: str, key: str, digest: str) -> Answer | None:
+        """An equal call at the same time may be who has the name now (ADR 0126)."""
+        row = self.registry.requested(owner, key) if key else None
+        return self._repeated(row, digest) if row else None
+
     def _in_one_transaction(
         self, request: Request, owner: str, key: str, digest: str, earlier: RequestRow | None, connection: str
     ) -> Answer:
@@ -120,7 +120,7 @@ class Accept:
             if request.name:
                 holder = self.registry.named(owner, request.name)
                 if holder and self._is_live(holder):
-                    return NameTaken(holder.schedule_id)
+                    return self._meanwhile(owner, key, digest) or NameTaken(holder.schedule_id)
                 transaction = with_name(transaction, request.name, holder, self.clock.now())
             if self.registry.create(transaction):
                 return self.accepted(transaction.put)

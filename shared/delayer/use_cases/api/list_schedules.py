@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.api.request import FieldError, Invalid, Listing
 from delayer.core.api.status import Status, status_of
@@ -19,6 +19,7 @@ from delayer.ports.ledger import ReadsManyRows
 from delayer.ports.registry import Members, ReadsMembers
 from delayer.ports.schedule_table import ReadsManySchedules
 from delayer.use_cases.api.issue import IdCheck
+from delayer.use_cases.history.outlines import Outlines
 
 MAX_READ: Final = 1_000  # members for one page: a filter that nothing passes must not run into the timeout
 AT_A_TIME: Final = 25  # records may be large, and the page full before all are read
@@ -44,6 +45,7 @@ class ListSchedules:
     registry: ReadsMembers
     journal: ListsOwned | None  # None: it is switched off, and only groups can be listed
     ids: IdCheck
+    outlines: Outlines
 
     def __call__(self, listing: Listing, owner: str) -> Listed:
         """Raises Unavailable if AWS failed, Invalid if the cursor belongs to another owner.
@@ -54,6 +56,10 @@ class ListSchedules:
         if listing.after and not self.ids.is_genuine(listing.after, owner):
             allowed = "the nextCursor of the page before"
             raise Invalid([FieldError(field="cursor", problem="not one of ours", allowed=allowed)])
+        page = self._listed(listing, owner)
+        return evolve(page, schedules=tuple(self.outlines(page.schedules, owner)))
+
+    def _listed(self, listing: Listing, owner: str) -> Listed:
         listed: list[Status] = []
         after, room, until = listing.after, PAGE_BYTES, self.clock.now() + MAX_TIME
         for _ in range(MAX_READ // AT_A_TIME):

@@ -7,9 +7,11 @@ from attrs import evolve, frozen
 from delayer.core.api.admission import Actions, check_payload
 from delayer.core.api.cancellation import (
     Expired,
+    Masked,
     MayBeRunning,
     NameTaken,
     NotFound,
+    OnItsWay,
     TooLate,
     decide_replace,
     is_foreign,
@@ -35,6 +37,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
 from delayer.use_cases.connections.naming import Naming
+from delayer.use_cases.once import NO_KEY, Answered, Known, Once
 from delayer.use_cases.transactions import ROUNDS, with_name
 
 REPLACEABLE: Final = frozenset({State.SCHEDULED, State.UNDECIDED, State.DEAD_LETTERED, State.FAILED})
@@ -52,30 +55,16 @@ class Replaced:
     previous: str | None
 
 
-@frozen
-class OnItsWay:
-    """Its record has left the table, and its definition cannot be read: cancel it, and POST it again.
-
-    `soon`: the journal may know it in a second.
-    """
-
-    soon: bool
-
-
-@frozen
-class Masked:
-    """As OnItsWay, but the journal knows it: with its secrets masked, so that nothing can be scheduled from it."""
-
-
 class ReplacesOccurrences(Protocol):
     """The use case Occurrences."""
 
-    def replace(self, old: Schedule, row: LedgerRow | None, new: Schedule, end: LedgerChange) -> bool | Refused:
+    def replace(self, old: Schedule, row: LedgerRow | None, transaction: ScheduleTransaction) -> bool | Refused:
         """As there."""
         ...
 
 
-Answer = Refused | Replaced | TooLate | MayBeRunning | Expired | NotFound | OnItsWay | Masked
+Answer = Refused | Replaced | TooLate | MayBeRunning | Expired | NotFound | OnItsWay | Masked | Answered
+NamedAnswer = Replaced | TooLate | MayBeRunning | NameTaken | Answered
 
 
 @frozen(kw_only=True)
@@ -91,59 +80,95 @@ class Replace:
     quota: Quota
     actions: Actions
     naming: Naming
+    once: Once
     observer: Observer
     occurrences: ReplacesOccurrences | None = None  # None: for calls by name, which no occurrence has
 
     def by_name(
-        self, request: Request, owner: str, name: str, *, only_new: bool = False, by: str = ""
-    ) -> Replaced | TooLate | MayBeRunning | NameTaken:
+        self, request: Request, owner: str, name: str, *, only_new: bool = False, by: str = "", known: Known = NO_KEY
+    ) -> NamedAnswer:
         """Creates the schedule of that name, or replaces it unless `only_new`. `by` is the caller, if not the owner.
 
+        `known` is what was known of its idempotency key. Who knows an answer of it does not come here.
         Raises Invalid for a connection that cannot be named, NotAllowed, OverQuota, Unavailable if AWS failed.
         """
+        return self.once.settled(known, lambda: self._by_name(request, owner, name, known, only_new, by), Replaced)
+
+    def _by_name(self, request: Request, owner: str, name: str, known: Known, only_new: bool, by: str) -> NamedAnswer:
         self.quota.permit(owner, request.definition, request.point_in_time)
         connection = self.naming(owner, request.definition)
         self.quota.spend(owner)
-        for _ in range(ROUNDS):
+        for again in range(ROUNDS):
+            if again and (known := self.once.look(known.call)).answer:
+                return known.answer
             holder = self.registry.named(owner, name)
-            new = self.ids.issue(request, owner)
-            plain = ScheduleTransaction(put=new, connection=connection)
-            transaction = with_name(plain, name, holder, self.clock.now())
-            if holder is not None:
-                current = self.ledger.read(holder.schedule_id)
-                verdict = decide_replace(holder.schedule_id, owner, current, new.id, self.clock.now())
-                if only_new and not is_over(holder.schedule_id, current, self.clock.now()):
-                    return NameTaken(holder.schedule_id)
-                if isinstance(verdict, MayBeRunning) or (isinstance(verdict, TooLate) and is_live(verdict.row)):
-                    return verdict
-                if isinstance(verdict, LedgerChange):
-                    transaction = in_place_of(transaction, signed(verdict, by or owner))
+            plain = ScheduleTransaction(put=self.ids.issue(request, owner), connection=connection)
+            transaction = self._under_the_name(plain, name, holder, only_new, by or owner)
+            if not isinstance(transaction, ScheduleTransaction):
+                return transaction
             if transaction.end is None or (transaction.end.over and transaction.end.over.ended):
                 self.quota.make_room(owner)  # what has failed, or is a dead letter, has given up its place
+            transaction = self._with_key(transaction, known)
             if self.registry.replace(transaction):
                 return self._replaced(transaction)
         raise Unavailable("others change the schedule of this name all the time; try again")
 
+    def _under_the_name(
+        self, plain: ScheduleTransaction, name: str, holder: NameRow | None, only_new: bool, by: str
+    ) -> ScheduleTransaction | TooLate | MayBeRunning | NameTaken:
+        """In the place of the holder of the name, if that is live."""
+        transaction = with_name(plain, name, holder, self.clock.now())
+        if holder is None:
+            return transaction
+        new, old = plain.put, holder.schedule_id
+        current = self.ledger.read(old)
+        verdict = decide_replace(old, new.owner, current, new.id, self.clock.now())
+        if only_new and not is_over(old, current, self.clock.now()):
+            return NameTaken(old)
+        if isinstance(verdict, MayBeRunning) or (isinstance(verdict, TooLate) and is_live(verdict.row)):
+            return verdict
+        return in_place_of(transaction, signed(verdict, by)) if isinstance(verdict, LedgerChange) else transaction
+
+    def _with_key(self, transaction: ScheduleTransaction, known: Known) -> ScheduleTransaction:
+        """What it answers is written with it."""
+        new, end = transaction.put, transaction.end
+        previous = end.row.schedule_id if end else ""
+        row = self.once.row(known, schedule_id=new.id, point_in_time=new.point_in_time, replaces=previous)
+        return evolve(transaction, put_request=row, over_request=known.over)
+
     def by_id(
-        self, schedule_id: str, owner: str, *, point_in_time: Millis | None, payload: str | None, by: str = ""
+        self,
+        schedule_id: str,
+        owner: str,
+        *,
+        point_in_time: Millis | None,
+        payload: str | None,
+        by: str = "",
+        known: Known = NO_KEY,
     ) -> Answer:
         """Another point in time, another payload, or both; what is None stays. `by` is the caller, if not the owner.
 
-        Raises Invalid for a payload that its action does not take, or a connection that is gone; NotAllowed, OverQuota;
-        Unavailable if AWS failed.
+        `known` as for `by_name`. Raises Invalid for a payload that its action does not take, or a connection that is
+        gone; NotAllowed, OverQuota; Unavailable if AWS failed.
         """
         if not self.ids.is_genuine(schedule_id, owner):
             return NotFound()
-        self.quota.spend(owner)
-        answer = self._change(schedule_id, owner, point_in_time, payload, by)
-        if isinstance(answer, TooLate) and answer.row.decided_as:  # it was accepted without a time, and has one now
-            return self._change(answer.row.decided_as, owner, point_in_time, payload, by)
-        return answer
+
+        def do() -> Answer:
+            self.quota.spend(owner)
+            answer = self._change(schedule_id, owner, point_in_time, payload, by, known)
+            if isinstance(answer, TooLate) and answer.row.decided_as:  # accepted without a time, and has one now
+                return self._change(answer.row.decided_as, owner, point_in_time, payload, by, known)
+            return answer
+
+        return self.once.settled(known, do, Replaced)
 
     def _change(
-        self, schedule_id: str, owner: str, point_in_time: Millis | None, payload: str | None, by: str
+        self, schedule_id: str, owner: str, point_in_time: Millis | None, payload: str | None, by: str, known: Known
     ) -> Answer:
-        for _ in range(ROUNDS):
+        for again in range(ROUNDS):
+            if again and (known := self.once.look(known.call)).answer:
+                return known.answer
             current = self.ledger.read(schedule_id)
             if is_foreign(current, owner):
                 return NotFound()
@@ -159,6 +184,7 @@ class Replace:
             if not isinstance(verdict, LedgerChange):
                 return verdict
             transaction = self._taking_the_place_of(current, schedule_id, new, signed(verdict, by or owner))
+            transaction = self._with_key(transaction, known)
             if answer := self._written(transaction, old, current):
                 return answer
         raise Unavailable("others change this schedule all the time; try again")
@@ -166,7 +192,7 @@ class Replace:
     def _written(self, transaction: ScheduleTransaction, old: Schedule, row: LedgerRow | None) -> Answer | None:
         """None: others were faster. The transaction of an occurrence changes the cursor of its series, too."""
         if self.occurrences and transaction.end and is_occurrence(old.id):
-            done = self.occurrences.replace(old, row, transaction.put, transaction.end)
+            done = self.occurrences.replace(old, row, transaction)
         else:
             done = self.registry.replace(transaction)
         if isinstance(done, Refused):

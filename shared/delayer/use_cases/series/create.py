@@ -6,6 +6,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from delayer.core.api.admission import Actions
+from delayer.core.api.request import KeyReused
 from delayer.core.api.series.admission import admit_series, name_in
 from delayer.core.api.series.request import SeriesRequest
 from delayer.ports.clock import Clock
@@ -13,7 +14,7 @@ from delayer.ports.observer import Observer
 from delayer.ports.registry import ReadsRequests, RequestRow
 from delayer.ports.series import CreatesSeries, SeriesTransaction
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.api.accept import KEY_LIFETIME, KeyReused
+from delayer.use_cases.once import KEY_LIFETIME
 from delayer.use_cases.series.begin import Begin, NoLifecycle, SeriesCreated, SeriesNameTaken
 from delayer.use_cases.transactions import ROUNDS
 
@@ -57,13 +58,13 @@ class CreateSeries:
             if key:
                 transaction = self._with_key(transaction, key, digest, earlier)
             named = self.begin.with_name(transaction, request.name) if request.name else transaction
-            if isinstance(named, SeriesNameTaken):
-                return named
-            if self.series.create(named):
+            if not isinstance(named, SeriesNameTaken) and self.series.create(named):
                 return self.begin.begun(named)
             earlier = self.requests.requested(owner, key) if key else None
             if earlier and (answer := self._repeated(earlier, digest, body)):
-                return answer
+                return answer  # also if an equal call at the same time is who has the name now (ADR 0126)
+            if isinstance(named, SeriesNameTaken):
+                return named
         raise Unavailable("others take the same name or key all the time; try again")
 
     def _repeated(self, earlier: RequestRow, digest: str, body: bytes) -> Answer | None:

@@ -24,6 +24,7 @@ from delayer.core.series.occurrence import occurrence_of
 from delayer.core.series.series import MAX_BESIDE, Cursor, CursorChange, NotCurrent, Refused
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
+from delayer.ports.registry import ScheduleTransaction
 from delayer.ports.series import FindsSeries, ReadsSeries, SeriesTransaction, WritesSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.series.retention import Retention
@@ -68,19 +69,27 @@ class Occurrences:
                 return outcome
         raise _busy()
 
-    def replace(self, old: Schedule, row: LedgerRow | None, new: Schedule, end: LedgerChange) -> bool | Refused:
-        """Puts `new` in the place of `old`, whose row is `row`. False: something has changed meanwhile; decide again.
+    def replace(self, old: Schedule, row: LedgerRow | None, asked: ScheduleTransaction) -> bool | Refused:
+        """What is `asked` for: another in the place of `old`, whose row is `row`, and perhaps an idempotency key.
 
-        Raises Unavailable.
+        False: something has changed meanwhile; decide again. Raises Unavailable.
         """
         cursor = self._cursor_of(old)
         if cursor is None:
             return GONE
-        change = decide_occurrence_patch(cursor, old.id, new.id, row, self._settled(cursor))
+        change = decide_occurrence_patch(cursor, old.id, asked.put.id, row, self._settled(cursor))
         if isinstance(change, Refused):
             return change
-        transaction = self._transaction(change)
-        return self.series.write(evolve(transaction, put=(new,), ends=(end,), delete=(key_of(old.id),)))
+        return self.series.write(
+            evolve(
+                self._transaction(change),
+                put=(asked.put,),
+                ends=(asked.end,) if asked.end else (),
+                delete=(key_of(old.id),),
+                put_request=asked.put_request,
+                over_request=asked.over_request,
+            )
+        )
 
     def reopen(self, schedule: Schedule, opened: LedgerChange) -> bool | Refused:
         """Writes the row of a redrive, and names the occurrence again. False: something has changed; decide again.

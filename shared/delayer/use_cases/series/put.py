@@ -3,16 +3,17 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.api.series.request import SeriesRequest
 from delayer.core.series.retention import OVER
 from delayer.core.series.series import NoSeries, Refused, SeriesDefinition
 from delayer.ports.series import CreatesSeries, ReadsSeries, ReadsSeriesNames
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.once import NO_KEY, Answered, Known, Once
 from delayer.use_cases.series.begin import Begin, NoLifecycle, SeriesCreated, SeriesNameTaken
 from delayer.use_cases.series.halt import MayStillRun
-from delayer.use_cases.series.steering.change import SeriesChanged
+from delayer.use_cases.series.steering.change import ChangeAnswer, SeriesChanged
 from delayer.use_cases.transactions import ROUNDS
 
 
@@ -24,10 +25,18 @@ class ChangesSeries(Protocol):
     """The use case ChangeSeries."""
 
     def __call__(
-        self, owner: str, series: str, change: Callable[[SeriesDefinition], SeriesDefinition], by: str = ""
-    ) -> SeriesChanged | Refused | MayStillRun | NoSeries:
+        self,
+        owner: str,
+        series: str,
+        change: Callable[[SeriesDefinition], SeriesDefinition],
+        by: str = "",
+        known: Known = NO_KEY,
+    ) -> ChangeAnswer:
         """As there."""
         ...
+
+
+PutAnswer = SeriesCreated | SeriesChanged | SeriesNameTaken | MayStillRun | Answered
 
 
 @frozen(kw_only=True)
@@ -37,22 +46,33 @@ class PutSeries:
     series: SeriesOfPut
     begin: Begin
     change: ChangesSeries
+    once: Once
     has_events: bool  # whether lifecycle events are published
 
     def __call__(
-        self, request: SeriesRequest, owner: str, *, only_new: bool = False, by: str = ""
-    ) -> SeriesCreated | SeriesChanged | SeriesNameTaken | MayStillRun | NoLifecycle:
+        self, request: SeriesRequest, owner: str, *, only_new: bool = False, by: str = "", known: Known = NO_KEY
+    ) -> PutAnswer | NoLifecycle:
         """Creates it, or changes it unless `only_new`. `by` is the caller, if not the owner.
 
+        `known` is what was known of its idempotency key. Who knows an answer of it does not come here.
         Raises Invalid if its times have just passed, NotAllowed, OverQuota, Unavailable if AWS failed.
         """
         if not self.has_events:
             return NoLifecycle()
-        for _ in range(ROUNDS):
+        done = (SeriesCreated, SeriesChanged)
+        return self.once.settled(known, lambda: self._rounds(request, owner, known, only_new, by), *done)
+
+    def _rounds(self, request: SeriesRequest, owner: str, known: Known, only_new: bool, by: str) -> PutAnswer:
+        for again in range(ROUNDS):
+            if again and (known := self.once.look(known.call)).answer:
+                return known.answer
             holder = self._live(owner, request.name)
             if holder and only_new:
                 return SeriesNameTaken(holder)
-            answer = self._changed(request, owner, holder, by) if holder else self._created(request, owner)
+            if holder:
+                answer = self._changed(request, owner, holder, by, known)
+            else:
+                answer = self._created(request, owner, known)
             if answer:
                 return answer
         raise Unavailable("others change the series of this name all the time; try again")
@@ -63,13 +83,18 @@ class PutSeries:
         cursor = self.series.cursor(owner, holder) if holder else None
         return holder if cursor and cursor.state not in OVER else ""
 
-    def _created(self, request: SeriesRequest, owner: str) -> SeriesCreated | None:
+    def _created(self, request: SeriesRequest, owner: str, known: Known) -> PutAnswer | None:
         """None: somebody else was faster."""
         self.begin.make_room(request, owner)
         new = self.begin.with_name(self.begin.transaction(request, owner), request.name)
-        return None if isinstance(new, SeriesNameTaken) or not self.series.create(new) else self.begin.begun(new)
+        if isinstance(new, SeriesNameTaken):
+            return None
+        at, cursor = self.begin.first_time(new), new.cursor
+        row = self.once.row(known, schedule_id=cursor.current, point_in_time=at, series=cursor.series)
+        new = evolve(new, put_request=row, over_request=known.over)
+        return self.begin.begun(new) if self.series.create(new) else None
 
-    def _changed(self, request: SeriesRequest, owner: str, series: str, by: str) -> SeriesChanged | MayStillRun | None:
+    def _changed(self, request: SeriesRequest, owner: str, series: str, by: str, known: Known) -> PutAnswer | None:
         """None: it is over by now."""
-        answer = self.change(owner, series, request.in_place_of, by)
+        answer = self.change(owner, series, request.in_place_of, by, known)
         return None if isinstance(answer, Refused | NoSeries) else answer

@@ -14,9 +14,10 @@ from delayer.core.series.series import Cursor, CursorChange, Refused, SeriesStat
 from delayer.core.series.stepping import AT_THE_CLAIM, Step
 from delayer.core.series.upkeep.net import Fate
 from delayer.ports.series import SeriesTransaction
+from delayer.use_cases import once
 from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.series import create, halt, occurrences, step
-from delayer.use_cases.series.steering import change, once, resume, run
+from delayer.use_cases.series.steering import change, resume, run
 from delayer.use_cases.series.upkeep import net
 from tests.simulation.bugs.bug import Bug
 from tests.simulation.oracle.invariant import Invariant
@@ -26,6 +27,9 @@ _decide_step = stepping.decide_step
 _decide_any_step = backfill.decide_any_step
 _next_step = stepping.next_step
 _write = WatchedSeries.write
+
+
+_row = once.Once.row
 
 
 def _whatever_it_is_about(cursor: Cursor, definition: Any, rule: Any, happened: Any, now: Millis) -> Any:
@@ -104,14 +108,14 @@ def _leaves_the_old_one(thing: Any, **values: Any) -> Any:
     return evolve(thing, **values)
 
 
-def _own_change_beside_the_cursor(self: Any, old: Any, row: Any, new: Any, end: LedgerChange) -> Any:
+def _own_change_beside_the_cursor(self: Any, old: Any, row: Any, asked: Any) -> Any:
     filed = self.series.filed(old.id)
     cursor = self.series.cursor(filed.owner, filed.series) if filed else None
     if cursor is None:
         return Refused("its series is gone")
     same = evolve(cursor, revision=cursor.revision + 1)
     return self.series.write(
-        SeriesTransaction(cursor=same, over=cursor, put=(new,), ends=(end,), delete=(key_of(old.id),))
+        SeriesTransaction(cursor=same, over=cursor, put=(asked.put,), ends=(asked.end,), delete=(key_of(old.id),))
     )
 
 
@@ -125,8 +129,8 @@ def _reopens_without_a_name(self: Any, schedule: Any, opened: LedgerChange) -> A
     return result is None or isinstance(result, LedgerRow)
 
 
-def _keeps_no_answer(self: Any, call: Any, began: Any) -> None:
-    return None
+def _keeps_no_answer(self: Any, known: Any, **answer: Any) -> Any:
+    return None if known.call.what.startswith((run.RUN_NOW, run.BACKFILL)) else _row(self, known, **answer)
 
 
 def _runs_unnamed(cursor: Cursor, schedule_id: str, over: Any = ()) -> Any:

@@ -41,7 +41,7 @@ def test_the_relaxed_lane_is_shown_wherever_a_schedule_is() -> None:
     found = Status(schedule_id=schedule.id, state=State.ENQUEUED)
     shown = [
         check(responses.created(schedule.id, NOW), 201),
-        check(responses.replaced(schedule, an_id()), 200),
+        check(responses.replaced(schedule.id, schedule.point_in_time, an_id()), 200),
         check(responses.response(200, responses.shown(found)), 200),
         check(responses.ended(a_claim(schedule_id=schedule.id, state=State.CANCELLED)), 200),
     ]
@@ -50,7 +50,7 @@ def test_the_relaxed_lane_is_shown_wherever_a_schedule_is() -> None:
 
 def test_replaced() -> None:
     """The id that is live now, and the one whose place it took."""
-    body = check(responses.replaced(a_schedule(), an_id(NOW + 1)), 200)
+    body = check(responses.replaced(an_id(), NOW, an_id(NOW + 1)), 200)
     assert (body["scheduleId"], body["replaces"]) == (an_id(), an_id(NOW + 1))
 
 

@@ -8,7 +8,7 @@ import pytest
 from attrs import define, evolve
 
 from delayer.core.api.cancellation import NameTaken
-from delayer.core.api.request import Invalid, NotJson, TooLarge
+from delayer.core.api.request import Invalid, KeyReused, NotJson, TooLarge
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended
 from delayer.core.schedule.bucket import Shards
@@ -20,7 +20,8 @@ from delayer.fakes import MemoryRegistry
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.registry import Member, ScheduleTransaction
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.api.accept import KEY_LIFETIME, Accepted, KeyReused
+from delayer.use_cases.api.accept import Accepted
+from delayer.use_cases.once import KEY_LIFETIME
 from delayer.use_cases.transactions import ROUNDS
 from tests.samples import ACTION, OWNER
 from tests.world import KEY, START, World

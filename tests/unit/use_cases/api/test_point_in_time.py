@@ -150,8 +150,9 @@ def patch(client: Client, point_in_time: Millis | None) -> None:
     answer = client.world.replace.by_id(client.id, OWNER, point_in_time=point_in_time, payload="2")
     assert isinstance(answer, Replaced)
     assert answer.previous == client.id
-    client.id, client.text = answer.schedule.id, client.text if point_in_time is None else format_instant(point_in_time)
-    assert content(responses.replaced(answer.schedule, answer.previous))["pointInTime"] == client.text
+    new = answer.schedule
+    client.id, client.text = new.id, client.text if point_in_time is None else format_instant(point_in_time)
+    assert content(responses.replaced(new.id, new.point_in_time, client.id))["pointInTime"] == client.text
 
 
 @OFFSETS

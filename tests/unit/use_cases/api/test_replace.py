@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from attrs import define, evolve, field
 
-from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, NotFound, TooLate
+from delayer.core.api.cancellation import Expired, MayBeRunning, NameTaken, NotFound, OnItsWay, TooLate
 from delayer.core.api.request import Request
 from delayer.core.firing.executing import Done, Result
 from delayer.core.history.events import Original
@@ -21,7 +21,7 @@ from delayer.fakes import MemoryRegistry
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan, Faulty
 from delayer.ports.registry import ScheduleTransaction
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.api.replace import OnItsWay, Replace, Replaced
+from delayer.use_cases.api.replace import Replace, Replaced
 from delayer.use_cases.recovery.dead_letter import undeliverable
 from delayer.use_cases.transactions import ROUNDS, with_name
 from delayer.wiring import use_cases
@@ -385,7 +385,7 @@ def test_a_definition_without_its_payload_does_for_a_new_payload() -> None:
     stand.world.update_journal()
     stand.world.run_until(START + MINUTE)
     without = Original(schedule=evolve(old, definition=evolve(old.definition, payload="")), is_complete=False)
-    beginnings = stand.world.journal.beginnings
+    beginnings = stand.world.journal.beginnings_of
     beginnings[OWNER, old.id] = evolve(beginnings[OWNER, old.id], original=without)
     later = START + 10 * MINUTE
     assert stand.replace.by_id(old.id, OWNER, point_in_time=later, payload=None) == OnItsWay(soon=False)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer.core.api.quota import Limits, OverQuota
-from delayer.core.api.request import Invalid
+from delayer.core.api.request import Invalid, KeyReused
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, format_instant
 from delayer.core.schedule.schedule_id import Kind, is_genuine, kind_of, point_in_time_of
@@ -21,7 +21,8 @@ from delayer.core.series.stepping import Happened
 from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
-from delayer.use_cases.api.accept import KEY_LIFETIME, Accepted, KeyReused
+from delayer.use_cases.api.accept import Accepted
+from delayer.use_cases.once import KEY_LIFETIME
 from delayer.use_cases.series.begin import NoLifecycle, SeriesCreated, SeriesNameTaken
 from delayer.use_cases.series.create import CreateSeries
 from delayer.use_cases.series.halt import Halted

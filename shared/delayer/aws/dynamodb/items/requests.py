@@ -113,20 +113,20 @@ def _write(
     return requests
 
 
-def read_all(dynamodb: "DynamoDBClient", table: str, keys: Sequence[Item]) -> list[Item]:
-    """BatchGetItem, strongly consistent, until all is read. No key may come twice. Raises Unavailable."""
+def read_all(dynamodb: "DynamoDBClient", table: str, keys: Sequence[Item], *, latest: bool = True) -> list[Item]:
+    """BatchGetItem until all is read; `latest`: strongly consistent. No key may come twice. Raises Unavailable."""
     items: list[Item] = []
     for start in range(0, len(keys), KEYS):
-        items += _read(dynamodb, table, list(keys[start : start + KEYS]))
+        items += _read(dynamodb, table, list(keys[start : start + KEYS]), latest=latest)
     return items
 
 
-def _read(dynamodb: "DynamoDBClient", table: str, keys: list[Item]) -> list[Item]:
+def _read(dynamodb: "DynamoDBClient", table: str, keys: list[Item], *, latest: bool) -> list[Item]:
     """An answer holds 16 MB at most, and what DynamoDB had the capacity for."""
     items: list[Item] = []
     for attempt in range(ROUNDS):
         try:
-            answer = dynamodb.batch_get_item(RequestItems={table: {"Keys": keys, "ConsistentRead": True}})
+            answer = dynamodb.batch_get_item(RequestItems={table: {"Keys": keys, "ConsistentRead": latest}})
         except AWS_ERRORS as error:
             raise Unavailable(f"read {table}: {error}") from error
         items += answer.get("Responses", {}).get(table, [])

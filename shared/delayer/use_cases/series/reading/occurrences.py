@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from delayer.core.api.series.request import OccurrenceListing
 from delayer.core.api.status import Status, status_of
@@ -16,6 +16,7 @@ from delayer.ports.journal import ListsOccurrences, PastOccurrence, PastOccurren
 from delayer.ports.ledger import ReadsManyRows
 from delayer.ports.schedule_table import ReadsManySchedules
 from delayer.ports.series import ReadsSeries
+from delayer.use_cases.history.outlines import Outlines
 
 MAX_READ: Final = 1_000  # occurrences for one page: a filter that nothing passes must not run into the timeout
 AT_A_TIME: Final = 25
@@ -57,6 +58,7 @@ class ListOccurrences:
     journal: JournalOfOccurrences | None  # None: it is switched off
     ledger: ReadsManyRows
     schedules: ReadsManySchedules
+    outlines: Outlines
 
     def __call__(self, listing: OccurrenceListing, series: str, owner: str) -> OccurrencesListed | NoSeries | NoJournal:
         """Raises Unavailable if AWS failed. A page may hold fewer than the limit, and have a next one."""
@@ -65,11 +67,18 @@ class ListOccurrences:
             return NoSeries()
         if self.journal is None:
             return NoJournal()
+        page = self._listed(self.journal, cursor, listing)
+        found = self.outlines([one.status for one in page.occurrences], owner)
+        outlined = [evolve(one, status=status) for one, status in zip(page.occurrences, found, strict=True)]
+        return evolve(page, occurrences=tuple(outlined))
+
+    def _listed(self, journal: JournalOfOccurrences, cursor: Cursor, listing: OccurrenceListing) -> OccurrencesListed:
+        series, owner = cursor.series, cursor.owner
         listed: list[OccurrenceFound] = []
         after, until = listing.after, self.clock.now() + MAX_TIME
         for _ in range(MAX_READ // AT_A_TIME):
-            page = self._page(self.journal, cursor, after, AT_A_TIME if listing.state else listing.limit - len(listed))
-            for one in self._find(self.journal, page.occurrences, owner):
+            page = self._page(journal, cursor, after, AT_A_TIME if listing.state else listing.limit - len(listed))
+            for one in self._find(journal, page.occurrences, owner):
                 if listing.state in (None, one.status.state):
                     if len(listed) == listing.limit:
                         return OccurrencesListed(series=series, occurrences=tuple(listed), after=after)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from attrs import evolve, frozen
+from attrs import asdict, evolve, frozen
 
 from delayer.core.api.cancellation import MayBeRunning, decide_cancel, decide_replace
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
@@ -22,6 +22,7 @@ from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
 from delayer.use_cases.connections.naming import Naming
+from delayer.use_cases.once import NO_KEY, Answered, Known, Once
 from delayer.use_cases.series.halt import ROUNDS, MayStillRun
 from delayer.use_cases.series.retention import Retention
 from delayer.use_cases.series.steering.stored import Stored, read
@@ -36,6 +37,18 @@ class SeriesOfChange(ReadsSeries, ReadsSeriesNames, WritesSeries, Protocol):
 
 
 @frozen(kw_only=True)
+class Effect:
+    """At which occurrence a change takes effect: what is answered, and kept with the idempotency key."""
+
+    series: str
+    state: str
+    number: int
+    schedule_id: str  # of that occurrence, if it was put at once
+    point_in_time: Millis  # then, its time by the rule
+    replaces: str
+
+
+@frozen(kw_only=True)
 class SeriesChanged:
     """It has another definition."""
 
@@ -44,6 +57,14 @@ class SeriesChanged:
     number: int  # of the first occurrence that goes by it
     put: Schedule | None = None  # that occurrence, if it was put at once
     replaced: str = ""  # the id of the one whose place it took, or that was cancelled as no time is left
+
+    @property
+    def effect(self) -> Effect:
+        """What is answered."""
+        return _effect(self.cursor, self.number, self.put, self.replaced)
+
+
+ChangeAnswer = SeriesChanged | Refused | MayStillRun | NoSeries | Answered
 
 
 @frozen(kw_only=True)
@@ -58,29 +79,35 @@ class ChangeSeries:
     naming: Naming
     rule_of: Callable[[SeriesDefinition], Rule]
     retention: Retention
+    once: Once
     observer: Observer
 
-    def __call__(
-        self, owner: str, series: str, change: Change, by: str = ""
-    ) -> SeriesChanged | Refused | MayStillRun | NoSeries:
-        """`by` is the caller, if not the owner.
+    def __call__(self, owner: str, series: str, change: Change, by: str = "", known: Known = NO_KEY) -> ChangeAnswer:
+        """`by` is the caller, if not the owner; `known` is what was known of its idempotency key, if no answer.
 
         Raises what `change` raises, NotAllowed, OverQuota, and Unavailable: it may be changed, and the call is to be
         repeated.
         """
+        return self.once.settled(known, lambda: self._rounds(owner, series, change, by or owner, known), SeriesChanged)
+
+    def _rounds(self, owner: str, series: str, change: Change, by: str, known: Known) -> ChangeAnswer:
         self.quota.spend(owner)
-        for _ in range(ROUNDS):
+        for again in range(ROUNDS):
+            if again and (known := self.once.look(known.call)).answer:
+                return known.answer
             stored = read(self.series, owner, series)
             if isinstance(stored, NoSeries):
                 return stored
             if stored.is_torn:
                 continue
-            answer = self._change(stored, change, by or owner)
+            answer = self._change(stored, change, by, known)
             if answer:
                 return answer
         raise Unavailable("others change the series all the time; try again")
 
-    def _change(self, stored: Stored, change: Change, by: str) -> SeriesChanged | Refused | MayStillRun | None:
+    def _change(
+        self, stored: Stored, change: Change, by: str, known: Known
+    ) -> SeriesChanged | Refused | MayStillRun | None:
         """None: it must be read again."""
         cursor, old, now = stored.cursor, stored.definition, self.clock.now()
         new = self._new(old, change(old))
@@ -108,9 +135,14 @@ class ChangeSeries:
             transaction = evolve(transaction, ends=(signed(end, by),), delete=(key_of(cursor.current),))
         if self._has_lost_its_name(transaction, old):
             return Refused("it was over, and another series has its name now")
-        if not self.series.write(transaction):
-            return None
-        return self._changed(transaction, new, step.number if not isinstance(step, Over) else cursor.number + 1, by)
+        number = step.number if not isinstance(step, Over) else cursor.number + 1
+        transaction = self._with_key(transaction, number, known)
+        return self._changed(transaction, new, number, by) if self.series.write(transaction) else None
+
+    def _with_key(self, transaction: SeriesTransaction, number: int, known: Known) -> SeriesTransaction:
+        """What it answers is written with it."""
+        effect = _effect(transaction.cursor, number, _put_in(transaction), _replaced_in(transaction))
+        return evolve(transaction, put_request=self.once.row(known, **asdict(effect)), over_request=known.over)
 
     def _has_lost_its_name(self, transaction: SeriesTransaction, definition: SeriesDefinition) -> bool:
         """A series that is over has given its name up. Who revives it needs the name, and may take it if it is free."""
@@ -131,11 +163,29 @@ class ChangeSeries:
 
     def _changed(self, transaction: SeriesTransaction, new: SeriesDefinition, number: int, by: str) -> SeriesChanged:
         cursor = transaction.cursor
-        put = transaction.put[0] if transaction.put else None
-        replaced = transaction.ends[0].row.schedule_id if transaction.ends else ""
+        put, replaced = _put_in(transaction), _replaced_in(transaction)
         self.observer.note("series changed", series=cursor.series, revision=new.revision, number=number, by=by)
         tell_if_failed(self.observer, transaction)
         return SeriesChanged(cursor=cursor, definition=new, number=number, put=put, replaced=replaced)
+
+
+def _effect(cursor: Cursor, number: int, put: Schedule | None, replaced: str) -> Effect:
+    return Effect(
+        series=cursor.series,
+        state=cursor.state,
+        number=number,
+        schedule_id=put.id if put else "",
+        point_in_time=cursor.at if put else 0,
+        replaces=replaced,
+    )
+
+
+def _put_in(transaction: SeriesTransaction) -> Schedule | None:
+    return transaction.put[0] if transaction.put else None
+
+
+def _replaced_in(transaction: SeriesTransaction) -> str:
+    return transaction.ends[0].row.schedule_id if transaction.ends else ""
 
 
 def _end(cursor: Cursor, row: LedgerRow | None, put: Schedule | None, now: Millis) -> LedgerChange | MayStillRun | None:

@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from attrs import evolve, frozen
 
-from delayer.core.api.request import FieldError, Invalid
+from delayer.core.api.request import FieldError, Invalid, KeyReused
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import MAX_FILLED, Filled, Range, begun, decide_backfill
@@ -21,9 +21,9 @@ from delayer.ports.series import ReadsSeries, StepsSeries
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.api.issue import Ids
 from delayer.use_cases.api.quota import Quota
+from delayer.use_cases.once import Answered, Call, Known, Once
 from delayer.use_cases.series.halt import ROUNDS
 from delayer.use_cases.series.retention import Retention
-from delayer.use_cases.series.steering.once import Began, Call, Once, RunAnswer
 from delayer.use_cases.series.steering.stored import Stored, over_beside, read
 from delayer.use_cases.series.step import occurrence
 
@@ -31,6 +31,18 @@ Planned = tuple[CursorChange, Schedule, Millis]  # what is written, what is put,
 RUN_NOW: Final = "run-now"
 BACKFILL: Final = "backfill"
 ALLOWED: Final = f"a range with 1 to {MAX_FILLED:,} times of the rule, which begins with its `from` or its creation"
+
+
+@frozen(kw_only=True)
+class Began:
+    """An occurrence of the series was put, by this call or by an earlier one with the same key."""
+
+    series: str
+    schedule_id: str
+    time: Millis  # of the occurrence
+
+
+RunAnswer = Began | KeyReused | Refused | NoSeries
 
 
 class SeriesOfRun(ReadsSeries, StepsSeries, Protocol):
@@ -56,37 +68,43 @@ class RunSeries:
 
         Raises NotAllowed, OverQuota, Unavailable: it may have been put, and the call is to be repeated.
         """
-        call = Call(owner=owner, series=series, command=RUN_NOW, body=b"", key=key)
-        return self._once(call, self._beside)
+        call = Call(owner=owner, what=f"{RUN_NOW}\n{series}", body=b"", key=key)
+        return self._once(call, series, self._beside)
 
     def backfill(self, owner: str, series: str, asked: Range, body: bytes = b"", key: str = "") -> RunAnswer:
         """The times of the rule in a range of the past. Raises as `now`, and Invalid if they are too many, or none."""
-        call = Call(owner=owner, series=series, command=BACKFILL, body=body, key=key)
-        return self._once(call, lambda stored: self._filling(stored, asked))
+        call = Call(owner=owner, what=f"{BACKFILL}\n{series}", body=body, key=key)
+        return self._once(call, series, lambda stored: self._filling(stored, asked))
 
-    def _once(self, call: Call, plan: Callable[[Stored], Planned | Refused | None]) -> RunAnswer:
-        answer, _ = self.once.earlier(call)
-        if answer:
-            return answer
+    def _once(self, call: Call, series: str, plan: Callable[[Stored], Planned | Refused | None]) -> RunAnswer:
+        known = self.once.look(call)
+        if known.answer:
+            return _before(known.answer)
         self.quota.spend(call.owner)
         self.quota.make_room(call.owner)
-        for _ in range(ROUNDS):
-            earlier, row = self.once.earlier(call)
-            stored = read(self.series, call.owner, call.series)
-            if earlier or isinstance(stored, NoSeries):
-                return earlier or NoSeries()
+        answer = self.once.settled(known, lambda: self._run(known, series, plan), Began)
+        return _before(answer) if isinstance(answer, RequestRow) else answer
+
+    def _run(
+        self, known: Known, series: str, plan: Callable[[Stored], Planned | Refused | None]
+    ) -> RunAnswer | RequestRow:
+        for again in range(ROUNDS):
+            known = self.once.look(known.call) if again else known
+            stored = read(self.series, known.call.owner, series)
+            if known.answer or isinstance(stored, NoSeries):
+                return known.answer or NoSeries()
             planned = None if stored.is_torn else plan(stored)
             if isinstance(planned, Refused):
                 return planned
-            if planned and self._write(call, stored, planned, row):
-                return self._began(call, planned)
+            if planned and self._write(known, stored, planned):
+                return self._began(known.call, series, planned)
         raise Unavailable("others change the series all the time; try again")
 
-    def _write(self, call: Call, stored: Stored, planned: Planned, row: RequestRow | None) -> bool:
-        change, put, _ = planned
+    def _write(self, known: Known, stored: Stored, planned: Planned) -> bool:
+        change, put, time = planned
         transaction = self.retention.transaction(change, stored.definition)
-        kept = self.once.row(call, _answer(call, planned))
-        return self.series.step(evolve(transaction, put=(put,), put_request=kept, over_request=row if kept else None))
+        kept = self.once.row(known, schedule_id=put.id, point_in_time=time, series=stored.cursor.series)
+        return self.series.step(evolve(transaction, put=(put,), put_request=kept, over_request=known.over))
 
     def _beside(self, stored: Stored) -> Planned | Refused:
         cursor, now = stored.cursor, self.clock.now()
@@ -110,16 +128,17 @@ class RunSeries:
         put = occurrence(self.ids, definition, cursor.series, 0, fill.at, now)
         return begun(cursor, fill, put.id, asked), put, fill.at
 
-    def _began(self, call: Call, planned: Planned) -> Began:
-        began = _answer(call, planned)
+    def _began(self, call: Call, series: str, planned: Planned) -> Began:
+        _, put, time = planned
         self.observer.count("Accepted")
-        self.observer.note("accepted", began.schedule_id, series=call.series, command=call.command)
-        return began
+        self.observer.note("accepted", put.id, series=series, command=call.what.partition("\n")[0])
+        return Began(series=series, schedule_id=put.id, time=time)
 
 
-def _answer(call: Call, planned: Planned) -> Began:
-    _, put, time = planned
-    return Began(series=call.series, schedule_id=put.id, time=time)
+def _before(answer: Answered) -> Began | KeyReused:
+    if isinstance(answer, KeyReused):
+        return answer
+    return Began(series=answer.series, schedule_id=answer.schedule_id, time=answer.point_in_time)
 
 
 def check_number(definition: SeriesDefinition, asked: Range) -> None:

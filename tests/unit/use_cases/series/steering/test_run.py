@@ -2,16 +2,15 @@
 
 import pytest
 
-from delayer.core.api.request import Invalid
+from delayer.core.api.request import Invalid, KeyReused
 from delayer.core.schedule.instants import DAY, MINUTE, SECOND, format_instant
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.series.backfill import Range
 from delayer.core.series.occurrence import occurrence_of
 from delayer.core.series.retention import KEPT_AT_LEAST
 from delayer.core.series.series import MAX_BESIDE, NoSeries, Refused, SeriesState
-from delayer.use_cases.api.accept import KeyReused
 from delayer.use_cases.series.halt import Halted
-from delayer.use_cases.series.steering.once import Began
+from delayer.use_cases.series.steering.run import Began
 from tests.samples import OWNER, a_claim
 from tests.unit.use_cases.series.steering.stage import ID, MINUTELY, Stage
 from tests.world import START

@@ -1,0 +1,110 @@
+"""A call that is done once: repeated with the same idempotency key, it has the same answer (ADR 0049, 0126)."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from attrs import frozen
+
+from delayer.core.api.request import KeyReused
+from delayer.core.schedule.instants import DAY, Millis
+from delayer.ports.clock import Clock
+from delayer.ports.registry import ReadsRequests, RequestRow
+
+KEY_LIFETIME: Final[Millis] = DAY  # how long the same idempotency key brings the same answer (ADR 0049)
+Outcome = TypeVar("Outcome")
+
+
+Answered = RequestRow | KeyReused  # what an earlier call with the key was answered, as it is kept
+
+
+@frozen(kw_only=True)
+class Call:
+    """Whose call it is, what it asks for, and its key. The same key with anything else is a mistake."""
+
+    owner: str
+    what: str  # method and path
+    body: bytes
+    key: str  # empty: none
+
+    @property
+    def digest(self) -> str:
+        """Of all that must be the same again. The keys of all calls are in one list."""
+        return hashlib.sha256(f"{self.what}\n".encode() + self.body).hexdigest()
+
+
+@frozen(kw_only=True)
+class Known:
+    """What was known of the key of a call when it was looked up."""
+
+    call: Call
+    answer: Answered | None = None  # None: the key is new, or there is none
+    over: RequestRow | None = None  # the expired row that is in the place of a new key
+
+
+NO_KEY: Final = Known(call=Call(owner="", what="", body=b"", key=""))
+
+
+@frozen(kw_only=True)
+class Once:
+    """Looks keys up, and makes their rows.
+
+    A row is written in the transaction that does what the call asks for. So whoever finds none has done nothing yet,
+    and of two equal calls at the same time one finds that its transaction cannot be written.
+    """
+
+    clock: Clock
+    requests: ReadsRequests
+
+    def __call__(self, call: Call, do: Callable[[Known], Outcome]) -> Outcome | Answered:
+        """The answer of an earlier call with the same key, or what `do` comes to."""
+        known = self.look(call)
+        return known.answer or do(known)
+
+    def look(self, call: Call) -> Known:
+        """Strongly consistent; nothing is read without a key. Raises Unavailable."""
+        row = self.requests.requested(call.owner, call.key) if call.key else None
+        if row is None or row.expires_at <= self.clock.now():
+            return Known(call=call, over=row)
+        return Known(call=call, answer=row if row.digest == call.digest else KeyReused())
+
+    def settled(self, known: Known, do: Callable[[], Outcome], *done: type) -> Outcome | Answered:
+        """What `do` came to, if that is one of the types `done`; else what an equal call has been answered meanwhile.
+
+        What it has done may be all that is in the way of doing it again. So the key is looked up last before a call is
+        refused: a refusal from after it was done would be a lie.
+        """
+        try:
+            outcome = do()
+        except Exception:
+            if known.call.key and (answer := self.look(known.call).answer):
+                return answer
+            raise
+        return outcome if isinstance(outcome, done) else self.look(known.call).answer or outcome
+
+    def row(
+        self,
+        known: Known,
+        *,
+        schedule_id: str,
+        point_in_time: Millis,
+        series: str = "",
+        replaces: str = "",
+        number: int = 0,
+        state: str = "",
+    ) -> RequestRow | None:
+        """What keeps the answer; None without a key."""
+        if not known.call.key:
+            return None
+        return RequestRow(
+            owner=known.call.owner,
+            key=known.call.key,
+            digest=known.call.digest,
+            schedule_id=schedule_id,
+            point_in_time=point_in_time,
+            expires_at=self.clock.now() + KEY_LIFETIME,
+            series=series,
+            replaces=replaces,
+            number=number,
+            state=state,
+        )
