@@ -61,7 +61,7 @@ crons = st.builds(
     months,
     st.sampled_from(["*", "2035-2199", "2036,2040", "2028/2"]),
 )
-rates = st.builds(
+regular = st.builds(
     lambda count, unit: f"rate({count} {unit}{'' if count == 1 else 's'})",
     st.integers(1, 400),
     st.sampled_from(["minute", "hour", "day"]),
@@ -123,7 +123,7 @@ def schedules(draw: st.DrawFn) -> Schedule:
         "Name": name,
         "GroupName": group,
         "Arn": f"arn:aws:scheduler:{PLACE}:schedule/{group}/{name}",
-        "ScheduleExpression": draw(crons | rates | instants),
+        "ScheduleExpression": draw(crons | regular | instants),
         "ScheduleExpressionTimezone": draw(zones),
         "FlexibleTimeWindow": draw(windows),
         "State": draw(st.sampled_from(["ENABLED", "ENABLED", "ENABLED", "DISABLED"])),
@@ -172,7 +172,7 @@ def rules(draw: st.DrawFn) -> Rule:
         "Name": name,
         "Arn": f"arn:aws:events:{PLACE}:rule/{name}",
         "EventBusName": draw(st.just("default") | names),
-        "ScheduleExpression": draw(crons | rates),
+        "ScheduleExpression": draw(crons | regular),
         "Targets": [{**one, "Id": f"{number}{one['Id']}"[:64]} for number, one in enumerate(drawn)],
     }
     return shaped(document, Rule, "drawn")

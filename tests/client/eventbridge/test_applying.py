@@ -127,7 +127,7 @@ def test_a_name_that_somebody_else_has() -> None:
     assert "another live series is called nightly" in outcome.reason
 
 
-def test_what_delayer_refuses_is_told_in_its_words() -> None:
+def test_what_delayer_refuses_is_in_its_words() -> None:
     outcomes = apply(items_of(a_schedule(), EMPTY), InMemory())
     assert states(outcomes) == ["moved", "refused"]
     assert re.match(r"422: One or more fields are wrong\.; repeat\.cron: empty", outcomes[1].reason)

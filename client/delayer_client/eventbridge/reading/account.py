@@ -35,7 +35,7 @@ def session_of(region: str | None = None, profile: str | None = None) -> "Sessio
     except BotoCoreError as error:
         raise ReadingError(f"{error}. Give the name of a profile that `aws configure list-profiles` shows.") from error
     if not session.region_name:
-        raise ReadingError("No region is configured: give one, such as eu-west-1, or set AWS_REGION.")
+        raise ReadingError("No region is configured: give one, such as eu-west-1, or set AWS_DEFAULT_REGION.")
     return session
 
 

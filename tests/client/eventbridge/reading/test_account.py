@@ -157,8 +157,10 @@ def test_a_fault_is_a_gap_as_well(account: boto3.Session, monkeypatch: pytest.Mo
 
 
 def test_without_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("AWS_REGION")
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
     with pytest.raises(ReadingError, match="No region is configured"):
         session_of()
     with pytest.raises(ReadingError, match="nobody"):
