@@ -53,7 +53,7 @@ def _steps_at_cutover(moved: Sequence[Outcome], cutover: datetime) -> Iterator[s
     yield "Look at their next times in Delayer (`delayer series next`), and at the notes: what has to be changed first."
     yield (
         f"Run the commands of the schedules before {text_of(cutover)}: those that recur get an EndDate one second "
-        "before it, and those that fire once, which are due later, are disabled."
+        "before it; those that fire once, or begin later, are disabled."
     )
     if any(one.item.source.service == "rule" for one in moved):
         yield (
@@ -72,7 +72,8 @@ def _of_schedules(outcomes: Iterable[Outcome], cutover: datetime | None) -> Iter
 
 def _update(source: Source, cutover: datetime | None) -> str:
     change = '.State = "DISABLED"'
-    if cutover is not None and not is_one_time(source.expression):
+    is_begun = cutover is not None and (source.start is None or source.start < cutover)
+    if cutover is not None and is_begun and not is_one_time(source.expression):
         change = f'.EndDate = "{text_of(cutover - timedelta(seconds=1))}"'
     place = f"--region {quote(source.region)} " if source.region else ""
     read = f"aws scheduler get-schedule {place}--group-name {quote(source.within)} --name {quote(source.name)}"

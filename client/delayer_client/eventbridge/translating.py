@@ -6,7 +6,7 @@ from typing import Final
 from delayer_client.eventbridge.composing import Draft, request_of
 from delayer_client.eventbridge.mapping.api_destinations import MARK, api_destination
 from delayer_client.eventbridge.mapping.arns import arn_of
-from delayer_client.eventbridge.mapping.expressions import repeat_of
+from delayer_client.eventbridge.mapping.expressions import LEAD, repeat_of
 from delayer_client.eventbridge.mapping.outcome import (
     CannotMove,
     Kind,
@@ -34,7 +34,10 @@ _DISABLED: Final = "it is disabled, so nothing would fire: what is moved would b
 
 
 def translate(found: Found, options: Options) -> tuple[Translated, ...]:
-    """In the order in which it was read. No two have the same name."""
+    """In the order in which it was read. No two have the same name. Raises ValueError for a cut-over that is none."""
+    at = options.cutover
+    if at is not None and (at.second or at.microsecond or at < options.now + LEAD):
+        raise ValueError("A cut-over is a whole minute, five minutes from now at the earliest.")
     names: dict[str, str] = {}
     return tuple(_unique(one, names) for one in _each(found, options))
 
@@ -48,6 +51,7 @@ def translate_schedule(schedule: Schedule, options: Options) -> Translated:
         expression=schedule.schedule_expression,
         arn=schedule.arn,
         region=arn_of(schedule.arn).region,
+        start=schedule.start_date,
     )
     try:
         return _of_schedule(schedule, source, options)

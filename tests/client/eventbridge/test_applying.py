@@ -186,6 +186,19 @@ def test_at_a_cutover_what_recurs_ends_one_second_before_it() -> None:
     assert report.document()["cutover"] == "2026-11-24T13:00:00Z"
 
 
+def test_what_begins_after_the_cutover_is_disabled_since_no_end_is_before_a_start() -> None:
+    later = a_schedule(StartDate="2027-01-01T00:00:00Z")
+    report = Report(outcomes=apply(items_of(later, cutover=CUTOVER), InMemory()), cutover=CUTOVER)
+    [command] = report.commands()
+    assert '.State = "DISABLED"' in command
+
+
+@pytest.mark.parametrize("ahead", [timedelta(minutes=4), timedelta(hours=1, seconds=1), timedelta(hours=-1)])
+def test_a_cutover_is_a_whole_minute_to_come(ahead: timedelta) -> None:
+    with pytest.raises(ValueError, match="whole minute"):
+        items_of(a_schedule(), cutover=NOW + ahead)
+
+
 def test_the_steps_say_in_which_order() -> None:
     report = Report(outcomes=apply(items_of(*ALL), InMemory()))
     assert "both fire. The first of them is due at 2026-11-24T09:00:00.000Z" in report.steps()[0]

@@ -35,6 +35,7 @@ class Source(Struct, frozen=True, kw_only=True):
     arn: str = ""
     target_id: str = ""  # of a rule's target
     region: str = ""
+    start: datetime | None = None  # before which it does not fire
 
     @property
     def title(self) -> str:
