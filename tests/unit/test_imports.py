@@ -211,6 +211,8 @@ ROOMS: dict[str, set[str]] = {
         "use_cases/signing",
         "aws/signing",
     },
+    "wiring/in_memory": {"core/schedule", "core/actions", "core/api", "core/signing", "ports", "fakes"}
+    | {"use_cases/actions", "use_cases/flow", "use_cases/limits", "use_cases/owners"},
     "extension": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/history", "core/actions", "ports"}
     | {"aws/runtime", "wiring", "core/timing"},
     "extension/harness": {"core/schedule", "core/ledger", "core/firing", "core/history", "core/api", "ports"}
@@ -365,6 +367,7 @@ def test_the_fakes_stay_out_of_the_lambdas() -> None:
         "fakes/series",
         "fakes/lanes",
         "fakes",
+        "wiring/in_memory",
         "extension/harness",
         "extension/policy_harness",
     ]

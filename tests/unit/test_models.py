@@ -19,6 +19,7 @@ MUTABLE = {  # beside the fakes, which are the tables and queues of a test and c
     "delayer.use_cases.api.issue.Ids": "raises the shards once in each execution environment",
     "delayer.use_cases.owners.known.KnownOwnerPolicies": "remembers what its execution environment has read",
     "delayer.use_cases.actions.registered.RegisteredActions": "remembers what its execution environment has read",
+    "delayer.wiring.in_memory.StackInMemory": "is what a stack stores, as the fakes are",
     "delayer.wiring.executor.Spread": "drawn anew for each invocation",
     "delayer.use_cases.flow.view.BlocksInView": "remembers what its execution environment has read",
     "delayer.use_cases.limits.seats.Held": "counts the seats of its execution environment that are in use",

@@ -8,7 +8,7 @@ from attrs import define, field
 
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
 from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
-from delayer_client.testing.clock import HandClock, NotYet
+from delayer_client.testing.clock import HandClock, NotYet, TargetRaised
 
 AGAIN_AFTER: Final = MINUTE  # a message that its function has failed at
 
@@ -64,6 +64,9 @@ class Deliveries:
             failed = self.handle([message])
         except NotYet as early:
             self._put(early.until, message)
+        except TargetRaised:
+            self._put(self.clock.now() + AGAIN_AFTER, message)
+            raise
         else:
             if failed:
                 self._put(self.clock.now() + AGAIN_AFTER, message)

@@ -1,4 +1,4 @@
-"""The clock of a fake: nobody sleeps, and it is moved by hand."""
+"""The clock of a fake: nobody sleeps, and it is moved by hand. And what else interrupts a function."""
 
 from delayer.core.schedule.instants import Millis
 from delayer.fakes import ManualClock
@@ -10,6 +10,14 @@ class NotYet(BaseException):
     def __init__(self, until: Millis) -> None:
         super().__init__(until)
         self.until = until
+
+
+class TargetRaised(BaseException):
+    """What a test answers for its targets has raised: it is the test's, and no failed attempt."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(repr(error))
+        self.error = error
 
 
 class HandClock(ManualClock):

@@ -1,27 +1,28 @@
 """A Delayer in memory, for the tests of those who use one."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from delayer.aws.http import problems
+from delayer.aws.http.requests import ANONYMOUS
 from delayer.core.schedule.instants import SECOND, Millis
+from delayer_client import AsyncDelayer, Delayer, Nothing
 from delayer_client.testing.attempts import Answer, Answers, Attempt
+from delayer_client.testing.clock import TargetRaised
 from delayer_client.testing.routes import Found
 from delayer_client.testing.stack import FakeStack
 from delayer_client.testing.targets import datetime_of
 from delayer_client.testing.transport import Answered, FakeTransport
 
-if TYPE_CHECKING:
-    from delayer_client import AsyncDelayer, Delayer
-
 URL: Final = "http://delayer.fake"
 START: Final = datetime(2027, 1, 4, 9, 0, tzinfo=UTC)  # a Monday
+NO_ACTIONS: Final[Mapping[str, Mapping[str, Any]]] = {}
 SUCCEEDS: Final = Answer.http(200)
 
 
@@ -39,10 +40,13 @@ class FakeDelayer:
             fake.advance(timedelta(minutes=5))
             assert [one.schedule_id for one in fake.handed_over] == [schedule.id]
 
-    `start` is where its clock begins; `owner` is who calls, if a call names nobody.
+    `start` is where its clock begins; `owner` is who calls, if a call names nobody. `actions` are the types of other
+    stacks, each with the JSON Schema of its fields, as `GET /actions` of a stack shows it.
     """
 
-    def __init__(self, *, start: datetime = START, owner: str = "") -> None:
+    def __init__(
+        self, *, start: datetime = START, owner: str = "", actions: Mapping[str, Mapping[str, Any]] = NO_ACTIONS
+    ) -> None:
         self._lock = Lock()  # what answers for a target may call the fake, from any thread: it is free meanwhile
         self._is_settling = False
         self._answers: Answers = succeeds
@@ -51,6 +55,8 @@ class FakeDelayer:
         self._is_down = False
         self._stack = FakeStack(start=instant_of(start), answers=self._asked)
         self._owner = owner
+        for kind, schema in actions.items():
+            self._stack.register(kind, schema)
 
     def __enter__(self) -> Self:
         return self
@@ -72,17 +78,32 @@ class FakeDelayer:
         """Where it seems to be. Nothing is ever looked up."""
         return URL
 
-    def client(self, **settings: Any) -> "Delayer":
-        """A client of it; `settings` are those of Delayer."""
-        from delayer_client import Delayer
+    def client(self, **settings: Any) -> Delayer:
+        """A client of it; `settings` are those of Delayer. While it waits, the clock of the fake goes on."""
+        return Delayer(self.url, **{**self._settings, "sleep": self._slept, **settings})
 
-        return Delayer(self.url, transport=self.transport, **settings)
-
-    def async_client(self, **settings: Any) -> "AsyncDelayer":
+    def async_client(self, **settings: Any) -> AsyncDelayer:
         """The same, for asyncio."""
-        from delayer_client import AsyncDelayer
 
-        return AsyncDelayer(self.url, transport=self.transport, **settings)
+        async def slept(seconds: float) -> None:
+            self._slept(seconds)
+
+        return AsyncDelayer(self.url, **{**self._settings, "sleep": slept, **settings})
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """Nothing of the environment counts here."""
+        return {
+            "transport": self.transport,
+            "credentials": Nothing(),
+            "owner": self._owner or ANONYMOUS,
+            "now": lambda: self.now,
+        }
+
+    def _slept(self, seconds: float) -> None:
+        """An attempt takes no time: what answers for a target repeats its calls at once."""
+        if not self._is_settling:
+            self.advance(timedelta(seconds=seconds))
 
     # ------------------------------------------------------------ time
 
@@ -122,7 +143,10 @@ class FakeDelayer:
         return tuple(self._stack.targets.reached)
 
     def answer(self, answers: Answers | Answer) -> None:
-        """How targets answer from now on: always the same, or as a function of the attempt says."""
+        """How targets answer from now on: always the same, or as a function of the attempt says.
+
+        What the function raises, an assertion that fails, is raised where the test moves the clock or makes its call.
+        """
         self._answers = answers if callable(answers) else lambda _attempt: answers
 
     def answer_next(self, *answers: Answer) -> None:
@@ -135,6 +159,8 @@ class FakeDelayer:
         self._lock.release()
         try:
             return self._answers(attempt)
+        except Exception as error:
+            raise TargetRaised(error) from error
         finally:
             self._lock.acquire()
 
@@ -179,6 +205,8 @@ class FakeDelayer:
         is_first, self._is_settling = not self._is_settling, True
         try:
             yield is_first
+        except TargetRaised as raised:
+            raise raised.error from None
         finally:
             self._is_settling = not is_first
 

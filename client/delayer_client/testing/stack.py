@@ -4,12 +4,16 @@ Of what AWS does here nothing fails, and nothing takes time: a stream is read an
 moment. So there is no minute task, whose work is to find what is due: what enters the delayer period leaves its table.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from attrs import define, evolve, field
 
+from delayer.core.actions.action_type import ActionType
+from delayer.core.actions.foreign import check
+from delayer.core.actions.registration import Registration
 from delayer.core.history.events import Event, LifecycleRecord, of_record, of_row
 from delayer.core.schedule.bucket import RecordKey
 from delayer.core.schedule.instants import DAY, SECOND, Millis, minute_of, start_of
@@ -34,6 +38,7 @@ from delayer_client.testing.targets import Targets
 STEPS_SERIES: Final = frozenset({"occurrence", "relaxed-occurrence"})  # the filter of the queue of series-stepper
 NO_STEP: Final = frozenset(f"delayer.schedule.{one}" for one in ("scheduled", "enqueued", "redriven"))
 HTTP_TARGET: Final = "delayer.targets.http_request"
+OTHER_STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/actions/1c2d"
 RUNTIME: Final = "delayer.aws.runtime.environment"
 SETTINGS: Final = {"API_AUTHORIZATION": "NONE", "ALLOW_PRIVATE_TARGETS": "true"}
 
@@ -161,13 +166,23 @@ class FakeStack(StackInMemory):
             ),
         )
 
+    def register(self, kind: str, schema: Mapping[str, Any]) -> None:
+        """An action type of another stack, by the JSON Schema of its fields. Raises Unsafe, as its deployment fails."""
+        fields = {"type": {"const": kind}, **schema.get("properties", {})}
+        required = [*dict.fromkeys(("type", *schema.get("required", ())))]
+        whole = {"type": "object", "additionalProperties": False, **schema, "required": required, "properties": fields}
+        action = ActionType(type=kind, schema=json.dumps(whole))
+        check(action)
+        self.action_rows.write(kind, (Registration(action=action, stack=OTHER_STACK, token=kind),), ())
+        self.queues_of_actions[kind] = self.http_queue
+
     def _serve(self, queue: Any, handle: Callable[[Sequence[ReceivedMessage]], Sequence[str]]) -> None:
         queue.handle = handle
 
     def function(self, name: str) -> Any:
         """The module of a function, as it is deployed, with its targets in the place of the network."""
         if name not in self._functions:
-            instead = {
+            instead: dict[str, Mapping[str, object]] = {
                 HTTP_TARGET: {"HttpTarget": lambda **_: self.targets},
                 RUNTIME: {"setting": SETTINGS.__getitem__},
             }

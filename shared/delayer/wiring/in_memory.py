@@ -140,7 +140,7 @@ class StackSettings:
     max_live: int = 1  # the journal counts, whether there is a limit or not
 
 
-@frozen
+@frozen(kw_only=True)
 class FunctionPorts:
     """The bundle of one function: each port as the stack lets the function have it."""
 
@@ -283,7 +283,7 @@ class StackInMemory:
 
     def ports(self, function: str) -> FunctionPorts:
         """The bundle of one function."""
-        return FunctionPorts(self, function)
+        return FunctionPorts(stack=self, source=function)
 
     # ------------------------------------------------------------ how a function sees it
 

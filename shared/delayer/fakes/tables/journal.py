@@ -9,7 +9,7 @@ from delayer.core.history.events import Event, expiry_of
 from delayer.core.ledger.lifecycle import EventType
 from delayer.core.schedule.instants import DAY, Millis
 from delayer.core.schedule.schedule_id import address_of
-from delayer.fakes.tables.registry import page_of
+from delayer.fakes.tables.registry import NOBODY, InDueOrder
 from delayer.ports.journal import JournalEntry, PastOccurrence, PastOccurrences
 from delayer.ports.registry import Member, Members
 
@@ -22,7 +22,7 @@ class MemoryJournal:
 
     histories: dict[str, dict[str, Event]] = Factory(dict)
     beginnings: dict[tuple[str, str], Event] = Factory(dict)  # by owner and schedule
-    owners: dict[str, dict[str, Member]] = Factory(dict)
+    owners: dict[str, InDueOrder] = Factory(dict)
     expires: dict[str, Millis] = Factory(dict)  # when an event may be forgotten, by its id
     series: dict[tuple[str, str], dict[str, PastOccurrence]] = Factory(dict)
 
@@ -35,7 +35,7 @@ class MemoryJournal:
             else:
                 self.beginnings[event.owner, event.schedule_id] = event
                 member = Member(schedule_id=event.schedule_id, created_at=event.at)
-                self.owners.setdefault(event.owner, {})[event.schedule_id] = member
+                self.owners.setdefault(event.owner, InDueOrder())[event.schedule_id] = member
             if which := entry.occurrence:
                 past = PastOccurrence(schedule_id=event.schedule_id, number=which.number, time=which.time)
                 self.series.setdefault((event.owner, which.series), {})[event.schedule_id] = past
@@ -48,7 +48,7 @@ class MemoryJournal:
         return tuple(sorted(events, key=lambda event: event.order))
 
     def owned(self, owner: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
-        return page_of(self.owners.get(owner, {}), since, until, after, at_most)
+        return self.owners.get(owner, NOBODY).page(since, until, after, at_most)
 
     def occurrences(self, owner: str, series: str, after: str, at_most: int) -> PastOccurrences:
         found = self.series.get((owner, series), {})

@@ -1,8 +1,7 @@
 """The registry."""
 
-from collections.abc import Mapping
-from functools import lru_cache
-from typing import Protocol
+from bisect import bisect_left, bisect_right, insort
+from typing import Final, Protocol
 
 from attrs import Factory, define
 
@@ -21,6 +20,42 @@ class WritesSchedules(PutsSchedules, DeletesSchedules, Protocol):
     """The schedules table, or the tables of all lanes."""
 
 
+class InDueOrder(dict[str, Member]):
+    """The members of a list, which is read page by page: it stays quick however long it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: list[tuple[Millis, str]] = []
+
+    def __setitem__(self, schedule_id: str, member: Member) -> None:
+        if schedule_id not in self:
+            insort(self._places, _place(schedule_id))
+        super().__setitem__(schedule_id, member)
+
+    def leave(self, schedule_id: str) -> None:
+        """It is no member any more, if it was one."""
+        if super().pop(schedule_id, None):
+            del self._places[bisect_left(self._places, _place(schedule_id))]
+
+    def page(self, since: Millis, until: Millis, after: str, at_most: int) -> Members:
+        """Some of those that are due within a time, behind the one named by `after`."""
+        first = bisect_left(self._places, (since, ""))
+        if after:
+            first = max(first, bisect_right(self._places, _place(after)))
+        end = bisect_left(self._places, (until, ""))
+        found = [schedule_id for _, schedule_id in self._places[first : min(end, first + at_most)]]
+        return Members(
+            members=tuple(self[one] for one in found), more=found[-1] if found and end > first + at_most else ""
+        )
+
+
+def _place(schedule_id: str) -> tuple[Millis, str]:
+    return address_of(schedule_id).due, schedule_id
+
+
+NOBODY: Final = InDueOrder()
+
+
 @define(kw_only=True)
 class MemoryRegistry:
     """Port Registry."""
@@ -29,7 +64,7 @@ class MemoryRegistry:
     ledger: MemoryLedger
     names: dict[tuple[str, str], NameRow] = Factory(dict)
     requests: dict[tuple[str, str], RequestRow] = Factory(dict)
-    groups: dict[tuple[str, str], dict[str, Member]] = Factory(dict)
+    groups: dict[tuple[str, str], InDueOrder] = Factory(dict)
     connections: MemoryConnections = Factory(MemoryConnections)
 
     def named(self, owner: str, name: str) -> NameRow | None:
@@ -39,7 +74,7 @@ class MemoryRegistry:
         return self.requests.get((owner, key))
 
     def members(self, owner: str, group: str, since: Millis, until: Millis, after: str, at_most: int) -> Members:
-        return page_of(self.groups.get((owner, group), {}), since, until, after, at_most)
+        return self.groups.get((owner, group), NOBODY).page(since, until, after, at_most)
 
     def create(self, transaction: ScheduleTransaction) -> bool:
         if transaction.delete or transaction.end:
@@ -50,9 +85,9 @@ class MemoryRegistry:
         if not self.replace(transaction):
             return False
         new, old = transaction.put, transaction.end.row.schedule_id if transaction.end else ""
-        members = self.groups.get((new.owner, new.definition.group), {})
+        members = self.groups.get((new.owner, new.definition.group), NOBODY)
         if old and new.id in members:
-            members.pop(old, None)
+            members.leave(old)
             members[new.id] = Member(schedule_id=new.id, created_at=address_of(old).due)
         if old and transaction.connection:
             self.connections.leave(new.owner, transaction.connection, old)
@@ -100,26 +135,13 @@ class MemoryRegistry:
 
     def _join(self, schedule: Schedule) -> None:
         if group := schedule.definition.group:
-            members = self.groups.setdefault((schedule.owner, group), {})
+            members = self.groups.setdefault((schedule.owner, group), InDueOrder())
             members[schedule.id] = Member(schedule_id=schedule.id, created_at=schedule.created_at)
 
 
 def _changes(transaction: ScheduleTransaction) -> list[LedgerChange]:
     first = [LedgerChange(row=transaction.put_row)] if transaction.put_row else []
     return first + ([transaction.end] if transaction.end else [])
-
-
-def page_of(members: Mapping[str, Member], since: Millis, until: Millis, after: str, at_most: int) -> Members:
-    """A page of a list in due order."""
-    first = _place(after) if after else (since, "")
-    rest = [one for one in sorted(members, key=_place) if first < _place(one) and since <= _place(one)[0] < until]
-    page = tuple(members[schedule_id] for schedule_id in rest[:at_most])
-    return Members(members=page, more=rest[at_most - 1] if len(rest) > at_most else "")
-
-
-@lru_cache(maxsize=100_000)
-def _place(schedule_id: str) -> tuple[Millis, str]:
-    return address_of(schedule_id).due, schedule_id
 
 
 @define

@@ -1,0 +1,47 @@
+"""A page of a list costs what is on it, however long the list is. `python -m bench.lists` measures the time."""
+
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from bench import lists
+from delayer.fakes.tables import registry
+from delayer.fakes.tables.ledger import MemoryLedger
+
+
+def rows_read(do: Callable[[], Any]) -> int:
+    """How many rows of the ledger are asked for."""
+    with patch.object(MemoryLedger, "read", autospec=True, side_effect=MemoryLedger.read) as read:
+        do()
+    return read.call_count
+
+
+@pytest.mark.parametrize("query", lists.LISTS.values(), ids=lists.LISTS)
+def test_the_length_of_a_list_is_not_read(query: str) -> None:
+    short, long = lists.filled(300), lists.filled(1200)
+    assert rows_read(lambda: short.get(f"/schedules?limit=50{query}")) == rows_read(
+        lambda: long.get(f"/schedules?limit=50{query}")
+    )
+
+
+def test_a_list_is_in_due_order_whatever_the_order_of_its_members() -> None:
+    http = lists.filled(300)
+    listed: list[str] = []
+    cursor = ""
+    while True:
+        page = http.get(f"/schedules?limit=70{cursor}").json()
+        listed += [one["pointInTime"] for one in page["schedules"]]
+        if "nextCursor" not in page:
+            break
+        cursor = f"&cursor={page['nextCursor']}"
+    assert listed == sorted(listed)
+    assert len(listed) == 300
+
+
+def test_who_has_left_is_not_listed() -> None:
+    members = registry.InDueOrder()
+    members.leave("nobody")
+    assert members.page(0, 10, "", 5).members == ()
+    assert list(members) == []

@@ -1,0 +1,42 @@
+"""A stack does what the fake of the client does: tests/client/testing holds that to the same scenarios."""
+
+import time
+from collections.abc import Mapping
+
+import httpx
+import pytest
+from attrs import frozen
+
+from tests.client.testing import scenarios, scenarios_of_series
+from tests.client.testing.subject import Api
+from tests.e2e.client import Client
+
+SCENARIOS = {one.__name__: one for one in (*scenarios.SCENARIOS, *scenarios_of_series.SCENARIOS)}
+
+
+@frozen
+class Stack:
+    """Subject, on the emulator."""
+
+    client: Client
+    http: httpx.Client
+
+    @property
+    def target(self) -> str:
+        return self.client.receiver.url
+
+    def answer(self, path: str, status: int, times: int = 1_000) -> None:
+        self.client.receiver.fail_first(path, times, status)
+
+    def arrived(self, path: str) -> list[Mapping[str, str]]:
+        return [one.headers for one in self.client.receiver.of(path)]
+
+    def pass_time(self, seconds: float) -> None:
+        """For real: what is tested is the time of a stack."""
+        time.sleep(seconds)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_stack_does_as_the_fake_does(name: str, client: Client) -> None:
+    with httpx.Client(base_url=client.stack.api_url, timeout=30) as http:
+        SCENARIOS[name](Api(Stack(client, http), f"/same/{name}"))
