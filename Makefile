@@ -123,7 +123,7 @@ deploy: ## deploy to AWS with the SAM CLI (STACK=delayer PARAMETERS="Actions=htt
 	@echo "Check that it keeps its promises there: make verify URL=<the output ApiUrl> (docs/verify.md)"
 
 verify: $(INSTALLED) ## check what a deployed stack promises (URL=https://… STACK=delayer TOKEN=…; ARGS=--help)
-	@PYTHONPATH=shared $(BIN)/python -m operate.verify --stack $(STACK) $(if $(URL),--url $(URL)) $(ARGS)
+	@$(BIN)/python -m operate.verify --stack $(STACK) $(if $(URL),--url $(URL)) $(ARGS)
 
 restore: $(INSTALLED) ## copy restored tables into a stack (STACK=delayer; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m operate.restore --stack $(STACK) $(ARGS)

@@ -9,20 +9,21 @@ import json
 import shlex
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import boto3
 from botocore.exceptions import BotoCoreError
 
-from operate.function import CONFIG, Failed, Function, Interrupted, Say, add_stack, printable
+from delayer_client.operator.bulk import DONE, Bulk, Unfinished, Where
+from delayer_client.operator.credentials import ONCE
+from delayer_client.operator.dead_letters import DeadLetters
+from delayer_client.operator.errors import Interrupted, OperatorError
+from delayer_client.operator.function import OperatorFunction
+from operate.function import Say, add_stack, printable
 
 FUNCTION: Final = "operator-dead-letters"
-CONDITIONS: Final = ("prefix", "reason", "from", "until", "owner", "group")
-DONE: Final = {"redrive": "redriven", "discard": "discarded"}
-PATIENCE: Final = 5  # calls in a row that may fail
-PAUSE: Final = 5  # seconds between them
+CONDITIONS: Final = ("prefix", "reason", "from", "until", "owner", "group", "action")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -57,6 +58,7 @@ def add_command_for_many(commands: Any, name: str, what: str) -> None:
     added.add_argument("--until", metavar="TIME", help="stored before this time (default: now)")
     added.add_argument("--owner", metavar="NAME", help="schedules of this owner")
     added.add_argument("--group", metavar="NAME", help="schedules of this group")
+    added.add_argument("--action", metavar="TYPE", help="schedules with an action of this type: http-request")
     added.add_argument("--dry-run", action="store_true", help="change nothing; show counts, and examples by reason")
     added.add_argument("--per-second", type=int, metavar="N", help="schedules per second (default: 50; 10 to 1000)")
     added.add_argument("--after", default="", metavar="KEY", help="go on after this key, as a stopped run has printed")
@@ -70,9 +72,9 @@ def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = boto3.
     if problem:
         made.error(problem)
     try:
-        client = make("lambda", config=CONFIG)
-        return carry_out(given, Function(client, f"{given['stack']}-{FUNCTION}"), say, sleep)
-    except (Failed, BotoCoreError) as error:
+        function = OperatorFunction(make("lambda", config=ONCE), f"{given['stack']}-{FUNCTION}")
+        return carry_out(given, DeadLetters(function), say, sleep)
+    except (OperatorError, BotoCoreError) as error:
         print(printable(str(error)), file=sys.stderr)
         return 1
 
@@ -92,133 +94,89 @@ def contradiction(given: dict[str, Any]) -> str:
     return ""
 
 
-def carry_out(given: dict[str, Any], function: Function, say: Say, sleep: Callable[[float], None]) -> int:
+def carry_out(given: dict[str, Any], letters: DeadLetters, say: Say, sleep: Callable[[float], None]) -> int:
     """One command."""
     try:
         match given:
             case {"command": "list", "prefix": prefix}:
-                return show_list(function, prefix, say)
-            case {"key": str(key), "command": command}:
-                say(json.dumps(function({"command": command, "key": key}), indent=2))
+                for one in letters.list(prefix):
+                    say(printable(f"{one.at:24}  {one.key}  {one.reason}"))
                 return 0
-        return Run(given, function, say, sleep)()
+            case {"key": str(key), "command": command}:
+                say(json.dumps(letters.ask({"command": command, "key": key}), indent=2))
+                return 0
+        return Run(given, letters, say, sleep)()
     except Interrupted as error:
-        raise Failed(f"The call failed: {error}") from error
-
-
-def show_list(function: Function, prefix: str, say: Say) -> int:
-    """All pages, a line for each."""
-    after = ""
-    while True:
-        page = function({"command": "list", "prefix": prefix, "after": after})
-        for one in page["deadLetters"]:
-            say(printable(f"{one.get('at', ''):24}  {one['key']}  {one['reason']}"))
-        after = page.get("next", "")
-        if not after:
-            return 0
+        raise OperatorError(f"The call failed: {error}") from error
 
 
 class Run:
-    """A command for many, call after call."""
+    """A command for many, call after call, as a terminal shows it."""
 
-    def __init__(self, given: dict[str, Any], function: Function, say: Say, sleep: Callable[[float], None]) -> None:
+    def __init__(self, given: dict[str, Any], letters: DeadLetters, say: Say, sleep: Callable[[float], None]) -> None:
         self.given = given
-        self.function = function
         self.say = say
-        self.sleep = sleep
-        self.done = DONE[given["command"]]
-        self.where = {name: given[name] for name in CONDITIONS if given[name]}
-        self.after: str = given["after"]
-        self.counts: Counter[str] = Counter()
-        self.refused: Counter[str] = Counter()
-        self.reasons: dict[str, dict[str, Any]] = {}
+        conditions = {"since" if name == "from" else name: given[name] or "" for name in CONDITIONS}
+        self.bulk: Bulk = letters.many(
+            given["command"],
+            Where(**conditions),
+            dry_run=given["dry_run"],
+            per_second=given["per_second"] or 0,
+            after=given["after"],
+            sleep=sleep,
+        )
+        self.result = self.bulk.result
 
     def __call__(self) -> int:
         """0: everything was looked at. Otherwise it says how to go on, and the status is 1."""
         try:
-            if self._is_finished():
-                self._report("Done")
-                return 0
+            for result in self.bulk.steps():
+                if result.is_complete:
+                    self._report("Done")
+                    return 0
+                shown = f"interrupted: {result.problem}" if result.problem else self._counts()
+                self.say(printable(f"  {shown}"))
         except KeyboardInterrupt:
             self.say("")
-        except Failed:
-            if self.after:
+        except Unfinished:
+            pass
+        except OperatorError:
+            if self.result.after:
                 self._stopped()
             raise
         self._stopped()
         return 1
 
-    def _is_finished(self) -> bool:
-        """False: it failed too often without getting any further."""
-        failures = 0
-        while failures < PATIENCE:
-            before = self.after
-            more, problem = self._call()
-            if not more:
-                return True
-            failures = failures + 1 if problem and self.after == before else 0
-            self.say(printable(f"  interrupted: {problem}" if problem else f"  {self._counts()}"))
-            if problem:
-                self.sleep(PAUSE)
-        return False
-
     def _stopped(self) -> None:
         self._report("Stopped")
         self.say(f"To go on: {self.command_to_go_on()}")
 
-    def _call(self) -> tuple[bool, str]:
-        """Whether there is more, and what went wrong."""
-        event = {
-            "command": self.given["command"],
-            "where": self.where,
-            "dryRun": self.given["dry_run"],
-            "after": self.after,
-        }
-        if self.given["per_second"]:
-            event["perSecond"] = self.given["per_second"]
-        try:
-            answer = self.function(event)
-        except Interrupted as error:
-            return True, str(error)
-        self._add(answer)
-        self.where["until"] = answer["until"]  # what fails again meanwhile is not met by this run
-        self.after = answer.get("next", self.after)
-        return "next" in answer, answer.get("interrupted", "")
-
-    def _add(self, answer: dict[str, Any]) -> None:
-        for name in ("lookedAt", "matched", self.done):
-            self.counts[name] += answer[name]
-        self.refused.update(answer["refused"])
-        for reason, found in answer.get("reasons", {}).items():
-            known = self.reasons.setdefault(reason, {"matched": 0, "sample": found["sample"]})
-            known["matched"] += found["matched"]
-
     def _counts(self) -> str:
-        would = "would be " if self.given["dry_run"] else ""
-        refused = self.refused.total()
+        would = "would be " if self.result.is_dry_run else ""
         return (
-            f"{self.counts['lookedAt']:,} looked at, {self.counts['matched']:,} matched, "
-            f"{self.counts[self.done]:,} {would}{self.done}, {refused:,} left as they are"
+            f"{self.result.looked_at:,} looked at, {self.result.matched:,} matched, "
+            f"{self.result.done:,} {would}{DONE[self.result.command]}, {self.result.refused.total():,} left as they are"
         )
 
     def _report(self, word: str) -> None:
         self.say(f"{word}: {self._counts()}.")
-        for reason, found in sorted(self.reasons.items(), key=lambda item: -item[1]["matched"]):
-            self.say(printable(f"  {found['matched']:,} stored because: {reason}"))
-            for key in found["sample"]:
+        for reason in sorted(self.result.reasons.values(), key=lambda one: -one.number):
+            self.say(printable(f"  {reason.number:,} stored because: {reason.text}"))
+            for key in reason.sample:
                 self.say(printable(f"      {key}"))
-        for reason, number in self.refused.most_common():
-            self.say(printable(f"  {number:,} left: {reason}"))
+        for text, number in self.result.refused.most_common():
+            self.say(printable(f"  {number:,} left: {text}"))
 
     def command_to_go_on(self) -> str:
         """As it is typed into a shell."""
         words = ["--stack", self.given["stack"], self.given["command"]]
-        for name, value in self.where.items():
+        conditions = self.bulk.where.as_sent() | ({"until": self.result.until} if self.result.until else {})
+        for name, value in conditions.items():
             words += [f"--{name}", value]
         words += ["--dry-run"] if self.given["dry_run"] else []
         words += ["--per-second", str(self.given["per_second"])] if self.given["per_second"] else []
-        words += ["--after", self.after] if self.after else []
-        words += [] if self.where else ["--all"]
+        words += ["--after", self.result.after] if self.result.after else []
+        words += [] if conditions else ["--all"]
         return f"make dead-letters ARGS={shlex.quote(shlex.join(words))}"
 
 

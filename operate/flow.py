@@ -11,7 +11,10 @@ from typing import Any, Final
 import boto3
 from botocore.exceptions import BotoCoreError
 
-from operate.function import CONFIG, Failed, Function, Interrupted, Say, add_stack, printable
+from delayer_client.operator.credentials import ONCE
+from delayer_client.operator.errors import Interrupted, OperatorError
+from delayer_client.operator.function import OperatorFunction
+from operate.function import Say, add_stack, printable
 
 FUNCTION: Final = "operator-flow"
 TARGET: Final = (
@@ -84,11 +87,11 @@ def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = boto3.
         made.error("give --rate, --concurrency, or both")
     function = f"{given.pop('stack')}-{FUNCTION}"
     try:
-        result = Function(make("lambda", config=CONFIG), function)(given)
+        result = OperatorFunction(make("lambda", config=ONCE), function)(given)
     except Interrupted as error:
         print(printable(f"The call failed: {error}. To repeat it does no harm."), file=sys.stderr)
         return 1
-    except (Failed, BotoCoreError) as error:
+    except (OperatorError, BotoCoreError) as error:
         print(printable(str(error)), file=sys.stderr)
         return 1
     for line in lines(given["command"], result):

@@ -9,17 +9,17 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError
 
-if TYPE_CHECKING:
-    from mypy_boto3_lambda import LambdaClient
+from delayer_client.operator.credentials import ONCE
+from delayer_client.operator.errors import OperatorError
+from delayer_client.operator.function import OperatorFunction
+from operate.function import Say, add_stack, printable
 
 FUNCTION: Final = "operator-owner-policy"
-CONFIG: Final = Config(read_timeout=60, connect_timeout=5, retries={"total_max_attempts": 1, "mode": "standard"})
 RULES: Final = """\
 A policy is a JSON object. Each rule may be left out: then the default counts, and without one nothing but the settings
 of the stack. null takes a rule of the default away.
@@ -33,12 +33,6 @@ of the stack. null takes a rule of the default away.
   aheadSeconds       how far ahead a time may be
 """
 
-Say = Callable[[str], None]
-
-
-class Failed(Exception):
-    """The command cannot be carried out; the text says why, and what to do."""
-
 
 def parser() -> argparse.ArgumentParser:
     """The parser, with the text that `--help` shows."""
@@ -50,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
         f"permission lambda:InvokeFunction on <stack>-{FUNCTION}. A change counts after ten seconds.\n\n{RULES}",
         epilog='Example: set --owner arn:aws:iam::123456789012:role/orders --json \'{"hosts": ["*.example.com"]}\'',
     )
-    made.add_argument("--stack", default="delayer", metavar="NAME", help="name of the stack (default: delayer)")
+    add_stack(made)
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("list", help="the default, and the owners that have a policy of their own")
     _add(commands, "show", "what is kept for an owner, and what counts together with the default")
@@ -92,21 +86,21 @@ def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = boto3.
     given = vars(made.parse_args(argv))
     try:
         event = event_of(given)
-        client = make("lambda", config=CONFIG)
-        return carry_out(event, lambda one: ask(client, f"{given['stack']}-{FUNCTION}", one), say)
-    except (Failed, BotoCoreError) as error:
+        function = OperatorFunction(make("lambda", config=ONCE), f"{given['stack']}-{FUNCTION}")
+        return carry_out(event, function, say)
+    except (OperatorError, BotoCoreError) as error:
         print(printable(str(error)), file=sys.stderr)
         return 1
 
 
 def event_of(given: dict[str, Any]) -> dict[str, Any]:
-    """The payload of the invocation. Raises Failed."""
+    """The payload of the invocation. Raises OperatorError."""
     event: dict[str, Any] = {"command": given["command"], "owner": given.get("owner", "")}
     document = _document(given)
     if document is not None:
         event["policy"] = document
     elif given["command"] == "set":
-        raise Failed("give the policy: --json '{…}' or --file FILE")
+        raise OperatorError("give the policy: --json '{…}' or --file FILE")
     if "revision" in given:
         event |= {"over": given["revision"], "by": given["by"] or getpass.getuser()}
     if "schedule" in given:
@@ -119,32 +113,14 @@ def _document(given: dict[str, Any]) -> Any:
     try:
         return None if text is None else json.loads(text)
     except ValueError as error:
-        raise Failed(f"the policy is no JSON: {error}") from error
+        raise OperatorError(f"the policy is no JSON: {error}") from error
 
 
 def _text_of(file: str) -> str:
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text()
     except (OSError, ValueError) as error:
-        raise Failed(f"{file} cannot be read: {error}") from error
-
-
-def ask(client: "LambdaClient", name: str, event: dict[str, Any]) -> dict[str, Any]:
-    """The result of one command. Raises Failed."""
-    try:
-        answer = client.invoke(FunctionName=name, Payload=json.dumps(event).encode())
-        content = json.loads(answer["Payload"].read())
-    except ClientError as error:
-        code, text = error.response["Error"]["Code"], error.response["Error"].get("Message", "")
-        if code == "ResourceNotFoundException":
-            text = f"there is no function {name}: check --stack, the region, the account"
-        raise Failed(f"AWS refused the call ({code}): {text}") from error
-    if answer.get("FunctionError"):
-        raise Failed(f"{name} failed: {content.get('errorMessage', content)}")
-    if not content["ok"]:
-        raise Failed(content["error"])
-    result: dict[str, Any] = content["result"]
-    return result
+        raise OperatorError(f"{file} cannot be read: {error}") from error
 
 
 def carry_out(event: dict[str, Any], ask_function: Callable[[dict[str, Any]], dict[str, Any]], say: Say) -> int:
@@ -155,11 +131,6 @@ def carry_out(event: dict[str, Any], ask_function: Callable[[dict[str, Any]], di
         result = ask_function({**event, "after": result["next"]})
         say(printable(json.dumps(result["owners"], indent=2)))
     return 2 if result.get("allowed") is False else 0
-
-
-def printable(text: str) -> str:
-    """The name of an owner is its own: nothing in it may command a terminal."""
-    return "".join(one if one.isprintable() or one == "\n" else "?" for one in text)
 
 
 if __name__ == "__main__":

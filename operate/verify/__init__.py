@@ -1,1 +1,1 @@
-"""`python -m operate.verify`: checks what a deployed stack promises, by using it."""
+"""`python -m operate.verify`: the command line of `delayer_client.operator.verify`."""

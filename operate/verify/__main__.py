@@ -3,25 +3,23 @@
 import signal
 import sys
 
-from local.command.progress import console
+from delayer_client.operator.verify import Verification
+from local.command.progress import console, step
 from local.command.run import interrupt
 from operate.verify.options import parse
-from operate.verify.results.findings import exit_status
-from operate.verify.results.report import show
-from operate.verify.run import begin, verify
+from operate.verify.tables import show
 
 
 def main() -> int:
     """0 if everything that was asked for was checked and held, otherwise 1."""
     signal.signal(signal.SIGTERM, interrupt)
-    session = begin(parse())
     try:
-        verify(session)
+        report = Verification(parse(), step=step, say=lambda line: console.print(line, markup=False)).run()
     except KeyboardInterrupt:
         print("\nStopped. What was made is removed.")
         return 1
-    show(session, console)
-    return exit_status(session.findings)
+    show(report, console)
+    return report.exit_status
 
 
 if __name__ == "__main__":

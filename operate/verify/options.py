@@ -4,36 +4,7 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from attrs import field, frozen
-
-PARTS = (
-    "concurrency",
-    "near",
-    "bulk",
-    "races",
-    "refused",
-    "signatures",
-    "redrive",
-    "series",
-    "policies",
-    "relaxed",
-    "far",
-    "canary",
-)
-LONGEST_BATCH = 100
-
-
-@frozen(kw_only=True)
-class Options:
-    """What is checked, and where."""
-
-    url: str  # of the API, without a slash at its end
-    token: str = field(default="", repr=False)  # of a JWT; empty for none
-    stack: str = "delayer"  # CloudFormation's name of it
-    parts: tuple[str, ...] = PARTS
-    bulk: int = LONGEST_BATCH  # schedules in the one batch
-    allowed_ms: int = 1000  # lateness of a single schedule; five times as much within the batch
-    canary_seconds: int = 240  # how long to wait for the canary's first figure
+from delayer_client.operator.verify import LONGEST_BATCH, PARTS, Options
 
 
 def parse(argv: Sequence[str] | None = None) -> Options:

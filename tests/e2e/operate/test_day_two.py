@@ -31,7 +31,7 @@ def command(stack: EmulatedStack, *arguments: str) -> "subprocess.Popen[str]":
     keys = stack.clients.session.get_credentials()
     assert keys is not None
     settings = {
-        "PYTHONPATH": "shared",
+        "PYTHONPATH": "shared:client",
         "AWS_ENDPOINT_URL": stack.aws_endpoint_url,
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_ACCESS_KEY_ID": keys.access_key,

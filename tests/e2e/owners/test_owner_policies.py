@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from delayer.core.schedule.instants import SECOND
-from operate.owner_policy import ask, event_of, main, parser
+from delayer_client.operator.function import OperatorFunction
+from operate.owner_policy import event_of, main, parser
 from tests.e2e.client import Client, now
 from tests.e2e.test_lifecycle import owner, request
 
@@ -16,7 +17,7 @@ KNOWN_AFTER = 12  # seconds
 
 
 def command(client: Client, *words: str) -> dict[str, Any]:
-    return ask(client.stack.client("lambda"), NAME, event_of(vars(parser().parse_args(words))))
+    return OperatorFunction(client.stack.client("lambda"), NAME)(event_of(vars(parser().parse_args(words))))
 
 
 def posted(client: Client, name: str, path: str, seconds: int = 3600) -> tuple[int, dict[str, Any]]:

@@ -12,8 +12,9 @@ from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutErro
 
 from delayer.core.schedule.instants import SECOND
 from delayer.use_cases.recovery.commands import respond
-from operate.dead_letters import PATIENCE, main, parser
-from operate.function import CONFIG
+from delayer_client.operator.bulk import PATIENCE
+from delayer_client.operator.credentials import ONCE
+from operate.dead_letters import main, parser
 from tests.samples import a_dead_letter
 from tests.unit.use_cases.recovery.test_bulk import a_claim_of, bulk_of, letter_of, stored
 from tests.world import World
@@ -59,7 +60,7 @@ class Terminal:
 
     def __call__(self, text: str) -> int:
         def make(service: str, config: object) -> Lambda:
-            assert (service, config) == ("lambda", CONFIG)
+            assert (service, config) == ("lambda", ONCE)
             return self.function
 
         return main(shlex.split(text), self.lines.append, make, self.slept.append)
@@ -105,7 +106,8 @@ def test_a_dry_run_shows_counts_and_examples_by_reason(world: World, run: Termin
 
 def test_all_conditions_are_passed_on(run: Terminal) -> None:
     conditions = (
-        "--prefix failed/ --reason x --from 2026-11-21T08:00:00Z --until 2026-11-21T09:00:00Z --owner o --group g"
+        "--prefix failed/ --reason x --from 2026-11-21T08:00:00Z --until 2026-11-21T09:00:00Z --owner o --group g "
+        "--action sqs-send"
     )
     assert run(f"redrive {conditions} --per-second 200 --after failed/k") == 0
     assert run.function.events == [
@@ -118,6 +120,7 @@ def test_all_conditions_are_passed_on(run: Terminal) -> None:
                 "until": "2026-11-21T09:00:00Z",
                 "owner": "o",
                 "group": "g",
+                "action": "sqs-send",
             },
             "dryRun": False,
             "perSecond": 200,

@@ -12,8 +12,8 @@ from botocore.exceptions import ClientError, NoCredentialsError
 from delayer.core.flow.block import opened
 from delayer.core.flow.party import Party
 from delayer.wiring import use_cases
+from delayer_client.operator.credentials import ONCE
 from operate.flow import main, parser
-from operate.function import CONFIG
 from tests.world import START, World
 
 OPEN = opened(Party(owner="ann", target="http-request api.example.com"), START, "HTTP 503 \x1b[2J")
@@ -52,7 +52,7 @@ class Terminal:
 
     def __call__(self, text: str) -> int:
         def make(service: str, config: object) -> Lambda:
-            assert (service, config) == ("lambda", CONFIG)
+            assert (service, config) == ("lambda", ONCE)
             return self.function
 
         self.lines.clear()

@@ -15,7 +15,7 @@ from delayer.core.schedule.schedule import Schedule
 PER_SECOND: Final = 50  # schedules, unless the command says otherwise
 SLOWEST, FASTEST = 10, 1000  # slower, and an object of a hundred schedules would not be done within one call
 COMMANDS: Final = ("redrive", "discard")
-FIELDS: Final = ("prefix", "reason", "from", "until", "owner", "group")
+FIELDS: Final = ("prefix", "reason", "from", "until", "owner", "group", "action")
 
 
 class WrongOrder(ValueError):
@@ -43,6 +43,7 @@ class Selection:
     reason: str = ""  # part of the reason, in small or capital letters
     owner: str = ""
     group: str = ""
+    action: str = ""  # its type
 
     def looks_at(self, key: str) -> bool:
         """What is brought back by itself is left alone, unless a discard asks for it by its prefix."""
@@ -55,11 +56,13 @@ class Selection:
         chosen = tuple(one for one in contents.schedules if self._takes(one))
         if chosen:
             return evolve(contents, schedules=chosen, others=len(contents.schedules) - len(chosen))
-        is_malformed = not contents.schedules and not self.group and self.owner in ("", filed.owner)
+        is_malformed = not (contents.schedules or self.group or self.action) and self.owner in ("", filed.owner)
         return contents if is_malformed else None
 
     def _takes(self, schedule: Schedule) -> bool:
-        return self.owner in ("", schedule.owner) and self.group in ("", schedule.definition.group)
+        definition = schedule.definition
+        is_of = self.owner in ("", schedule.owner) and self.group in ("", definition.group)
+        return is_of and (not self.action or self.action == definition.action_type)
 
 
 @frozen(kw_only=True)
@@ -99,6 +102,7 @@ def admit_order(given: Mapping[str, Any], now: Millis) -> Order:
             until=_instant(where, "until", now),
             owner=where.get("owner", ""),
             group=where.get("group", ""),
+            action=where.get("action", ""),
         ),
         per_second=per_second,
         dry_run=dry_run,

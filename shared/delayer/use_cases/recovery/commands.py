@@ -15,7 +15,7 @@ USAGE: Final = (
     'give {"command": "list", "prefix": "", "after": ""} '
     'or {"command": "show" | "redrive" | "discard", "key": "<from list>", "by": "<who you are>"} '
     'or {"command": "redrive" | "discard", "where": {"prefix": "", "reason": "", "from": "", "until": "", "owner": "", '
-    '"group": ""}, "dryRun": false, "perSecond": 50, "after": "", "by": "<who you are>"}'
+    '"group": "", "action": ""}, "dryRun": false, "perSecond": 50, "after": "", "by": "<who you are>"}'
 )
 
 

@@ -155,6 +155,8 @@ class Lambda:
         self.world = world
         self.name = ""
         self.raises: Exception | None = None
+        self.region_name = "eu-west-1"
+        self.meta = self
 
     def invoke(self, FunctionName: str, Payload: bytes) -> dict[str, Any]:  # noqa: N803 - boto3's names
         self.name = FunctionName

@@ -89,6 +89,8 @@ def a_batch(schedules: list[Schedule], malformed: int = 0) -> bytes:
         ({"owner": "somebody"}, "c"),
         ({"group": "g"}, "ad"),
         ({"group": "g", "reason": "broken"}, "d"),
+        ({"action": "sqs-send"}, "c"),
+        ({"action": "sqs-send", "owner": OWNER}, ""),
         ({"group": "g", "owner": "somebody"}, ""),
         ({"owner": "some"}, ""),
     ],
@@ -98,7 +100,8 @@ def test_what_is_selected_is_redriven_and_nothing_else(where: dict[str, str], ch
     world = World()
     a, b, c, d = many_schedules(4)
     a, d = (evolve(one, definition=evolve(one.definition, group="g")) for one in (a, d))
-    c = evolve(c, owner="somebody")
+    of_queue = '{"type":"sqs-send","queueUrl":"https://sqs.eu-west-1.amazonaws.com/1/delayer-target-a"}'
+    c = evolve(c, owner="somebody", definition=evolve(c.definition, action=of_queue))
     letters = {
         "a": letter_of(a, reason="late"),
         "b": letter_of(b, reason="gave up: HTTP 503", prefix=Prefix.FAILED),

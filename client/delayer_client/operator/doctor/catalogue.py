@@ -1,0 +1,18 @@
+"""All kinds of findings, in the order in which the doctor looks."""
+
+from typing import Final
+
+from delayer_client.operator.doctor.entry import Entry
+from delayer_client.operator.doctor.judge import account, alarms, api, canary, queues, readers, ticks, unseen, waiting
+
+CATALOGUE: Final[tuple[Entry, ...]] = (
+    *api.ENTRIES,
+    *ticks.ENTRIES,
+    *readers.ENTRIES,
+    *canary.ENTRIES,
+    *queues.ENTRIES,
+    *alarms.ENTRIES,
+    *waiting.ENTRIES,
+    *account.ENTRIES,
+    *unseen.ENTRIES,
+)

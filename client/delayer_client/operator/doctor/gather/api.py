@@ -1,0 +1,120 @@
+"""The API, asked as its owner asks it."""
+
+import base64
+import json
+import time
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+import httpx
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+
+from delayer_client.operator.credentials import is_here
+from delayer_client.operator.doctor.facts import Answer, ApiFacts, Caller, Unseen
+from delayer_client.operator.doctor.gather.seeing import seen
+from delayer_client.operator.errors import OperatorError
+from delayer_client.operator.stack import OperatorStack
+
+PATH: Final = "/schedules?limit=1"
+TIMEOUT: Final = httpx.Timeout(20, connect=5)
+
+
+def look(url: str, stack: OperatorStack | None, token: str, owner: str) -> ApiFacts:
+    """One call, and what is known of the caller."""
+    authorization, claim = _authorization(stack)
+    headers, shown_with = _shown(url, stack, token, authorization)
+    if owner:
+        headers["Delayer-Owner"] = owner
+    answer = _asked(url, headers, shown_with)
+    return ApiFacts(
+        answer=answer,
+        caller=Caller(owner=_owner(stack, token, owner, authorization, claim), authorization=authorization),
+    )
+
+
+def _authorization(stack: OperatorStack | None) -> tuple[str, str]:
+    """Of the stack, and the claim that names owners; empty if the stack cannot be read."""
+    try:
+        parameters = stack.parameters if stack else {}
+    except OperatorError:
+        parameters = {}
+    return parameters.get("ApiAuthorization", ""), parameters.get("JwtOwnerClaim", "sub")
+
+
+def _shown(url: str, stack: OperatorStack | None, token: str, authorization: str) -> tuple[dict[str, str], str]:
+    """The headers that say who calls: a token if there is one; signed if the stack wants it, or may want it."""
+    if token:
+        return {"Authorization": f"Bearer {token}"}, "token"
+    credentials = stack.aws.session.get_credentials() if stack else None
+    if stack is None or credentials is None or stack.is_local or authorization in ("NONE", "JWT"):
+        return {}, "nothing"
+    request = AWSRequest(method="GET", url=url + PATH)
+    SigV4Auth(credentials.get_frozen_credentials(), "execute-api", stack.region).add_auth(request)
+    return dict(request.headers.items()), "signature"
+
+
+def _asked(url: str, headers: Mapping[str, str], shown_with: str) -> Answer:
+    began, wall = time.monotonic(), time.time()
+    try:
+        response = httpx.get(
+            url + PATH,
+            headers=headers,
+            timeout=TIMEOUT,
+            follow_redirects=False,
+            trust_env=not is_here(url),  # no proxy leads back to this machine
+        )
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return Answer(url=url, status=0, shown_with=shown_with, error=str(error) or type(error).__name__)
+    took = time.monotonic() - began
+    return Answer(
+        url=url,
+        status=response.status_code,
+        shown_with=shown_with,
+        body=_object(response.content),
+        milliseconds=round(took * 1000),
+        ahead_seconds=_ahead(response.headers.get("date", ""), wall + took / 2),
+    )
+
+
+def _ahead(date: str, now: float) -> float | None:
+    """The header shows whole seconds: on average it is half a second behind."""
+    try:
+        return round(parsedate_to_datetime(date).timestamp() + 0.5 - now, 1) if date else None
+    except ValueError:
+        return None
+
+
+def _object(content: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(content)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _owner(stack: OperatorStack | None, token: str, owner: str, authorization: str, claim: str) -> str:
+    """As the stack makes it of the caller (docs/api.md#owners); empty if that cannot be known from here."""
+    if authorization == "NONE":
+        return owner or "anonymous"
+    if authorization == "JWT":
+        claims = _claims(token)
+        return f"{claims.get('iss', '')} {claims[claim]}" if claim in claims else ""
+    if authorization == "AWS_IAM" and stack:
+        arn = seen("sts:GetCallerIdentity", lambda: str(stack.client("sts").get_caller_identity()["Arn"]))
+        if isinstance(arn, Unseen):
+            return ""
+        return arn.rpartition("/")[0] if ":assumed-role/" in arn else arn
+    return ""
+
+
+def _claims(token: str) -> dict[str, Any]:
+    """What the token says; nobody checks it here."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        return {}
+    try:
+        return _object(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+    except ValueError:
+        return {}

@@ -1,0 +1,23 @@
+"""What cannot be looked at is a fact, too."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from delayer_client.operator.calls import asking
+from delayer_client.operator.doctor.facts import Seen, Unseen
+from delayer_client.operator.errors import NotAllowed, OperatorError
+
+T = TypeVar("T")
+
+
+def seen(permission: str, look: Callable[[], T]) -> Seen[T]:
+    """What `look` returns, or why it could not: `permission` is the one that it needs beside reading the stack."""
+    try:
+        with asking(permission):
+            return look()
+    except NotAllowed as error:
+        return Unseen(why=str(error), permission=error.permission)
+    except (OperatorError, ClientError, BotoCoreError) as error:
+        return Unseen(why=str(error))

@@ -1,0 +1,86 @@
+"""Where the runbook speaks of an alarm. A test compares this with docs/runbook.md."""
+
+from typing import Final
+
+HEADINGS: Final = (
+    "CanaryNearMissingAlarm",
+    "CanaryFarMissingAlarm",
+    "CanaryNearLateAlarm, CanaryFarLateAlarm",
+    "LatenessAlarm",
+    "DelayerQueueOldAlarm, ExecutorQueueOldAlarm",
+    "DelayerQueueDeepAlarm, ExecutorQueueDeepAlarm",
+    "DelayerQueueReturnedAlarm, ExecutorQueueReturnedAlarm",
+    "DelayerQueueNotPolledAlarm, ExecutorQueueNotPolledAlarm",
+    "StreamNotPolledAlarm",
+    "IteratorAgeAlarm",
+    "StreamDiscardedAlarm",
+    "RelaxedIteratorAgeAlarm",
+    "RelaxedNotPolledAlarm",
+    "RelaxedDiscardedAlarm",
+    "RelaxedUndeliveredAlarm",
+    "RelaxedDroppedAlarm",
+    "NotBroughtBackAlarm",
+    "StreamUndeliveredAlarm",
+    "StreamDroppedAlarm",
+    "MinuteTaskMissingAlarm",
+    "MinuteTaskErrorsAlarm",
+    "SweepHeldAlarm",
+    "SweepQueueNotPolledAlarm",
+    "ApiServerErrorsAlarm",
+    "UnexpectedAlarm",
+    "GroupQueueNotPolledAlarm",
+    "GroupDeadLetterQueueAlarm",
+    "DeadLetteredAlarm",
+    "FailedAlarm",
+    "DelayerSuspectsAlarm, ExecutorSuspectsAlarm, SeriesSuspectsAlarm",
+    (
+        "GroupDeadLetterQueueForgottenAlarm, "
+        "JournalDeadLetterQueueForgottenAlarm, "
+        "SubscribersDeadLetterQueueForgottenAlarm"
+    ),
+    "SweepDeadLetterQueueAlarm",
+    "TaskDeadLetterQueueAlarm",
+    "SeriesFailedAlarm",
+    "SeriesBehindAlarm",
+    "SeriesHealedAlarm",
+    "SeriesQueueNotPolledAlarm",
+    "SeriesTaskMissingAlarm",
+    "SeriesTaskErrorsAlarm",
+    "UndecidedOldAlarm",
+    "NotDecidedAlarm",
+    "TimeRefusedAlarm",
+    "PolicyBehindAlarm",
+    "PolicyQueueNotPolledAlarm, TimingNotPolledAlarm, TimingTaskMissingAlarm",
+    "TimingDroppedAlarm",
+    "PoliciesDeadLetterQueueAlarm",
+    "EventsRefusedAlarm",
+    "EventsUndeliveredAlarm",
+    (
+        "LifecycleSchedulesNotPolledAlarm, "
+        "LifecycleRelaxedNotPolledAlarm, "
+        "LifecycleLedgerNotPolledAlarm, "
+        "LifecycleWaitingNotPolledAlarm"
+    ),
+    (
+        "LifecycleSchedulesDroppedAlarm, "
+        "LifecycleRelaxedDroppedAlarm, "
+        "LifecycleLedgerDroppedAlarm, "
+        "LifecycleWaitingDroppedAlarm"
+    ),
+    "LifecycleIteratorAgeAlarm",
+    "JournalBehindAlarm",
+    "JournalQueueNotPolledAlarm",
+    "JournalDeadLetterQueueAlarm",
+    "SubscriberBehindAlarm",
+    "SubscriberRefusesAlarm",
+    "SubscriberQueueNotPolledAlarm",
+    "SubscribersDeadLetterQueueAlarm",
+)
+
+
+def anchor_of(alarm: str) -> str:
+    """The page and the anchor of its entry; the page alone for an alarm that it does not know."""
+    for heading in HEADINGS:
+        if alarm in heading.split(", "):
+            return "runbook.md#" + heading.lower().replace(", ", "-")
+    return "runbook.md"

@@ -1,0 +1,151 @@
+"""A stack, as an operator with AWS credentials finds it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Self
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from delayer_client.operator.calls import asking
+from delayer_client.operator.credentials import Aws, find_credentials
+from delayer_client.operator.dead_letters import DeadLetters
+from delayer_client.operator.errors import NoStack
+from delayer_client.operator.flow import Flow
+from delayer_client.operator.function import OperatorFunction
+from delayer_client.operator.owner_policies import OwnerPolicies
+
+DEFAULT_STACK: Final = "delayer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    """One resource of the stack."""
+
+    logical_id: str  # its name in the template
+    physical_id: str
+    type: str  # such as AWS::SQS::Queue
+
+
+class OperatorStack:
+    """Nothing is asked before it is needed: who may only invoke an operator's function can use that one.
+
+    `dead_letters`, `owner_policies` and `flow` are what operators do. Errors of all: OperatorError.
+    """
+
+    def __init__(self, aws: Aws, name: str = DEFAULT_STACK, url: str = "") -> None:
+        self.aws = aws
+        self.name = name
+        self.url = url.rstrip("/")  # of its API; empty if it was not given
+
+    @classmethod
+    def find(
+        cls,
+        url: str = "",
+        stack: str = DEFAULT_STACK,
+        *,
+        folder: Path | None = None,
+        region: str = "",
+        profile: str = "",
+    ) -> Self:
+        """By the URL of its API, by its name, or by both. Raises NoCredentials.
+
+        With the URL of one machine, such as http://localhost:8080, the credentials are those that `make local` has
+        written into `.local/8080/aws.env` of `folder` (that of the process) or of one above it; otherwise boto3's.
+        """
+        return cls(find_credentials(url, folder=folder, region=region, profile=profile), stack, url)
+
+    @property
+    def region(self) -> str:
+        """Where it is."""
+        return self.aws.region
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on the emulator of one machine."""
+        return self.aws.is_local
+
+    def client(self, service: str) -> Any:
+        """A boto3 client for its account and region."""
+        return self.aws.client(service)
+
+    def function_name(self, function: str) -> str:
+        """In AWS: `delayer-operator-flow` for `operator-flow`."""
+        return f"{self.name}-{function}"
+
+    def function(self, function: str) -> OperatorFunction:
+        """One that carries out commands, by the name of its folder."""
+        return OperatorFunction(self.aws.client("lambda", retried=False), self.function_name(function))
+
+    @cached_property
+    def dead_letters(self) -> DeadLetters:
+        """What was given up, or has failed. Needs lambda:InvokeFunction on operator-dead-letters."""
+        return DeadLetters(self.function("operator-dead-letters"))
+
+    @cached_property
+    def owner_policies(self) -> OwnerPolicies:
+        """What owners may do. Needs lambda:InvokeFunction on operator-owner-policy."""
+        return OwnerPolicies(self.function("operator-owner-policy"))
+
+    @cached_property
+    def flow(self) -> Flow:
+        """What waits although it is due. Needs lambda:InvokeFunction on operator-flow."""
+        return Flow(self.function("operator-flow"))
+
+    @cached_property
+    def description(self) -> Mapping[str, Any]:
+        """As CloudFormation describes it. Raises NoStack, NotAllowed (cloudformation:DescribeStacks)."""
+        try:
+            with asking("cloudformation:DescribeStacks"):
+                [described] = self.client("cloudformation").describe_stacks(StackName=self.name)["Stacks"]
+        except (ClientError, BotoCoreError, ValueError) as error:
+            raise NoStack(
+                f"The stack {self.name} cannot be read in {self.region} ({error}). Give its name (--stack), "
+                "its region, and credentials of its account."
+            ) from error
+        found: Mapping[str, Any] = described
+        self._check_url(_by_key(found.get("Outputs", ()), "Output").get("ApiUrl", ""))
+        return found
+
+    def _check_url(self, served: str) -> None:
+        if ".execute-api." in self.url and served and self.url != served.rstrip("/"):
+            raise NoStack(f"The stack {self.name} serves {served}, not {self.url}. Name the other one with --stack.")
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """By their names. Raises as description does."""
+        return _by_key(self.description.get("Outputs", ()), "Output")
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """By their names. Raises as description does."""
+        return _by_key(self.description.get("Parameters", ()), "Parameter")
+
+    @property
+    def status(self) -> str:
+        """CloudFormation's own word. Raises as description does."""
+        return str(self.description.get("StackStatus", ""))
+
+    @cached_property
+    def resources(self) -> tuple[Resource, ...]:
+        """All that it has. Raises NotAllowed (cloudformation:ListStackResources), NoStack."""
+        with asking("cloudformation:ListStackResources"):
+            pages = self.client("cloudformation").get_paginator("list_stack_resources").paginate(StackName=self.name)
+            return tuple(
+                Resource(
+                    logical_id=one["LogicalResourceId"],
+                    physical_id=one.get("PhysicalResourceId", ""),
+                    type=one["ResourceType"],
+                )
+                for page in pages
+                for one in page["StackResourceSummaries"]
+            )
+
+    def resources_of(self, kind: str) -> list[Resource]:
+        """Those of one type, such as AWS::SQS::Queue."""
+        return [one for one in self.resources if one.type == kind]
+
+
+def _by_key(entries: Iterable[Mapping[str, str]], what: str) -> dict[str, str]:
+    return {one[f"{what}Key"]: one[f"{what}Value"] for one in entries}

@@ -1,0 +1,106 @@
+"""Whatever was seen, the doctor concludes something, and what is well is never said beside what is not."""
+
+from datetime import timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delayer_client.operator.doctor import Finding, Severity
+from delayer_client.operator.doctor.facts import (
+    CanaryFacts,
+    Queue,
+    QueueFacts,
+    Reader,
+    StreamFacts,
+    TickFacts,
+    TickRows,
+    TickSchedule,
+    Unseen,
+)
+from delayer_client.operator.doctor.judge import canary, queues, readers, ticks, unseen
+from tests.client.doctor.account import NOW
+
+counts = st.integers(0, 20_000)
+ages = st.integers(-120, 100_000).map(lambda seconds: NOW - timedelta(seconds=seconds))
+names = st.sampled_from(
+    ["DelayerQueue", "JournalQueue", "SeriesQueue", "SweepDeadLetterQueue", "DelayerSuspectsQueue", "PolicyspreadQueue"]
+)
+some_queues = st.builds(Queue, name=names, visible=counts, delayed=counts, in_flight=counts)
+rows = st.builds(
+    TickRows,
+    swept_at=st.none() | ages,
+    closed_until=st.none() | ages,
+    heartbeat_at=st.none() | ages,
+    awaited=st.lists(ages, max_size=3).map(sorted),
+)
+
+
+def severities(findings: list[Finding]) -> set[Severity]:
+    return {one.severity for one in findings}
+
+
+def says_one_or_the_other(findings: list[Finding]) -> None:
+    assert findings
+    assert (severities(findings) == {Severity.OK}) is (Severity.OK in severities(findings))
+    assert all(one.what and (one.do or one.severity is Severity.OK) for one in findings)
+
+
+@given(st.lists(some_queues, max_size=5, unique_by=lambda queue: queue.name), st.dictionaries(names, st.floats(0, 1e6)))
+def test_queues(some: list[Queue], known: dict[str, float]) -> None:
+    findings = list(queues.judge(QueueFacts(queues=some, ages=known)))
+    says_one_or_the_other(findings)
+    back = {one.name for one in some if ("DeadLetter" in one.name or "Suspects" in one.name) and one.visible}
+    assert back <= {one.about for one in findings}
+
+
+@given(rows, ages)
+def test_ticks(seen: TickRows, created_at: Any) -> None:
+    """One conclusion; well only if some sign is fresh."""
+    [finding] = ticks.judge(TickFacts(rows=seen, schedules=[], created_at=created_at), NOW)
+    says_one_or_the_other([finding])
+    signs = [sign for sign in (seen.swept_at, seen.heartbeat_at, *seen.awaited) if sign]
+    if finding.severity is Severity.OK:
+        assert max(signs) >= NOW - ticks.LATE
+        assert not seen.awaited or min(seen.awaited) >= NOW - ticks.LATE
+    if signs and max(signs) < NOW - ticks.LATE:
+        assert finding.severity is Severity.PROBLEM
+
+
+@given(st.lists(st.sampled_from(["ENABLED", "DISABLED", ""]), max_size=3))
+def test_each_schedule_that_is_off_is_said(states: list[str]) -> None:
+    schedules = [TickSchedule(task="Task1MinuteEnqueuer", name=str(at), state=one) for at, one in enumerate(states)]
+    missing = Unseen(why="no", permission="dynamodb:GetItem")
+    facts = TickFacts(rows=missing, schedules=schedules, created_at=NOW)
+    off = [one.about for one in ticks.judge(facts, NOW)]
+    assert off == [str(at) for at, state in enumerate(states) if state != "ENABLED"]
+    [other] = unseen.judge(facts, "ticks")
+    assert (other.about, other.area, other.severity) == ("dynamodb:GetItem", "ticks", Severity.UNKNOWN)
+
+
+@given(st.lists(st.sampled_from(["Enabled", "Disabled", "Disabling", "Creating", "Enabling", ""]), max_size=4))
+def test_mappings(states: list[str]) -> None:
+    known = [
+        Reader(name=str(at), function="delayer-stream-enqueuer", source="arn:aws:dynamodb:x", state=state)
+        for at, state in enumerate(states)
+    ]
+    findings = list(readers.judge(known))
+    says_one_or_the_other(findings)
+    assert len([one for one in findings if one.about]) == len([state for state in states if state != "Enabled"])
+
+
+@given(st.dictionaries(st.sampled_from(["a-stream-enqueuer", "a-relaxed-claimer"]), st.none() | st.floats(0, 1e8)))
+def test_streams(behind: dict[str, float | None]) -> None:
+    says_one_or_the_other(list(readers.judge_streams(StreamFacts(behind=behind))))
+
+
+values = st.lists(st.floats(0, 1e5), max_size=5)
+
+
+@given(st.booleans(), values, values, ages, st.integers(60, 840))
+def test_canaries(is_on: bool, near: list[float], far: list[float], created_at: Any, period: int) -> None:
+    facts = CanaryFacts(is_on=is_on, near=near, far=far, created_at=created_at, period_seconds=period)
+    findings = list(canary.judge(facts, NOW))
+    assert len(findings) == (2 if is_on else 1)
+    for one, figures in zip(findings, (near, far), strict=False):
+        assert not is_on or (one.code in ("canary-arrives", "canary-late")) is bool(figures)

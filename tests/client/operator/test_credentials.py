@@ -1,0 +1,103 @@
+"""With which credentials a stack is operated."""
+
+from pathlib import Path
+
+import pytest
+
+from delayer_client.operator import NoCredentials, OperatorStack, find_credentials
+from delayer_client.operator.credentials import is_here, local_port, region_in
+from local.key_pair import KeyPair, write_exports
+
+AWS_URL = "https://abc123.execute-api.eu-central-1.amazonaws.com"
+HERE = "http://localhost:8080"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Below the one in which `make local` runs."""
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    return inner
+
+
+def exported(tmp_path: Path, endpoint: str = "http://127.0.0.1:8081") -> KeyPair:
+    pair = KeyPair.new()
+    write_exports(tmp_path / ".local" / "8080", pair, endpoint)
+    return pair
+
+
+@pytest.mark.parametrize("url", [HERE, "http://127.0.0.1:8080/", "http://[::1]:8080"])
+def test_on_one_machine_they_are_what_make_local_has_written(tmp_path: Path, folder: Path, url: str) -> None:
+    """In the folder or in one above it; the user's own settings are not mixed in."""
+    pair = exported(tmp_path)
+    found = find_credentials(url, folder=folder)
+    keys = found.session.get_credentials()
+    assert keys is not None
+    assert (keys.access_key, keys.secret_key, keys.token) == (pair.access_key_id, pair.secret_access_key, None)
+    assert (found.endpoint_url, found.region, found.is_local) == ("http://127.0.0.1:8081", "us-east-1", True)
+    assert found.client("sqs").meta.endpoint_url == "http://127.0.0.1:8081"
+    assert found.client("sqs") is found.client("sqs")
+
+
+def test_without_the_file_a_real_account_is_not_asked(folder: Path) -> None:
+    """AWS credentials are there, but the URL is of this machine."""
+    with pytest.raises(NoCredentials, match=r"no file \.local/8080/aws\.env.*make local PORT=8080"):
+        find_credentials(HERE, folder=folder)
+
+
+def test_a_file_that_leads_away_is_not_followed(tmp_path: Path, folder: Path) -> None:
+    exported(tmp_path, "https://sqs.eu-west-1.example.com")
+    with pytest.raises(NoCredentials):
+        find_credentials(HERE, folder=folder)
+
+
+def test_a_shell_that_knows_the_emulator(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:8081")
+    found = find_credentials(HERE, folder=folder)
+    assert (found.endpoint_url, found.region) == ("http://127.0.0.1:8081", "eu-west-1")
+
+
+def test_on_aws_they_are_those_of_boto3(folder: Path) -> None:
+    found = find_credentials(AWS_URL, folder=folder)
+    keys = found.session.get_credentials()
+    assert keys is not None
+    assert (keys.access_key, found.region, found.is_local) == ("test", "eu-central-1", False)
+    assert find_credentials(folder=folder).region == "eu-west-1", "without a URL that of the configuration"
+    assert find_credentials(AWS_URL, region="us-east-2").region == "us-east-2"
+
+
+def test_without_any_it_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    with pytest.raises(NoCredentials, match=r"no AWS credentials.*AWS_PROFILE"):
+        OperatorStack.find(AWS_URL)
+    with pytest.raises(NoCredentials, match=r"cannot be used.*nobody"):
+        OperatorStack.find(AWS_URL, profile="nobody")
+
+
+def test_without_a_region_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("AWS_REGION")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    with pytest.raises(NoCredentials, match="region is not known"):
+        find_credentials("https://delayer.example.com")
+
+
+@pytest.mark.parametrize(
+    ("url", "region", "port"),
+    [
+        (AWS_URL, "eu-central-1", 0),
+        (AWS_URL + "/", "eu-central-1", 0),
+        ("https://abc.execute-api.cn-north-1.amazonaws.com.cn", "cn-north-1", 0),
+        ("https://abc.execute-api.eu-central-1.amazonaws.com.evil.example", "", 0),
+        ("https://delayer.example.com", "", 0),
+        ("http://localhost", "", 80),
+        ("https://localhost", "", 443),
+        (HERE, "", 8080),
+        ("http://localhost.example.com:8080", "", 0),
+    ],
+)
+def test_what_is_read_from_a_url(url: str, region: str, port: int) -> None:
+    assert (region_in(url), local_port(url)) == (region, port)
+    assert is_here(url) == bool(port)

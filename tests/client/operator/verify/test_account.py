@@ -1,0 +1,129 @@
+"""What is read of the stack and its canary, from AWS as moto plays it."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import boto3
+import pytest
+
+from delayer_client.operator.credentials import Aws
+from delayer_client.operator.errors import NoStack
+from delayer_client.operator.verify.account import Account
+from tests.unit.empty_account import empty_account
+
+TEMPLATE = """
+Parameters: {DelayerPeriod: {Type: String, Default: "60"}}
+Resources:
+  AlarmTopic: {Type: AWS::SNS::Topic}
+Outputs:
+  ApiUrl: {Value: "https://abc.execute-api.us-east-1.amazonaws.com"}
+  AlarmTopic: {Value: !Ref AlarmTopic}
+"""
+
+
+ALARM = {
+    "AlarmName": "delayer-CanaryAlarm-1",
+    "Namespace": "Delayer",
+    "MetricName": "CanaryLateness",
+    "Dimensions": [{"Name": "service", "Value": "delayer"}],
+    "Statistic": "Maximum",
+    "Period": 60,
+    "EvaluationPeriods": 1,
+    "Threshold": 1000,
+    "ComparisonOperator": "GreaterThanThreshold",
+}
+
+
+class Resources:
+    """The resources of a stack, which moto makes without its alarms."""
+
+    def get_paginator(self, operation: str) -> "Resources":
+        assert operation == "list_stack_resources"
+        return self
+
+    def paginate(self, StackName: str) -> list[dict[str, Any]]:  # noqa: N803
+        names = {"LatenessAlarm": "late", "CanaryAlarm": ALARM["AlarmName"], "CanaryQueueAlarm": "of-the-queue"}
+        kind = "AWS::CloudWatch::Alarm"
+        summaries = [
+            {"LogicalResourceId": logical, "PhysicalResourceId": name, "ResourceType": kind}
+            for logical, name in names.items()
+        ]
+        return [{"StackResourceSummaries": summaries}]
+
+
+@pytest.fixture
+def account() -> Iterator[Account]:
+    with empty_account():
+        session = boto3.Session(aws_access_key_id="k", aws_secret_access_key="s", region_name="us-east-1")
+        account = Account(aws=Aws(session=session, region="us-east-1"), stack="delayer")
+        account.client("cloudformation").create_stack(StackName="delayer", TemplateBody=TEMPLATE)
+        yield account
+
+
+class Limits:
+    """boto3's client of Lambda, as far as this is asked for."""
+
+    def get_account_settings(self) -> dict[str, dict[str, int]]:
+        return {"AccountLimit": {"ConcurrentExecutions": 1_000, "UnreservedConcurrentExecutions": 900}}
+
+
+def test_the_stack_is_read(account: Account) -> None:
+    account.read("https://abc.execute-api.us-east-1.amazonaws.com")
+    assert account.setting("DelayerPeriod", "840") == "60"
+    assert account.setting("HandoverLead", "500") == "500"
+
+
+def test_what_the_account_allows(account: Account) -> None:
+    account.aws.clients["lambda", True] = Limits()  # moto does not have it
+    assert account.concurrent_executions() == 1_000
+
+
+def test_a_stack_that_serves_another_address(account: Account) -> None:
+    with pytest.raises(NoStack, match="STACK= names another one"):
+        account.read("https://other.execute-api.us-east-1.amazonaws.com")
+    account.stack = "none"
+    with pytest.raises(NoStack, match="cannot be read"):
+        account.read("http://localhost:8080")
+
+
+def test_the_canary_is_found_by_its_alarm(account: Account) -> None:
+    """Whatever the metric is called; an alarm on its queue is another matter."""
+    account.read("http://localhost:8080")
+    figure: dict[str, Any] = {
+        "MetricName": "CanaryLateness",
+        "Dimensions": [{"Name": "service", "Value": "delayer"}],
+        "Timestamp": datetime.now(UTC),
+        "Value": 17.0,
+    }
+    watch: Any = account.client("cloudwatch")
+    watch.put_metric_alarm(**ALARM, AlarmActions=[account.outputs["AlarmTopic"]])
+    watch.put_metric_alarm(**{**ALARM, "AlarmName": "of-the-queue", "Namespace": "AWS/SQS"})
+    account.aws.clients["cloudformation", True] = Resources()
+    account.client("cloudwatch").put_metric_data(Namespace="Delayer", MetricData=[figure])
+    [alarm] = account.canary_alarms()
+    assert alarm.metric == "CanaryLateness"
+    assert alarm.figures == (17.0,)
+    assert alarm.topics == (account.outputs["AlarmTopic"],)
+    assert account.confirmed_subscribers(alarm.topics[0]) == 0
+    queue = account.client("sqs").create_queue(QueueName="q")["QueueUrl"]
+    arn = account.client("sqs").get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]
+    account.client("sns").subscribe(TopicArn=alarm.topics[0], Protocol="sqs", Endpoint=arn["QueueArn"])
+    assert account.confirmed_subscribers(alarm.topics[0]) == 1
+
+
+@pytest.mark.parametrize(("enabled", "state"), [(True, "ENABLED expiresAt"), (False, "DISABLED")])
+def test_whether_records_expire(account: Account, enabled: bool, state: str) -> None:
+    account.outputs["RelaxedTable"] = "relaxed"
+    dynamodb = account.client("dynamodb")
+    dynamodb.create_table(
+        TableName="relaxed",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": "bucket", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "bucket", "KeyType": "HASH"}],
+    )
+    if enabled:
+        dynamodb.update_time_to_live(
+            TableName="relaxed", TimeToLiveSpecification={"Enabled": True, "AttributeName": "expiresAt"}
+        )
+    assert account.ttl_of("RelaxedTable") == state
