@@ -12,10 +12,8 @@ def begun(stack: EmulatedStack) -> str:
     """What the stack has begun with; empty if it keeps nothing and nothing is kept."""
     if stack.keeper:
         return beginning_with(stack.keeper.kept.beginning)
-    folder = stack.folder / STATE
-    return (
-        f"A state is saved in {folder.relative_to(PROJECT)}; only KEEP=1 uses it." if (folder / FILE).exists() else ""
-    )
+    file = stack.folder / STATE / FILE
+    return f"A state is saved in {file.parent.relative_to(PROJECT)}; only KEEP=1 uses it." if file.exists() else ""
 
 
 def beginning_with(beginning: Beginning) -> str:
@@ -39,8 +37,6 @@ def ended(saved: Saved, folder: str) -> str:
     lines = [f"Stopped after {saved.seconds:.1f} s. Saved in {folder}: {schedules(saved.manifest.waiting)} waiting."]
     if saved.left:
         left = ", ".join(f"{count} {name}" for name, count in saved.left.items())
-        lines.append(
-            f"Not waited for: {left}. Stream records among them are saved; what ran is repeated, as after a crash."
-        )
+        lines.append(f"Not waited for: {left}. Stream records are saved, too; what ran is repeated, as after a crash.")
     lines.append("Start it again with KEEP=1, on the same port.")
     return "\n".join(lines)

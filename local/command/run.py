@@ -23,15 +23,17 @@ def main() -> int:
     """Run until interrupted. 0 after Ctrl-C; 1 with a sentence if something failed, or if a state was not saved."""
     for number in (signal.SIGTERM, signal.SIGINT):  # a shell lets its background jobs ignore SIGINT
         signal.signal(number, interrupt)
+    keep = None
     try:
         given = options.parse()
+        keep = given.keep
         run(given)
     except EmulatorError as error:
         print(printable(str(error)), file=sys.stderr)  # it may quote what a request or a function has said
         return 1
     except KeyboardInterrupt:
-        print(f"\n{keeping.interrupted(given.keep)}")
-        return 1 if given.keep else 0
+        print(f"\n{keeping.interrupted(keep)}")
+        return 1 if keep else 0
     return 0
 
 

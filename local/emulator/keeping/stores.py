@@ -60,8 +60,10 @@ def is_full(kind: Kind, record: Record) -> bool:
 
 
 def to_json(kind: Kind, record: Record) -> Record:
-    """What JSON can hold of a record. The keys of a FIFO queue's memory are tuples."""
+    """What JSON can hold of a record. ministack lets go of no partition; the keys of a FIFO queue's memory are tuples."""
     kept = {name: value for name, value in record.items() if name not in kind.left_out}
+    if kind is TABLES:
+        kept["items"] = {partition: dict(rows) for partition, rows in list(kept["items"].items()) if rows}
     if "dedup_cache" in kept:
         kept["dedup_cache"] = [[key, value] for key, value in kept["dedup_cache"].items()]
     return kept
