@@ -1,6 +1,6 @@
 """What the command prints about a state that is kept: what it begins with, and what its end has saved."""
 
-from local.keeping.beginning import Beginning, Keep, clock, schedules
+from local.keeping.beginning import Beginning, Choice, clock, schedules
 from local.keeping.saved import FILE
 from local.project import PROJECT
 from local.stack.emulated_stack import EmulatedStack
@@ -25,7 +25,7 @@ def beginning_with(beginning: Beginning) -> str:
     return "\n".join(lines)
 
 
-def interrupted(keep: Keep | None) -> str:
+def interrupted(keep: Choice | None) -> str:
     """What a run says that was interrupted and has saved nothing, or not to its end."""
     if keep:
         return "Stopped before its state was saved. The next start with KEEP=1 says what is lost."

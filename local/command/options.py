@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from attrs import frozen
 
 from local.errors import EmulatorError
-from local.keeping.beginning import Keep
+from local.keeping.beginning import Choice
 
 LAST_PORT = 65533  # the two ports after it are used, too
 
@@ -18,7 +18,7 @@ class Options:
     port: int  # of the API; the AWS endpoint and the receiver use the next two
     parameters: Mapping[str, str]  # template parameters
     demonstrates: bool
-    keep: Keep | None = None  # None: nothing is saved
+    keep: Choice | None = None  # None: nothing is saved
 
 
 def parse(argv: Sequence[str] | None = None) -> Options:
@@ -27,7 +27,7 @@ def parse(argv: Sequence[str] | None = None) -> Options:
     parameters = template_parameters(given.delayer_period, given.parameter)
     if not 1 <= given.port <= LAST_PORT:
         raise EmulatorError(f"Port {given.port} cannot be used: choose one from 1 to {LAST_PORT}.")
-    keep = None if given.keep is None else Keep(given.keep)
+    keep = None if given.keep is None else Choice(given.keep)
     return Options(port=given.port, parameters=parameters, demonstrates=not given.no_demo, keep=keep)
 
 
@@ -51,8 +51,8 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--keep",
         nargs="?",
-        const=Keep.CLEAN,
-        choices=list(Keep),
+        const=Choice.CLEAN,
+        choices=list(Choice),
         help="save the state in .local/<port>/state after Ctrl-C, and begin with what is saved there. After a kill: "
         "`old` begins with what was saved before (what fired since fires again), `new` begins with nothing",
     )

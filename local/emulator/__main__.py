@@ -15,7 +15,7 @@ from pathlib import Path
 
 import uvicorn
 
-from local.emulator.application import Kept, application
+from local.emulator.application import StateToKeep, application
 from local.emulator.asgi import Application
 from local.errors import EmulatorError
 from local.key_pair import KeyPair
@@ -58,10 +58,10 @@ def pair_given() -> KeyPair:
     return KeyPair(access_key_id=os.environ["AWS_ACCESS_KEY_ID"], secret_access_key=os.environ["AWS_SECRET_ACCESS_KEY"])
 
 
-def kept_state() -> Kept | None:
+def kept_state() -> StateToKeep | None:
     """What is to be kept, if anything."""
     folder = os.environ.get("DELAYER_STATE_FOLDER")
-    return Kept(folder=Path(folder), stack=os.environ["DELAYER_STACK"]) if folder else None
+    return StateToKeep(folder=Path(folder), stack=os.environ["DELAYER_STACK"]) if folder else None
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from local.key_pair import EXPORTS, KeyPair
 
 
 @frozen(kw_only=True)
-class Kept:
+class StateToKeep:
     """A state that is kept."""
 
     folder: Path
@@ -33,7 +33,7 @@ class Kept:
 
 
 def application(
-    aws_port: int, api_port: int, log_folder: Path, metering: bool, pair: KeyPair, kept: Kept | None = None
+    aws_port: int, api_port: int, log_folder: Path, metering: bool, pair: KeyPair, kept: StateToKeep | None = None
 ) -> Application:
     """The ASGI application that serves both ports. `pair` may do everything at the AWS port."""
     logs = FunctionLogs(log_folder)

@@ -13,7 +13,7 @@ from local.keeping.marker import Killed, killed_in
 from local.keeping.saved import manifest_in
 
 
-class Keep(StrEnum):
+class Choice(StrEnum):
     """How the user wants the state to be kept."""
 
     CLEAN = "1"  # begin with what a clean stop has saved, or with nothing
@@ -35,30 +35,30 @@ class Found:
 
     folder: Path
     saved: Manifest | None = None
-    unreadable: str = ""  # why the state that is there cannot be taken
+    refusal: str = ""  # why the state that is there cannot be taken
     killed: Killed | None = field(default=None)
 
 
 def found_in(folder: Path) -> Found:
     """Look. Only who holds the lock may."""
     try:
-        saved, unreadable = manifest_in(folder), ""
+        saved, refusal = manifest_in(folder), ""
     except EmulatorError as error:
-        saved, unreadable = None, str(error)
+        saved, refusal = None, str(error)
     killed = killed_in(folder)
     if killed and saved and saved.run == killed.marker.run:
         killed = None  # it had saved everything, and was killed before it could take its marker away
-    return Found(folder=folder, saved=saved, unreadable=unreadable, killed=killed)
+    return Found(folder=folder, saved=saved, refusal=refusal, killed=killed)
 
 
-def decide(found: Found, keep: Keep, port: int, parameters: Mapping[str, str]) -> Beginning:
+def decide(found: Found, keep: Choice, port: int, parameters: Mapping[str, str]) -> Beginning:
     """What to begin with. EmulatorError, with the ways to go on, if that is for the user to decide."""
-    if found.killed and keep is Keep.CLEAN:
+    if found.killed and keep is Choice.CLEAN:
         return after_a_kill(found, found.killed)
-    if keep is Keep.NEW or not (found.saved or found.unreadable):
+    if keep is Choice.NEW or not (found.saved or found.refusal):
         return Beginning(notes=(lost(found.killed),) if found.killed else ())
     if found.saved is None:
-        raise EmulatorError(f"The state in {found.folder} cannot be used: {found.unreadable}. {ways_on(found.folder)}")
+        raise EmulatorError(f"The state in {found.folder} cannot be used: {found.refusal}. {ways_on(found.folder)}")
     if found.saved.port != port:
         reason = f"it was saved on port {found.saved.port}, which the addresses of its queues have"
         raise EmulatorError(f"The state in {found.folder} cannot be used: {reason}. {ways_on(found.folder)}")
@@ -73,7 +73,7 @@ def decide(found: Found, keep: Keep, port: int, parameters: Mapping[str, str]) -
 
 def after_a_kill(found: Found, killed: Killed) -> Beginning:
     """With an older state the user has to choose: taken, it would fire again what has fired since."""
-    if not (found.saved or found.unreadable):
+    if not (found.saved or found.refusal):
         return Beginning(notes=(lost(killed),))
     which = ""
     if found.saved:

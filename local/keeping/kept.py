@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from local.keeping import marker
-from local.keeping.beginning import Beginning, Keep, decide, found_in
+from local.keeping.beginning import Beginning, Choice, decide, found_in
 from local.keeping.manifest import Manifest
 
 
@@ -24,7 +24,7 @@ class KeptState:
         self.beginning = Beginning()
         self.stack = str(uuid.uuid4())
 
-    def begin(self, keep: Keep) -> Beginning:
+    def begin(self, keep: Choice) -> Beginning:
         """Decide what this run begins with. EmulatorError if that is for the user to decide."""
         self.beginning = decide(found_in(self.folder), keep, self.port, self.parameters)
         if self.beginning.restored:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from local.deployment.settings import STACK_NAME
 from local.emulator.metering.meter import Reading
 from local.errors import EmulatorError
-from local.keeping.beginning import Keep
+from local.keeping.beginning import Choice
 from local.key_pair import KeyPair
 from local.project import PROJECT
 from local.stack.keeper import Keeper, Saved
@@ -47,7 +47,7 @@ class EmulatedStack:
         template: Path = PROJECT / "template.yaml",
         progress: Progress = nullcontext,
         starts_functions: bool = True,
-        keep: Keep | None = None,
+        keep: Choice | None = None,
     ) -> None:
         self.is_temporary = port == 0
         self.port, self.aws_port = free_ports() if port == 0 else (port, port + 1)

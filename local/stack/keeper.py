@@ -8,7 +8,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from local.errors import EmulatorError
-from local.keeping.beginning import Keep, ways_on
+from local.keeping.beginning import Choice, ways_on
 from local.keeping.kept import KeptState
 from local.keeping.manifest import Manifest
 
@@ -37,7 +37,7 @@ class Keeper:
         self.request = request
 
     @classmethod
-    def of(cls, folder: Path, port: int, parameters: dict[str, str], keep: Keep, request: Request) -> "Keeper":
+    def of(cls, folder: Path, port: int, parameters: dict[str, str], keep: Choice, request: Request) -> "Keeper":
         """Take the folder, and decide what to begin with. EmulatorError if nothing can be begun."""
         kept = KeptState(folder, port, parameters)
         try:
@@ -60,7 +60,7 @@ class Keeper:
         """Put back what is saved. EmulatorError if it does not fit; it is still saved then."""
         if self.restores:
             try:
-                self.request("PUT", "/_local/state/put-back", {})
+                self.request("PUT", "/_local/state/fill", {})
             except EmulatorError as error:
                 folder = self.kept.folder
                 raise EmulatorError(f"The state in {folder} cannot be used: {error}. {ways_on(folder)}") from error

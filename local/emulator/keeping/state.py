@@ -14,7 +14,7 @@ from local.emulator.asgi import Receive, Send, body_of, respond, respond_json
 from local.emulator.aws_port import Serve
 from local.emulator.keeping.contents import carried_in, collected, waiting_in
 from local.emulator.keeping.doors import Doors, Opening
-from local.emulator.keeping.put_back import Misfit, put_back
+from local.emulator.keeping.filling import Misfit, fill_stack
 from local.emulator.keeping.under_way import UnderWay
 from local.emulator.keeping.work import Work
 from local.emulator.patches.install import Corrections
@@ -41,27 +41,27 @@ class State:
     def paths(self) -> Mapping[str, Serve]:
         """What is served, each by a PUT."""
         return {
-            "/_local/state/put-back": self.put_back,
+            "/_local/state/fill": self.fill,
             "/_local/state/release": self.release,
             "/_local/state/rest": self.rest,
             "/_local/state/left": self.left,
             "/_local/state/save": self.save,
         }
 
-    async def put_back(self, receive: Receive, send: Send) -> None:
+    async def fill(self, receive: Receive, send: Send) -> None:
         """Fill the stack with what is saved. 409 if it does not fit; then nothing was changed."""
         await body_of(receive)
         try:
-            await asyncio.to_thread(self.fill)
+            await asyncio.to_thread(self.read_and_fill)
         except (Misfit, EmulatorError) as error:
             await respond(send, 409, str(error))
         else:
             await respond(send, 200, "The state is there again.")
 
-    def fill(self) -> None:
+    def read_and_fill(self) -> None:
         """Read, and put back."""
         manifest, contents = contents_in(self.folder)
-        put_back(contents, manifest.saved_at, self.corrections.index, self.corrections.streams)
+        fill_stack(contents, manifest.saved_at, self.corrections.index, self.corrections.streams)
 
     async def release(self, receive: Receive, send: Send) -> None:
         """Begin. With `{"ticks": true}` all ticks are made at once: much may be overdue."""

@@ -10,7 +10,7 @@ import pytest
 from local.command import keeping, options, run
 from local.command.options import parse
 from local.errors import EmulatorError
-from local.keeping.beginning import Beginning, Keep
+from local.keeping.beginning import Beginning, Choice
 from local.stack.emulated_stack import EmulatedStack
 from local.stack.keeper import Saved
 from tests.unit.local.keeping.samples import manifest, save
@@ -18,10 +18,10 @@ from tests.unit.local.keeping.samples import manifest, save
 
 @pytest.mark.parametrize(
     ("arguments", "keep"),
-    [([], None), (["--keep"], Keep.CLEAN), (["--keep", "1"], Keep.CLEAN), (["--keep", "old"], Keep.OLD)],
+    [([], None), (["--keep"], Choice.CLEAN), (["--keep", "1"], Choice.CLEAN), (["--keep", "old"], Choice.OLD)],
     ids=str,
 )
-def test_nothing_is_kept_unless_it_is_asked_for(arguments: list[str], keep: Keep | None) -> None:
+def test_nothing_is_kept_unless_it_is_asked_for(arguments: list[str], keep: Choice | None) -> None:
     assert parse(arguments).keep is keep
 
 
@@ -61,11 +61,11 @@ def test_a_state_that_is_not_used_is_mentioned(tmp_path: Any, monkeypatch: pytes
     ("keep", "said", "code"),
     [
         (None, "Stopped. Nothing was saved.", 0),
-        (Keep.CLEAN, "Stopped before its state was saved. The next start with KEEP=1 says what is lost.", 1),
+        (Choice.CLEAN, "Stopped before its state was saved. The next start with KEEP=1 says what is lost.", 1),
     ],
 )
 def test_an_end_that_saves_nothing_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], keep: Keep | None, said: str, code: int
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], keep: Choice | None, said: str, code: int
 ) -> None:
     def interrupted(_given: Any) -> None:
         raise KeyboardInterrupt
@@ -90,7 +90,7 @@ def test_the_state_is_saved_however_the_run_ends(
     monkeypatch: pytest.MonkeyPatch, error: BaseException, runs: bool, saves: bool
 ) -> None:
     done: list[str] = []
-    stack: Any = SimpleNamespace(keep=Keep.CLEAN, process=SimpleNamespace(is_running=lambda: runs))
+    stack: Any = SimpleNamespace(keep=Choice.CLEAN, process=SimpleNamespace(is_running=lambda: runs))
     monkeypatch.setattr(run, "save", lambda _stack: done.append("saved"))
     end: Callable[[], Any] = lambda: ending(stack, error)  # noqa: E731
     if isinstance(error, EmulatorError):

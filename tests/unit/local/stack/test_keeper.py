@@ -8,7 +8,7 @@ import pytest
 
 from local.errors import EmulatorError
 from local.keeping import marker
-from local.keeping.beginning import Keep
+from local.keeping.beginning import Choice
 from local.stack import keeper
 from local.stack.keeper import Keeper
 from local.stack.process import EmulatorProcess
@@ -41,7 +41,7 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeper, "POLL_SECONDS", 0.0)
 
 
-def keeping(folder: Path, emulator: Emulator, keep: Keep = Keep.CLEAN) -> Keeper:
+def keeping(folder: Path, emulator: Emulator, keep: Choice = Choice.CLEAN) -> Keeper:
     return Keeper.of(folder, 8080, {"Shards": "2"}, keep, emulator)
 
 
@@ -83,7 +83,7 @@ def test_a_save_that_fails_leaves_the_marker(tmp_path: Path) -> None:
             raise EmulatorError("no space left")
         return {}
 
-    kept = Keeper.of(tmp_path, 8080, {}, Keep.CLEAN, fails)
+    kept = Keeper.of(tmp_path, 8080, {}, Choice.CLEAN, fails)
     kept.release()
     with pytest.raises(EmulatorError, match="no space left"):
         kept.save()
@@ -105,17 +105,17 @@ def test_a_state_that_does_not_fit_is_refused_and_stays(tmp_path: Path) -> None:
     def misfits(*_: Any) -> Iterator[Any]:
         raise EmulatorError("the queue q holds data, and the stack has it no more")
 
-    kept = Keeper.of(tmp_path, 8080, {}, Keep.CLEAN, misfits)
+    kept = Keeper.of(tmp_path, 8080, {}, Choice.CLEAN, misfits)
     with pytest.raises(EmulatorError, match=r"the queue q holds data.*It was left as it is.*PORT=9090"):
         kept.fill()
     kept.close()
     assert marker.killed_in(tmp_path) is None  # nothing has begun
     with pytest.raises(EmulatorError, match="saved on port 8080"):
-        Keeper.of(tmp_path, 9090, {}, Keep.CLEAN, misfits)
+        Keeper.of(tmp_path, 9090, {}, Choice.CLEAN, misfits)
     keeping(tmp_path, Emulator({})).close()  # who was refused has let go of the folder
 
 
-def test_the_emulator_is_told_the_id_of_the_stack_that_saved(tmp_path: Path) -> None:
+def test_the_emulator_gets_the_id_of_the_stack_that_saved(tmp_path: Path) -> None:
     save(tmp_path, stack="abc")
     kept = keeping(tmp_path, Emulator({}))
     assert kept.settings() == {"DELAYER_STATE_FOLDER": str(tmp_path), "DELAYER_STACK": manifest().stack}

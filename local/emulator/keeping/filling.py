@@ -1,4 +1,4 @@
-"""Puts saved contents into the stack that was created anew: what the template says is new, the data is old."""
+"""Fills saved contents into the stack that was created anew: what the template says is new, the data is old."""
 
 import time
 from typing import Any, Final
@@ -17,60 +17,67 @@ class Misfit(Exception):
     """The state does not fit to the stack. The text is for the user, and continues "The state … cannot be used: "."""
 
 
-def put_back(contents: Contents, saved_at: float, index: VisibilityIndex, streams: StreamPoller) -> None:
-    """Put everything back. Raises Misfit before anything is changed, if there is data that has no place any more."""
-    new, old = resources(), contents["resources"]
-    check(contents, new)
+def fill_stack(contents: Contents, saved_at: float, index: VisibilityIndex, streams: StreamPoller) -> None:
+    """Put everything in its place. Raises Misfit before anything is changed, if data has no place any more."""
+    places = places_of(contents["resources"], resources())
+    check(contents, places)
     for kind in KINDS:
         for name, record in contents["records"][kind.name].items():
-            put(kind, name, from_json(kind, record), name in old.values())
-    put_objects(contents)
+            put(kind, places.get(name, name), from_json(kind, record), name in places)
+    put_objects(contents, places)
     pause = max(0.0, time.time() - saved_at)
     for queue in QUEUES.records().values():
         stand_still(queue, pause)
         for message in queue["messages"]:
             index.note(queue["url"], message["visible_at"])
     for stream in contents["streams"]:
-        streams.carried[stream["table"], stream["function"]] = stream["records"]
+        table = places.get(stream["table"]) or stream["table"]
+        streams.carried[table, stream["function"]] = stream["records"]
 
 
-def check(contents: Contents, new: dict[str, str]) -> None:
+def places_of(old: dict[str, str], new: dict[str, str]) -> dict[str, str | None]:
+    """The names that the old stack's resources have in the new one; None for what it has no more.
+
+    By the logical id: the names of buckets are drawn anew.
+    """
+    return {name: new.get(logical_id) for logical_id, name in old.items()}
+
+
+def check(contents: Contents, places: dict[str, str | None]) -> None:
     """Whether each place that held data is there, and fits."""
-    old = set(contents["resources"].values())
     for kind in KINDS:
         for name, record in contents["records"][kind.name].items():
-            if name in old and is_full(kind, record):
-                check_place(kind, name, record, new)
+            if name in places and is_full(kind, record):
+                check_place(kind, name, record, places[name])
     functions = {esm["FunctionName"].rpartition(":")[2] for esm in service("lambda_svc")._esms.values()}
     for stream in contents["streams"]:
         if stream["function"] not in functions:
             raise Misfit(f"records of a stream wait for the function {stream['function']}, which the stack has no more")
-    claims = [claim_of(contents["records"][TABLES.name].get(new.get("ControlTable", ""))), claim_of(control(new))]
+    before = contents["records"][TABLES.name].get(contents["resources"].get("ControlTable", ""))
+    claims = [claim_of(before), claim_of(TABLES.records().get(control_table()))]
     if all(claims) and claims[0] != claims[1]:
         raise Misfit("its owners are named by another claim, or by another issuer, of their tokens")
 
 
-def check_place(kind: Kind, name: str, record: Record, new: dict[str, str]) -> None:
+def check_place(kind: Kind, name: str, record: Record, place: str | None) -> None:
     """Whether the stack has such a place."""
-    place = kind.records().get(name)
-    if place is None or name not in new.values():
-        raise Misfit(
-            f"the {kind.name} {name} holds data, and the stack has it no more (other parameters, or other code)"
-        )
-    if kind is TABLES and place["KeySchema"] != record["KeySchema"]:
+    found = kind.records().get(place) if place else None
+    if found is None:
+        raise Misfit(f"the {kind.name} {name} holds data, and the stack has it no more, by its parameters or its code")
+    if kind is TABLES and found["KeySchema"] != record["KeySchema"]:
         raise Misfit(f"the table {name} has another key than before")
 
 
-def put(kind: Kind, name: str, record: Record, is_of_stack: bool) -> None:
+def put(kind: Kind, place: str | None, record: Record, is_of_stack: bool) -> None:
     """The data alone into what is of the stack; the whole of what somebody has made beside it."""
-    place = kind.records().get(name)
+    records = kind.records()
     if not is_of_stack:
-        kind.records()[name] = record
-    elif place is not None:
+        records[place] = record
+    elif place in records:
         data = {key: record[key] for key in kind.content if key in record}
-        if kind is TABLES and name == resources().get("ControlTable"):
-            keep_registered(data["items"], place["items"])
-        place.update(data)
+        if kind is TABLES and place == control_table():
+            keep_registered(data["items"], records[place]["items"])
+        records[place].update(data)
 
 
 def keep_registered(saved: dict[str, Any], deployed: dict[str, Any]) -> None:
@@ -80,15 +87,19 @@ def keep_registered(saved: dict[str, Any], deployed: dict[str, Any]) -> None:
         saved[REGISTERED] = deployed[REGISTERED]
 
 
-def put_objects(contents: Contents) -> None:
+def put_objects(contents: Contents, places: dict[str, str | None]) -> None:
     """What S3 knows beside the objects."""
     s3 = service("s3")
-    own = set(resources().values())
     for name, versioning in contents["versioning"].items():
-        if name not in own:
+        if name not in places:
             s3._bucket_versioning[name] = versioning
     for bucket, key, versions in contents["versions"]:
-        s3._object_versions[bucket, key] = versions
+        s3._object_versions[places.get(bucket, bucket), key] = versions
+
+
+def control_table() -> str:
+    """The name of the control table in the new stack."""
+    return resources().get("ControlTable", "")
 
 
 def stand_still(queue: Record, pause: float) -> None:
@@ -97,12 +108,6 @@ def stand_still(queue: Record, pause: float) -> None:
         for name in ("sent_at", "enqueued_at", "first_receive_at"):
             if message.get(name):
                 message[name] += pause
-
-
-def control(new: dict[str, str]) -> Record | None:
-    """The control table of the new stack."""
-    table: Record | None = TABLES.records().get(new.get("ControlTable", ""))
-    return table
 
 
 def claim_of(table: Record | None) -> tuple[Any, Any] | None:

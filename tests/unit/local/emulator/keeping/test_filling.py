@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from local.emulator.keeping import contents, put_back, stores
-from local.emulator.keeping.put_back import Misfit
+from local.emulator.keeping import contents, filling, stores
+from local.emulator.keeping.filling import Misfit
 from local.emulator.patches.queues.visibility_index import VisibilityIndex
 from local.keeping.saved import tagged, untagged
 
@@ -64,16 +64,16 @@ class Emulator:
         }
         monkeypatch.setattr(stores, "service", self.modules.__getitem__)
         monkeypatch.setattr(contents, "service", self.modules.__getitem__)
-        monkeypatch.setattr(put_back, "service", self.modules.__getitem__)
+        monkeypatch.setattr(filling, "service", self.modules.__getitem__)
 
     def saved(self) -> Any:
         """Through JSON, as on the disk."""
         streams: Any = SimpleNamespace(mappings=dict(enumerate(self.mappings)))
         return json.loads(json.dumps(contents.collected(streams), default=tagged), object_hook=untagged)
 
-    def put_back(self, what: Any, ago: float = 0.0) -> None:
+    def fill(self, what: Any, ago: float = 0.0) -> None:
         streams: Any = SimpleNamespace(carried=self.carried)
-        put_back.put_back(what, time.time() - ago, self.index, streams)
+        filling.fill_stack(what, time.time() - ago, self.index, streams)
 
     def __getitem__(self, name: str) -> Any:
         return next(store[name] for store in self.stores() if name in store)
@@ -101,7 +101,7 @@ def test_the_data_comes_back_and_the_rest_is_new(monkeypatch: pytest.MonkeyPatch
     saved = saved_by(monkeypatch)
     new = Emulator(monkeypatch)
     new[TABLE]["TableId"] = "new"
-    new.put_back(saved)
+    new.fill(saved)
     assert set(new[TABLE]["items"]) == {"row-1", "row-2"}
     assert new[TABLE]["TableId"] == "new"
     assert new[TABLE]["items"]["a row to be"] == {}  # ministack counts on a table that makes its partitions
@@ -114,7 +114,7 @@ def test_messages_are_found_when_they_are_visible(monkeypatch: pytest.MonkeyPatc
     new = Emulator(monkeypatch)
     new.index.polled_at[QUEUE] = time.time()
     assert not new.index.may_have_visible(QUEUE, time.time())
-    new.put_back(saved)
+    new.fill(saved)
     assert new.index.may_have_visible(QUEUE, time.time())
 
 
@@ -122,7 +122,7 @@ def test_a_message_gets_no_older_while_nothing_runs(monkeypatch: pytest.MonkeyPa
     """A queue keeps it for 14 days; a stop may last for longer. Its delay goes on, as it is a point in time."""
     saved = saved_by(monkeypatch)
     new = Emulator(monkeypatch)
-    new.put_back(saved, ago=AN_HOUR)
+    new.fill(saved, ago=AN_HOUR)
     [first, _] = new[QUEUE]["messages"]
     assert first["sent_at"] == pytest.approx(100 + AN_HOUR, abs=5)
     assert (first["visible_at"], first["first_receive_at"]) == (500.0, None)
@@ -142,7 +142,7 @@ def test_what_somebody_has_made_beside_the_stack_comes_back_whole(monkeypatch: p
 
     saved = saved_by(monkeypatch, more)
     new = Emulator(monkeypatch)
-    new.put_back(saved)
+    new.fill(saved)
     assert new[FIFO]["dedup_cache"] == {("g", "d"): {"seq": "1"}}
     assert new["delayer/connections/1"]["Versions"]["1"] == {"SecretString": "s"}
     assert new["own"]["objects"]["k"]["body"] == b"\xff"
@@ -159,7 +159,7 @@ def test_the_types_of_actions_are_those_of_the_new_code(monkeypatch: pytest.Monk
     saved = saved_by(monkeypatch, older)
     new = Emulator(monkeypatch)
     new[CONTROL]["items"]["actions"]["__no_sort__"]["types"] = {"S": "new"}
-    new.put_back(saved)
+    new.fill(saved)
     rows = new[CONTROL]["items"]
     assert rows["actions"]["__no_sort__"]["types"] == {"S": "new"}
     assert rows["id-key"]["__no_sort__"]["key"] == {"S": "old"}  # or no id would be genuine any more
@@ -176,11 +176,11 @@ def test_records_that_no_function_has_handled_wait_for_it(monkeypatch: pytest.Mo
     saved = saved_by(monkeypatch, interrupted)
     assert contents.carried_in(saved) == 1
     new = Emulator(monkeypatch)
-    new.put_back(saved)
+    new.fill(saved)
     assert new.carried == {(TABLE, "delayer-stream-enqueuer"): left}
     new.modules["lambda_svc"]._esms.clear()
     with pytest.raises(Misfit, match="records of a stream wait for the function delayer-stream-enqueuer"):
-        new.put_back(saved)
+        new.fill(saved)
 
 
 def without_queue(new: Emulator) -> None:
@@ -211,13 +211,32 @@ def test_data_that_has_no_place_is_refused_and_nothing_is_changed(
     change(new)
     before = copy.copy(new[TABLE]["items"])
     with pytest.raises(Misfit, match=reason):
-        new.put_back(saved)
+        new.fill(saved)
     assert new[TABLE]["items"] == before == {"emptied": {}}
+
+
+def test_what_has_another_name_in_the_new_stack_is_found_by_its_logical_id(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The emulator draws the names of buckets anew."""
+
+    def filled(old: Emulator) -> None:
+        old["dead"]["objects"]["failed/1"] = {"body": b"kept"}
+        old.modules["s3"]._object_versions["dead", "failed/1"] = [{"data": b"kept"}]
+
+    saved = saved_by(monkeypatch, filled)
+    new = Emulator(monkeypatch)
+    new.stack["_resources"]["DeadLetterBucket"] = {"PhysicalResourceId": "dead-2"}
+    s3 = new.modules["s3"]
+    s3._buckets = {"dead-2": {"objects": {}, "region": "new"}}
+    s3._bucket_versioning = {"dead-2": "Enabled"}
+    new.fill(saved)
+    assert s3._buckets == {"dead-2": {"objects": {"failed/1": {"body": b"kept"}}, "region": "new"}}
+    assert s3._object_versions == {("dead-2", "failed/1"): [{"data": b"kept"}]}
+    assert s3._bucket_versioning == {"dead-2": "Enabled"}
 
 
 def test_a_queue_that_is_gone_and_was_empty_is_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
     saved = saved_by(monkeypatch, lambda old: old[QUEUE]["messages"].clear())
     new = Emulator(monkeypatch)
     without_queue(new)
-    new.put_back(saved)
+    new.fill(saved)
     assert set(new[TABLE]["items"]) == {"row-1", "row-2"}
