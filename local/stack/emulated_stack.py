@@ -93,6 +93,8 @@ class EmulatedStack:
         """Start the emulator, create the stack, open the API's address."""
         for port in (self.port, self.aws_port):
             refuse_used(port)
+        if self.keep and self.is_temporary:
+            raise EmulatorError("A stack on whatever port is free keeps no state: give it a port.")
         if self.keep:
             self.keeper = Keeper.of(self.folder / STATE, self.port, self.parameters, self.keep, self.request_emulator)
             self.process.kept = self.keeper.settings()

@@ -1,6 +1,9 @@
 """The command says what a run begins with, and what its end has saved."""
 
+import shlex
+import shutil
 import signal
+import subprocess
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +16,7 @@ from local.errors import EmulatorError
 from local.keeping.beginning import Beginning, Choice
 from local.stack.emulated_stack import EmulatedStack
 from local.stack.keeper import Saved
+from tests.cfn import ROOT
 from tests.unit.local.keeping.samples import manifest, save
 
 
@@ -22,6 +26,16 @@ from tests.unit.local.keeping.samples import manifest, save
     ids=str,
 )
 def test_nothing_is_kept_unless_it_is_asked_for(arguments: list[str], keep: Choice | None) -> None:
+    assert parse(arguments).keep is keep
+
+
+@pytest.mark.parametrize(("given", "keep"), [("", None), ("1", Choice.CLEAN), ("old", Choice.OLD), ("new", Choice.NEW)])
+def test_make_has_a_variable_for_it(given: str, keep: Choice | None) -> None:
+    make = shutil.which("make")
+    assert make
+    command = [make, "--dry-run", "--no-print-directory", "local", f"KEEP={given}"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    arguments = shlex.split(shown[shown.rindex("python -m local") :].replace("\\\n", " "))[3:]
     assert parse(arguments).keep is keep
 
 
