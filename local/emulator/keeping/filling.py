@@ -24,6 +24,7 @@ def fill_stack(contents: Contents, saved_at: float, index: VisibilityIndex, stre
     for kind in KINDS:
         for name, record in contents["records"][kind.name].items():
             put(kind, places.get(name, name), from_json(kind, record), name in places)
+    service("sqs")._rebuild_queue_name_index()
     put_objects(contents, places)
     pause = max(0.0, time.time() - saved_at)
     for queue in QUEUES.records().values():

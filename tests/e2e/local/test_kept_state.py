@@ -8,7 +8,6 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -25,11 +24,14 @@ from tests.e2e.client import Client, now, sleep_until
 
 PARAMETERS = {"DelayerPeriod": "60"}
 BURST = 200
-BURST_MS: Millis = SECOND
+AT_ONCE = 150  # of them, due within a second; the others later than a relay may hold what it has received
+AFTERWARDS: Millis = 8 * SECOND
+UNTIL_THE_BURST: Millis = 25 * SECOND  # the rest of the first run is done by then, also on a machine that is busy
 PATIENCE = 60.0  # seconds, for what fires at the start: on a machine that is busy, each function takes its time
 SECRET = "S3CR3T-of-the-first-run"
-RETRY = {"maxAttempts": 3, "backoff": {"first": 10, "factor": 1, "max": 10}}
+RETRY = {"maxAttempts": 3, "backoff": {"first": 60, "factor": 1, "max": 60}}
 QUEUE = "made-by-hand"
+TARGET = {"type": "http-request"}
 
 
 @define
@@ -89,27 +91,45 @@ def first_run(story: Story, client: Client) -> None:
     story.secret = client.call("GET", "/signing-secret")[2]
     own = client.stack.client("sqs")
     own.send_message(QueueUrl=own.create_queue(QueueName=QUEUE)["QueueUrl"], MessageBody="mine", DelaySeconds=1)
-    base = now() + 10 * SECOND
-    in_the_pause = base + 5 * SECOND
+    base = now() + UNTIL_THE_BURST
+    in_the_pause = base + AFTERWARDS
     client.schedule("/with-a-secret", in_the_pause, connection="kept")
     client.schedule("/in-the-queue", in_the_pause)
-    relaxed = {"action": {"type": "http-request", "url": client.receiver.url + "/relaxed"}, "precision": "relaxed"}
+    relaxed = {"action": {**TARGET, "url": client.receiver.url + "/relaxed"}, "precision": "relaxed"}
     status, _, client.posted["/relaxed"] = client.post({"pointInTime": format_instant(in_the_pause), **relaxed})
     assert status == 201
     repeat = {"every": "PT1M", "anchor": format_instant(in_the_pause), "from": format_instant(in_the_pause)}
-    target = {"type": "http-request", "url": client.receiver.url + "/series"}
+    target = {**TARGET, "url": client.receiver.url + "/series"}
     status, _, story.series = client.call("POST", "/series", {"repeat": repeat, "action": target})
     assert status == 201
-    with ThreadPoolExecutor(8) as posters:
-        list(posters.map(lambda one: client.schedule(f"/burst/{one}", base + one * BURST_MS // BURST), range(BURST)))
+    post_burst(client, base)
     _, _, client.posted["/retried"] = client.post(
-        {"delaySeconds": 0, "action": {**target, "url": client.receiver.url + "/retried"}, "retry": RETRY}
+        {"delaySeconds": 0, "action": {**TARGET, "url": client.receiver.url + "/retried"}, "retry": RETRY}
     )
     client.waiting_for(client.posted["/retried"]["scheduleId"], 2)
     client.ledger_state(client.posted["/fails"]["scheduleId"], "failed")
     story.posted = client.posted
+    assert now() < base, "the machine is too busy for this story"
     story.receiver.wait_for(1, "/burst/0", PATIENCE)
     story.saved.append(client.stack.save())
+
+
+def post_burst(client: Client, base: Millis) -> None:
+    """In batches, as quickly as an owner may; the others of a batch are posted again."""
+    dues = {f"/burst/{one}": base + one * SECOND // AT_ONCE for one in range(AT_ONCE)}
+    dues |= {f"/burst/{one}": base + AFTERWARDS + one for one in range(AT_ONCE, BURST)}
+    while dues:
+        batch = list(dues.items())[:50]
+        bodies = [
+            {"pointInTime": format_instant(due), "action": {**TARGET, "url": client.receiver.url + path}}
+            for path, due in batch
+        ]
+        status, _, body = client.call("POST", "/schedules/batch", {"schedules": bodies})
+        assert status == 200, body
+        for (path, _), result in zip(batch, body["results"], strict=True):
+            if result["status"] == 201:
+                client.posted[path] = result["schedule"]
+                del dues[path]
 
 
 def arrivals(story: Story, path: str) -> list[Any]:
@@ -177,7 +197,7 @@ def test_what_has_failed_can_be_redriven(story: Story) -> None:
     story.second.operate("redrive", key=entry["key"])
     requests = story.receiver.wait_for(2, "/fails", PATIENCE)
     assert [request.status for request in requests] == [404, 200]
-    assert [one["event"] for one in story.second.history(schedule_id, "executed")][:2] == ["scheduled", "claimed"]
+    assert [one["event"] for one in story.second.history(schedule_id, "executed")][0] == "scheduled"
 
 
 def test_a_queue_that_somebody_has_made_is_there_with_its_messages(story: Story) -> None:

@@ -22,6 +22,7 @@ TABLE, CONTROL, QUEUE, FIFO = (
     "http://q/own.fifo",
 )
 RESOURCES = {"SchedulesTable": TABLE, "ControlTable": CONTROL, "DelayerQueue": QUEUE, "DeadLetterBucket": "dead"}
+INDEX = "_rebuild_queue_name_index"  # ministack's name
 AN_HOUR = 3600.0
 
 
@@ -47,13 +48,16 @@ class Emulator:
         found = {one: {"PhysicalResourceId": name} for one, name in RESOURCES.items()}
         self.stack = {"_resources": found}
         self.mappings: list[Any] = []
+        self.indexed: list[str] = []  # queues that are found by their names
         self.carried: dict[tuple[str, str], Any] = {}
         self.index = VisibilityIndex(wake=lambda: None)
         tables = {TABLE: table(*rows), CONTROL: table("actions", "owner-claim", "id-key", key="name")}
         self.modules: dict[str, Any] = {
             "cloudformation": SimpleNamespace(_stacks={"delayer": self.stack}),
             "dynamodb": SimpleNamespace(_tables=tables),
-            "sqs": SimpleNamespace(_queues={QUEUE: queue(QUEUE)}, _queues_lock=nullcontext()),
+            "sqs": SimpleNamespace(
+                _queues={QUEUE: queue(QUEUE)}, _queues_lock=nullcontext(), **{INDEX: self.index_queues}
+            ),
             "secretsmanager": SimpleNamespace(_secrets={}),
             "s3": SimpleNamespace(
                 _buckets={"dead": {"objects": {}}, "delayer-code": {"objects": {"a": {}}}},
@@ -65,6 +69,9 @@ class Emulator:
         monkeypatch.setattr(stores, "service", self.modules.__getitem__)
         monkeypatch.setattr(contents, "service", self.modules.__getitem__)
         monkeypatch.setattr(filling, "service", self.modules.__getitem__)
+
+    def index_queues(self) -> None:
+        self.indexed = list(self.modules["sqs"]._queues)
 
     def saved(self) -> Any:
         """Through JSON, as on the disk."""
@@ -143,6 +150,7 @@ def test_what_somebody_has_made_beside_the_stack_comes_back_whole(monkeypatch: p
     saved = saved_by(monkeypatch, more)
     new = Emulator(monkeypatch)
     new.fill(saved)
+    assert FIFO in new.indexed
     assert new[FIFO]["dedup_cache"] == {("g", "d"): {"seq": "1"}}
     assert new["delayer/connections/1"]["Versions"]["1"] == {"SecretString": "s"}
     assert new["own"]["objects"]["k"]["body"] == b"\xff"
