@@ -2,7 +2,8 @@
 
 import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -21,8 +22,7 @@ from local.stack.process import STATE
 
 def main() -> int:
     """Run until interrupted. 0 after Ctrl-C; 1 with a sentence if something failed, or if a state was not saved."""
-    for number in (signal.SIGTERM, signal.SIGINT):  # a shell lets its background jobs ignore SIGINT
-        signal.signal(number, interrupt)
+    on_interrupts(interrupt)
     keep = None
     try:
         given = options.parse()
@@ -35,6 +35,12 @@ def main() -> int:
         print(f"\n{keeping.interrupted(keep)}")
         return 1 if keep else 0
     return 0
+
+
+def on_interrupts(handler: Callable[[int, FrameType | None], None]) -> None:
+    """What Ctrl-C does, and what SIGTERM does."""
+    for number in (signal.SIGTERM, signal.SIGINT):  # a shell lets its background jobs ignore SIGINT
+        signal.signal(number, handler)
 
 
 def interrupt(_signal_number: int, _frame: FrameType | None) -> None:
@@ -84,10 +90,18 @@ def saved_at_the_end(stack: EmulatedStack) -> Iterator[None]:
 
 
 def save(stack: EmulatedStack) -> None:
-    """Bring it to rest, save, and say what was saved."""
+    """Bring it to rest, save, and say what was saved. A second Ctrl-C ends the waiting, a third one the saving."""
+    hurry = threading.Event()
+
+    def again(number: int, frame: FrameType | None) -> None:
+        if hurry.is_set():
+            interrupt(number, frame)
+        hurry.set()
+
+    on_interrupts(again)
     print()
     with step("Finishing what is under way (Ctrl-C: without waiting)"):
-        saved = stack.save()
+        saved = stack.save(hurry.is_set)
     print(keeping.ended(saved, str(stack.folder.relative_to(PROJECT) / STATE)))
 
 

@@ -130,13 +130,13 @@ class EmulatedStack:
         for expiry in self.expiries:
             expiry.start()
 
-    def save(self) -> Saved:
-        """Bring the stack to rest and save its state. Only `stop` may follow. For a stack that was made with `keep`."""
+    def save(self, hurry: Callable[[], bool] = lambda: False) -> Saved:
+        """Bring the stack to rest and save its state; only `stop` may follow. `hurry` says not to wait any longer."""
         if self.keeper is None:
             raise EmulatorError("This stack does not keep its state.")
         for expiry in self.expiries:
             expiry.stop()
-        return self.keeper.save()
+        return self.keeper.save(hurry=hurry)
 
     def stop(self) -> None:
         """End every process; a second call does nothing. What was not saved is lost."""

@@ -70,25 +70,22 @@ class Keeper:
         self.kept.mark()
         self.request("PUT", "/_local/state/release", {"ticks": self.restores})
 
-    def save(self, seconds: float = REST_SECONDS) -> Saved:
-        """Bring the stack to rest, and save. A second Ctrl-C ends the waiting; what is under way is saved as it is."""
+    def save(self, seconds: float = REST_SECONDS, hurry: Callable[[], bool] = lambda: False) -> Saved:
+        """Bring the stack to rest, and save. `hurry` ends the waiting; then what is under way is saved as it is."""
         began = time.monotonic()
-        left: Left = self.request("PUT", "/_local/state/rest", {})
-        try:
-            left = self.wait(began + seconds)
-        except KeyboardInterrupt:
-            left = self.request("PUT", "/_local/state/left", {})
+        self.request("PUT", "/_local/state/rest", {})
+        left = self.wait(lambda: hurry() or time.monotonic() > began + seconds)
         manifest = Manifest(**self.request("PUT", "/_local/state/save", self.kept.manifest().written()))
         self.kept.saved()
         return Saved(manifest=manifest, left=left, seconds=time.monotonic() - began)
 
-    def wait(self, deadline: float) -> Left:
-        """Until nothing is under way, or until the deadline; what is left then."""
+    def wait(self, is_over: Callable[[], bool]) -> Left:
+        """Until nothing is under way, or until it is over; what is left then."""
         quiet = 0
         while True:
             left: Left = self.request("PUT", "/_local/state/left", {})
             quiet = 0 if left else quiet + 1
-            if quiet == QUIET_TIMES or time.monotonic() > deadline:
+            if quiet == QUIET_TIMES or is_over():
                 return left
             time.sleep(POLL_SECONDS)
 

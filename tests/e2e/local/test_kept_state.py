@@ -106,8 +106,8 @@ def first_run(story: Story, client: Client) -> None:
     _, _, client.posted["/retried"] = client.post(
         {"delaySeconds": 0, "action": {**TARGET, "url": client.receiver.url + "/retried"}, "retry": RETRY}
     )
-    client.waiting_for(client.posted["/retried"]["scheduleId"], 2)
-    client.ledger_state(client.posted["/fails"]["scheduleId"], "failed")
+    client.waiting_for(client.posted["/retried"]["scheduleId"], 2, PATIENCE)
+    client.ledger_state(client.posted["/fails"]["scheduleId"], "failed", PATIENCE)
     story.posted = client.posted
     assert now() < base, "the machine is too busy for this story"
     story.receiver.wait_for(1, "/burst/0", PATIENCE)
@@ -197,7 +197,7 @@ def test_what_has_failed_can_be_redriven(story: Story) -> None:
     story.second.operate("redrive", key=entry["key"])
     requests = story.receiver.wait_for(2, "/fails", PATIENCE)
     assert [request.status for request in requests] == [404, 200]
-    assert [one["event"] for one in story.second.history(schedule_id, "executed")][0] == "scheduled"
+    assert story.second.history(schedule_id, "executed")[0]["event"] == "scheduled", "of the first run"
 
 
 def test_a_queue_that_somebody_has_made_is_there_with_its_messages(story: Story) -> None:

@@ -115,6 +115,23 @@ def test_the_state_is_saved_however_the_run_ends(
     assert done == ["saved"] * saves
 
 
+def test_only_a_third_ctrl_c_ends_the_saving(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who presses twice in impatience wants an end, and not to lose everything."""
+    monkeypatch.setattr(signal, "signal", lambda number, handler: handlers.__setitem__(number, handler))
+    handlers: dict[int, Any] = {}
+    seen = []
+
+    def saved(hurry: Callable[[], bool]) -> Any:
+        for press in handlers[signal.SIGINT], handlers[signal.SIGTERM]:
+            seen.append(hurry())
+            press(0, None)
+
+    stack: Any = SimpleNamespace(save=saved)
+    with pytest.raises(KeyboardInterrupt):
+        run.save(stack)
+    assert seen == [False, True]
+
+
 def ending(stack: Any, error: BaseException) -> None:
     with run.saved_at_the_end(stack):
         raise error
