@@ -94,7 +94,7 @@ def lost(killed: Killed) -> str:
 
 def again(killed: Killed, saved: Manifest) -> str:
     """What it means to begin with a state from before a killed run."""
-    return f"{lost(killed)} This run begins with the state of {clock(saved.saved_at)}: what fired since fires again."
+    return f"{lost(killed)} What has fired since {clock(saved.saved_at)} fires again."
 
 
 def ways_on(folder: Path) -> str:

@@ -79,7 +79,7 @@ def test_after_a_kill_the_user_chooses_whether_an_older_state_fires_again() -> N
     assert decided(Choice.NEW, saved=manifest(), killed=killed()).restored is None
     old = decided(Choice.OLD, saved=manifest(), killed=killed())
     assert old.restored == manifest()
-    assert old.notes[0].endswith("begins with the state of 1970-01-01 00:16:40 UTC: what fired since fires again.")
+    assert old.notes[0].endswith("is lost. What has fired since 1970-01-01 00:16:40 UTC fires again.")
 
 
 def test_a_run_that_was_killed_after_it_had_saved_has_lost_nothing(tmp_path: Path) -> None:
