@@ -13,6 +13,11 @@ from local.emulator.keeping.work import Work
 IN_FLIGHT = "_esm_inflight"  # ministack's name
 
 
+def without_records() -> Any:
+    """As StreamPoller, without a mapping."""
+    return SimpleNamespace(mappings={})
+
+
 class Stack:
     """At rest, until a test says otherwise."""
 
@@ -25,7 +30,7 @@ class Stack:
             threading=threading,
         )
         self.doors, self.work = Doors(), Work()
-        self.streams: Any = SimpleNamespace(mappings={})
+        self.streams: Any = without_records()
         self.under_way = UnderWay(self.service, self.doors, self.work, self.streams)
 
     def add_mapping(self, function: str, *records: int) -> None:
