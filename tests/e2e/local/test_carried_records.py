@@ -7,13 +7,13 @@ from delayer.core.schedule.instants import SECOND
 from local.keeping.beginning import Choice
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
-from local.stack.ports import free_ports
 from tests.e2e.client import Client, now
+from tests.e2e.local.ports import three_free
 
 
 def test_a_record_that_nobody_has_read_is_carried_over_the_stop() -> None:
     """The record of the insert is all that tells of a schedule that is due so soon: no tick would look for it."""
-    port = free_ports()[0]
+    port = three_free()
     stack = EmulatedStack(port, keep=Choice.CLEAN)
     try:
         with Receiver() as receiver:

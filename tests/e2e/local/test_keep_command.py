@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from local.stack.ports import free_ports
 from tests.cfn import ROOT
+from tests.e2e.local.ports import three_free
 
 SERVES = "Delayer serves"
 SECONDS = 120
@@ -19,8 +19,8 @@ SECONDS = 120
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """One whose two neighbours are free most probably."""
-    port = free_ports()[0]
+    """One whose two neighbours are free."""
+    port = three_free()
     yield port
     shutil.rmtree(ROOT / ".local" / str(port), ignore_errors=True)
 
