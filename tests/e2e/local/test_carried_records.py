@@ -30,7 +30,7 @@ def test_a_record_that_nobody_has_read_is_carried_over_the_stop() -> None:
             with EmulatedStack(port, keep=Choice.CLEAN) as again:
                 client = Client(again, receiver)
                 client.arrivals("/carried", seconds=60)
-                client.ledger_state(posted["scheduleId"], "executed", 30)
+                client.ledger_state(posted.id, "executed", 30)
                 time.sleep(1)  # a second one would be there by then
                 assert len(receiver.of("/carried")) == 1
                 assert again.save().left == {}, "and nothing of it is left"

@@ -10,16 +10,18 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from attrs import define, field
 
-from delayer.core.schedule.instants import HOUR, SECOND, Millis, format_instant, parse_instant
+from delayer.core.schedule.instants import HOUR, SECOND, Millis, format_instant
+from delayer_client import Backoff, Retry, Schedule
 from local.errors import EmulatorError
 from local.keeping.beginning import Choice
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from local.stack.keeper import Saved
-from tests.e2e.client import Client, now, sleep_until
+from tests.e2e.client import Client, millis, now, sleep_until
 from tests.e2e.local.ports import three_free
 
 PARAMETERS = {"DelayerPeriod": "60"}
@@ -29,7 +31,7 @@ AFTERWARDS: Millis = 8 * SECOND
 UNTIL_THE_BURST: Millis = 25 * SECOND  # the rest of the first run is done by then, also on a machine that is busy
 PATIENCE = 60.0  # seconds, for what fires at the start: on a machine that is busy, each function takes its time
 SECRET = "S3CR3T-of-the-first-run"
-RETRY = {"maxAttempts": 3, "backoff": {"first": 60, "factor": 1, "max": 60}}
+RETRY = Retry(max_attempts=3, backoff=Backoff(first=60, factor=1, max=60))
 QUEUE = "made-by-hand"
 TARGET = {"type": "http-request"}
 
@@ -40,7 +42,7 @@ class Story:
 
     receiver: Receiver
     port: int
-    posted: dict[str, dict[str, Any]] = field(factory=dict)  # by path
+    posted: dict[str, Schedule] = field(factory=dict)  # by path
     series: dict[str, Any] = field(factory=dict)
     secret: dict[str, Any] = field(factory=dict)
     arrived_before: list[str] = field(factory=list)  # paths
@@ -77,7 +79,7 @@ def story() -> Iterator[Story]:
 
 
 def due_of(story: Story, path: str) -> Millis:
-    return parse_instant(story.posted[path]["pointInTime"])
+    return millis(story.posted[path].point_in_time)
 
 
 def first_run(story: Story, client: Client) -> None:
@@ -93,21 +95,19 @@ def first_run(story: Story, client: Client) -> None:
     own.send_message(QueueUrl=own.create_queue(QueueName=QUEUE)["QueueUrl"], MessageBody="mine", DelaySeconds=1)
     base = now() + UNTIL_THE_BURST
     in_the_pause = base + AFTERWARDS
-    client.schedule("/with-a-secret", in_the_pause, connection="kept")
+    at = format_instant(in_the_pause)
+    secret = client.target("/with-a-secret", connection="kept")
+    client.posted["/with-a-secret"] = client.delayer.schedule(secret, at=at)
     client.schedule("/in-the-queue", in_the_pause)
-    relaxed = {"action": {**TARGET, "url": client.receiver.url + "/relaxed"}, "precision": "relaxed"}
-    status, _, client.posted["/relaxed"] = client.post({"pointInTime": format_instant(in_the_pause), **relaxed})
-    assert status == 201
+    client.schedule("/relaxed", in_the_pause, precision="relaxed")
     repeat = {"every": "PT1M", "anchor": format_instant(in_the_pause), "from": format_instant(in_the_pause)}
     target = {**TARGET, "url": client.receiver.url + "/series"}
     status, _, story.series = client.call("POST", "/series", {"repeat": repeat, "action": target})
     assert status == 201
     post_burst(client, base)
-    _, _, client.posted["/retried"] = client.post(
-        {"delaySeconds": 0, "action": {**TARGET, "url": client.receiver.url + "/retried"}, "retry": RETRY}
-    )
-    client.waiting_for(client.posted["/retried"]["scheduleId"], 2, PATIENCE)
-    client.ledger_state(client.posted["/fails"]["scheduleId"], "failed", PATIENCE)
+    retried = client.schedule("/retried", now(), retry=RETRY)
+    client.waiting_for(retried.id, 2, PATIENCE)
+    client.ledger_state(client.posted["/fails"].id, "failed", PATIENCE)
     story.posted = client.posted
     assert now() < base, "the machine is too busy for this story"
     story.receiver.wait_for(1, "/burst/0", PATIENCE)
@@ -128,7 +128,7 @@ def post_burst(client: Client, base: Millis) -> None:
         assert status == 200, body
         for (path, _), result in zip(batch, body["results"], strict=True):
             if result["status"] == 201:
-                client.posted[path] = result["schedule"]
+                client.posted[path] = msgspec.convert(result["schedule"], Schedule)
                 del dues[path]
 
 
@@ -156,7 +156,7 @@ def test_what_fell_due_in_the_pause_fires_at_the_start(story: Story, path: str) 
     assert path not in story.arrived_before
     assert request.at_ms >= due_of(story, path)
     assert request.at_ms - story.started_at < 45 * SECOND, "and not with some later minute"
-    assert story.second.ledger_state(story.posted[path]["scheduleId"], "executed")
+    assert story.second.ledger_state(story.posted[path].id, "executed")
 
 
 def test_a_retry_that_waited_is_made(story: Story) -> None:
@@ -183,21 +183,21 @@ def test_a_series_goes_on(story: Story) -> None:
 
 
 def test_ids_are_genuine_and_a_cancel_tells_the_truth(story: Story) -> None:
-    path = f"/schedules/{story.posted['/far']['scheduleId']}"
+    path = f"/schedules/{story.posted['/far'].id}"
     assert story.second.call("GET", path)[2]["state"] == "scheduled"
     assert story.second.call("DELETE", path)[2]["state"] == "cancelled"
     for over in ("/burst/0", "/fails"):
         arrivals(story, over)
-        assert story.second.call("DELETE", f"/schedules/{story.posted[over]['scheduleId']}")[0] == 409
+        assert story.second.call("DELETE", f"/schedules/{story.posted[over].id}")[0] == 409
 
 
 def test_what_has_failed_can_be_redriven(story: Story) -> None:
-    schedule_id = story.posted["/fails"]["scheduleId"]
+    schedule_id = story.posted["/fails"].id
     (entry,) = story.second.dead_letters(f"failed/{schedule_id}/")
     story.second.operate("redrive", key=entry["key"])
     requests = story.receiver.wait_for(2, "/fails", PATIENCE)
     assert [request.status for request in requests] == [404, 200]
-    assert story.second.history(schedule_id, "executed")[0]["event"] == "scheduled", "of the first run"
+    assert story.second.history(schedule_id, "executed")[0].event == "scheduled", "of the first run"
 
 
 def test_a_queue_that_somebody_has_made_is_there_with_its_messages(story: Story) -> None:
