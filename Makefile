@@ -13,6 +13,7 @@ TO ?=
 SEEDS ?=
 SEED ?=
 ARGS ?=
+KEEP ?=
 URL ?=
 
 BIN := .venv/bin
@@ -39,8 +40,8 @@ help: ## list the targets
 	@echo "make <target>:"
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-local: $(INSTALLED) ## run the whole stack here (PORT=8080 DELAYER_PERIOD=840 PARAMETERS="Shards=2 LogLevel=DEBUG")
-	@$(BIN)/python -m local --port $(PORT) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
+local: $(INSTALLED) ## run the whole stack here (PORT=8080 KEEP=1 DELAYER_PERIOD=840 PARAMETERS="Shards=2 LogLevel=DEBUG")
+	@$(BIN)/python -m local --port $(PORT) $(if $(KEEP),--keep $(KEEP)) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
 		$(foreach parameter,$(PARAMETERS),--parameter '$(subst ','\'',$(parameter))') $(ARGS)
 
 test: lint $(ENGINES) ## every check and every test

@@ -1,4 +1,4 @@
-"""A reminder service: POST /reminders makes one, DELETE /reminders/{name} takes it back, and in time it is told."""
+"""A reminder service: POST /reminders makes one, DELETE /reminders/{name} takes it back, and in time it arrives."""
 
 import json
 import os
@@ -9,10 +9,10 @@ from delayer_client.webhooks import NotVerified, verify
 
 
 class Reminders(BaseHTTPRequestHandler):
-    """The routes. `delayer` is set by `serve`; what was told is in `told`."""
+    """The routes. `delayer` is set by `serve`; what has arrived is in `arrived`."""
 
     delayer: Delayer
-    told: list[dict[str, str]]
+    arrived: list[dict[str, str]]
 
     def do_POST(self) -> None:
         """POST /reminders: {"name", "at", "text"}; POST /due: Delayer's call, signed."""
@@ -33,12 +33,12 @@ class Reminders(BaseHTTPRequestHandler):
         self.answer(200 if cancelled else 409, "Taken back." if cancelled else f"Too late: {cancelled.reason}.")
 
     def due(self, body: bytes) -> None:
-        """Tells it, if the request is Delayer's."""
+        """Shows it, if the request is Delayer's."""
         try:
             verify(body, dict(self.headers), self.delayer.signing_secret().current)
         except NotVerified as error:
             return self.answer(401, str(error))
-        self.told.append(json.loads(body))
+        self.arrived.append(json.loads(body))
         print("Reminder:", json.loads(body)["text"], flush=True)
         return self.answer(204, "")
 
@@ -52,7 +52,7 @@ class Reminders(BaseHTTPRequestHandler):
 
 def serve(delayer: Delayer, port: int) -> ThreadingHTTPServer:
     """A server that is not running yet."""
-    return ThreadingHTTPServer(("127.0.0.1", port), type("Routes", (Reminders,), {"delayer": delayer, "told": []}))
+    return ThreadingHTTPServer(("127.0.0.1", port), type("Routes", (Reminders,), {"delayer": delayer, "arrived": []}))
 
 
 if __name__ == "__main__":

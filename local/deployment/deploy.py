@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,8 +32,10 @@ def packaged_from(template_file: Path) -> Package:
     return package(template_file, CODE_BUCKET)
 
 
-def deploy(clients: AwsClients, packaged: Package, parameters: Mapping[str, str]) -> dict[str, str]:
-    """Upload the code, create the stack, wait for it; its outputs.
+def deploy(
+    clients: AwsClients, packaged: Package, parameters: Mapping[str, str], fill: Callable[[], None] = lambda: None
+) -> dict[str, str]:
+    """Upload the code, create the stack, wait for it, `fill` it before anything uses it; its outputs.
 
     Errors: EmulatorError with the reason of the first resource that failed.
     """
@@ -43,6 +45,7 @@ def deploy(clients: AwsClients, packaged: Package, parameters: Mapping[str, str]
         upload(clients.client("s3"), packaged)
         create(clients.client("cloudformation"), arguments)
         outputs = outputs_of(wait_for(clients.client("cloudformation")))
+        fill()
         if "OperatorIdKey" in packaged.template["Resources"]:  # the template of a test may have no functions
             make_id_key(clients.client("lambda"))
         return outputs

@@ -2,7 +2,8 @@
 
 `local.stack.process` starts it. Its settings come from the environment, as ministack's own do: GATEWAY_PORT (the AWS
 port), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (the pair of this run, for ministack the one of its root user),
-DELAYER_API_PORT, DELAYER_LOG_FOLDER, DELAYER_METERING.
+DELAYER_API_PORT, DELAYER_LOG_FOLDER, DELAYER_METERING; with a state that is kept, DELAYER_STATE_FOLDER and
+DELAYER_STACK (the unique part of the stack's id).
 """
 
 import os
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import uvicorn
 
-from local.emulator.application import application
+from local.emulator.application import StateToKeep, application
 from local.emulator.asgi import Application
 from local.errors import EmulatorError
 from local.key_pair import KeyPair
@@ -57,6 +58,12 @@ def pair_given() -> KeyPair:
     return KeyPair(access_key_id=os.environ["AWS_ACCESS_KEY_ID"], secret_access_key=os.environ["AWS_SECRET_ACCESS_KEY"])
 
 
+def kept_state() -> StateToKeep | None:
+    """What is to be kept, if anything."""
+    folder = os.environ.get("DELAYER_STATE_FOLDER")
+    return StateToKeep(folder=Path(folder), stack=os.environ["DELAYER_STACK"]) if folder else None
+
+
 def main() -> None:
     """Serve until this process is ended."""
     threading.Thread(target=end_with_parent, daemon=True, name="end-with-parent").start()
@@ -64,7 +71,8 @@ def main() -> None:
     try:
         ports = [listening_at(aws_port), listening_at(api_port)]
         log_folder = Path(os.environ["DELAYER_LOG_FOLDER"])
-        app = application(aws_port, api_port, log_folder, bool(os.environ.get("DELAYER_METERING")), pair_given())
+        metering = bool(os.environ.get("DELAYER_METERING"))
+        app = application(aws_port, api_port, log_folder, metering, pair_given(), kept_state())
         server_of(app).run(sockets=ports)
     except (EmulatorError, OSError) as error:
         sys.exit(str(error))

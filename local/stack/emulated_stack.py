@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Self
 from local.deployment.settings import STACK_NAME
 from local.emulator.metering.meter import Reading
 from local.errors import EmulatorError
+from local.keeping.beginning import Choice
 from local.key_pair import KeyPair
 from local.project import PROJECT
+from local.stack.keeper import Keeper, Saved
 from local.stack.ports import free_ports, refuse_used
-from local.stack.process import EmulatorProcess
+from local.stack.process import STATE, EmulatorProcess
 
 if TYPE_CHECKING:
     from local.aws_clients import AwsClients
@@ -33,7 +35,8 @@ class EmulatedStack:
     The API is at `port`, the AWS endpoint at the next one; 0 means two free ports. `parameters` are template
     parameters. `metering` makes `meter()` available. `client` makes boto3 clients of the emulator, by boto3's name of
     the service; `pair` are their credentials, made for this stack alone. With `starts_functions` False each function
-    starts when it is asked first, or by `start_functions`. Errors: EmulatorError.
+    starts when it is asked first, or by `start_functions`. With `keep` it begins with what `save` has saved in
+    an earlier run on this port. Errors: EmulatorError.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class EmulatedStack:
         template: Path = PROJECT / "template.yaml",
         progress: Progress = nullcontext,
         starts_functions: bool = True,
+        keep: Choice | None = None,
     ) -> None:
         self.is_temporary = port == 0
         self.port, self.aws_port = free_ports() if port == 0 else (port, port + 1)
@@ -58,6 +62,8 @@ class EmulatedStack:
         self.aws_endpoint_url = self.process.url
         self.starts_functions = starts_functions
         self.expiries: list[Expiry] = []
+        self.keep = keep
+        self.keeper: Keeper | None = None
 
     @cached_property
     def clients(self) -> "AwsClients":
@@ -87,6 +93,11 @@ class EmulatedStack:
         """Start the emulator, create the stack, open the API's address."""
         for port in (self.port, self.aws_port):
             refuse_used(port)
+        if self.keep and self.is_temporary:
+            raise EmulatorError("A stack on whatever port is free keeps no state: give it a port.")
+        if self.keep:
+            self.keeper = Keeper.of(self.folder / STATE, self.port, self.parameters, self.keep, self.request_emulator)
+            self.process.kept = self.keeper.settings()
         with self.progress("Starting the emulator"):
             self.process.start()
             from local.deployment.deploy import deploy, packaged_from  # boto3, while the emulator starts
@@ -94,11 +105,14 @@ class EmulatedStack:
             packaged = packaged_from(self.template)
             self.process.wait_until_ready()
         with self.progress("Creating the stack of template.yaml"):
-            self.outputs = deploy(self.clients, packaged, self.parameters)
+            fill = self.keeper.fill if self.keeper else lambda: None
+            self.outputs = deploy(self.clients, packaged, self.parameters, fill)
         if "ApiId" in self.outputs:
             self.request_emulator("PUT", "/_local/api", {"apiId": self.outputs["ApiId"]})
             if self.starts_functions:
                 self.start_functions()
+        if self.keeper:
+            self.keeper.release()
         self.start_expiry()
 
     def start_functions(self) -> None:
@@ -116,11 +130,21 @@ class EmulatedStack:
         for expiry in self.expiries:
             expiry.start()
 
+    def save(self, hurry: Callable[[], bool] = lambda: False) -> Saved:
+        """Bring the stack to rest and save its state; only `stop` may follow. `hurry` says not to wait any longer."""
+        if self.keeper is None:
+            raise EmulatorError("This stack does not keep its state.")
+        for expiry in self.expiries:
+            expiry.stop()
+        return self.keeper.save(hurry=hurry)
+
     def stop(self) -> None:
-        """End every process; a second call does nothing."""
+        """End every process; a second call does nothing. What was not saved is lost."""
         for expiry in self.expiries:
             expiry.stop()
         self.process.stop()
+        if self.keeper:
+            self.keeper.close()
         if self.is_temporary:
             shutil.rmtree(self.folder, ignore_errors=True)
 

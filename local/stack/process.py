@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from local.key_pair import EXPORTS, REGION, KeyPair, write_exports
 from local.project import PROJECT
 
 START_SECONDS = 60
+STATE = "state"  # the folder of what is kept, among the files of a run
 # What the executors' TLS and Python itself need. Everything else is left out: it would leak into the Lambda workers.
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
@@ -27,6 +29,7 @@ class EmulatorProcess:
     """
 
     def __init__(self, aws_port: int, api_port: int, folder: Path, metering: bool, pair: KeyPair) -> None:
+        self.kept: Mapping[str, str] = {}  # settings of a state that is kept
         self.aws_port = aws_port
         self.api_port = api_port
         self.folder = folder
@@ -65,8 +68,10 @@ class EmulatorProcess:
             )
 
     def empty_folder(self) -> None:
-        """Delete the logs and worker folders of an earlier run on this port."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Delete the logs and worker folders of an earlier run on this port, but no state that was kept."""
+        for earlier in self.folder.iterdir() if self.folder.exists() else ():
+            if earlier.name != STATE:
+                shutil.rmtree(earlier) if earlier.is_dir() else earlier.unlink()
         for name in ("logs", "tmp", "s3"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
 
@@ -95,6 +100,7 @@ class EmulatorProcess:
             "DELAYER_API_PORT": str(self.api_port),
             "DELAYER_LOG_FOLDER": str(self.folder / "logs"),
             "DELAYER_METERING": "1" if self.metering else "",
+            **self.kept,
         }
         return {name: os.environ[name] for name in PASSED_ON if name in os.environ} | settings
 
@@ -122,7 +128,7 @@ class EmulatorProcess:
         return next((line.strip() for line in reversed(lines) if line.strip()), "it logged nothing")
 
     def stop(self) -> None:
-        """Kill the process and its Lambda workers. All state is in memory, so there is nothing to save."""
+        """Kill the process and its Lambda workers. What is to be kept has been saved before."""
         self.exports.unlink(missing_ok=True)
         process, self.process = self.process, None
         if process is None:

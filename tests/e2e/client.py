@@ -1,34 +1,75 @@
-"""A client of a stack, as the tests use it."""
+"""A client of a stack, as the tests use it: `delayer` as users have it, `call` for the raw protocol."""
 
 import http.client
 import json
 import time
-from collections.abc import Collection, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, TypeVar
 
 from attrs import define, field
 
 from delayer.core.firing.enqueueing import edge_of
 from delayer.core.schedule.instants import MINUTE, Millis, format_instant, start_of
+from delayer_client import Delayer, HttpRequest, Retrying, Schedule
+from delayer_client.api.models import HistoryEntry
 from local.receiver import ReceivedRequest, Receiver
 from local.stack.emulated_stack import EmulatedStack
 
 PERIOD = MINUTE
+ONCE = Retrying(times=0)  # what goes wrong is seen: no repeat covers it up
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Answer = tuple[int, dict[str, str], dict[str, Any]]
+Seen = TypeVar("Seen")
 
 
 def now() -> Millis:
     return time.time_ns() // 1_000_000
 
 
+def millis(at: datetime | None) -> Millis:
+    """An instant of an answer."""
+    assert at
+    return (at - EPOCH) // timedelta(milliseconds=1)
+
+
+def until(look: Callable[[], Seen], is_so: Callable[[Seen], object] = bool, seconds: float = 15) -> Seen:
+    """What is seen, once it is so."""
+    deadline = time.monotonic() + seconds
+    while not is_so(seen := look()):
+        assert time.monotonic() < deadline, seen
+        time.sleep(0.1)
+    return seen
+
+
 @define
 class Client:
-    """POSTs, and knows what it was answered."""
+    """One stack, and the receiver that its schedules are for."""
 
     stack: EmulatedStack
     receiver: Receiver
-    posted: dict[str, dict[str, Any]] = field(factory=dict)  # by path of the target
+    posted: dict[str, Schedule] = field(factory=dict)  # by path of the target
+    delayer: Delayer = field(init=False)
+    _delayers: dict[tuple[str, Retrying], Delayer] = field(factory=dict, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.delayer = self.delayer_of("")
+
+    def close(self) -> None:
+        for each in self._delayers.values():
+            each.close()
+
+    def delayer_of(self, owner: str, retrying: Retrying = ONCE) -> Delayer:
+        """The client of an owner. Without a name, that of whoever says nothing."""
+        key = (owner, retrying)
+        if key not in self._delayers:
+            self._delayers[key] = Delayer(self.stack.api_url, owner=owner, timeout=30, retrying=retrying)
+        return self._delayers[key]
+
+    def target(self, path: str, **more: Any) -> HttpRequest:
+        """A request to the receiver."""
+        return HttpRequest(url=self.receiver.url + path, **more)
 
     def post(self, body: object) -> Answer:
         """Status, headers and body of the answer to a POST."""
@@ -44,18 +85,11 @@ class Client:
         connection.close()
         return answer.status, {name.lower(): value for name, value in answer.getheaders()}, content
 
-    def schedule(self, path: str, due: Millis, payload: object = None, **action: object) -> dict[str, Any]:
-        """An http-request to the receiver; the body of the 201."""
-        status, _, content = self.post(
-            {
-                "pointInTime": format_instant(due),
-                "action": {"type": "http-request", "url": self.receiver.url + path, **action},
-                "payload": payload,
-            }
-        )
-        assert status == 201, content
-        self.posted[path] = content
-        return content
+    def schedule(self, path: str, due: Millis, payload: object = None, *, owner: str = "", **more: Any) -> Schedule:
+        """A request to the receiver, accepted."""
+        made = self.delayer_of(owner).schedule(self.target(path), at=format_instant(due), payload=payload, **more)
+        self.posted[path] = made
+        return made
 
     def beyond_the_period(self, path: str) -> None:
         """The first instant that the fast track leaves to the minute task."""
@@ -74,44 +108,26 @@ class Client:
             assert time.monotonic() < deadline, f"{schedule_id} is {row.get('state')}, not {wanted}"
             time.sleep(0.05)
 
-    def waiting_for(self, schedule_id: str, attempt: int, seconds: float = 10) -> dict[str, Any]:
+    def waiting_for(self, schedule_id: str, attempt: int, seconds: float = 10) -> Schedule:
         """The schedule, once it waits for this attempt."""
-        deadline = time.monotonic() + seconds
-        while True:
-            found = self.call("GET", f"/schedules/{schedule_id}")[2]
-            if found.get("attempt") == attempt and "nextAttemptAt" in found:
-                return found
-            assert time.monotonic() < deadline, found
-            time.sleep(0.05)
-
-    def job_done(self, job_id: str, seconds: float = 30) -> dict[str, Any]:
-        """The job, once it is done."""
-        deadline = time.monotonic() + seconds
-        while (job := self.call("GET", f"/jobs/{job_id}")[2])["state"] != "done":
-            assert time.monotonic() < deadline, job
-            time.sleep(0.1)
-        return job
+        patient = self.delayer_of("", Retrying())
+        return until(
+            lambda: patient.get(schedule_id), lambda one: one.attempt == attempt and one.next_attempt_at, seconds
+        )
 
     def history(
-        self,
-        schedule_id: str,
-        last: str,
-        seconds: float = 15,
-        headers: Mapping[str, str] | None = None,
-        beside: Collection[str] = (),
-    ) -> list[dict[str, Any]]:
+        self, schedule_id: str, last: str, seconds: float = 15, *, owner: str = "", beside: Collection[str] = ()
+    ) -> list[HistoryEntry]:
         """The history, once the journal has come as far as this event, and has those of `beside` too.
 
         Events of two ids (the accepted and the decided one) come to the journal in no order between them.
         """
-        deadline = time.monotonic() + seconds
-        while True:
-            found = self.call("GET", f"/schedules/{schedule_id}", headers=headers)[2]
-            history: list[dict[str, Any]] = found.get("history", [])
-            if history and history[-1]["event"] == last and {one["event"] for one in history}.issuperset(beside):
-                return history
-            assert time.monotonic() < deadline, found
-            time.sleep(0.1)
+        patient = self.delayer_of(owner, Retrying())
+        return until(
+            lambda: patient.get(schedule_id).history or [],
+            lambda found: bool(found) and found[-1].event == last and {one.event for one in found}.issuperset(beside),
+            seconds,
+        )
 
     def switch_journal(self, enabled: bool) -> None:
         """Lets lifecycle-journal read its queue, or not."""

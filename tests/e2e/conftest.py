@@ -4,6 +4,7 @@ What has to wait for minutes is scheduled when the session begins, and looked at
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -27,8 +28,9 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture(scope="session")
 def ticking(receiver: Receiver) -> Iterator[Client]:
     """A stack without lifecycle events, that has quotas."""
-    with EmulatedStack(parameters={**PARAMETERS, "Lifecycle": "off", "MaxCreatesPerMinute": "5"}) as stack:
-        yield Client(stack, receiver)
+    own = {"Lifecycle": "off", "MaxCreatesPerMinute": "5"}
+    with EmulatedStack(parameters={**PARAMETERS, **own}) as stack, closing(Client(stack, receiver)) as client:
+        yield client
 
 
 @pytest.fixture(scope="session")
@@ -36,8 +38,7 @@ def client(receiver: Receiver) -> Iterator[Client]:
     """A stack whose minute task is switched off."""
     own = {"SqsTargetNamePattern": EVERY_NAME, "TargetRoleArns": TARGET_ROLE}
     own["FailedWebhookUrl"] = receiver.url + FAILURES
-    with EmulatedStack(parameters={**PARAMETERS, **own}) as stack:
-        client = Client(stack, receiver)
+    with EmulatedStack(parameters={**PARAMETERS, **own}) as stack, closing(Client(stack, receiver)) as client:
         client.switch_minute_task("DISABLED")
         yield client
 

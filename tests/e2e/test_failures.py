@@ -6,9 +6,10 @@ import subprocess
 import sys
 import time
 
-from delayer.core.schedule.instants import SECOND, parse_instant
+from delayer.core.schedule.instants import SECOND
+from delayer_client import Backoff, HttpRequest, Retry
 from tests.cfn import ROOT
-from tests.e2e.client import Client, lateness, now
+from tests.e2e.client import Client, lateness, millis, now
 
 
 def test_a_record_that_cannot_be_read_beside_good_ones(client: Client) -> None:
@@ -36,9 +37,9 @@ def test_a_target_that_is_down_at_first(client: Client) -> None:
     posted = client.schedule("/down", now() + SECOND)
     requests = client.arrivals("/down", seconds=20, count=3)
     assert [request.status for request in requests] == [503, 503, 200]
-    assert {request.headers["idempotency-key"] for request in requests} == {posted["scheduleId"]}
+    assert {request.headers["idempotency-key"] for request in requests} == {posted.id}
     assert [request.headers["delayer-attempt"] for request in requests] == ["1", "2", "3"]
-    client.ledger_state(posted["scheduleId"], "executed")
+    client.ledger_state(posted.id, "executed")
 
 
 def test_a_policy_of_its_own_and_when_the_next_attempt_is(client: Client) -> None:
@@ -48,20 +49,17 @@ def test_a_policy_of_its_own_and_when_the_next_attempt_is(client: Client) -> Non
     """
     client.receiver.fail_first("/patient", 2)
     client.receiver.ask_for_delay("/patient", 3)
-    action = {"type": "http-request", "url": client.receiver.url + "/patient"}
-    retry = {"maxAttempts": 3, "maxAgeSeconds": 60, "backoff": {"first": 5, "factor": 1, "max": 5}}
-    status, _, posted = client.post({"delaySeconds": 0, "action": action, "retry": retry})
-    assert status == 201, posted
-    schedule_id = posted["scheduleId"]
+    retry = Retry(max_attempts=3, max_age_seconds=60, backoff=Backoff(first=5, factor=1, max=5))
+    schedule_id = client.delayer.schedule(client.target("/patient"), delay=0, retry=retry).id
     [first] = client.arrivals("/patient")
     shown = client.waiting_for(schedule_id, attempt=2)
-    asked = parse_instant(shown["nextAttemptAt"]) - first.at_ms
+    asked = millis(shown.next_attempt_at) - first.at_ms
     assert 3 * SECOND <= asked < 4 * SECOND
     _, second = client.arrivals("/patient", count=2)
     assert second.at_ms - first.at_ms >= asked
     shown = client.waiting_for(schedule_id, attempt=3)
-    assert 3 * SECOND <= parse_instant(shown["nextAttemptAt"]) - second.at_ms <= 6 * SECOND
-    later = parse_instant(shown["nextAttemptAt"]) + 5 * SECOND
+    assert 3 * SECOND <= millis(shown.next_attempt_at) - second.at_ms <= 6 * SECOND
+    later = millis(shown.next_attempt_at) + 5 * SECOND
     client.stack.client("dynamodb").update_item(
         TableName=client.stack.outputs["LedgerTable"],
         Key={"scheduleId": {"S": schedule_id}},
@@ -72,25 +70,24 @@ def test_a_policy_of_its_own_and_when_the_next_attempt_is(client: Client) -> Non
     assert third.at_ms >= later
     assert third.headers["delayer-attempt"] == "3"
     history = client.history(schedule_id, "executed")
-    assert [one["event"] for one in history[-4:]] == ["claimed", "attempt-failed", "attempt-failed", "executed"]
-    assert ["nextAttemptAt" in one for one in history[-4:]] == [False, True, True, False]
-    shown = client.call("GET", f"/schedules/{schedule_id}")[2]
-    assert shown["retry"] == retry
-    assert "nextAttemptAt" not in shown
+    assert [one.event for one in history[-4:]] == ["claimed", "attempt-failed", "attempt-failed", "executed"]
+    assert [one.next_attempt_at is not None for one in history[-4:]] == [False, True, True, False]
+    shown = client.delayer.get(schedule_id)
+    assert (shown.retry, shown.next_attempt_at) == (retry, None)
     assert int(client.ledger_row(schedule_id)["revision"]["N"]) == 5, "claim, two retries, a hop, and the outcome"
 
 
 def test_a_target_that_refuses_fails_and_can_be_redriven(client: Client) -> None:
     client.receiver.fail_first("/refuses", 1, status=404)
     posted = client.schedule("/refuses", now() + SECOND, payload="kept")
-    client.ledger_state(posted["scheduleId"], "failed")
-    (entry,) = client.dead_letters(f"failed/{posted['scheduleId']}/")
+    client.ledger_state(posted.id, "failed")
+    (entry,) = client.dead_letters(f"failed/{posted.id}/")
     assert entry["reason"] == "HTTP 404"
     client.operate("redrive", key=entry["key"])
     requests = client.arrivals("/refuses", count=2)
     assert [request.status for request in requests] == [404, 200]
     assert requests[1].body == b'"kept"'
-    client.ledger_state(posted["scheduleId"], "executed")
+    client.ledger_state(posted.id, "executed")
 
 
 def test_many_are_redriven_with_one_command(client: Client) -> None:
@@ -98,7 +95,7 @@ def test_many_are_redriven_with_one_command(client: Client) -> None:
     client.receiver.fail_first("/many", 5, status=410)
     posted = [client.schedule("/many", now() + SECOND) for _ in range(5)]
     for one in posted:
-        client.ledger_state(one["scheduleId"], "failed")
+        client.ledger_state(one.id, "failed")
     session = client.stack.clients.session
     credentials = session.get_credentials()
     assert credentials
@@ -121,13 +118,13 @@ def test_many_are_redriven_with_one_command(client: Client) -> None:
     assert "5 redriven, 0 left as they are." in said
     assert [request.status for request in client.arrivals("/many", count=10)] == [410] * 5 + [200] * 5
     for one in posted:
-        client.ledger_state(one["scheduleId"], "executed")
+        client.ledger_state(one.id, "executed")
 
 
 def test_a_target_that_nobody_listens_to(client: Client) -> None:
-    action = {"type": "http-request", "url": "http://127.0.0.1:9/nobody"}
-    _, _, posted = client.post({"delaySeconds": 0, "action": action, "retry": {"maxAttempts": 2}})
-    row = client.ledger_state(posted["scheduleId"], "failed", seconds=15)
+    nobody = HttpRequest(url="http://127.0.0.1:9/nobody")
+    posted = client.delayer.schedule(nobody, delay=0, retry=Retry(max_attempts=2))
+    row = client.ledger_state(posted.id, "failed", seconds=15)
     assert row["detail"]["S"].startswith("gave up after 2 attempts: no answer from 127.0.0.1:9")
 
 
@@ -161,7 +158,7 @@ def test_a_wrong_command_is_answered_with_the_right_ones(client: Client) -> None
 
 def test_every_line_of_the_firing_path_has_the_schedule_id(client: Client) -> None:
     posted = client.schedule("/logged", now() + SECOND)
-    client.ledger_state(posted["scheduleId"], "executed")
+    client.ledger_state(posted.id, "executed")
     time.sleep(0.5)  # the last function's log is written after it has answered
     for function, event in (
         ("api-schedule-post", "accepted"),
@@ -170,7 +167,7 @@ def test_every_line_of_the_firing_path_has_the_schedule_id(client: Client) -> No
         ("executor-http-request", "executed"),
     ):
         lines = [json.loads(line) for line in client.stack.logs(function).splitlines() if line.startswith("{")]
-        mine = [line for line in lines if line.get("scheduleId") == posted["scheduleId"]]
+        mine = [line for line in lines if line.get("scheduleId") == posted.id]
         assert [line["message"] for line in mine] == [event], function
     metrics = client.stack.logs("executor-http-request")
     assert '"Name":"Lateness"' in metrics.replace(" ", "")

@@ -5,6 +5,7 @@ import time
 from typing import TYPE_CHECKING
 
 from delayer.core.schedule.instants import SECOND, format_instant
+from delayer_client import SqsSend
 from tests.cfn import resources
 from tests.e2e.client import Client, lateness, now
 
@@ -42,9 +43,7 @@ def test_overdue_by_less_than_a_minute_fires_at_once(client: Client) -> None:
 
 def test_a_delay_in_place_of_a_point_in_time(client: Client) -> None:
     before = now()
-    action = {"type": "http-request", "method": "PUT", "url": client.receiver.url + "/delay"}
-    status, _, _ = client.post({"delaySeconds": 1.5, "action": action})
-    assert status == 201
+    client.delayer.schedule(client.target("/delay", method="PUT"), delay=1.5)
     (request,) = client.arrivals("/delay")
     assert lateness(request, before + 1500) < 2 * SECOND
     assert request.method == "PUT"
@@ -54,28 +53,24 @@ def test_a_delay_in_place_of_a_point_in_time(client: Client) -> None:
 def test_sqs_queue(client: Client) -> None:
     url = client.stack.client("sqs").create_queue(QueueName="delayer-target-plain")["QueueUrl"]
     due = now() + SECOND
-    action = {"type": "sqs-send", "queueUrl": url}
-    status, _, content = client.post({"pointInTime": format_instant(due), "action": action, "payload": {"a": 1}})
-    assert status == 201, content
+    made = client.delayer.schedule(SqsSend(queue_url=url), at=format_instant(due), payload={"a": 1})
     message = _received(client, url)
     assert json.loads(message["Body"]) == {"a": 1}
-    assert message["MessageAttributes"]["Idempotency-Key"]["StringValue"] == content["scheduleId"]
+    assert message["MessageAttributes"]["Idempotency-Key"]["StringValue"] == made.id
     assert message["MessageAttributes"]["Delayer-Owner"]["StringValue"] == "anonymous"
     assert int(message["Attributes"]["SentTimestamp"]) >= due
-    client.ledger_state(content["scheduleId"], "executed")
+    client.ledger_state(made.id, "executed")
 
 
 def test_fifo_queue(client: Client) -> None:
     """The schedule's id is the deduplication id."""
     sqs = client.stack.client("sqs")
     url = sqs.create_queue(QueueName="delayer-target-ordered.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
-    action = {"type": "sqs-send", "queueUrl": url, "messageGroupId": "g"}
-    status, _, content = client.post({"delaySeconds": 1, "action": action})
-    assert status == 201, content
+    made = client.delayer.schedule(SqsSend(queue_url=url, message_group_id="g"), delay=1)
     message = _received(client, url)
     assert message["Body"] == "null"
     assert message["Attributes"]["MessageGroupId"] == "g"
-    assert message["Attributes"]["MessageDeduplicationId"] == content["scheduleId"]
+    assert message["Attributes"]["MessageDeduplicationId"] == made.id
 
 
 def test_the_stacks_own_queues_are_no_targets(client: Client) -> None:
@@ -85,10 +80,8 @@ def test_the_stacks_own_queues_are_no_targets(client: Client) -> None:
     own = [url for url, tags in tagged.items() if tags.get("delayer:queue", "").startswith("delayer/")]
     assert len(own) == len(resources("AWS::SQS::Queue"))
     for url in own:
-        fifo = {"messageGroupId": "g"} if url.endswith(".fifo") else {}
-        action = {"type": "sqs-send", "queueUrl": url, **fifo}
-        _, _, content = client.post({"delaySeconds": 0, "action": action, "payload": 1})
-        row = client.ledger_state(content["scheduleId"], "failed")
+        action = SqsSend(queue_url=url, message_group_id="g" if url.endswith(".fifo") else None)
+        row = client.ledger_state(client.delayer.schedule(action, delay=0, payload=1).id, "failed")
         assert row["detail"]["S"] == "a queue of Delayer itself", url
 
 

@@ -2,13 +2,14 @@
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from delayer.core.schedule.instants import HOUR, SECOND, Millis, format_instant
+from delayer_client import NewSchedule, NotFound, OnLate
 from tests.e2e.client import Client, now, sleep_until
 
 RACES = 200
@@ -25,22 +26,22 @@ def request(client: Client, path: str, due: Millis, **more: object) -> dict[str,
 
 
 def test_a_schedule_is_looked_up_and_cancelled(client: Client) -> None:
-    posted = client.schedule("/cancelled", now() + HOUR, payload={"a": 1})
-    path = f"/schedules/{posted['scheduleId']}"
-    status, _, found = client.call("GET", path)
-    assert (status, found["state"], found["payload"]) == (200, "scheduled", {"a": 1})
+    posted, delayer = client.schedule("/cancelled", now() + HOUR, payload={"a": 1}), client.delayer
+    found = delayer.get(posted.id)
+    assert (found.state, found.payload) == ("scheduled", {"a": 1})
     for _ in range(2):
-        status, _, cancelled = client.call("DELETE", path)
-        assert (status, cancelled["state"]) == (200, "cancelled")
-    assert client.call("GET", path)[2]["state"] == "cancelled"
-    assert posted["scheduleId"] not in str(client.rows())
+        cancelled = delayer.cancel(posted.id).schedule
+        assert cancelled
+        assert cancelled.state == "cancelled"
+    assert delayer.get(posted.id).state == "cancelled"
+    assert posted.id not in str(client.rows())
 
 
 def test_what_was_executed_cannot_be_cancelled(client: Client) -> None:
     posted = client.schedule("/executed", now())
     client.arrivals("/executed")
-    client.ledger_state(posted["scheduleId"], "executed")
-    status, headers, body = client.call("DELETE", f"/schedules/{posted['scheduleId']}")
+    client.ledger_state(posted.id, "executed")
+    status, headers, body = client.call("DELETE", f"/schedules/{posted.id}")
     assert (status, headers["content-type"]) == (409, "application/problem+json")
     assert (body["type"], body["state"]) == ("urn:delayer:problem:ended", "executed")
     assert body["claimedAt"]
@@ -48,13 +49,12 @@ def test_what_was_executed_cannot_be_cancelled(client: Client) -> None:
 
 def test_a_change_takes_the_place_of_the_old_one(client: Client) -> None:
     posted = client.schedule("/patched", now() + HOUR, payload="old")
-    body = {"pointInTime": format_instant(now()), "payload": "new"}
-    status, _, changed = client.call("PATCH", f"/schedules/{posted['scheduleId']}", body)
-    assert (status, changed["replaces"]) == (200, posted["scheduleId"])
+    changed = client.delayer.change(posted.id, at=format_instant(now()), payload="new")
+    assert changed.replaces == posted.id
     [request] = client.arrivals("/patched")
-    assert (json.loads(request.body), request.headers["delayer-schedule-id"]) == ("new", changed["scheduleId"])
-    old = client.call("GET", f"/schedules/{posted['scheduleId']}")[2]
-    assert (old["state"], old["replacedBy"]) == ("replaced", changed["scheduleId"])
+    assert (json.loads(request.body), request.headers["delayer-schedule-id"]) == ("new", changed.id)
+    old = client.delayer.get(posted.id)
+    assert (old.state, old.replaced_by) == ("replaced", changed.id)
 
 
 def test_one_of_a_name(client: Client) -> None:
@@ -84,10 +84,10 @@ def test_the_same_key_is_the_same_schedule(client: Client) -> None:
 def test_a_repeated_change_has_the_same_answer(client: Client) -> None:
     """Also when what it has put has fired, and the old one is long replaced."""
     posted = client.schedule("/keyed", now() + HOUR, payload="old")
-    path, headers = f"/schedules/{posted['scheduleId']}", {"Idempotency-Key": "e2e change"}
+    path, headers = f"/schedules/{posted.id}", {"Idempotency-Key": "e2e change"}
     body = {"pointInTime": format_instant(now()), "payload": "new"}
     first = client.call("PATCH", path, body, headers)
-    assert (first[0], first[2]["replaces"]) == (200, posted["scheduleId"])
+    assert (first[0], first[2]["replaces"]) == (200, posted.id)
     client.arrivals("/keyed")
     client.ledger_state(first[2]["scheduleId"], "executed")
     assert client.call("PATCH", path, body, headers)[::2] == first[::2]
@@ -111,19 +111,24 @@ def test_a_repeated_put_has_the_same_answer(client: Client) -> None:
 
 
 def test_another_owner_finds_nothing(client: Client) -> None:
-    posted = client.call("POST", "/schedules", request(client, "/alice", now() + HOUR, name="hers"), owner("alice"))[2]
-    path = f"/schedules/{posted['scheduleId']}"
-    for method in ("GET", "DELETE"):
-        for where in (path, "/schedules/by-name/hers"):
-            assert client.call(method, where, headers=owner("bob"))[0] == 404
-    assert client.call("PATCH", path, {"payload": 1}, owner("bob"))[0] == 404
-    assert client.call("POST", f"{path}/stop", headers=owner("bob"))[0] == 404
-    put = client.call("PUT", "/schedules/by-name/hers", request(client, "/bob", now() + HOUR), owner("bob"))
-    assert put[0] == 201, "his own of that name"
-    assert (
-        client.call("DELETE", "/schedules/by-name/hers", headers=owner("alice"))[2]["scheduleId"]
-        == posted["scheduleId"]
-    )
+    posted, bob = client.schedule("/alice", now() + HOUR, owner="alice", name="hers"), client.delayer_of("bob")
+    calls: list[Callable[[], object]] = [
+        lambda: bob.get(posted.id),
+        lambda: bob.get_named("hers"),
+        lambda: bob.cancel(posted.id),
+        lambda: bob.cancel_named("hers"),
+        lambda: bob.change(posted.id, payload=1),
+        lambda: bob.stop(posted.id),
+    ]
+    for call in calls:
+        with pytest.raises(NotFound) as refused:
+            call()
+        assert refused.value.status == 404
+    his = bob.replace("hers", client.target("/bob"), at=format_instant(now() + HOUR))
+    assert his.replaces is None, "his own of that name"
+    cancelled = client.delayer_of("alice").cancel_named("hers").schedule
+    assert cancelled
+    assert cancelled.id == posted.id
 
 
 def owner(name: str) -> dict[str, str]:
@@ -140,43 +145,34 @@ def test_many_in_one_call(client: Client) -> None:
 
 def test_a_group_is_listed_and_cancelled(client: Client) -> None:
     """Two pages, one of them fired before; then none is left to fire."""
-    group = "e2e-group"
-    bodies = [request(client, "/group", now() + HOUR + at, group=group) for at in range(70)]
-    client.call(
-        "POST", "/schedules/batch", {"schedules": [*bodies, request(client, "/group-fired", now(), group=group)]}
-    )
+    group, delayer = "e2e-group", client.delayer
+    due = [format_instant(now() + HOUR + at) for at in range(70)]
+    ahead = [NewSchedule(action=client.target("/group"), at=at, group=group) for at in due]
+    fired = NewSchedule(action=client.target("/group-fired"), at=format_instant(now()), group=group)
+    assert all(one.schedule for one in delayer.batch([*ahead, fired]))
     client.arrivals("/group-fired")
-    states: list[str] = []
-    path = f"/schedules?group={group}&limit=50"
-    cursor = ""
-    while True:
-        page = client.call("GET", path + cursor)[2]
-        states += [one["state"] for one in page["schedules"]]
-        if "nextCursor" not in page:
-            break
-        cursor = f"&cursor={page['nextCursor']}"
+    states = [one.state for one in delayer.list(group=group, page_size=50)]
     assert (len(states), states.count("scheduled")) == (71, 70)
     status, headers, job = client.call("DELETE", f"/schedules?group={group}")
     assert (status, headers["location"]) == (202, f"/jobs/{job['jobId']}")
-    done = client.job_done(job["jobId"])
-    assert [done[name] for name in ("found", "cancelled", "handedOver", "ended")] == [71, 70, 1, 0]
-    assert client.call("GET", f"/jobs/{job['jobId']}", headers=owner("bob"))[0] == 404
+    done = delayer.groups.wait(job["jobId"], timeout=30)
+    assert (done.state, done.found, done.cancelled, done.handed_over, done.ended) == ("done", 71, 70, 1, 0)
+    with pytest.raises(NotFound):
+        client.delayer_of("bob").groups.job(done.id)
 
 
 def test_a_stop_ends_the_attempts(client: Client) -> None:
     client.receiver.answer("/stopped", 503)
     posted = client.schedule("/stopped", now())
     client.arrivals("/stopped")
-    path = f"/schedules/{posted['scheduleId']}"
-    assert client.call("POST", f"{path}/stop")[0] == 202
-    client.ledger_state(posted["scheduleId"], "dropped", seconds=20)
-    assert client.call("GET", path)[2]["detail"].startswith("stopped by its owner")
+    client.delayer.stop(posted.id)
+    client.ledger_state(posted.id, "dropped", seconds=20)
+    assert str(client.delayer.get(posted.id).detail).startswith("stopped by its owner")
 
 
 def test_what_is_late_is_dropped_by_its_rule(client: Client) -> None:
-    rule = {"after": "PT1S", "do": "drop"}
-    answer = client.call("POST", "/schedules", request(client, "/dropped", now() - 10 * SECOND, onLate=rule))
-    client.ledger_state(answer[2]["scheduleId"], "dropped")
+    posted = client.schedule("/dropped", now() - 10 * SECOND, on_late=OnLate(after="PT1S", do="drop"))
+    client.ledger_state(posted.id, "dropped")
 
 
 def test_a_schedule_has_a_history(client: Client) -> None:
@@ -185,39 +181,36 @@ def test_a_schedule_has_a_history(client: Client) -> None:
     posted = client.schedule("/history", now() + SECOND, payload={"a": 1.0})
     client.arrivals("/history")
     client.receiver.answer("/history", 204)
-    history = client.history(posted["scheduleId"], "executed")
-    assert [line["event"] for line in history] == ["scheduled", "enqueued", "claimed", "attempt-failed", "executed"]
-    assert [line.get("attempt") for line in history[2:]] == [1, 1, 2]
-    assert [line.get("detail") for line in history[2:]] == [None, "HTTP 503", "HTTP 204"]
-    assert 0 <= history[3]["latenessMs"] < SECOND
-    found = client.call("GET", f"/schedules/{posted['scheduleId']}")[2]
-    assert (found["state"], found["payload"], found["latenessMs"]) == ("executed", {"a": 1.0}, history[3]["latenessMs"])
+    history = client.history(posted.id, "executed")
+    assert [line.event for line in history] == ["scheduled", "enqueued", "claimed", "attempt-failed", "executed"]
+    assert [line.attempt for line in history[2:]] == [1, 1, 2]
+    assert [line.detail for line in history[2:]] == [None, "HTTP 503", "HTTP 204"]
+    late = history[3].lateness_ms
+    assert late is not None
+    assert 0 <= late < SECOND
+    found = client.delayer.get(posted.id)
+    assert (found.state, found.payload, found.lateness_ms) == ("executed", {"a": 1.0}, late)
 
 
 def test_one_on_its_way_is_changed(client: Client) -> None:
     """The journal has what its record held."""
     posted = client.schedule("/moved", now() + 20 * SECOND, payload="old")
-    client.history(posted["scheduleId"], "enqueued")
-    body = {"pointInTime": format_instant(now()), "payload": "new"}
-    status, _, changed = client.call("PATCH", f"/schedules/{posted['scheduleId']}", body)
-    assert status == 200, changed
+    client.history(posted.id, "enqueued")
+    client.delayer.change(posted.id, at=format_instant(now()), payload="new")
     [request] = client.arrivals("/moved")
     assert json.loads(request.body) == "new"
-    assert [line["event"] for line in client.history(posted["scheduleId"], "replaced")][-1] == "replaced"
+    assert client.history(posted.id, "replaced")[-1].event == "replaced"
 
 
 def test_all_of_an_owner_are_listed(client: Client) -> None:
     """Of every group and of none; what belongs to another is not among them."""
-    mine = owner("lister")
-    ids = [
-        client.call("POST", "/schedules", request(client, "/listed", now() + HOUR + at), mine)[2]["scheduleId"]
-        for at in range(3)
-    ]
+    ids = [client.schedule("/listed", now() + HOUR + at, owner="lister").id for at in range(3)]
     for schedule_id in ids:
-        client.history(schedule_id, "scheduled", headers=mine)
-    page = client.call("GET", "/schedules?limit=2", headers=mine)[2]
-    rest = client.call("GET", f"/schedules?limit=2&cursor={page['nextCursor']}", headers=mine)[2]
+        client.history(schedule_id, "scheduled", owner="lister")
+    page = client.call("GET", "/schedules?limit=2", headers=owner("lister"))[2]
+    rest = client.call("GET", f"/schedules?limit=2&cursor={page['nextCursor']}", headers=owner("lister"))[2]
     assert [one["scheduleId"] for one in [*page["schedules"], *rest["schedules"]]] == ids
+    assert [one.id for one in client.delayer_of("lister").list(page_size=2)] == ids
     assert client.call("GET", "/schedules", headers=owner("nobody"))[2] == {"schedules": []}
 
 
@@ -225,7 +218,7 @@ def test_a_list_says_what_has_fired(client: Client) -> None:
     mine = owner("reader")
     body = request(client, "/said", now(), group="said", tags={"team": "a"})
     posted = client.call("POST", "/schedules", body, mine)[2]["scheduleId"]
-    client.history(posted, "executed", headers=mine)
+    client.history(posted, "executed", owner="reader")
     for query in ("", "?group=said"):
         [one] = client.call("GET", f"/schedules{query}", headers=mine)[2]["schedules"]
         assert (one["state"], one["group"], one["tags"]) == ("executed", "said", {"team": "a"})
@@ -235,24 +228,21 @@ def test_a_list_says_what_has_fired(client: Client) -> None:
 
 def test_with_the_journal_down_all_is_answered_but_the_history(client: Client) -> None:
     """It fires and is cancelled just the same; the history is there once the journal is."""
+    delayer = client.delayer
     client.switch_journal(enabled=False)
     try:
-        fired = client.schedule("/journal-down", now() + SECOND)["scheduleId"]
-        cancelled = client.schedule("/journal-down-cancelled", now() + 30 * SECOND)["scheduleId"]
-        assert client.call("DELETE", f"/schedules/{cancelled}")[2]["state"] == "cancelled"
+        fired = client.schedule("/journal-down", now() + SECOND).id
+        cancelled = client.schedule("/journal-down-cancelled", now() + 30 * SECOND).id
+        assert delayer.cancel(cancelled)
         client.arrivals("/journal-down")
         client.ledger_state(fired, "executed")
         for schedule_id, state in ((fired, "executed"), (cancelled, "cancelled")):
-            found = client.call("GET", f"/schedules/{schedule_id}")[2]
-            assert (found["state"], found.get("history")) == (state, None)
+            found = delayer.get(schedule_id)
+            assert (found.state, found.history) == (state, None)
     finally:
         client.switch_journal(enabled=True)
-    assert [line["event"] for line in client.history(fired, "executed")] == [
-        "scheduled",
-        "enqueued",
-        "claimed",
-        "executed",
-    ]
+    history = client.history(fired, "executed")
+    assert [line.event for line in history] == ["scheduled", "enqueued", "claimed", "executed"]
     assert client.history(cancelled, "cancelled")
 
 
@@ -267,7 +257,7 @@ def test_events_are_for_whoever_subscribes(client: Client) -> None:
     policy = {"Version": "2012-10-17", "Statement": [{**allowed, "Resource": arn}]}
     sqs.set_queue_attributes(QueueUrl=url, Attributes={"Policy": json.dumps(policy)})
     sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn, Attributes=attributes)
-    posted = client.call("POST", "/schedules", request(client, "/subscribed", now()), owner("sub"))[2]
+    posted = client.schedule("/subscribed", now(), owner="sub")
     client.schedule("/not-subscribed", now())
     client.arrivals("/not-subscribed")
     deadline = now() + 15 * SECOND
@@ -278,7 +268,7 @@ def test_events_are_for_whoever_subscribes(client: Client) -> None:
     assert (event["specversion"], event["type"], event["subject"], event["data"]["state"]) == (
         "1.0",
         "delayer.schedule.executed",
-        posted["scheduleId"],
+        posted.id,
         "executed",
     )
 

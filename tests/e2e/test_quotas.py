@@ -25,13 +25,13 @@ def test_an_owner_creates_no_more_in_a_minute_than_the_limit(ticking: Client) ->
 
 
 def test_without_a_journal_the_state_is_answered_and_only_groups_are_listed(ticking: Client) -> None:
-    posted = ticking.call("POST", "/schedules", request(ticking, "/no-journal", now(), group="g"), owner("quiet"))[2]
+    quiet = ticking.delayer_of("quiet")
+    posted = ticking.schedule("/no-journal", now(), owner="quiet", group="g")
     ticking.arrivals("/no-journal")
-    ticking.ledger_state(posted["scheduleId"], "executed")
-    found = ticking.call("GET", f"/schedules/{posted['scheduleId']}", headers=owner("quiet"))[2]
-    assert (found["state"], found.get("history")) == ("executed", None)
+    ticking.ledger_state(posted.id, "executed")
+    found = quiet.get(posted.id)
+    assert (found.state, found.history) == ("executed", None)
     status, _, problem = ticking.call("GET", "/schedules", headers=owner("quiet"))
     assert (status, problem["errors"][0]["field"]) == (422, "group")
-    page = ticking.call("GET", "/schedules?group=g", headers=owner("quiet"))[2]
-    assert [one["scheduleId"] for one in page["schedules"]] == [posted["scheduleId"]]
+    assert [one.id for one in quiet.list(group="g")] == [posted.id]
     assert ticking.stack.logs("stream-lifecycle") == "", "nobody reads the streams for it"

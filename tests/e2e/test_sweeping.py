@@ -7,10 +7,10 @@ from typing import Any
 
 from delayer.aws.dynamodb.schedule_table import to_item
 from delayer.core.recovery.waiting import WaitingRecords, encode
-from delayer.core.schedule.instants import SECOND, parse_instant
+from delayer.core.schedule.instants import SECOND
 from delayer.core.schedule.schedule import SYSTEM_OWNER
 from delayer.core.schedule.schedule_id import RANDOM_BYTES
-from tests.e2e.client import Client, lateness, now
+from tests.e2e.client import Client, lateness, millis, now
 from tests.samples import STREAM_RECORD, a_schedule
 
 ROUNDS = 5
@@ -19,7 +19,7 @@ MEMORY = 1025  # megabytes, other than in the template
 
 def test_the_minute_task_moves_what_enters_the_period(ticking: Client) -> None:
     """It waited in the table, was deleted by the task, and fired to the second."""
-    due = parse_instant(ticking.posted["/on-time"]["pointInTime"])
+    due = millis(ticking.posted["/on-time"].point_in_time)
     wait = max((due - now()) / SECOND, 0) + 10
     (request,) = ticking.arrivals("/on-time", seconds=wait)
     assert lateness(request, due) < SECOND
@@ -30,16 +30,16 @@ def test_the_minute_task_moves_what_enters_the_period(ticking: Client) -> None:
 def test_what_came_due_while_the_minute_task_was_off(client: Client) -> None:
     """It is late, not lost: found by the first tick after the outage."""
     posted = client.posted["/overdue"]
-    due = parse_instant(posted["pointInTime"])
+    due = millis(posted.point_in_time)
     time.sleep(max(due + SECOND - now(), 0) / SECOND)
     assert client.receiver.of("/overdue") == []
-    record = f"{due}#{posted['scheduleId']}"
+    record = f"{due}#{posted.id}"
     assert record in _records(client)
     client.switch_minute_task("ENABLED")
     client.stack.invoke("task-1minute-enqueuer", {})
     (request,) = client.arrivals("/overdue", seconds=10)
     assert request.at_ms > due + SECOND
-    row = client.ledger_state(posted["scheduleId"], "executed")
+    row = client.ledger_state(posted.id, "executed")
     assert row["state"] == {"S": "executed"}
     assert record not in _records(client)
 

@@ -23,7 +23,7 @@ is needed, so who may only invoke one operator function can use that one.
 In its rooms, which are imported when they are used:
 
     from delayer_client.operator.doctor import Doctor, Finding, Severity, as_dicts, worst
-    doctor = Doctor.find(api_url, stack="delayer", token="", owner="", profile="")   # also without AWS credentials
+    doctor = Doctor.find(api_url, stack="delayer", token="", owner="", profile="")   # without AWS credentials, too
     findings = doctor.examine(on_progress=None)   # [Finding]; on_progress(area) as each of Doctor.areas begins
 
     from delayer_client.operator.verify import Options, Verification, PARTS

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from delayer_client.errors import DelayerError
+
 REFUSALS: Final = frozenset(
     {
         "AccessDenied",
@@ -23,7 +25,7 @@ NO_GOOD_KEYS: Final = frozenset(
 )
 
 
-class OperatorError(Exception):
+class OperatorError(DelayerError):
     """The command cannot be carried out. All errors of this room are of this class."""
 
 

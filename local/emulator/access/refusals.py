@@ -8,15 +8,15 @@ from local.emulator.access.claims import Refused
 from local.emulator.asgi import Send
 
 
-async def refuse(send: Send, headers: Mapping[str, str], refused: Refused) -> None:
-    """Send 403 with an AWS error. The protocol is the one of the request's `headers`; JSON if they do not tell."""
+async def refuse(send: Send, headers: Mapping[str, str], refused: Refused, status: int = 403) -> None:
+    """Send an AWS error. The protocol is the one of the request's `headers`; JSON if they do not tell."""
     body, content_type = error_for(headers, refused.code, str(refused))
     sent = [
         (b"content-type", content_type),
         (b"content-length", str(len(body)).encode()),
         (b"x-amzn-errortype", refused.code.encode()),
     ]
-    await send({"type": "http.response.start", "status": 403, "headers": sent})
+    await send({"type": "http.response.start", "status": status, "headers": sent})
     await send({"type": "http.response.body", "body": body})
 
 

@@ -1,6 +1,7 @@
 """CloudFormation: what ministack does not understand in a template, and AWS does."""
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 Parameters = dict[str, dict[str, Any]]  # name -> {Value, …}
@@ -47,3 +48,13 @@ def resolve_names_in_loops(language_extensions: Any) -> None:
         return value if isinstance(value, str) else None
 
     language_extensions._literal_sub = computed
+
+
+def name_stack(handlers: Any, unique: str) -> None:
+    """Give the first stack that is created this unique part of its id. On AWS, too, a stack keeps its id.
+
+    Names of queues have a part of it. A stack that is created again over its kept data has to find them there.
+    """
+    new: Callable[[], str] = handlers.new_uuid
+    once = iter([unique])
+    handlers.new_uuid = lambda: next(once, None) or new()

@@ -4,6 +4,8 @@ import importlib
 import threading
 from importlib.metadata import version
 
+from attrs import frozen
+
 from local.emulator.access.function_sessions import issue_secret_credentials
 from local.emulator.interpreter import make_ids_quickly, take_short_turns
 from local.emulator.observer import Observer
@@ -20,6 +22,7 @@ from local.emulator.patches.queues.mappings import (
     take_turns,
 )
 from local.emulator.patches.queues.receive import QuickReceive
+from local.emulator.patches.queues.visibility_index import VisibilityIndex
 from local.emulator.patches.statements import authorize_statements, note_changes, refuse_mixed_batches
 from local.emulator.patches.streams import StreamPoller, name_who_expires
 from local.emulator.processes.forking import fork_functions
@@ -30,7 +33,15 @@ MINISTACK_VERSION = "1.5.33"
 TRANSFORM = "samtranslator.translator.transform"
 
 
-def install(observer: Observer) -> None:
+@frozen(kw_only=True)
+class Corrections:
+    """Those that others ask."""
+
+    streams: StreamPoller
+    index: VisibilityIndex
+
+
+def install(observer: Observer) -> Corrections:
     """Apply every correction. EmulatorError if another version is installed than the one they were written for."""
     check_version(version("ministack"))
     take_short_turns()
@@ -50,7 +61,8 @@ def install(observer: Observer) -> None:
     modules = [importlib.import_module(f"ministack.services.cloudformation.{name}") for name in evaluating]
     resolve_pseudo_parameters(modules, responses)
     resolve_names_in_loops(importlib.import_module("ministack.services.cloudformation.language_extensions"))
-    StreamPoller(lambda_service, dynamodb).install()
+    streams = StreamPoller(lambda_service, dynamodb)
+    streams.install()
     name_who_expires(dynamodb)
     parse_once(dynamodb, importlib.import_module("ministack.services._dynamodb_keywords"))
     QuickReceive(sqs).install()
@@ -70,6 +82,7 @@ def install(observer: Observer) -> None:
     parse_policies_once(evaluator)
     shorten_waits(lambda_service)
     import_ahead()
+    return Corrections(streams=streams, index=wakes.index)
 
 
 def import_ahead() -> None:

@@ -12,9 +12,8 @@ from local.signatures import UNSIGNED, VERIFIED, WRONG, Signatures
 from tests.e2e.client import Client, now
 
 
-def secret(client: Client, method: str = "GET", path: str = "", body: object = None, owner: str = "") -> dict[str, Any]:
-    headers = {"Delayer-Owner": owner} if owner else {}
-    status, sent, answer = client.call(method, f"/signing-secret{path}", body, headers)
+def secret(client: Client, method: str = "GET", path: str = "") -> dict[str, Any]:
+    status, sent, answer = client.call(method, f"/signing-secret{path}")
     assert (status, sent["cache-control"]) == (200, "no-store")
     return answer
 
@@ -24,9 +23,9 @@ def verify(secret_text: str, request: ReceivedRequest) -> Any:
 
 
 def arrived(client: Client, path: str) -> ReceivedRequest:
-    content = client.schedule(path, now() + SECOND, {"n": 1.10, "ä": "\u2028"})
+    made = client.schedule(path, now() + SECOND, {"n": 1.10, "ä": "\u2028"})
     [request] = client.arrivals(path)
-    assert request.headers["webhook-id"] == content["scheduleId"]
+    assert request.headers["webhook-id"] == made.id
     return request
 
 
@@ -36,7 +35,7 @@ def test_a_schedule_arrives_signed_before_and_after_a_rotation(client: Client) -
     before = arrived(client, "/signed")
     assert verify(first["current"], before) == {"n": 1.1, "ä": "\u2028"}
     with pytest.raises(WebhookVerificationError):
-        verify(secret(client, owner="another")["current"], before)
+        verify(client.delayer_of("another").signing_secret().current, before)
 
     second = secret(client, "POST", "/rotate")
     assert second["previous"] == first["current"] != second["current"]
@@ -45,7 +44,7 @@ def test_a_schedule_arrives_signed_before_and_after_a_rotation(client: Client) -
     for one in (first, second):
         assert verify(one["current"], after)
     with pytest.raises(WebhookVerificationError):
-        verify(secret(client, owner="another")["current"], after)
+        verify(client.delayer_of("another").signing_secret().current, after)
 
     status, headers, problem = client.call("POST", "/signing-secret/rotate")
     assert (status, problem["type"]) == (409, "urn:delayer:problem:not-rotated")
@@ -60,15 +59,13 @@ def test_each_attempt_has_the_same_id_and_is_signed_anew(client: Client) -> None
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
     assert first.headers["webhook-timestamp"] != second.headers["webhook-timestamp"]
     for request in (first, second):
-        Webhook(secret(client)["current"]).verify(request.body, dict(request.headers), json_parse=False)
+        Webhook(client.delayer.signing_secret().current).verify(request.body, dict(request.headers), json_parse=False)
 
 
 def test_the_receiver_of_one_machine_says_what_it_finds(client: Client) -> None:
     signatures = Signatures(client.stack.api_url)
     assert signatures.checked(arrived(client, "/signed-here")) == VERIFIED
-    action = {"type": "http-request", "url": client.receiver.url + "/signed-elsewhere"}
-    body = {"delaySeconds": 1, "action": action}
-    assert client.call("POST", "/schedules", body, {"Delayer-Owner": "another"})[0] == 201
+    client.schedule("/signed-elsewhere", now() + SECOND, owner="another")
     [other] = client.arrivals("/signed-elsewhere")
     assert signatures.checked(other) == WRONG
     unsigned = ReceivedRequest(at_ms=0, method="GET", path="/", headers={}, body=b"", status=200)
@@ -87,7 +84,7 @@ def test_an_action_gives_no_such_header(client: Client, name: str) -> None:
 
 def test_secrets_are_in_no_log_and_in_no_table(client: Client) -> None:
     """But for the key of the stack in its row."""
-    shown = secret(client)
+    current = client.delayer.signing_secret().current
     texts = [path.read_text() for path in (client.stack.folder / "logs").glob("*.log")]
     dynamodb = client.stack.client("dynamodb")
     for name in ("ControlTable", "RegistryTable", "LedgerTable", "JournalTable", "SchedulesTable"):
@@ -96,4 +93,4 @@ def test_secrets_are_in_no_log_and_in_no_table(client: Client) -> None:
     assert texts
     for text in texts:
         assert "whsec_" not in text
-        assert shown["current"].removeprefix("whsec_") not in text
+        assert current.removeprefix("whsec_") not in text

@@ -2,15 +2,16 @@
 
 import io
 import json
-import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from delayer.core.schedule.instants import SECOND, format_instant
-from tests.e2e.client import Client, now
+from delayer_client import Action, EventPut, LambdaInvoke, SnsPublish, StepStart
+from delayer_client.api.action import AnyAction
+from tests.e2e.client import Client, now, until
 from tests.e2e.conftest import TARGET_ROLE
 
 ANONYMOUS = "anonymous"
@@ -23,21 +24,9 @@ def aws(client: Client, service: str) -> Any:
     return make(service)
 
 
-def post(client: Client, action: Mapping[str, Any], payload: object = None) -> str:
+def post(client: Client, action: AnyAction, payload: object = None) -> str:
     """The id of a schedule that is due in a second."""
-    due = format_instant(now() + SECOND)
-    status, _, content = client.post({"pointInTime": due, "action": action, "payload": payload})
-    assert status == 201, content
-    return str(content["scheduleId"])
-
-
-def until(found: Callable[[], Any], seconds: float = 15) -> Any:
-    """What is found, once there is something."""
-    deadline = time.monotonic() + seconds
-    while not (thing := found()):
-        assert time.monotonic() < deadline, "it did not come"
-        time.sleep(0.05)
-    return thing
+    return client.delayer.schedule(action, at=format_instant(now() + SECOND), payload=payload).id
 
 
 SENDERS = ["sns.amazonaws.com", "events.amazonaws.com"]
@@ -88,7 +77,7 @@ def a_role(client: Client, name: str, trusted: Mapping[str, Any]) -> str:
 
 def test_a_message_to_a_topic(client: Client) -> None:
     topic, url = a_topic(client, "delayer-target-news")
-    schedule = post(client, {"type": "sns-publish", "topicArn": topic, "attributes": {"kind": "due"}}, {"a": 1})
+    schedule = post(client, SnsPublish(topic_arn=topic, attributes={"kind": "due"}), {"a": 1})
     message = received(client, url)
     assert json.loads(message["Body"]) == {"a": 1}
     attributes = {name: one["StringValue"] for name, one in message["MessageAttributes"].items()}
@@ -99,22 +88,22 @@ def test_a_message_to_a_topic(client: Client) -> None:
 
 def test_a_message_to_a_fifo_topic(client: Client) -> None:
     topic, url = a_topic(client, "delayer-target-news.fifo")
-    schedule = post(client, {"type": "sns-publish", "topicArn": topic, "messageGroupId": "g"})
+    schedule = post(client, SnsPublish(topic_arn=topic, message_group_id="g"))
     message = received(client, url)
     assert message["Attributes"]["MessageGroupId"] == "g"
     assert message["Attributes"]["MessageDeduplicationId"] == schedule
 
 
 def test_the_stacks_own_topic_is_no_target(client: Client) -> None:
-    schedule = post(client, {"type": "sns-publish", "topicArn": client.stack.outputs["LifecycleTopic"]})
+    schedule = post(client, SnsPublish(topic_arn=client.stack.outputs["LifecycleTopic"]))
     assert client.ledger_state(schedule, "failed")["detail"]["S"] == "a topic of Delayer itself"
 
 
 def test_a_topic_beyond_the_pattern_is_not_reached(client: Client) -> None:
     """By the role of the executor. It is tried again: somebody may correct the pattern."""
     topic, url = a_topic(client, "private-news")
-    schedule = post(client, {"type": "sns-publish", "topicArn": topic}, {"a": 1})
-    row = until(lambda: (row := client.ledger_row(schedule)).get("detail") and row)
+    schedule = post(client, SnsPublish(topic_arn=topic), {"a": 1})
+    row = until(lambda: client.ledger_row(schedule), lambda row: row.get("detail"))
     assert row["state"] == {"S": "claimed"}
     assert row["detail"]["S"].startswith("SNS: ")
     answer = aws(client, "sqs").receive_message(QueueUrl=url)
@@ -129,7 +118,7 @@ def test_a_role_reaches_what_the_stack_may_not(client: Client) -> None:
     assert a_role(client, name, {"Principal": {"AWS": "*"}, "Condition": only}) == TARGET_ROLE
     allowed = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sns:Publish", "Resource": topic}]}
     aws(client, "iam").put_role_policy(RoleName=name, PolicyName="publish", PolicyDocument=json.dumps(allowed))
-    schedule = post(client, {"type": "sns-publish", "topicArn": topic, "roleArn": TARGET_ROLE}, {"a": 1})
+    schedule = post(client, SnsPublish(topic_arn=topic, role_arn=TARGET_ROLE), {"a": 1})
     assert json.loads(received(client, url)["Body"]) == {"a": 1}
     client.ledger_state(schedule, "executed")
 
@@ -137,7 +126,7 @@ def test_a_role_reaches_what_the_stack_may_not(client: Client) -> None:
 def test_a_role_that_the_stack_does_not_name_is_refused(client: Client) -> None:
     topic = "arn:aws:sns:us-east-1:111111111111:theirs"
     role = "arn:aws:iam::111111111111:role/theirs"
-    schedule = post(client, {"type": "sns-publish", "topicArn": topic, "roleArn": role})
+    schedule = post(client, SnsPublish(topic_arn=topic, role_arn=role))
     assert client.ledger_state(schedule, "failed")["detail"]["S"] == "a role that the stack does not allow"
 
 
@@ -150,7 +139,7 @@ def test_an_event_on_a_bus(client: Client) -> None:
     url, arn = a_queue(client, "of-the-bus")
     events.put_rule(Name="all", EventBusName="delayer-target-bus", EventPattern='{"source": ["com.example.orders"]}')
     events.put_targets(Rule="all", EventBusName="delayer-target-bus", Targets=[{"Id": "queue", "Arn": arn}])
-    action = {"type": "event-put", "eventBusArn": bus, "source": "com.example.orders", "detailType": "Order due"}
+    action = EventPut(event_bus_arn=bus, source="com.example.orders", detail_type="Order due")
     schedule = post(client, action, {"order": 17})
     event = json.loads(received(client, url)["Body"])
     assert (event["source"], event["detail-type"], event["detail"]) == (
@@ -166,7 +155,7 @@ def test_an_event_whose_bus_is_missing_waits_for_it(client: Client) -> None:
     events = aws(client, "events")
     arn = events.create_event_bus(Name="delayer-target-late")["EventBusArn"]
     events.delete_event_bus(Name="delayer-target-late")
-    schedule = post(client, {"type": "event-put", "eventBusArn": arn, "source": "s", "detailType": "d"}, {})
+    schedule = post(client, EventPut(event_bus_arn=arn, source="s", detail_type="d"), {})
     until(lambda: client.ledger_row(schedule).get("detail"))
     events.create_event_bus(Name="delayer-target-late")
     client.ledger_state(schedule, "executed", seconds=20)
@@ -210,7 +199,7 @@ def telling(client: Client, path: str) -> str:
 def test_a_function_is_invoked(client: Client, more: dict[str, str]) -> None:
     kind = more.get("invocationType", "Event")
     arn = a_function(client, f"delayer-target-{kind}", telling(client, f"/invoked-{kind}"))
-    schedule = post(client, {"type": "lambda-invoke", "functionArn": arn, **more}, {"order": 17})
+    schedule = post(client, Action("lambda-invoke", functionArn=arn, **more), {"order": 17})
     [request] = client.arrivals(f"/invoked-{kind}")
     event = json.loads(request.body)
     assert event["payload"] == {"order": 17}
@@ -223,7 +212,7 @@ def test_a_function_that_fails_while_it_is_waited_for_is_called_again(client: Cl
     """By the schedule: each call is an attempt of its own."""
     tell = telling(client, "/failing")
     arn = a_function(client, "delayer-target-failing", f"{tell}\nraise ValueError('secret')")
-    post(client, {"type": "lambda-invoke", "functionArn": arn, "invocationType": "RequestResponse"})
+    post(client, LambdaInvoke(function_arn=arn, invocation_type="RequestResponse"))
     assert len(client.arrivals("/failing", count=2)) == 2
 
 
@@ -233,7 +222,7 @@ def test_the_stacks_own_functions_are_no_targets(client: Client) -> None:
     own = [arn for name, arn in names.items() if name.startswith("delayer-") and "target" not in name]
     assert len(own) >= 20
     for arn in own[:3]:
-        schedule = post(client, {"type": "lambda-invoke", "functionArn": arn})
+        schedule = post(client, LambdaInvoke(function_arn=arn))
         assert client.ledger_state(schedule, "failed")["detail"]["S"] == "a function of Delayer itself"
 
 
@@ -253,7 +242,7 @@ def a_machine(client: Client, name: str, kind: str) -> str:
 def test_an_execution_is_started_once(client: Client) -> None:
     """Its name is the schedule's id: what an attempt repeats is there already."""
     arn = a_machine(client, "delayer-target-machine", "STANDARD")
-    schedule = post(client, {"type": "step-start", "stateMachineArn": arn}, {"order": 17})
+    schedule = post(client, StepStart(state_machine_arn=arn), {"order": 17})
     assert client.ledger_state(schedule, "executed")["detail"]["S"] == "started"
     states = aws(client, "stepfunctions")
     [execution] = states.list_executions(stateMachineArn=arn)["executions"]
@@ -264,7 +253,7 @@ def test_an_execution_is_started_once(client: Client) -> None:
 
 def test_an_express_state_machine_is_refused(client: Client) -> None:
     arn = a_machine(client, "delayer-target-express", "EXPRESS")
-    schedule = post(client, {"type": "step-start", "stateMachineArn": arn})
+    schedule = post(client, StepStart(state_machine_arn=arn))
     detail = client.ledger_state(schedule, "failed")["detail"]["S"]
     assert detail == "an Express state machine: AWS would start it again at each attempt"
 

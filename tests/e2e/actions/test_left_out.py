@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -19,8 +20,9 @@ STARTS = {"delaySeconds": 3600, "action": {"type": "step-start", "stateMachineAr
 
 @pytest.fixture(scope="module")
 def few(receiver: Receiver) -> Iterator[Client]:
-    with EmulatedStack(parameters={"DelayerPeriod": "60", "Actions": TWO}) as stack:
-        yield Client(stack, receiver)
+    parameters = {"DelayerPeriod": "60", "Actions": TWO}
+    with EmulatedStack(parameters=parameters) as stack, closing(Client(stack, receiver)) as few:
+        yield few
 
 
 def updated(few: Client, actions: str) -> str:
@@ -48,7 +50,7 @@ def updated(few: Client, actions: str) -> str:
 
 def types(few: Client) -> list[str]:
     """What the API says that there is."""
-    return sorted(one["type"] for one in few.call("GET", "/actions")[2]["actions"])
+    return sorted(one.type for one in few.delayer.actions())
 
 
 def test_what_is_named_fires(few: Client) -> None:

@@ -1,6 +1,5 @@
 """Connections on the stack: each type reaches its target, and no secret is left anywhere but where it lies."""
 
-import http.client
 import json
 import threading
 import time
@@ -13,6 +12,17 @@ from attrs import Factory, define
 from standardwebhooks import Webhook
 
 from delayer.core.schedule.instants import SECOND
+from delayer_client import (
+    ApiKeyConnection,
+    BasicConnection,
+    BearerConnection,
+    Conflict,
+    HttpRequest,
+    Invalid,
+    NewSchedule,
+    NotFound,
+    OAuth2Connection,
+)
 from tests.e2e.client import Client, now
 
 SECRET = "S3CR3T-9f8e7d6c5b4a"
@@ -43,10 +53,11 @@ def target() -> Iterator[Target]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            noted.seen.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
-            wanted = noted.taken.get(self.path)
+            path = self.path.partition("?")[0]
+            noted.seen.append((path, {name.lower(): value for name, value in self.headers.items()}))
+            wanted = noted.taken.get(path)
             status = 401 if wanted and self.headers.get("Authorization") != wanted else 200
-            body = json.dumps({"access_token": TOKEN, "expires_in": 3600}).encode() if self.path == "/token" else b"{}"
+            body = json.dumps({"access_token": TOKEN, "expires_in": 3600}).encode() if path == "/token" else b"{}"
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -64,33 +75,15 @@ def target() -> Iterator[Target]:
         server.shutdown()
 
 
-def call(client: Client, method: str, path: str, body: object = None) -> tuple[int, Any]:
-    """A DELETE has no body in its answer."""
-    connection = http.client.HTTPConnection("localhost", client.stack.port, timeout=30)
-    connection.request(method, path, json.dumps(body) if body else None, {"Content-Type": "application/json"})
-    answer = connection.getresponse()
-    content = answer.read()
-    connection.close()
-    return answer.status, json.loads(content) if content else None
-
-
-def put(client: Client, name: str, **fields: str) -> Any:
-    status, content = call(client, "PUT", f"/connections/{name}", fields)
-    assert status in (200, 201), content
-    return content
-
-
-def post(client: Client, target: Target, path: str, connection: str, delay: int = 1, **more: Any) -> str:
-    action = {"type": "http-request", "url": target.url + path, "connection": connection}
-    status, content = call(client, "POST", "/schedules", {"delaySeconds": delay, "action": action, **more})
-    assert status == 201, content
-    return str(content["scheduleId"])
+def post(client: Client, target: Target, path: str, connection: str, delay: int = 1) -> str:
+    return client.delayer.schedule(HttpRequest(url=target.url + path, connection=connection), delay=delay).id
 
 
 def test_each_type_reaches_its_target(client: Client, target: Target) -> None:
-    put(client, "key", type="api-key", headerName="X-Api-Key", value=SECRET)
-    put(client, "basic", type="basic", username="delayer", password=SECRET)
-    put(client, "bearer", type="bearer", token=SECRET)
+    put = client.delayer.connections.put
+    put("key", ApiKeyConnection(header_name="X-Api-Key", value=SECRET))
+    put("basic", BasicConnection(username="delayer", password=SECRET))
+    put("bearer", BearerConnection(token=SECRET))
     for name in ("key", "basic", "bearer"):
         post(client, target, f"/type-{name}", name)
     assert target.at("/type-key")[0]["x-api-key"] == SECRET
@@ -99,8 +92,8 @@ def test_each_type_reaches_its_target(client: Client, target: Target) -> None:
 
 
 def test_many_at_a_time_fetch_one_token(client: Client, target: Target) -> None:
-    url = f"{target.url}/token"
-    put(client, "oauth", type="oauth2-client-credentials", tokenUrl=url, clientId="delayer", clientSecret=SECRET)
+    fetched = OAuth2Connection(token_url=f"{target.url}/token", client_id="delayer", client_secret=SECRET)
+    client.delayer.connections.put("oauth", fetched)
     for _ in range(12):
         post(client, target, "/oauth", "oauth", delay=2)
     headers = target.at("/oauth", count=12, seconds=60)
@@ -109,56 +102,56 @@ def test_many_at_a_time_fetch_one_token(client: Client, target: Target) -> None:
 
 
 def test_a_replaced_connection_is_used_by_what_waits(client: Client, target: Target) -> None:
-    put(client, "replaced", type="bearer", token="old")
+    client.delayer.connections.put("replaced", BearerConnection(token="old"))
     post(client, target, "/replaced", "replaced", delay=3)
-    shown = put(client, "replaced", type="bearer", token=SECRET)
-    assert (shown["type"], "token" in shown) == ("bearer", False)
+    status, _, shown = client.call("PUT", "/connections/replaced", {"type": "bearer", "token": SECRET})
+    assert (status, shown["type"], "token" in shown) == (200, "bearer", False)
     assert target.at("/replaced")[0]["authorization"] == f"Bearer {SECRET}"
 
 
 def test_a_test_says_the_status_alone(client: Client, target: Target) -> None:
-    put(client, "tried", type="bearer", token=SECRET)
+    calls = client.delayer.connections
+    calls.put("tried", BearerConnection(token=SECRET))
     target.taken["/tried"] = "Bearer another"
-    status, content = call(client, "POST", "/connections/tried/test", {"url": f"{target.url}/tried?x={SECRET}"})
-    assert (status, content["succeeded"], content["detail"]) == (200, False, "HTTP 401") or content
+    tested = calls.test("tried", f"{target.url}/tried?x={SECRET}")
+    assert (tested.succeeded, tested.detail) == (False, "HTTP 401")
     target.taken["/fine"] = f"Bearer {SECRET}"
-    status, content = call(client, "POST", "/connections/tried/test", {"url": f"{target.url}/fine"})
-    assert (status, content["succeeded"], content["detail"]) == (200, True, "HTTP 200")
+    tested = calls.test("tried", f"{target.url}/fine")
+    assert (tested.succeeded, tested.detail) == (True, "HTTP 200")
     [headers] = target.at("/fine")
-    secret = call(client, "GET", "/signing-secret")[1]["current"]
-    Webhook(secret).verify(b"", headers, json_parse=False)
+    Webhook(client.delayer.signing_secret().current).verify(b"", headers, json_parse=False)
 
 
 def test_a_connection_in_use_is_deleted_by_force_only(client: Client, target: Target) -> None:
-    put(client, "held", type="bearer", token=SECRET)
+    calls = client.delayer.connections
+    calls.put("held", BearerConnection(token=SECRET))
     schedule = post(client, target, "/held", "held", delay=6)
-    status, content = call(client, "DELETE", "/connections/held")
-    assert (status, content["schedules"]) == (409, [schedule])
-    assert call(client, "DELETE", "/connections/held?force=true")[0] == 204
-    assert call(client, "GET", "/connections/held")[0] == 404
+    with pytest.raises(Conflict) as held:
+        calls.delete("held")
+    assert (held.value.status, held.value.problem.schedules) == (409, [schedule])
+    calls.delete("held", force=True)
+    with pytest.raises(NotFound):
+        calls.get("held")
     row = client.ledger_state(schedule, "failed", seconds=30)
     assert row["detail"] == {"S": "the connection held was deleted"}
-    status, content = call(
-        client,
-        "POST",
-        "/schedules",
-        {"delaySeconds": 1, "action": {"type": "http-request", "url": target.url, "connection": "held"}},
-    )
-    assert (status, content["errors"][0]["field"]) == (422, "action.connection")
+    with pytest.raises(Invalid) as unknown:
+        post(client, target, "", "held")
+    assert (unknown.value.status, unknown.value.errors[0].field) == (422, "action.connection")
 
 
 def test_a_secret_by_hand_brings_a_hint(client: Client, target: Target) -> None:
-    action = {"type": "http-request", "url": target.url, "headers": {"Authorization": "Bearer by-hand"}}
-    body = {"delaySeconds": 3600, "action": action}
-    assert "Authorization" in call(client, "POST", "/schedules", body)[1]["hints"][0]
-    _, batch = call(client, "POST", "/schedules/batch", {"schedules": [body]})
-    assert "Authorization" in batch["results"][0]["schedule"]["hints"][0]
+    action = HttpRequest(url=target.url, headers={"Authorization": "Bearer by-hand"})
+    [one] = client.delayer.batch([NewSchedule(action=action, delay=3600)])
+    assert one.schedule
+    for made in (client.delayer.schedule(action, delay=3600), one.schedule):
+        assert made.hints
+        assert "Authorization" in made.hints[0]
 
 
 def test_no_secret_is_anywhere_but_where_it_lies(client: Client, target: Target) -> None:
     """The last of this module: tables, the bucket, queues, logs, and what the API answers."""
     stack = client.stack
-    written = [json.dumps(call(client, "GET", path)) for path in ("/connections", "/connections/key", "/schedules")]
+    written = [json.dumps(client.call("GET", path)) for path in ("/connections", "/connections/key", "/schedules")]
     dynamodb, s3, logs = stack.client("dynamodb"), stack.client("s3"), stack.client("logs")
     tables = [value for name, value in stack.outputs.items() if name.endswith("Table")]
     assert len(tables) >= 6

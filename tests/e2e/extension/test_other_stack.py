@@ -12,7 +12,7 @@ from delayer.core.schedule.instants import SECOND, format_instant
 from local.deployment.deploy import CODE_BUCKET
 from local.deployment.package import package
 from local.project import PROJECT
-from tests.e2e.client import Client, now
+from tests.e2e.client import Client, now, until
 
 EXAMPLE = PROJECT / "examples/executor-in-its-own-stack"
 KNOWN_SECONDS = 60  # until a new type, or one that is gone, is known everywhere
@@ -90,16 +90,11 @@ def accepted(client: Client, due_in: int) -> str:
 
 def until_listed(client: Client, stack: str | None) -> None:
     """Until the type is listed as this stack's, or not at all."""
-    deadline = time.monotonic() + KNOWN_SECONDS
-    while (found := listed(client).get("note-write")) != stack:
-        assert time.monotonic() < deadline, found
-        time.sleep(0.5)
+    until(lambda: listed(client).get("note-write"), lambda found: found == stack, KNOWN_SECONDS)
 
 
 def listed(client: Client) -> dict[str, str]:
-    status, _, body = client.call("GET", "/actions")
-    assert status == 200
-    return {one["type"]: one["stack"] for one in body["actions"]}
+    return {one.type: one.stack for one in client.delayer.actions()}
 
 
 def test_a_type_of_another_stack_from_its_deployment_to_its_deletion(client: Client, others: OtherStacks) -> None:

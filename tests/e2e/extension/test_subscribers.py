@@ -25,7 +25,7 @@ def impatient(client: Client) -> Iterator[Client]:
 def failing(client: Client, path: str, status: int = 404) -> str:
     """A schedule that its target refuses for good."""
     client.receiver.answer(path, status)
-    schedule_id: str = client.schedule(path, now())["scheduleId"]
+    schedule_id = client.schedule(path, now()).id
     client.ledger_state(schedule_id, "failed")
     return schedule_id
 
@@ -42,7 +42,7 @@ def calls_about(client: Client, schedule_id: str, count: int, seconds: float = 2
 
 
 def test_the_webhook_gets_a_failure_once_and_nothing_else(client: Client) -> None:
-    done = client.schedule("/not-failed", now())["scheduleId"]
+    done = client.schedule("/not-failed", now()).id
     client.ledger_state(done, "executed")
     schedule_id = failing(client, "/refused-for-good")
     [call] = calls_about(client, schedule_id, 1)

@@ -3,8 +3,9 @@
 import time
 
 from delayer.core.schedule.instants import SECOND
+from delayer_client import Backoff, Retry
 from tests.e2e.client import Client, now
-from tests.e2e.flow.test_waiting import KNOWN, flow, posted
+from tests.e2e.flow.test_waiting import KNOWN, cancelled, flow, posted
 
 MANY = 60
 FAIL_ONCE = range(3, MANY, 10)
@@ -16,7 +17,7 @@ def test_no_second_has_more_than_the_limit_and_nothing_is_lost(client: Client) -
     said = flow(client, "limit", "--owner", OWNER, "--target", host, "--rate", "10/s", "--by", "eve")
     assert "10/s" in said
     due = now() + 2 * KNOWN
-    retry = {"maxAttempts": 3, "backoff": {"first": 2, "factor": 1, "max": 2}}
+    retry = Retry(max_attempts=3, backoff=Backoff(first=2, factor=1, max=2))
     for number in FAIL_ONCE:
         client.receiver.fail_first(f"/limited/{number}", 1, status=429)
     ids = [posted(client, OWNER, f"{client.receiver.url}/limited/{at}", due, retry=retry) for at in range(MANY)]
@@ -40,14 +41,13 @@ def test_what_waits_for_its_turn_says_so_and_can_be_cancelled(client: Client) ->
     flow(client, "limit", "--owner", "hourly", "--target", host, "--rate", "1/m")
     due = now() + 2 * KNOWN
     ids = [posted(client, "hourly", f"{client.receiver.url}/hourly/{at}", due) for at in range(3)]
-    owner = {"Delayer-Owner": "hourly"}
+    delayer = client.delayer_of("hourly")
     time.sleep((due + 5 * SECOND - now()) / SECOND)  # the first has its turn at once, the next one in a minute
-    states = {one: client.call("GET", f"/schedules/{one}", headers=owner)[2] for one in ids}
-    waiting = [one for one in ids if states[one]["state"] == "enqueued"]
-    assert len(waiting) == 2, states
-    for one in waiting:
-        assert states[one]["waiting"]["for"] == "limit"
-        assert states[one]["waiting"]["reason"] == f"at most 1 a minute reach {host}"
-        status, _, content = client.call("DELETE", f"/schedules/{one}", headers=owner)
-        assert (status, content["state"]) == (200, "cancelled")
+    found = [delayer.get(one) for one in ids]
+    enqueued = [one for one in found if one.state == "enqueued"]
+    assert len(enqueued) == 2, found
+    for one in enqueued:
+        assert one.waiting
+        assert (one.waiting.for_, one.waiting.reason) == ("limit", f"at most 1 a minute reach {host}")
+        assert cancelled(client, "hourly", one.id).state == "cancelled"
     flow(client, "unlimit", "--owner", "hourly", "--target", host)

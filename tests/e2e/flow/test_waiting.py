@@ -1,14 +1,15 @@
 """What is due waits while its owner is suspended, or while nobody answers at its target; then it fires."""
 
-import time
 from typing import Any
 
 import pytest
 
 from delayer.core.flow.health import IN_A_ROW
 from delayer.core.schedule.instants import SECOND, Millis, format_instant
+from delayer_client import Backoff, HttpRequest, Retry, Retrying, Schedule
+from delayer_client.api.models import Waiting
 from local.receiver import Receiver
-from tests.e2e.client import Client, now
+from tests.e2e.client import Client, millis, now, until
 from tests.e2e.operate.test_day_two import command, done
 
 KNOWN: Millis = 3 * SECOND  # after this, every environment has read what was written before
@@ -21,29 +22,20 @@ def flow(client: Client, *arguments: str) -> str:
 
 
 def posted(client: Client, owner: str, url: str, due: Millis, **more: Any) -> str:
-    body = {"pointInTime": format_instant(due), "action": {"type": "http-request", "url": url}, **more}
-    status, _, content = client.call("POST", "/schedules", body, {"Delayer-Owner": owner})
-    assert status == 201, content
-    return str(content["scheduleId"])
+    return client.delayer_of(owner).schedule(HttpRequest(url=url), at=format_instant(due), **more).id
 
 
-def shown(client: Client, owner: str, schedule_id: str) -> dict[str, Any]:
-    return client.call("GET", f"/schedules/{schedule_id}", headers={"Delayer-Owner": owner})[2]
+def waits(client: Client, owner: str, schedule_id: str) -> tuple[Schedule, Waiting]:
+    """The schedule, and what it waits for, once it says so."""
+    found = until(lambda: client.delayer_of(owner, Retrying()).get(schedule_id), lambda one: one.waiting)
+    assert found.waiting
+    return found, found.waiting
 
 
-def waits(client: Client, owner: str, schedule_id: str, seconds: float = 15) -> dict[str, Any]:
-    """What it waits for, once it says so."""
-    deadline = time.monotonic() + seconds
-    while "waiting" not in (found := shown(client, owner, schedule_id)):
-        assert time.monotonic() < deadline, found
-        time.sleep(0.1)
-    return found
-
-
-def cancelled(client: Client, owner: str, schedule_id: str) -> dict[str, Any]:
-    status, _, content = client.call("DELETE", f"/schedules/{schedule_id}", headers={"Delayer-Owner": owner})
-    assert status == 200, content
-    return content
+def cancelled(client: Client, owner: str, schedule_id: str) -> Schedule:
+    answer = client.delayer_of(owner).cancel(schedule_id)
+    assert answer.schedule, answer
+    return answer.schedule
 
 
 def test_a_suspended_owner_waits_and_says_so_and_nobody_else_does(client: Client) -> None:
@@ -54,20 +46,19 @@ def test_a_suspended_owner_waits_and_says_so_and_nobody_else_does(client: Client
     first, second = (posted(client, "floods", f"{url}/floods-{name}", due) for name in ("kept", "cancelled"))
     posted(client, "calm", f"{url}/calm", due)
     client.arrivals("/calm")
-    found = waits(client, "floods", first)
-    assert found["overdue"] is True
-    assert found["state"] == "enqueued"
-    since = found["waiting"].pop("since")
-    assert since <= format_instant(due)
-    assert found["waiting"] == {"for": "suspension", "reason": "it floods"}
+    found, waiting = waits(client, "floods", first)
+    assert found.overdue is True
+    assert found.state == "enqueued"
+    assert millis(waiting.since) <= due
+    assert (waiting.for_, waiting.reason, waiting.until) == ("suspension", "it floods", None)
     assert "it floods" in flow(client, "list")
-    assert cancelled(client, "floods", second)["state"] == "cancelled"
+    assert cancelled(client, "floods", second).state == "cancelled"
     assert client.receiver.of("/floods-kept") == []
     assert "Released:" in flow(client, "release", "--owner", "floods")
     client.arrivals("/floods-kept", seconds=40)
     row = client.ledger_state(first, "executed")
     assert row["attempt"] == {"N": "1"}
-    assert "waiting" not in shown(client, "floods", first)
+    assert client.delayer_of("floods").get(first).waiting is None
     assert client.receiver.of("/floods-cancelled") == []
     assert "There is no such suspension." in flow(client, "release", "--owner", "floods")
 
@@ -81,19 +72,17 @@ def dead() -> str:
 
 def test_a_dead_target_is_left_alone_until_it_is_back(client: Client, dead: str) -> None:
     host = dead.removeprefix("http://")
-    retry = {"maxAttempts": 3, "backoff": {"first": 5, "factor": 1, "max": 5}}
+    retry = Retry(max_attempts=3, backoff=Backoff(first=5, factor=1, max=5))
     due = now() + SECOND
     many = [posted(client, "unlucky", f"{dead}/many", due, retry=retry) for _ in range(MANY)]
-    deadline = time.monotonic() + 20
-    while f"http-request {host}" not in (said := flow(client, "list")):
-        assert time.monotonic() < deadline, said
+    until(lambda: flow(client, "list"), lambda said: f"http-request {host}" in said, seconds=20)
     opened = now()
     late = posted(client, "unlucky", f"{dead}/late", opened + KNOWN)
     gone = posted(client, "unlucky", f"{dead}/gone", opened + KNOWN)
-    found = waits(client, "unlucky", late)
-    assert found["state"] == "enqueued", "unclaimed"
-    assert found["waiting"]["for"] == "circuit"
-    assert f"no answer from {host}" in found["waiting"]["reason"]
+    found, waiting = waits(client, "unlucky", late)
+    assert found.state == "enqueued", "unclaimed"
+    assert waiting.for_ == "circuit"
+    assert f"no answer from {host}" in waiting.reason
     cancelled(client, "unlucky", gone)
     with Receiver(int(host.rpartition(":")[2])) as back:
         arrived = back.wait_for(MANY, "/many", seconds=90)

@@ -96,7 +96,7 @@ def test_a_stack_goes_on_with_what_was_restored(client: Client) -> None:
     """What has ended stays so, what may have fired waits for a person, all else fires. Nobody is answered meanwhile."""
     client.schedule("/before-the-loss", now())
     client.arrivals("/before-the-loss")
-    begun, sent = now(), {"Delayer-Owner": OWNER}
+    begun, delayer = now(), client.delayer_of(OWNER)
     lost_at = begun - 20 * MINUTE
     executed, doubtful = a_record(client, "/done", begun - HOUR, 1), a_record(client, "/doubtful", begun - HOUR, 2)
     overdue, far = a_record(client, "/after-it", begun - 10 * MINUTE, 3), a_record(client, "/far", begun + 2 * HOUR, 4)
@@ -114,15 +114,14 @@ def test_a_stack_goes_on_with_what_was_restored(client: Client) -> None:
     assert "schedules: 2 copied, 1 ended or claimed already, 1 dead-lettered: it may have fired" in said, said
     client.arrivals("/after-it")
     client.ledger_state(overdue.id, "executed")
-    shown = {one.id: client.call("GET", f"/schedules/{one.id}", headers=sent)[2] for one in (executed, far, doubtful)}
-    states = {schedule_id: content["state"] for schedule_id, content in shown.items()}
+    states = {one.id: delayer.get(one.id).state for one in (executed, far, doubtful)}
     assert states == {executed.id: "executed", far.id: "scheduled", doubtful.id: "dead-lettered"}
     (letter,) = client.dead_letters(f"dead-lettered/{doubtful.id}/")
     client.operate("redrive", key=letter["key"])
     (request,) = client.arrivals("/doubtful")
     assert request.body == b'"restored"'
     assert client.receiver.of("/done") == []
-    assert client.call("DELETE", f"/schedules/{far.id}", headers=sent)[0] == 200
+    assert delayer.cancel(far.id)
 
 
 def test_verify_finds_that_a_stack_keeps_its_promises(client: Client) -> None:

@@ -49,7 +49,7 @@ def test_a_schedule_from_its_post_to_its_end(client: Client, delayer: Delayer) -
     found = delayer.wait(made.id, timeout=20)
     assert (found.state, found.detail) == ("executed", "HTTP 200")
     assert found.lateness_ms is not None
-    client.history(made.id, "executed", headers={"Delayer-Owner": "of-the-client"})
+    client.history(made.id, "executed", owner="of-the-client")
     assert delayer.get(made.id).payload == {"order": 17}
     too_late = delayer.cancel(made.id)
     assert not too_late

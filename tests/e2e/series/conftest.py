@@ -3,6 +3,7 @@
 import pytest
 
 from delayer.core.schedule.instants import SECOND, format_instant
+from delayer_client import Repeat
 from tests.e2e.client import Client, now
 from tests.e2e.series.each_minute import EachMinute
 
@@ -13,11 +14,6 @@ PATH = "/each-minute"
 def each_minute(client: Client) -> EachMinute:
     """It is made for the first test of the folder, and looked at by the last one."""
     first = now() + 3 * SECOND
-    body = {
-        "repeat": {"every": "PT1M", "anchor": format_instant(first), "from": format_instant(first)},
-        "action": {"type": "http-request", "url": client.receiver.url + PATH},
-        "payload": "<delayer.occurrence.number>",
-    }
-    status, headers, created = client.call("POST", "/series", body)
-    assert status == 201, created
-    return EachMinute(location=headers["location"], path=PATH, first=first)
+    rule = Repeat(every="PT1M", anchor=format_instant(first), from_=format_instant(first))
+    made = client.delayer.series.create(rule, client.target(PATH), payload="<delayer.occurrence.number>")
+    return EachMinute(id=made.id, path=PATH, first=first)

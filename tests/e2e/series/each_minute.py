@@ -7,8 +7,8 @@ from delayer.core.schedule.instants import Millis
 
 @frozen
 class EachMinute:
-    """Where it is, where it arrives, and its first instant."""
+    """Its id, where it arrives, and its first instant."""
 
-    location: str
+    id: str
     path: str
     first: Millis

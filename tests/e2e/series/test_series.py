@@ -1,104 +1,97 @@
 """A series over HTTP, under the roles of the template: created, fired, stepped, looked up, replaced."""
 
 import json
-import time
-from typing import Any
 
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant, parse_instant
-from tests.e2e.client import Client, now
+import pytest
+
+from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant
+from delayer_client import Conflict, NotFound, Repeat, Retrying
+from tests.e2e.client import Client, millis, now, until
 
 SOON: Millis = 3 * SECOND
 PATIENCE = 40  # seconds that events may take, on a machine that is busy
 
 
-def a_series(client: Client, path: str, due: Millis, **more: object) -> dict[str, Any]:
-    """One that is due each minute, for the first time at `due`."""
-    return {
-        "repeat": {"every": "PT1M", "anchor": format_instant(due)},
-        "action": {"type": "http-request", "url": client.receiver.url + path},
-        **more,
-    }
-
-
-def until(client: Client, path: str, is_so: Any) -> dict[str, Any]:
-    """The body of a GET, once it is as wanted."""
-    for _ in range(PATIENCE * 2):
-        status, _, body = client.call("GET", path)
-        if status == 200 and is_so(body):
-            return body
-        time.sleep(0.5)
-    raise AssertionError(f"not within {PATIENCE} s: {body}")
-
-
-def states(body: dict[str, Any]) -> list[str]:
-    """Of the occurrences, the latest first."""
-    return [one["state"] for one in body["occurrences"]]
+def each_minute(due: Millis) -> Repeat:
+    """For the first time at `due`."""
+    return Repeat(every="PT1M", anchor=format_instant(due))
 
 
 def test_a_series_fires_and_goes_on(client: Client) -> None:
     due = now() + SOON
-    number = "<delayer.occurrence.number>"
-    status, headers, made = client.call(
-        "POST", "/series", a_series(client, "/series", due, payload=number, group="e2e")
-    )
+    body = {
+        "repeat": each_minute(due).as_json(),
+        "action": client.target("/series").as_json(),
+        "payload": "<delayer.occurrence.number>",
+        "group": "e2e",
+    }
+    status, headers, made = client.call("POST", "/series", body)
     assert status == 201, made
-    assert headers["location"] == f"/series/{made['seriesId']}"
+    made_id = made["seriesId"]
+    assert headers["location"] == f"/series/{made_id}"
     assert made["next"] == format_instant(due)
     [request] = client.arrivals("/series")
     assert json.loads(request.body) == "1"
     assert request.headers["delayer-schedule-id"] == made["occurrence"]["scheduleId"]
-    path = f"/series/{made['seriesId']}"
-    second = until(client, path, lambda body: body["occurrence"]["number"] == 2)
-    assert second["occurrence"]["pointInTime"] == format_instant(due + MINUTE)
-    where = f"/schedules/{second['occurrence']['scheduleId']}"
-    occurrence = until(
-        client, where, lambda body: "series" in body
-    )  # it is on its way: the journal knows it in a second
-    assert occurrence["series"] == {"seriesId": made["seriesId"], "number": 2, "time": format_instant(due + MINUTE)}
-    listed = until(
-        client, path + "/occurrences", lambda body: [o["state"] for o in body["occurrences"]][1:] == ["executed"]
+    patient = client.delayer_of("", Retrying())
+    second = until(
+        lambda: patient.series.get(made_id).occurrence, lambda one: one is not None and one.number == 2, PATIENCE
     )
-    assert [one["series"]["number"] for one in listed["occurrences"]] == [2, 1]
-    assert listed["occurrences"][1]["attempt"] == 1
-    assert listed["occurrences"][1]["latenessMs"] >= 0
-    assert [one["seriesId"] for one in client.call("GET", "/series?group=e2e&state=active")[2]["series"]] == [
-        made["seriesId"]
-    ]
-    assert client.call("GET", path, headers={"Delayer-Owner": "somebody"})[0] == 404
-    assert client.call("DELETE", path)[0] == 200
+    assert second
+    assert millis(second.point_in_time) == due + MINUTE
+    # It is on its way: the journal knows it in a second.
+    series = until(lambda: patient.get(second.schedule_id).series, seconds=PATIENCE)
+    assert series
+    assert (series.series_id, series.number, millis(series.time)) == (made_id, 2, due + MINUTE)
+    listed = until(
+        lambda: list(patient.series.occurrences(made_id)),
+        lambda found: [one.state for one in found][1:] == ["executed"],
+        PATIENCE,
+    )
+    assert [one.series.number for one in listed if one.series] == [2, 1]
+    assert listed[1].attempt == 1
+    assert listed[1].lateness_ms is not None
+    assert listed[1].lateness_ms >= 0
+    assert [one.id for one in client.delayer.series.list(group="e2e", state="active")] == [made_id]
+    with pytest.raises(NotFound):
+        client.delayer_of("somebody").series.get(made_id)
+    assert client.delayer.series.cancel(made_id).state == "cancelled"
 
 
 def test_a_key_a_name_and_a_put(client: Client) -> None:
-    due = now() + 10 * MINUTE
-    body = a_series(client, "/named-series", due, name="nightly")
-    first = client.call("POST", "/series", body, {"Idempotency-Key": "series-1"})
-    assert first[0] == 201, first
-    assert client.call("POST", "/series", body, {"Idempotency-Key": "series-1"})[2] == first[2]
-    assert client.call("POST", "/series", body)[0] == 409
-    status, _, changed = client.call("PUT", "/series/by-name/nightly", {**body, "payload": "new"})
-    assert (status, changed["seriesId"], changed["takesEffectAt"]["number"]) == (200, first[2]["seriesId"], 1)
-    shown = client.call("GET", "/series/by-name/nightly")[2]
-    assert (shown["payload"], shown["occurrence"]["time"]) == ("new", first[2]["next"])
-    old = client.call("GET", f"/schedules/{first[2]['occurrence']['scheduleId']}")[2]
-    assert (old["state"], old["replacedBy"]) == ("replaced", shown["occurrence"]["scheduleId"])
-    assert client.call("DELETE", "/series/by-name/nightly")[0] == 200
-    status, _, second = client.call("PUT", "/series/by-name/nightly", body)
-    assert (status, second["seriesId"] != first[2]["seriesId"]) == (201, True)
-    assert client.call("DELETE", "/series/by-name/nightly")[0] == 200
+    calls, target, rule = client.delayer.series, client.target("/named-series"), each_minute(now() + 10 * MINUTE)
+    first = calls.create(rule, target, name="nightly", idempotency_key="series-1")
+    assert calls.create(rule, target, name="nightly", idempotency_key="series-1") == first
+    with pytest.raises(Conflict) as refused:
+        calls.create(rule, target, name="nightly")
+    assert refused.value.status == 409
+    changed = calls.replace("nightly", rule, target, payload="new").changed
+    assert changed
+    assert (changed.series_id, changed.takes_effect_at.number) == (first.id, 1)
+    shown = calls.get_named("nightly")
+    assert shown.occurrence
+    assert (shown.payload, shown.occurrence.time) == ("new", first.next)
+    assert first.occurrence
+    old = client.delayer.get(first.occurrence.schedule_id)
+    assert (old.state, old.replaced_by) == ("replaced", shown.occurrence.schedule_id)
+    assert calls.cancel_named("nightly").state == "cancelled"
+    second = calls.replace("nightly", rule, target).created
+    assert second
+    assert second.id != first.id
+    assert calls.cancel_named("nightly").state == "cancelled"
 
 
 def test_a_preview_and_what_comes_next(client: Client) -> None:
-    rule = {"cron": "0 9 * * MON-FRI", "timeZone": "Europe/Lisbon"}
-    status, _, preview = client.call("POST", "/series/preview", {"repeat": rule, "count": 4})
-    assert (status, preview["description"]) == (200, "every weekday at 09:00, Europe/Lisbon")
-    assert [parse_instant(at) for at in preview["times"]] == sorted({parse_instant(at) for at in preview["times"]})
-    status, _, made = client.call("POST", "/series", {**a_series(client, "/weekdays", 0), "repeat": rule})
-    assert status == 201
-    following = client.call("GET", f"/series/{made['seriesId']}/next?count=4")[2]
-    assert following == preview
-    assert client.call("DELETE", f"/series/{made['seriesId']}")[0] == 200
+    calls, rule = client.delayer.series, Repeat(cron="0 9 * * MON-FRI", time_zone="Europe/Lisbon")
+    preview = calls.preview(rule, 4)
+    assert preview.description == "every weekday at 09:00, Europe/Lisbon"
+    assert preview.times == sorted(set(preview.times))
+    made = calls.create(rule, client.target("/weekdays"))
+    assert calls.next(made.id, 4) == preview
+    assert calls.cancel(made.id).state == "cancelled"
 
 
 def test_a_stack_without_lifecycle_events_says_why_not(ticking: Client) -> None:
-    status, _, problem = ticking.call("POST", "/series", a_series(ticking, "/never", now()))
-    assert (status, problem["type"]) == (409, "urn:delayer:problem:no-lifecycle")
+    with pytest.raises(Conflict) as refused:
+        ticking.delayer.series.create(each_minute(now()), ticking.target("/never"))
+    assert (refused.value.status, refused.value.problem.type) == (409, "urn:delayer:problem:no-lifecycle")

@@ -323,8 +323,8 @@ class SeriesWatch:
     def answered_changed(self, series: str, answer: Effect | RequestRow, version: int, key: str) -> None:
         """A client was told from which number on it goes by the new definition: with 0, the payload is the same."""
         seen = self.seen[series]
-        told = (answer.number, answer.schedule_id, answer.replaces)
-        if key and seen.changed.setdefault(key, told) != told:
+        answered = (answer.number, answer.schedule_id, answer.replaces)
+        if key and seen.changed.setdefault(key, answered) != answered:
             self._fail(Invariant.ONE_KEY, seen, "is changed once more by a call that was answered before")
         if version:
             seen.version = version

@@ -103,11 +103,12 @@ class Doctor:
         token: str = "",
         owner: str = "",
         profile: str = "",
+        region: str = "",
         folder: Path | None = None,
     ) -> Self:
         """With the credentials that OperatorStack.find finds, if there are any."""
         try:
-            found = OperatorStack.find(api_url, stack, folder=folder, profile=profile)
+            found = OperatorStack.find(api_url, stack, folder=folder, region=region, profile=profile)
         except NoCredentials as error:
             return cls(None, api_url, token=token, owner=owner, why_no_stack=str(error))
         return cls(found, api_url, token=token, owner=owner)

@@ -11,6 +11,7 @@ import httpx
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 
+from delayer_client.operator.credentials import is_here
 from delayer_client.operator.doctor.facts import Answer, ApiFacts, Caller, Unseen
 from delayer_client.operator.doctor.gather.seeing import seen
 from delayer_client.operator.errors import OperatorError
@@ -57,7 +58,13 @@ def _shown(url: str, stack: OperatorStack | None, token: str, authorization: str
 def _asked(url: str, headers: Mapping[str, str], shown_with: str) -> Answer:
     began, wall = time.monotonic(), time.time()
     try:
-        response = httpx.get(url + PATH, headers=headers, timeout=TIMEOUT, follow_redirects=False)
+        response = httpx.get(
+            url + PATH,
+            headers=headers,
+            timeout=TIMEOUT,
+            follow_redirects=False,
+            trust_env=not is_here(url),  # no proxy leads back to this machine
+        )
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return Answer(url=url, status=0, shown_with=shown_with, error=str(error) or type(error).__name__)
     took = time.monotonic() - began

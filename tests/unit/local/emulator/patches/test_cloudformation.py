@@ -9,7 +9,7 @@ import pytest
 from ministack.core import responses
 from ministack.core.responses import request_scope
 
-from local.emulator.patches.cloudformation import resolve_names_in_loops, resolve_pseudo_parameters
+from local.emulator.patches.cloudformation import name_stack, resolve_names_in_loops, resolve_pseudo_parameters
 
 engine: Any = importlib.import_module("ministack.services.cloudformation.engine")
 TEMPLATE = {
@@ -70,3 +70,9 @@ def test_what_only_the_stack_knows_is_still_refused_as_a_name() -> None:
 def test_without_the_correction_ministack_refuses_it() -> None:
     with pytest.raises(ValueError, match="Ref takes the name of a parameter or a resource"):
         looped({"Url": {"Ref": reference_to("Of")}}, is_corrected=False)
+
+
+def test_a_stack_that_is_created_again_has_its_id_and_any_other_one_of_its_own() -> None:
+    handlers: Any = SimpleNamespace(new_uuid=lambda: "new")
+    name_stack(handlers, "the same")
+    assert [handlers.new_uuid() for _ in range(3)] == ["the same", "new", "new"]

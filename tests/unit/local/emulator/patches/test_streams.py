@@ -1,11 +1,23 @@
 """A delete that plays DynamoDB's TTL names the service in the stream; no other delete does."""
 
+import contextvars
+import logging
+import threading
+import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from local.emulator.patches.streams import EXPIRED, count_to_forget, is_too_old, name_who_expires
+from local.emulator.patches.streams import (
+    EXPIRED,
+    StreamMapping,
+    StreamPoller,
+    count_to_forget,
+    is_too_old,
+    name_who_expires,
+)
 
 BY_TTL = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
 DELETE, BUILD = "_delete_item", "_build_change_record"  # ministack's names
@@ -62,3 +74,91 @@ def test_what_is_forgotten_was_read_by_all_and_is_old(read: int, before: float, 
 )
 def test_a_record_that_fails_is_given_up_when_the_mapping_says_so(at_most: object, is_given_up: bool) -> None:
     assert is_too_old(record_of(100.0), at_most, 160.5) == is_given_up
+
+
+def change(number: int) -> dict[str, Any]:
+    """A record of a stream."""
+    keys = {"id": {"S": str(number)}}
+    return {"dynamodb": {"Keys": keys, "SequenceNumber": str(number), "ApproximateCreationDateTime": 1}}
+
+
+class Stream:
+    """ministack's modules, with a stream of these records and one mapping."""
+
+    def __init__(self, *records: dict[str, Any]) -> None:
+        self.records = list(records)
+        self.handled: list[str] = []
+        self.done = threading.Semaphore(0)
+        self.may_handle = threading.Event()
+        self.mapped = {
+            "UUID": "u",
+            "FunctionName": "arn:aws:lambda:us-east-1:000000000000:function:delayer-stream-enqueuer",
+            "EventSourceArn": "arn:aws:dynamodb:us-east-1:000000000000:table/t/stream/1",
+            "StartingPosition": "TRIM_HORIZON",
+            "BatchSize": 1,
+        }
+        service: Any = SimpleNamespace(
+            parse_arn=lambda arn: arn,
+            logger=logging.getLogger(),
+            _dynamodb_stream_table_from_arn_spec=lambda _spec: ("t", ""),
+            _dynamodb_stream_positions={},
+            _iter_all_esms=lambda: [("0", "r", self.mapped)],
+            _apply_filter_criteria=lambda records, _esm: [one for one in records if not one.get("filtered")],
+            _get_func_record_for_qualifier=lambda *_: ({}, {}),
+            _execute_function=self.execute,
+            _request_account_id=contextvars.ContextVar("account"),
+            _request_region=contextvars.ContextVar("region"),
+        )
+        dynamodb: Any = SimpleNamespace(
+            stream_start_position=lambda _table: 0,
+            stream_end_position=lambda _table: len(self.records),
+            stream_records_since=lambda _table, since, _most: self.records[since:],
+        )
+        self.poller = StreamPoller(service, dynamodb)
+
+    def mapping(self) -> StreamMapping:
+        """It is not started yet."""
+        return StreamMapping(self.poller, self.mapped, ("0", "r"))
+
+    def execute(self, _function: Any, event: Any) -> dict[str, Any]:
+        self.may_handle.wait(10)
+        self.handled += [record["dynamodb"]["SequenceNumber"] for record in event["Records"]]
+        self.done.release()
+        return {"body": None}
+
+
+def numbers(records: list[dict[str, Any]]) -> list[str]:
+    return [record["dynamodb"]["SequenceNumber"] for record in records]
+
+
+def test_what_a_stream_has_left_is_what_no_function_has_handled() -> None:
+    """Read or not: a record is left until its batch is done."""
+    stream = Stream(change(1), change(2) | {"filtered": True}, change(3))
+    mapping = stream.mapping()
+    assert numbers(mapping.left()) == ["1", "3"], "nothing was read yet"
+    mapping.start()
+    mapping.wake.set()
+    until(lambda: mapping.read_until == 3)
+    assert numbers(mapping.left()) == ["1", "3"], "the first is being handled"
+    stream.may_handle.set()
+    until(lambda: mapping.left() == [])
+    assert stream.handled == ["1", "3"]
+
+
+def test_records_that_an_earlier_run_has_left_are_handled_first_and_by_their_function_alone() -> None:
+    stream = Stream(change(7))
+    stream.poller.carried = {("t", "delayer-stream-enqueuer"): [change(5)], ("t", "delayer-other"): [change(6)]}
+    stream.may_handle.set()
+    mapping = stream.mapping()
+    mapping.start()
+    until(lambda: len(stream.handled) == 2)
+    assert stream.handled == ["5", "7"]
+    assert stream.poller.carried == {("t", "delayer-other"): [change(6)]}
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Other threads do it."""
+    deadline = time.monotonic() + 10
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)

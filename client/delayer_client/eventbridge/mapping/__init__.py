@@ -1,0 +1,1 @@
+"""What EventBridge has, in the words of Delayer. Nothing here reads or writes anything."""

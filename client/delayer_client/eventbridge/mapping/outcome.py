@@ -1,0 +1,82 @@
+"""What becomes of a schedule, or of one target of a rule: a request to Delayer, or a reason why there is none."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from msgspec import Struct
+
+Kind = Literal["schedule", "series"]
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """What the caller chooses."""
+
+    now: datetime  # with a zone
+    cutover: datetime | None = None  # EventBridge fires before it, Delayer from it on; a whole minute
+    roles: Mapping[str, str] = {}  # by account, the role to assume for targets in it
+    prefix: str = ""  # of the names in Delayer
+
+
+class Note(Struct, frozen=True):
+    """Something that is different afterwards, or that somebody must do."""
+
+    field: str  # EventBridge's name of what it is about
+    text: str
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """Where it comes from."""
+
+    service: Literal["scheduler", "rule"]
+    name: str
+    within: str  # the group, or the event bus
+    expression: str
+    arn: str = ""
+    target_id: str = ""  # of a rule's target
+    region: str = ""
+    start: datetime | None = None  # before which it does not fire
+
+    @property
+    def title(self) -> str:
+        """As a person would look for it: `default/nightly`, or `default/nightly#1` for the target of a rule."""
+        return f"{self.within}/{self.name}" + (f"#{self.target_id}" if self.target_id else "")
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """It can be moved: the body of a PUT by name."""
+
+    source: Source
+    kind: Kind
+    name: str
+    body: bytes  # JSON. The payload is in it as EventBridge has it, byte for byte
+    tag: str  # the value of the tag by which it is known again
+    notes: tuple[Note, ...] = ()
+
+
+class Left(Struct, frozen=True, kw_only=True):
+    """It cannot be moved."""
+
+    source: Source
+    field: str  # EventBridge's name of what stands against it
+    reason: str  # continues "cannot be moved, because …"
+
+
+Translated = Request | Left
+
+
+class CannotMove(Exception):
+    """Ends a mapping with the reason."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+class Aimed(Struct, frozen=True, kw_only=True):
+    """An action of Delayer's, and its payload as a text of JSON."""
+
+    action: Mapping[str, Any]
+    payload: str
+    notes: tuple[Note, ...] = ()

@@ -1,0 +1,42 @@
+"""What the command prints about a state that is kept: what it begins with, and what its end has saved."""
+
+from local.keeping.beginning import Beginning, Choice, clock, schedules
+from local.keeping.saved import FILE
+from local.project import PROJECT
+from local.stack.emulated_stack import EmulatedStack
+from local.stack.keeper import Saved
+from local.stack.process import STATE
+
+
+def begun(stack: EmulatedStack) -> str:
+    """What the stack has begun with; empty if it keeps nothing and nothing is kept."""
+    if stack.keeper:
+        return beginning_with(stack.keeper.kept.beginning)
+    file = stack.folder / STATE / FILE
+    return f"A state is saved in {file.parent.relative_to(PROJECT)}; only KEEP=1 uses it." if file.exists() else ""
+
+
+def beginning_with(beginning: Beginning) -> str:
+    """What is to be known of it, and what it is."""
+    lines = list(beginning.notes)
+    if manifest := beginning.restored:
+        waiting = f"{schedules(manifest.waiting)} waiting"
+        lines.append(f"It begins with the state of {clock(manifest.saved_at)}: {waiting}. What is overdue fires now.")
+    return "\n".join(lines)
+
+
+def interrupted(keep: Choice | None) -> str:
+    """What a run says that was interrupted and has saved nothing, or not to its end."""
+    if keep:
+        return "Stopped before its state was saved. The next start with KEEP=1 says what is lost."
+    return "Stopped. Nothing was saved."
+
+
+def ended(saved: Saved, folder: str) -> str:
+    """What a stop has saved, and what it did not wait for."""
+    lines = [f"Stopped after {saved.seconds:.1f} s. Saved in {folder}: {schedules(saved.manifest.waiting)} waiting."]
+    if saved.left:
+        left = ", ".join(f"{count} {name}" for name, count in saved.left.items())
+        lines.append(f"Not waited for: {left}. Stream records are saved, too; what ran is repeated, as after a crash.")
+    lines.append("Start it again with KEEP=1, on the same port.")
+    return "\n".join(lines)

@@ -1,0 +1,20 @@
+"""Ports that can be used again after a stop: no program gets one of these by chance meanwhile, as of the ephemeral."""
+
+from collections.abc import Iterable
+
+from local.errors import EmulatorError
+from local.stack.ports import refuse_used
+
+FIRST, LAST = 20500, 20590
+
+
+def three_free(among: Iterable[int] = range(FIRST, LAST, 3)) -> int:
+    """The first of three neighbours: the API, the AWS endpoint, the receiver."""
+    for first in among:
+        try:
+            for port in range(first, first + 3):
+                refuse_used(port)
+        except EmulatorError:
+            continue
+        return first
+    raise EmulatorError(f"No three neighbours are free between {FIRST} and {LAST}.")

@@ -1,0 +1,89 @@
+"""`make local KEEP=1` as a user has it: Ctrl-C saves, a kill does not, and what cannot be used is refused."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cfn import ROOT
+from tests.e2e.local.ports import three_free
+
+SERVES = "Delayer serves"
+SECONDS = 120
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """One whose two neighbours are free."""
+    port = three_free()
+    yield port
+    shutil.rmtree(ROOT / ".local" / str(port), ignore_errors=True)
+
+
+class Run:
+    """The command, and what it has printed."""
+
+    def __init__(self, port: int, *more: str) -> None:
+        command = [sys.executable, "-m", "local", "--port", str(port), "--no-demo", *more]
+        self.process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env={"PYTHONUNBUFFERED": "1"},
+        )
+        self.text = ""
+
+    def until(self, text: str) -> str:
+        """All that was printed until then."""
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self.text += line
+            if text in line:
+                return self.text
+        raise AssertionError(self.text)
+
+    def end(self, number: signal.Signals) -> tuple[int, str]:
+        """The exit code after a signal, and the rest."""
+        self.process.send_signal(number)
+        text, _ = self.process.communicate(timeout=SECONDS)
+        return self.process.returncode, text
+
+
+def state_of(port: int) -> Path:
+    return ROOT / ".local" / str(port) / "state"
+
+
+def test_ctrl_c_saves_and_a_kill_says_what_it_has_lost(port: int) -> None:
+    first = Run(port, "--keep")
+    first.until("a kill saves nothing")
+    code, text = first.end(signal.SIGKILL)
+    second = Run(port, "--keep")
+    text = second.until("a kill saves nothing")
+    assert "was killed (its last sign of life" in text
+    assert "everything that was scheduled, changed, cancelled or fired in that time is lost." in text
+    code, text = second.end(signal.SIGINT)
+    assert code == 0, text
+    assert f"Saved in .local/{port}/state:" in text
+    file = state_of(port) / "saved.json"
+    manifest, contents = file.read_bytes().split(b"\n", 1)
+    file.write_bytes(json.dumps({**json.loads(manifest), "delayer": "99.0.0"}).encode() + b"\n" + contents)
+    before = file.read_bytes()
+    refused = subprocess.run(
+        [sys.executable, "-m", "local", "--port", str(port), "--keep"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert refused.returncode == 1
+    assert "cannot be used: Delayer 99.0.0 has saved it" in refused.stderr
+    assert "KEEP=1 PORT=9090" in refused.stderr
+    assert file.read_bytes() == before
+    without = Run(port)
+    assert "only KEEP=1 uses it" in without.until(SERVES)
+    code, text = without.end(signal.SIGTERM)
+    assert (code, "Stopped. Nothing was saved." in text) == (0, True)
+    assert file.read_bytes() == before
