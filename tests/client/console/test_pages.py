@@ -202,6 +202,13 @@ def test_nobody_at_the_address_is_said_in_words() -> None:
     assert "make local" in page.text
 
 
+def test_a_stack_without_a_journal_lists_groups_alone() -> None:
+    wrong = [{"field": "group", "problem": "is required", "allowed": "a group"}]
+    problem = {"type": "about:blank", "title": "Invalid", "status": 422, "detail": "1 field is wrong", "errors": wrong}
+    page = page_of(lambda _request: httpx.Response(422, json=problem))
+    assert "Only groups can be listed here" in page.text
+
+
 def test_something_else_at_the_address_is_said_in_words() -> None:
     assert "This is not what Delayer answers" in page_of(lambda _request: httpx.Response(200, text="<html>")).text
 

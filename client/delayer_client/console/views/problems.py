@@ -12,6 +12,7 @@ from delayer_client.console.rendering import page, place_in
 from delayer_client.errors import (
     DelayerError,
     Expired,
+    Invalid,
     NoAnswer,
     NoCredentials,
     NotAllowed,
@@ -38,6 +39,8 @@ def said_of(error: Exception, url: str, *, is_local: bool) -> Said:
     """In people's words."""
     if isinstance(error, NoAnswer):
         return _no_answer(error, url, is_local=is_local)
+    if isinstance(error, Invalid) and any(one.field == "group" for one in error.errors):
+        return evolve(ONLY_GROUPS, detail=str(error))
     for kind, said in SAID.items():
         if isinstance(error, kind):
             return evolve(said, detail=str(error))
@@ -57,6 +60,12 @@ def _no_answer(error: NoAnswer, url: str, *, is_local: bool) -> Said:
     )
 
 
+ONLY_GROUPS: Final = Said(
+    status=422,
+    title="Only groups can be listed here",
+    advice="The stack has no journal, or there can be no such group. Ask for one group, on the page of schedules: "
+    "/console/schedules?group=orders.",
+)
 SAID: Final[Mapping[type[Exception], Said]] = {
     NoCredentials: Said(status=502, title="There are no credentials", advice="The API asks for some."),
     NotAllowed: Said(
