@@ -2,13 +2,14 @@
 
 from datetime import timedelta
 from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from delayer_client import AsyncDelayer, HttpRequest, Repeat, Retry
-from delayer_client.console import Place, application
+from delayer_client import AsyncDelayer, Aws, HttpRequest, Nothing, Repeat, Retry, Token
+from delayer_client.console import Place, application, place_of
 from delayer_client.testing import Answer
 from delayer_client.transport.attempts import Retrying
 from tests.client.console.world import ORIGIN, console
@@ -170,6 +171,27 @@ def test_another_owner_sees_their_own() -> None:
         assert "hers" in page
         assert "mine" not in page
         assert 'value="alice"' in page
+
+
+@pytest.mark.parametrize(
+    ("url", "credentials", "expected"),
+    [
+        ("http://localhost:8080", Nothing(), True),
+        ("http://localhost:8080", Token("t"), False),
+        ("https://abc.execute-api.eu-west-1.amazonaws.com", Aws(), False),
+        ("https://delayer.example", Nothing(), False),
+    ],
+    ids=["one-machine", "token", "aws", "elsewhere"],
+)
+def test_an_owner_can_be_chosen_on_one_machine_only(url: str, credentials: Any, expected: bool) -> None:
+    place = place_of(url, credentials=credentials)
+    assert place.chooses_owner is expected
+    place.client = lambda _owner: AsyncDelayer(url, transport=httpx.MockTransport(lambda _request: httpx.Response(503)))
+    with TestClient(application(place), base_url=ORIGIN) as browser:
+        browser.get("/console/static/console.css")
+        assert ('name="owner"' in browser.get("/console/nothing").text) is expected
+        answer = browser.post("/console/owner", data={"owner": "x"}, headers={"Origin": ORIGIN}, follow_redirects=False)
+        assert answer.status_code == (303 if expected else 404)
 
 
 def test_what_is_not_there_is_said_in_words() -> None:
