@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from delayer_client import HttpRequest, Repeat, Retry, Schedule
-from delayer_client.console.views.schedule import possible
+from delayer_client.api.models import HistoryEntry
+from delayer_client.console.views.schedule import is_behind, possible
 from delayer_client.testing import Answer
 from tests.client.console.world import OperatorFunction, console
 
@@ -30,6 +31,19 @@ def test_what_is_offered_is_what_the_lifecycle_allows(state: str, claimed: bool,
     at = datetime(2027, 1, 4, tzinfo=UTC)
     found = possible(Schedule(id="x", state=state, claimed_at=at if claimed else None))
     assert {name for name in ("cancel", "move", "stop", "redrive") if getattr(found, name)} == deeds
+
+
+def test_a_page_is_renewed_until_the_journal_has_the_end() -> None:
+    at = datetime(2027, 1, 4, tzinfo=UTC)
+    history = [
+        HistoryEntry(event="claimed", at=at, state="claimed"),
+        HistoryEntry(event="executed", at=at, state="executed"),
+    ]
+    behind = Schedule(id="x", state="executed", since=at, history=history[:1])
+    assert is_behind(behind, at + timedelta(seconds=2))
+    assert not is_behind(behind, at + timedelta(minutes=2)), "it will never have it"
+    assert not is_behind(Schedule(id="x", state="executed", since=at, history=history), at)
+    assert not is_behind(Schedule(id="x", state="executed", since=at), at), "there is no journal"
 
 
 def test_a_cancel_says_that_it_will_never_be_handed_over() -> None:

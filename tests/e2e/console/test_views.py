@@ -76,6 +76,16 @@ def test_now_is_renewed_by_itself_and_can_be_paused(browser: Browser, world: Wor
         assert seen.complaints == []
 
 
+def test_a_schedule_that_fires_is_seen_to_fire(browser: Browser, world: World) -> None:
+    one = world.delayer.schedule(world.hook, delay=4)
+    with visit(browser, world.base) as seen:
+        page = seen.open(f"/schedules/{one.id}")
+        expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+        expect(page.get_by_role("region", name="The events")).to_contain_text("executed", timeout=20_000)
+        expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+        assert seen.complaints == []
+
+
 def test_a_schedule_is_moved_and_cancelled_by_its_buttons(browser: Browser, world: World) -> None:
     one = world.delayer.schedule(world.hook, delay=172_800, name="console-moved")
     with visit(browser, world.base) as seen:

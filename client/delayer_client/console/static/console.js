@@ -43,6 +43,10 @@
     }
   };
 
+  // What is beside the renewed part, such as the buttons, follows from the state: with another one all is loaded anew.
+  const stateNow = () => document.getElementById("live")?.dataset.state;
+  let state;
+
   const show = (root) => { localize(root); draw(document); };
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const trouble = (text) => {
@@ -53,10 +57,15 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     show(document);
+    state = stateNow();
     const place = document.getElementById("zone");
     if (place && zone) place.textContent = `Times are those of ${zone}; UTC is shown on pointing at one.`;
   });
-  document.addEventListener("htmx:afterSwap", () => { trouble(""); show(document); });
+  document.addEventListener("htmx:afterSwap", () => {
+    trouble("");
+    show(document);
+    if (stateNow() !== state) location.reload();
+  });
   document.addEventListener("htmx:beforeRequest", (event) => { if (document.hidden) event.preventDefault(); });
   document.addEventListener("htmx:responseError", (event) => trouble(`This page could not be renewed (${event.detail.xhr.status}). What you see is as it was.`));
   document.addEventListener("htmx:sendError", () => trouble("The console does not answer. What you see is as it was."));
