@@ -10,7 +10,7 @@ FIRST, LAST = 20500, 20590
 
 
 def three_free(among: Iterable[int] = range(FIRST, LAST, 3)) -> int:
-    """The first of three neighbours: the API, the AWS endpoint, the receiver. None on which somebody has run a stack."""
+    """The first of three neighbours (API, AWS endpoint, receiver). None on which somebody has run a stack."""
     for first in (one for one in among if not (PROJECT / ".local" / str(one)).exists()):
         try:
             for port in range(first, first + 3):
