@@ -47,6 +47,10 @@ class Output:
         else:
             self.show(*what)
 
+    def say(self, text: str) -> None:
+        """To people, as it is."""
+        self.console.print(text, markup=False, soft_wrap=True)
+
     def note(self, text: str) -> None:
         """Said beside the answer."""
         self.errors.print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from attrs import field, frozen
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -25,7 +26,7 @@ class Column:
     @property
     def width(self) -> int:
         """To show all of it."""
-        return max((len(cell) for cell in (self.title, *self.cells)), default=0)
+        return max((cell_len(one_line(cell)) for cell in (self.title, *self.cells)), default=0)
 
     @property
     def needed(self) -> int:
@@ -33,25 +34,32 @@ class Column:
         return min(self.width, self.least) if self.least else self.width
 
 
-def fitting(columns: Sequence[Column], width: int) -> list[Column]:
-    """Those that there is room for, in their order. Empty ones are left out."""
-    filled = [one for one in columns if any(one.cells) or one.rank == 0]
-    kept: list[Column] = []
-    for one in sorted(filled, key=lambda column: column.rank):
-        if one.rank > 0 and sum(other.needed + GAP for other in kept) + one.needed > width:
-            continue
-        kept.append(one)
-    return [one for one in columns if one in kept]
+def fitting(columns: Sequence[Column], width: int) -> dict[int, int]:
+    """Those that there is room for, by their place, with the width of each. Empty ones are left out."""
+    by_rank = sorted(range(len(columns)), key=lambda place: columns[place].rank)
+    filled = [place for place in by_rank if any(columns[place].cells) or columns[place].rank == 0]
+    kept: dict[int, int] = {}
+    left = width + GAP
+    for place in filled:
+        if columns[place].rank == 0 or columns[place].needed + GAP <= left:
+            kept[place] = columns[place].needed
+            left -= columns[place].needed + GAP
+    for place in kept:  # what is left is given to those that are cut, the most important first
+        more = max(0, min(left, columns[place].width - kept[place]))
+        kept[place] += more
+        left -= more
+    return dict(sorted(kept.items()))
 
 
 def table(console: Console, columns: Sequence[Column], width: int | None = None) -> Table:
     """What rich shows."""
-    shown = fitting(columns, width or console.width)
+    widths = fitting(columns, width or console.width)
     made = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", show_edge=False)
-    for one in shown:
-        made.add_column(one.title, style=one.style, no_wrap=True, overflow="ellipsis", min_width=one.needed)
-    for row in range(len(shown[0].cells) if shown else 0):
-        made.add_row(*(_cell(one, row) for one in shown))
+    for place, wide in widths.items():
+        made.add_column(columns[place].title, style=columns[place].style, no_wrap=True, overflow="ellipsis", width=wide)
+    rows = max((len(columns[place].cells) for place in widths), default=0)
+    for row in range(rows):
+        made.add_row(*(_cell(columns[place], row) for place in widths))
     return made
 
 
@@ -62,7 +70,7 @@ def _cell(column: Column, row: int) -> Text:
 
 def one_line(text: str) -> str:
     """What others wrote cannot move the cursor, or colour the window."""
-    return "".join(sign if sign.isprintable() else "�" for sign in " ".join(text.split()))
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in " ".join(text.split()))
 
 
 def details(rows: Sequence[tuple[str, str]]) -> Table:

@@ -22,13 +22,15 @@ def add(app: typer.Typer) -> None:
     ) -> None:
         """Serve the console for a stack on this machine. Ctrl-C ends it."""
         with needing("console"):
-            from delayer_client import console as served
+            from delayer_client.console import serve
 
-            serve = served.serve
         serve(
             url=session.url,
             credentials=session.credentials,
             owner=session.settings.owner or None,
             port=port,
             open_browser=open_browser,
+            stack=session.settings.stack or "delayer",
+            profile=session.settings.aws_profile,
+            say=session.output.say,
         )
