@@ -3,17 +3,15 @@
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from delayer_client.cli.commands import operators, owned, schedules, series
-from delayer_client.cli.options import CONTEXT, examples, shared, with_signature
+from delayer_client.cli.options import CONTEXT, InOrder, examples, shared, with_signature
 
 HELP = "Schedule what is to be done, and when; look at it, move it, cancel it. For scripts: --json."
 EXAMPLES = (
     "delayer schedule http https://example.com/hook --in 10m --payload '{\"order\": 17}' --wait",
     "delayer watch",
 )
-FIRST = ("schedule", "get", "list", "watch", "cancel", "move", "replace", "stop", "series")
 
 
 def show_version(wanted: bool) -> None:
@@ -32,14 +30,6 @@ Version = Annotated[
 
 def _callback(ctx: typer.Context, **given: Any) -> None:
     """Its flags are read by the commands."""
-
-
-class InOrder(TyperGroup):
-    """Lists what is used most first."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Those in FIRST, then the others as they were added."""
-        return sorted(self.commands, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
 
 
 def make() -> typer.Typer:

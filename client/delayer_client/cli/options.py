@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperGroup
 
 from delayer_client.cli.refusals import told
 from delayer_client.cli.session import Session, session_of
@@ -42,9 +43,7 @@ def shared(url_names: tuple[str, ...] = ("--url", "--api-url")) -> list[inspect.
     return [
         _option("json", bool, False, "--json", help="For scripts: JSON Lines in the API's own words."),
         _option("url", str, "", *url_names, metavar="URL", help="The URL of the API (DELAYER_URL)."),
-        _option(
-            "profile", str, "", "--profile", metavar="NAME", help=PROFILE_HELP, autocompletion=profile_names
-        ),
+        _option("profile", str, "", "--profile", metavar="NAME", help=PROFILE_HELP, autocompletion=profile_names),
         _option("owner", str, "", "--owner", metavar="NAME", help="Who calls, on one machine (DELAYER_OWNER)."),
         _option("token", str, "", "--token", metavar="JWT", help="A token; DELAYER_TOKEN is seen by fewer."),
         _option(
@@ -103,9 +102,7 @@ def running(
 ) -> Callable[..., Any]:
     """A function of a session and its own flags, as a function of all flags. `others` are the shared ones."""
     others = shared() if others is None else others
-    own = [
-        one for one in inspect.signature(function).parameters.values() if one.name not in LEFT_OUT
-    ]
+    own = [one for one in inspect.signature(function).parameters.values() if one.name not in LEFT_OUT]
     takes_context = "ctx" in inspect.signature(function).parameters
 
     def run(ctx: typer.Context, **given: Any) -> None:
@@ -139,9 +136,20 @@ def command(
     return add
 
 
+FIRST: Final = ("schedule", "create", "get", "list", "watch", "cancel", "move", "replace", "stop", "series")
+
+
+class InOrder(TyperGroup):
+    """Lists what is used most first."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer's
+        """Those in FIRST, then the others as they were added."""
+        return sorted(self.commands, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+
+
 def group(name: str, text: str, **how: Any) -> typer.Typer:
     """A group of commands."""
-    made = typer.Typer(name=name, help=text, no_args_is_help=True, rich_markup_mode="rich", **how)
+    made = typer.Typer(name=name, cls=InOrder, help=text, no_args_is_help=True, rich_markup_mode="rich", **how)
 
     def callback(ctx: typer.Context, **given: Any) -> None:
         """Its flags are read by the command."""

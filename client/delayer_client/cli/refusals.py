@@ -83,6 +83,10 @@ def message_of(error: BaseException, session: Session) -> str:
         return f"{error}\nTry it again in {error.retry_after:.0f} s."
     if isinstance(error, Declined):
         return "Nothing was done."
+    if fields := getattr(error, "errors", ()):
+        return "\n".join(
+            f"{one.field}: {one.problem}" + (f"\n  Allowed: {one.allowed}" if one.allowed else "") for one in fields
+        )
     notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
     return f"{error}{notes}"
 
@@ -103,7 +107,7 @@ def told(session: Session) -> Iterator[None]:
         # Whoever read has gone, as `head` does. Nothing can be told to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(Exit.OK) from None
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - nobody is shown a traceback
         raise typer.Exit(_tell(error, session)) from None
     finally:
         session.close()
@@ -122,7 +126,7 @@ def _tell(error: Exception, session: Session) -> Exit:
         )
         return Exit.DEFECT
     problem = getattr(error, "problem", None)
-    if session.as_json and hasattr(problem, "as_json"):
+    if session.as_json and problem is not None:
         session.output.error_object(problem.as_json())
     else:
         session.output.error(message_of(error, session))

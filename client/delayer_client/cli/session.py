@@ -101,9 +101,7 @@ class Session:
         with needing("aws"):
             from delayer_client.operator import OperatorStack
 
-        return OperatorStack.find(
-            self.url, self.settings.stack or "delayer", profile=self.settings.aws_profile
-        )
+        return OperatorStack.find(self.url, self.settings.stack or "delayer", profile=self.settings.aws_profile)
 
     @cached_property
     def zone(self) -> tzinfo:

@@ -25,9 +25,7 @@ Payload = Annotated[
     typer.Option("--payload", "-d", metavar="JSON", help="JSON as text, @file, or - for standard input."),
 ]
 Group = Annotated[str | None, typer.Option("--group", "-g", help="A group it belongs to.", rich_help_panel=LABELS)]
-Name = Annotated[
-    str | None, typer.Option("--name", "-n", help="A name that one live one has.", rich_help_panel=LABELS)
-]
+Name = Annotated[str | None, typer.Option("--name", "-n", help="A name that one live one has.", rich_help_panel=LABELS)]
 Tag = Annotated[
     list[str] | None,
     typer.Option("--tag", "-t", metavar="KEY=VALUE", help="A text of your own; repeatable.", rich_help_panel=LABELS),

@@ -46,12 +46,20 @@ class ByType(TyperGroup):
         session.as_json = session.as_json or "--json" in args
         return session
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As typer's, with a hint for flags that come too early."""
+        try:
+            parsed: list[str] = super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            if option := getattr(error, "option_name", ""):
+                ctx.fail(f"{option} comes after the type of action: {ctx.command_path} … TYPE … {option} …")
+            raise
+        return parsed
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """As typer's, with the name that an alias stands for."""
         if ctx.resilient_parsing:
             return self._for_completion(ctx, args)
-        if args[0].startswith("-"):
-            ctx.fail(f"The type of action comes first: delayer {ctx.info_name} … TYPE {args[0]} …")
         session = self._session(ctx, args)
         with told(session):
             known = actions(session)

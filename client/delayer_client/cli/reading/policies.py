@@ -5,7 +5,7 @@ from typing import Any, Final
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.reading.values import object_of
 
-ALLOWED: Final = "the name of a policy, and its fields as JSON: spread:{\"seconds\": 3600}, or next-business-hour"
+ALLOWED: Final = 'the name of a policy, and its fields as JSON: spread:{"seconds": 3600}, or next-business-hour'
 
 
 def policy(text: str) -> dict[str, Any]:

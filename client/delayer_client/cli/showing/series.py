@@ -81,7 +81,7 @@ def times(session: "Session", found: "Sequence[datetime]") -> "RenderableType":
     return table(session.console, columns)
 
 
-def halted(session: "Session", one: "SeriesHalted") -> "list[RenderableType]":
+def halted(one: "SeriesHalted") -> "list[RenderableType]":
     """What became of what was under way."""
     rows = [
         ("Series", one.series_id),

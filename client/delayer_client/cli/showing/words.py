@@ -6,7 +6,12 @@ from typing import Final
 from delayer_client.cli.reading.zones import city_of
 
 # From so many seconds on a length is counted in this unit.
-UNITS: Final = ((2 * 365 * 86_400, 365 * 86_400, "years"), (2 * 86_400, 86_400, "days"), (5400, 3600, "h"), (90, 60, "min"))
+UNITS: Final = (
+    (2 * 365 * 86_400, 365 * 86_400, "years"),
+    (2 * 86_400, 86_400, "days"),
+    (5400, 3600, "h"),
+    (90, 60, "min"),
+)
 
 
 def length(span: timedelta) -> str:

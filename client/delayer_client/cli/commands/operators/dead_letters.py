@@ -102,7 +102,9 @@ def many(
         if counted.matched == 0:
             session.output.one(_result(counted), "None matched. Nothing was done.")
             return
-        question = f"{what.capitalize()} {number(counted.done, 'schedule')} of {number(counted.matched, 'dead letter')}?"
+        question = (
+            f"{what.capitalize()} {number(counted.done, 'schedule')} of {number(counted.matched, 'dead letter')}?"
+        )
         session.agreed(question, yes=False)
         conditions.until = counted.until  # what is stored meanwhile was not counted
     run = letters.many(what, conditions, per_second=per_second, by=by())

@@ -80,10 +80,13 @@ def add(app: typer.Typer) -> None:
                 metavar="FILE…", help="What get-schedule, list-rules … print; without: the account.", show_default=False
             ),
         ] = None,
-        dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what can be moved, and what cannot.")] = False,
+        dry_run: Annotated[
+            bool, typer.Option("--dry-run", help="Only say what can be moved, and what cannot.")
+        ] = False,
         yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
         cutover: Annotated[
-            str | None, typer.Option("--cutover", metavar="TIME", help="EventBridge fires before it, Delayer from it on.")
+            str | None,
+            typer.Option("--cutover", metavar="TIME", help="EventBridge fires before it, Delayer from it on."),
         ] = None,
         prefix: Annotated[str, typer.Option("--prefix", help="Of the names in Delayer.")] = "",
         role: Annotated[

@@ -24,7 +24,10 @@ def _shown(session: "Session", report: "Report") -> None:
     found = report.findings
     columns = [
         Column(
-            title="", cells=[str(one.outcome) for one in found], rank=0, styles=[COLOURS[str(one.outcome)] for one in found]
+            title="",
+            cells=[str(one.outcome) for one in found],
+            rank=0,
+            styles=[COLOURS[str(one.outcome)] for one in found],
         ),
         Column(title="PROMISE", cells=[one.promise for one in found], rank=0),
         Column(title="FOUND", cells=[one.detail for one in found], rank=1, least=12),
@@ -41,7 +44,9 @@ def _shown(session: "Session", report: "Report") -> None:
     session.output.show(table(session.console, columns))
     if late:
         session.output.show("", table(session.console, figures))
-    session.output.show("", f"{report.schedules} schedules; it cost about {report.cents:.2f} US cents. {report.conclusion}")
+    session.output.show(
+        "", f"{report.schedules} schedules; it cost about {report.cents:.2f} US cents. {report.conclusion}"
+    )
 
 
 def add(app: typer.Typer) -> None:

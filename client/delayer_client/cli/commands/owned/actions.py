@@ -25,9 +25,7 @@ def add(app: typer.Typer) -> None:
         columns = [
             Column(title="TYPE", cells=[one.type for one in found], rank=0),
             Column(title="STACK", cells=[one.stack for one in found], rank=2),
-            Column(
-                title="WHAT", cells=[str(one.schema.get("description", "")) for one in found], rank=1, least=20
-            ),
+            Column(title="WHAT", cells=[str(one.schema.get("description", "")) for one in found], rank=1, least=20),
         ]
         if session.as_json:
             session.output.objects(found)

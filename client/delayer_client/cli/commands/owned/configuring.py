@@ -60,8 +60,8 @@ def add(app: typer.Typer) -> None:
     ) -> None:
         """Write a profile: where a stack is, and who calls.
 
-        A token in it is stored in a file that nobody but you can read. A flag counts before the environment, that before
-        the profile. The profile `default` counts if none is named.
+        A token in it is stored in a file that nobody but you can read. A flag counts before the environment, and that
+        before the profile. The profile `default` counts if none is named.
         """
         name = session.profile or DEFAULT_PROFILE
         if show:

@@ -87,98 +87,102 @@ def whole(session: "Session", one: "Connection") -> Any:
     return details(rows)
 
 
+connections = group("connections", "Connections: the secrets that actions name.")
+
+
+@command(connections, "list", "delayer connections list")
+def list_(session: "Session") -> None:
+    """List connections."""
+    found = list(session.delayer.connections.list())
+    columns = [
+        Column(title="NAME", cells=[one.name for one in found], rank=0),
+        Column(title="TYPE", cells=[one.type for one in found], rank=0),
+        Column(title="CHANGED", cells=[session.words(one.changed_at) for one in found], rank=1),
+    ]
+    if session.as_json:
+        session.output.objects(found)
+    elif found:
+        session.output.show(table(session.console, columns))
+    else:
+        session.output.note("There are none. Make one with: delayer connections put NAME --type bearer")
+
+
+@command(connections, "get", "delayer connections get crm")
+def get(session: "Session", name: Name) -> None:
+    """Show one connection, without its secret."""
+    found = session.delayer.connections.get(name)
+    session.output.one(found, *([] if session.as_json else [whole(session, found)]))
+
+
+@command(
+    connections,
+    "put",
+    "delayer connections put crm --type bearer --secret @token.txt",
+    "delayer connections put crm --type oauth2 --token-url https://id.example.com/token --client-id me --secret -",
+)
+def put(
+    session: "Session",
+    name: Name,
+    kind: Annotated[str, typer.Option("--type", help=", ".join(TYPES) + ".", autocompletion=types)],
+    secret: Annotated[
+        str | None, typer.Option("--secret", help="The token, password, key: @file, -, or it is asked for.")
+    ] = None,
+    header_name: Annotated[str | None, typer.Option("--header-name", help="Of api-key.")] = None,
+    username: Annotated[str | None, typer.Option("--username", help="Of basic.")] = None,
+    token_url: Annotated[str | None, typer.Option("--token-url", help="Of oauth2-client-credentials.")] = None,
+    client_id: Annotated[str | None, typer.Option("--client-id", help="Of oauth2-client-credentials.")] = None,
+    scope: Annotated[str | None, typer.Option("--scope", help="Of oauth2-client-credentials.")] = None,
+    audience: Annotated[str | None, typer.Option("--audience", help="Of oauth2-client-credentials.")] = None,
+    client_authentication: Annotated[
+        str | None, typer.Option("--client-authentication", help="basic or body, of oauth2-client-credentials.")
+    ] = None,
+) -> None:
+    """Create a connection, or give it other values."""
+    found = by_prefix(kind, TYPES)
+    if found is None:
+        raise NotRead(f"--type {kind!r}: it is one of {', '.join(TYPES)}.")
+    given = {
+        "header_name": header_name,
+        "username": username,
+        "token_url": token_url,
+        "client_id": client_id,
+        "scope": scope,
+        "audience": audience,
+        "client_authentication": client_authentication,
+    }
+    made = session.delayer.connections.put(name, connection_of(found, given, _secret(session, secret)))
+    session.output.one(made, *([] if session.as_json else [whole(session, made)]))
+
+
+@command(connections, "delete", "delayer connections delete crm")
+def delete(
+    session: "Session",
+    name: Name,
+    force: Annotated[bool, typer.Option("--force", help="Though live schedules name it: those will fail.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, with --force.")] = False,
+) -> None:
+    """Delete a connection that no live schedule names."""
+    if force:
+        use = session.delayer.connections.get(name).in_use
+        count = number(use.schedules + use.series if use else 0, "live schedule")
+        session.agreed(f"Delete {name}, which {count} will miss?", yes)
+    session.delayer.connections.delete(name, force=force)
+    session.output.show(f"[green]Deleted:[/green] {name}")
+
+
+@command(connections, "test", "delayer connections test crm https://crm.example.com/me")
+def test(
+    session: "Session",
+    name: Name,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="A URL that is asked for.", show_default=False)],
+) -> None:
+    """Send one GET with what the connection sets."""
+    found = session.delayer.connections.test(name, target)
+    session.output.one(found, f"{found.url}: {found.detail}")
+    if not found.succeeded:
+        raise Failed("The target did not answer 2xx.", Exit.NO)
+
+
 def add(app: typer.Typer) -> None:
-    """Adds them."""
-    connections = group("connections", "Connections: the secrets that actions name.")
-
-    @command(connections, "list", "delayer connections list")
-    def list_(session: "Session") -> None:
-        """List connections."""
-        found = list(session.delayer.connections.list())
-        columns = [
-            Column(title="NAME", cells=[one.name for one in found], rank=0),
-            Column(title="TYPE", cells=[one.type for one in found], rank=0),
-            Column(title="CHANGED", cells=[session.words(one.changed_at) for one in found], rank=1),
-        ]
-        if session.as_json:
-            session.output.objects(found)
-        elif found:
-            session.output.show(table(session.console, columns))
-        else:
-            session.output.note("There are none. Make one with: delayer connections put NAME --type bearer")
-
-    @command(connections, "get", "delayer connections get crm")
-    def get(session: "Session", name: Name) -> None:
-        """Show one connection, without its secret."""
-        found = session.delayer.connections.get(name)
-        session.output.one(found, *([] if session.as_json else [whole(session, found)]))
-
-    @command(
-        connections,
-        "put",
-        "delayer connections put crm --type bearer --secret @token.txt",
-        "delayer connections put crm --type oauth2 --token-url https://id.example.com/token --client-id me --secret -",
-    )
-    def put(
-        session: "Session",
-        name: Name,
-        kind: Annotated[str, typer.Option("--type", help=", ".join(TYPES) + ".", autocompletion=types)],
-        secret: Annotated[
-            str | None, typer.Option("--secret", help="The token, password, key: @file, -, or it is asked for.")
-        ] = None,
-        header_name: Annotated[str | None, typer.Option("--header-name", help="Of api-key.")] = None,
-        username: Annotated[str | None, typer.Option("--username", help="Of basic.")] = None,
-        token_url: Annotated[str | None, typer.Option("--token-url", help="Of oauth2-client-credentials.")] = None,
-        client_id: Annotated[str | None, typer.Option("--client-id", help="Of oauth2-client-credentials.")] = None,
-        scope: Annotated[str | None, typer.Option("--scope", help="Of oauth2-client-credentials.")] = None,
-        audience: Annotated[str | None, typer.Option("--audience", help="Of oauth2-client-credentials.")] = None,
-        client_authentication: Annotated[
-            str | None, typer.Option("--client-authentication", help="basic or body, of oauth2-client-credentials.")
-        ] = None,
-    ) -> None:
-        """Create a connection, or give it other values."""
-        found = by_prefix(kind, TYPES)
-        if found is None:
-            raise NotRead(f"--type {kind!r}: it is one of {', '.join(TYPES)}.")
-        given = {
-            "header_name": header_name,
-            "username": username,
-            "token_url": token_url,
-            "client_id": client_id,
-            "scope": scope,
-            "audience": audience,
-            "client_authentication": client_authentication,
-        }
-        made = session.delayer.connections.put(name, connection_of(found, given, _secret(session, secret)))
-        session.output.one(made, *([] if session.as_json else [whole(session, made)]))
-
-    @command(connections, "delete", "delayer connections delete crm")
-    def delete(
-        session: "Session",
-        name: Name,
-        force: Annotated[
-            bool, typer.Option("--force", help="Though live schedules name it: those will fail.")
-        ] = False,
-        yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, with --force.")] = False,
-    ) -> None:
-        """Delete a connection that no live schedule names."""
-        if force:
-            use = session.delayer.connections.get(name).in_use
-            count = number(use.schedules + use.series if use else 0, "live schedule")
-            session.agreed(f"Delete {name}, which {count} will miss?", yes)
-        session.delayer.connections.delete(name, force=force)
-        session.output.show(f"[green]Deleted:[/green] {name}")
-
-    @command(connections, "test", "delayer connections test crm https://crm.example.com/me")
-    def test(
-        session: "Session",
-        name: Name,
-        target: Annotated[str, typer.Argument(metavar="TARGET", help="A URL that is asked for.", show_default=False)],
-    ) -> None:
-        """Send one GET with what the connection sets."""
-        found = session.delayer.connections.test(name, target)
-        session.output.one(found, f"{found.url}: {found.detail}")
-        if not found.succeeded:
-            raise Failed("The target did not answer 2xx.", Exit.NO)
-
+    """Adds the group."""
     app.add_typer(connections, rich_help_panel="Yours")

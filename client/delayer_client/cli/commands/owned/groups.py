@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from delayer_client.cli.exits import Exit
-from delayer_client.cli.options import command, group as new_group
+from delayer_client.cli.options import command
+from delayer_client.cli.options import group as new_group
 from delayer_client.cli.refusals import Failed
 from delayer_client.cli.showing.progress import bar
 from delayer_client.cli.showing.words import number

@@ -10,7 +10,6 @@ from delayer_client.cli.exits import Exit
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.durations import NotRead
 
-
 if TYPE_CHECKING:
     from delayer_client import Cancellation
     from delayer_client.cli.session import Session
@@ -60,7 +59,9 @@ def add(app: typer.Typer) -> None:
 
 def _show(session: "Session", which: str, answer: "Cancellation") -> None:
     problem = answer.problem
-    found = answer.schedule.as_json() if answer.schedule else problem.as_json() if problem else {"reason": answer.reason}
+    found = (
+        answer.schedule.as_json() if answer.schedule else problem.as_json() if problem else {"reason": answer.reason}
+    )
     if session.as_json:
         session.output.objects([found])
     elif answer:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from delayer_client.cli.commands.series import rule
+from delayer_client.cli.commands.series import app, rule
 from delayer_client.cli.fields import making
 from delayer_client.cli.fields.types import ByType
 from delayer_client.cli.options import CONTEXT, command, examples, shared, with_signature
@@ -95,8 +95,8 @@ def one_overlap(text: str | None) -> Any:
     return text
 
 
-def add(app: typer.Typer) -> None:
-    """Adds both."""
+def _add_types() -> None:
+    """`create`."""
     text = "Schedule an action again and again: by which rule, and what."
     made = typer.Typer(name="create", cls=SeriesTypes, help=text, rich_markup_mode="rich", no_args_is_help=True)
 
@@ -111,68 +111,72 @@ def add(app: typer.Typer) -> None:
     made.callback(epilog=examples(SeriesTypes.lines), subcommand_metavar="TYPE [FIELDS]…")(
         with_signature(callback, parameters, callback)
     )
-    app.add_typer(made)
+    app.series.add_typer(made)
 
-    @command(app, "change", "delayer series change 7c2f9d10b4e84a01 --rule '0 8 * * MON-FRI'")
-    def change(
-        session: "Session",
-        series_id: Annotated[str, typer.Argument(metavar="ID", help="Its id.", show_default=False)],
-        new_rule: Annotated[str | None, typer.Option("--rule", help="Another rule, as of `create`.")] = None,
-        time_zone: rule.TimeZone = None,
-        anchor: rule.Anchor = None,
-        from_: rule.From = None,
-        until: rule.Until = None,
-        count: rule.Count = None,
-        on_missed: rule.OnMissed = None,
-        action: Annotated[
-            str | None, typer.Option("--action", metavar="JSON", help="Another action, with its type.")
-        ] = None,
-        payload: making.Payload = None,
-        overlap: Overlap = None,
-        window: making.Window = None,
-        on_late: making.OnLateFlag = None,
-        precision: making.Precision = None,
-        retry_attempts: making.RetryAttempts = None,
-        retry_for: making.RetryFor = None,
-        idempotency_key: making.Key = None,
-    ) -> None:
-        """Give a series another rule, action or payload. What is not given stays; 'none' takes a window away."""
-        from delayer_client import REMOVED
-        from delayer_client.cli.showing.table import details
 
-        of_rule = {"time_zone": time_zone, "anchor": anchor, "from_": from_, "until": until, "count": count}
-        if any(of_rule.values()) and not new_rule:
-            raise NotRead("Give --rule, too: a rule is changed as a whole.")
-        flags = making.Flags(
-            payload=payload,
-            window=None if window == "none" else window,
-            on_late=None if on_late == "none" else on_late,
-            precision=precision,
-            retry_attempts=retry_attempts,
-            retry_for=retry_for,
-            idempotency_key=idempotency_key,
-        ).read()
-        repeat = rule.RuleFlags(**of_rule, on_missed=on_missed).read(session, new_rule) if new_rule else None  # type: ignore[arg-type]
-        changed = session.delayer.series.change(
-            series_id,
-            repeat=repeat,
-            action=_action(action),
-            payload=flags["payload"],
-            overlap=one_overlap(overlap),
-            window=REMOVED if window == "none" else flags["window"],
-            on_late=REMOVED if on_late == "none" else flags["on_late"],
-            retry=flags["retry"],
-            precision=flags["precision"],
-            idempotency_key=idempotency_key,
-        )
-        first = changed.takes_effect_at
-        rows = [
-            ("Series", changed.series_id),
-            ("State", changed.state),
-            ("Takes effect", f"number {first.number}, {session.both(first.time)}"),
-            ("Hints", "\n".join(changed.hints or ())),
-        ]
-        session.output.one(changed, details(rows))
+_add_types()
+
+
+@command(app.series, "change", "delayer series change 7c2f9d10b4e84a01 --rule '0 8 * * MON-FRI'")
+def change(
+    session: "Session",
+    series_id: Annotated[str, typer.Argument(metavar="ID", help="Its id.", show_default=False)],
+    new_rule: Annotated[str | None, typer.Option("--rule", help="Another rule, as of `create`.")] = None,
+    time_zone: rule.TimeZone = None,
+    anchor: rule.Anchor = None,
+    from_: rule.From = None,
+    until: rule.Until = None,
+    count: rule.Count = None,
+    on_missed: rule.OnMissed = None,
+    action: Annotated[
+        str | None, typer.Option("--action", metavar="JSON", help="Another action, with its type.")
+    ] = None,
+    payload: making.Payload = None,
+    overlap: Overlap = None,
+    window: making.Window = None,
+    on_late: making.OnLateFlag = None,
+    precision: making.Precision = None,
+    retry_attempts: making.RetryAttempts = None,
+    retry_for: making.RetryFor = None,
+    idempotency_key: making.Key = None,
+) -> None:
+    """Give a series another rule, action or payload. What is not given stays; 'none' takes a window away."""
+    from delayer_client import REMOVED
+    from delayer_client.cli.showing.table import details
+
+    of_rule = {"time_zone": time_zone, "anchor": anchor, "from_": from_, "until": until, "count": count}
+    if any(of_rule.values()) and not new_rule:
+        raise NotRead("Give --rule, too: a rule is changed as a whole.")
+    flags = making.Flags(
+        payload=payload,
+        window=None if window == "none" else window,
+        on_late=None if on_late == "none" else on_late,
+        precision=precision,
+        retry_attempts=retry_attempts,
+        retry_for=retry_for,
+        idempotency_key=idempotency_key,
+    ).read()
+    repeat = rule.RuleFlags(**of_rule, on_missed=on_missed).read(session, new_rule) if new_rule else None  # type: ignore[arg-type]
+    changed = session.delayer.series.change(
+        series_id,
+        repeat=repeat,
+        action=_action(action),
+        payload=flags["payload"],
+        overlap=one_overlap(overlap),
+        window=REMOVED if window == "none" else flags["window"],
+        on_late=REMOVED if on_late == "none" else flags["on_late"],
+        retry=flags["retry"],
+        precision=flags["precision"],
+        idempotency_key=idempotency_key,
+    )
+    first = changed.takes_effect_at
+    rows = [
+        ("Series", changed.series_id),
+        ("State", changed.state),
+        ("Takes effect", f"number {first.number}, {session.both(first.time)}"),
+        ("Hints", "\n".join(changed.hints or ())),
+    ]
+    session.output.one(changed, details(rows))
 
 
 def _action(text: str | None) -> Any:
