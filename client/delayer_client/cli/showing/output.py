@@ -1,5 +1,6 @@
 """Where answers go: tables and colour for people, JSON Lines for scripts."""
 
+import os
 import sys
 from collections.abc import Iterable
 from functools import cached_property
@@ -66,7 +67,7 @@ class Output:
 
 def _console(*, stderr: bool) -> Console:
     console = Console(stderr=stderr, highlight=False)
-    if not console.is_terminal and "COLUMNS" not in console._environ:
+    if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = UNBOUND
     return console
 
