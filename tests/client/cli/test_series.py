@@ -1,5 +1,7 @@
 """Series from the command line."""
 
+from datetime import timedelta
+
 from tests.client.cli.conftest import HOOK, Cli
 
 
@@ -46,7 +48,8 @@ def test_a_preview_stores_nothing(delayer: Cli) -> None:
 
 def test_a_backfill(delayer: Cli) -> None:
     delayer("series", "create", "0 * * * *", "http", HOOK, "--name", "hourly")
-    done = delayer("series", "backfill", "--name", "hourly", "--from", "today 0:00", "--until", "today 3:00")
+    delayer.fake.advance(timedelta(hours=4))
+    done = delayer("series", "backfill", "--name", "hourly", "--from", "today 9:30", "--until", "today 12:00")
     assert done.status == 0, done.err
     assert "First" in done.out
 
