@@ -59,10 +59,15 @@ def due(session: "Session", one: "Schedule") -> str:
 
 def what(one: "Schedule") -> str:
     """Its action in short: what it is, and where it goes."""
+    if target := getattr(one, "target", None):
+        return f"{target.type} {short(target.name or '')}".strip()
     action = one.action or {}
-    kind = action.get("type") or getattr(one, "type", None) or ""
-    host = getattr(one, "host", None) or host_of(action)
-    return " ".join(word for word in (str(kind), str(host or "")) if word)
+    return f"{action.get('type', '')} {host_of(action)}".strip()
+
+
+def short(name: str) -> str:
+    """Of an ARN, or of the URL of a queue, the last part."""
+    return name.rpartition(":" if name.startswith("arn:") else "/")[2] or name
 
 
 def host_of(action: dict[str, Any]) -> str:
