@@ -44,14 +44,19 @@ def test_each_has_a_help_text_and_an_example_that_is_its_own(path: tuple[str, ..
 @pytest.mark.parametrize(("path", "command"), ALL, ids=[" ".join(path) for path, _ in ALL])
 def test_each_example_is_understood(path: tuple[str, ...], command: Any, delayer: Cli) -> None:
     for example in examples(command):
-        context = ROOT.make_context("delayer", list(example), obj=delayer.surroundings)
-        current: Any = ROOT
-        rest = [*context._protected_args, *context.args]
-        while hasattr(current, "resolve_command"):
-            name, current, rest = current.resolve_command(context, rest)
-            context = current.make_context(name, rest, parent=context)
-            rest = [*getattr(context, "_protected_args", ()), *context.args]
-        assert rest == []
+        assert understood(example, delayer) == []
+
+
+def understood(args: list[str], delayer: Cli) -> list[str]:
+    """What is left over, without carrying it out. Raises typer's exceptions."""
+    context = ROOT.make_context("delayer", list(args), obj=delayer.surroundings)
+    current: Any = ROOT
+    rest = [*context._protected_args, *context.args]
+    while hasattr(current, "resolve_command"):
+        name, current, rest = current.resolve_command(context, rest)
+        context = current.make_context(name, rest, parent=context)
+        rest = [*getattr(context, "_protected_args", ()), *context.args]
+    return rest
 
 
 @pytest.mark.parametrize("path", [*(path for path, _ in ALL), ()], ids=" ".join)
