@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
-from delayer_client.cli.refusals import told
+from delayer_client.cli.refusals import reporting
 from delayer_client.cli.session import Session, session_of
 
 PANEL: Final = "Where, who and how"
@@ -107,7 +107,7 @@ def running(
 
     def run(ctx: typer.Context, **given: Any) -> None:
         session = session_in(ctx, {one.name: given.pop(one.name) for one in others})
-        with told(session):
+        with reporting(session):
             function(session, **({"ctx": ctx} if takes_context else {}), **given)
 
     return with_signature(run, [*own, *(further or []), *others], function)

@@ -96,7 +96,7 @@ def _is_local(url: str) -> bool:
 
 
 @contextmanager
-def told(session: Session) -> Iterator[None]:
+def reporting(session: Session) -> Iterator[None]:
     """Turns what goes wrong into a sentence and an exit status."""
     try:
         yield
@@ -104,7 +104,7 @@ def told(session: Session) -> Iterator[None]:
         session.output.error("Interrupted.")
         raise typer.Exit(Exit.INTERRUPTED) from None
     except BrokenPipeError:
-        # Whoever read has gone, as `head` does. Nothing can be told to it.
+        # Whoever read has gone, as `head` does. Nothing can be reporting to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(Exit.OK) from None
     except Exception as error:  # noqa: BLE001 - nobody is shown a traceback

@@ -58,5 +58,5 @@ def test_what_cannot_be_moved_is_a_problem(delayer: Cli, files: str) -> None:
     assert "1 left" in done.out
 
 
-def test_wrong_usage_is_told_what_is_right(delayer: Cli) -> None:
+def test_wrong_usage_is_answered_with_what_is_right(delayer: Cli) -> None:
     assert "cannot be read" in delayer("import", "eventbridge", "/not/there.json").err

@@ -89,7 +89,7 @@ def test_where_a_payload_comes_from(
         (("--in", "1m", "http", HOOK), "--in comes after the type of action"),
     ],
 )
-def test_wrong_usage_is_told_what_is_right(delayer: Cli, args: tuple[str, ...], said: str) -> None:
+def test_wrong_usage_is_answered_with_what_is_right(delayer: Cli, args: tuple[str, ...], said: str) -> None:
     done = delayer("schedule", *args)
     assert done.status == 2
     assert said in " ".join(done.err.replace("│", " ").split())
@@ -109,7 +109,7 @@ def test_waiting_has_an_end(delayer: Cli) -> None:
     assert "is still scheduled" in done.err
 
 
-def test_a_list_for_people_and_for_scripts(delayer: Cli) -> None:
+def test_a_list_for_readers_and_for_scripts(delayer: Cli) -> None:
     first = delayer.scheduled("--in", "1m", "--group", "orders")
     second = delayer.scheduled("--in", "2h", "--group", "orders", "--name", "later")
     shown = delayer("list", "--group", "orders")

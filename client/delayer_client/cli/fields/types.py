@@ -12,7 +12,7 @@ from delayer_client.cli.fields.schema import Field, Kind, fields
 from delayer_client.cli.options import CONTEXT, examples, running, session_in, shared
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.reading.prefixes import by_prefix
-from delayer_client.cli.refusals import Failed, told
+from delayer_client.cli.refusals import Failed, reporting
 from delayer_client.cli.session import Session
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class ByType(TyperGroup):
         if ctx.resilient_parsing:
             return self._for_completion(ctx, args)
         session = self._session(ctx, args)
-        with told(session):
+        with reporting(session):
             known = actions(session)
             name = named(args[0], known)
             return name, self._made(known[name]), args[1:]

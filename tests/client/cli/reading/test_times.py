@@ -50,7 +50,7 @@ def test_what_is_no_duration(text: str) -> None:
         duration(text)
 
 
-def test_a_number_without_a_unit_is_told_how_it_is_written() -> None:
+def test_a_number_without_a_unit_is_refused_with_how_it_is_written() -> None:
     with pytest.raises(NotRead, match="90s or 90m"):
         duration("90")
 

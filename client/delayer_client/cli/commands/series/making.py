@@ -104,10 +104,10 @@ def _add_types() -> None:
         """Its flags are read by the command."""
 
     callback.__doc__ = text
-    told = Annotated[
+    text_of_rule = Annotated[
         str, typer.Argument(metavar="RULE", help="A cron expression, or how often: 15m, 1d, P1M.", show_default=False)
     ]
-    parameters = [CONTEXT.replace(name="rule", annotation=told), *shared()]
+    parameters = [CONTEXT.replace(name="rule", annotation=text_of_rule), *shared()]
     made.callback(epilog=examples(SeriesTypes.lines), subcommand_metavar="TYPE [FIELDS]…")(
         with_signature(callback, parameters, callback)
     )
