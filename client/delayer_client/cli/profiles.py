@@ -91,8 +91,8 @@ class Profiles:
             return known.get(DEFAULT_PROFILE, Settings())
         raise NotRead(
             f"There is no profile {name!r} in {self.path}. "
-            + (f"There are: {', '.join(sorted(known))}." if known else "")
-            + f" Make it with: delayer configure --profile {name} --url https://…"
+            + (f"There are: {', '.join(sorted(known))}. " if known else "")
+            + f"Make it with: delayer configure --profile {name} --url https://…"
         )
 
     def put(self, name: str, settings: Settings) -> None:

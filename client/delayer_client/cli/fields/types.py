@@ -160,7 +160,7 @@ def _like(run: Callable[..., None], own: list[inspect.Parameter], action: "Actio
 def _text(action: "ActionType") -> str:
     said = str(action.schema.get("description", "")).strip().replace("[", r"\[")
     brought = "" if action.stack == "delayer" else f" The stack {action.stack} brings it."
-    return f"{said or action.type}{brought} The payload may have {action.largest_payload:,} bytes."
+    return f"{said or action.type}{brought}\n\nThe payload may have {action.largest_payload:,} bytes."
 
 
 def _flags(parameters: Sequence[inspect.Parameter]) -> list[str]:

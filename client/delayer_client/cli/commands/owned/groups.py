@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from delayer_client.cli.exits import Exit
 from delayer_client.cli.options import command
 from delayer_client.cli.options import group as new_group
-from delayer_client.cli.refusals import Failed
 from delayer_client.cli.showing.progress import bar
 from delayer_client.cli.showing.words import number
 
@@ -23,9 +21,13 @@ LIVE_SERIES: Final = ("active", "paused", "waiting")
 
 
 def cancel_group(session: "Session", group: str, *, yes: bool) -> None:
-    """Asks with a count, begins the job, and waits for it. Raises Failed if some had been handed over."""
+    """Asks with a count, begins the job, and waits for it."""
     if not yes:
-        session.agreed(f"Cancel {_count(session, group)} of the group {group}?", yes=False)
+        count = _count(session, group)
+        if not count:
+            session.output.note(f"Nothing of the group {group} waits. Nothing was done.")
+            return
+        session.agreed(f"Cancel {count} of the group {group}?", yes=False)
     job = session.delayer.groups.cancel(group)
     wait_for(session, job)
 
@@ -36,25 +38,23 @@ def _count(session: "Session", group: str) -> str:
     series = sum(one.state in LIVE_SERIES for one in islice(session.delayer.series.list(group=group), COUNTED))
     more = " or more" if count == COUNTED else ""
     repeated = f" and {number(series, 'series', 'series')}" if series else ""
-    return f"{number(count, 'schedule')}{more}{repeated}"
+    return f"{number(count, 'schedule')}{more}{repeated}" if count or series else ""
 
 
 def wait_for(session: "Session", job: "Job") -> None:
-    """Shows how far it has come. Raises Failed if some had been handed over."""
+    """Shows how far it has come, and then its counts: what had been handed over before is among them."""
     with bar(session, f"Cancelling the group {job.group}") as shown:
         while job.state == "running":
             shown.at(job.found)
             session.surroundings.sleep(LOOK_EVERY)
             job = session.delayer.groups.job(job.id)
     session.output.one(job, words(job))
-    if job.handed_over:
-        raise Failed(f"{number(job.handed_over, 'schedule')} had been handed over before.", Exit.NO)
 
 
 def words(job: "Job") -> str:
     """What the job has done."""
     ended = f", {job.ended:,} had ended before" if job.ended else ""
-    gone = f", {job.handed_over:,} had been handed over" if job.handed_over else ""
+    gone = f", {job.handed_over:,} had been handed over before" if job.handed_over else ""
     running = f" (job {job.id} still runs)" if job.state == "running" else ""
     return f"{number(job.cancelled, 'schedule')} of the group {job.group} cancelled{gone}{ended}{running}."
 

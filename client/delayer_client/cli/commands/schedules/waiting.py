@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def wait(session: "Session", found: "Schedule", timeout: str | None) -> None:
     """Shows its end. Raises Failed if that is not `executed`, TimeoutError."""
     limit = duration(timeout) if timeout else None
-    with waiting(session, f"Waiting for its end: due {session.both(found.point_in_time) or 'when it is decided'}"):
+    with waiting(session, f"Waiting for its end: due {session.clock(found.point_in_time) or 'when it is decided'}"):
         end = session.delayer.wait(found.id, limit)
     late = f", {lateness(end.lateness_ms)} late" if end.lateness_ms is not None else ""
     said = f" ({end.detail})" if end.detail else ""
