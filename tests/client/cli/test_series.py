@@ -55,6 +55,7 @@ def test_a_backfill(delayer: Cli) -> None:
 
 
 def test_wrong_usage_is_answered_with_what_is_right(delayer: Cli) -> None:
+    assert "in quotes" in delayer("series", "create", "0", "9", "*", "*", "MON-FRI", "http", HOOK).err
     assert "is no rule" in delayer("series", "create", "often", "http", HOOK).err
     assert "allow, skip or queue-one" in delayer("series", "create", "1h", "http", HOOK, "--overlap", "x").err
     assert "Give the id, or --name." in delayer("series", "next").err

@@ -1,7 +1,7 @@
 """Commands whose subcommands are the stack's types of action: `delayer schedule http …`."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -62,9 +62,13 @@ class ByType(TyperGroup):
             return self._for_completion(ctx, args)
         session = self._session(ctx, args)
         with reporting(session):
+            self.check(ctx.params)
             known = actions(session)
             name = named(args[0], known)
             return name, self._made(known[name]), args[1:]
+
+    def check(self, params: Mapping[str, Any]) -> None:
+        """What stands before the type. Raises NotRead."""
 
     def _for_completion(self, ctx: Any, args: list[str]) -> Any:
         found = self.get_command(ctx, args[0])

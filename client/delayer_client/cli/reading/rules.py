@@ -7,6 +7,7 @@ from delayer_client.cli.reading.durations import NotRead, duration, iso
 
 CALENDAR: Final = re.compile(r"P(?=\d|T\d)[0-9YMWDTHS]+", re.IGNORECASE)  # P1M is no number of seconds
 CRON: Final = re.compile(r"(?:\S+\s+){4}\S+|(?:cron|rate)\(.*\)|@\w+")
+LONGEST: Final = 40  # characters of what is shown again
 ALLOWED: Final = "a cron expression like '0 9 * * MON-FRI', or how often: 15m, 1d, P1M"
 
 
@@ -21,4 +22,5 @@ def rule(text: str) -> dict[str, str]:
     try:
         return {"every": iso(duration(often))}
     except NotRead:
-        raise NotRead(f"{text!r} is no rule. It is {ALLOWED}.") from None
+        shown = words if len(words) <= LONGEST else f"{words[:LONGEST]}…"
+        raise NotRead(f"{shown!r} is no rule. It is {ALLOWED}; in quotes, because of the blanks and stars.") from None

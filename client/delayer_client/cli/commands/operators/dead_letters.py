@@ -12,14 +12,15 @@ from delayer_client.cli.options import command, group
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.refusals import Failed
 from delayer_client.cli.showing.progress import bar
-from delayer_client.cli.showing.table import Column, table
+from delayer_client.cli.showing.table import Column, details, table
 from delayer_client.cli.showing.words import number
 
 if TYPE_CHECKING:
     from delayer_client.cli.session import Session
-    from delayer_client.operator import BulkResult, Where
+    from delayer_client.operator import BulkResult, DeadLetter, Where
 
 SHOWN = 50
+WIDE = 120  # columns, for a key beside its reason
 Key = Annotated[str | None, typer.Argument(metavar="KEY", help="One, by its key.", show_default=False)]
 Prefix = Annotated[str, typer.Option("--prefix", metavar="TEXT", help="Its key begins so: failed/, dead-lettered/.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="A part of why it was stored.")]
@@ -129,6 +130,20 @@ def chosen(key: str | None, conditions: dict[str, Any], everything: bool) -> Non
         raise NotRead("Give a KEY, or conditions such as --reason 'HTTP 503', or --all.")
 
 
+def _listed(session: "Session", found: "list[DeadLetter]") -> Any:
+    """A line for each; two in a window that is too narrow for a key and a reason."""
+    times = [it.at[:19].replace("T", " ") for it in found]
+    if session.console.width < WIDE:
+        lines = zip(times, found, strict=True)
+        return details([(at, f"{it.reason}\n{it.key}") for at, it in lines])
+    columns = [
+        Column(title="AT", cells=times, rank=0),
+        Column(title="REASON", cells=[it.reason for it in found], rank=0, least=12),
+        Column(title="KEY", cells=[it.key for it in found], rank=0, style="dim"),
+    ]
+    return table(session.console, columns)
+
+
 def add(app: typer.Typer) -> None:
     """Adds them."""
     letters = group("dead-letters", "Dead letters: what was given up, or has failed. For operators.")
@@ -146,15 +161,10 @@ def add(app: typer.Typer) -> None:
             named = ({"key": it.key, "scheduleId": it.schedule_id, "reason": it.reason, "at": it.at} for it in found)
             session.output.objects({name: text for name, text in it.items() if text} for it in named)
             return
-        columns = [
-            Column(title="AT", cells=[it.at[:19].replace("T", " ") for it in found], rank=1),
-            Column(title="REASON", cells=[it.reason for it in found], rank=2, least=12),
-            Column(title="KEY", cells=[it.key for it in found], rank=0, style="dim"),
-        ]
         if not found:
             session.output.note("There are none.")
             return
-        session.output.show(table(session.console, columns))
+        session.output.show(_listed(session, found))
         if len(found) == wanted:
             session.output.note(f"The first {number(len(found), 'dead letter')}; --limit shows more, --json all.")
 

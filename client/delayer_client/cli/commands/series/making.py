@@ -1,5 +1,6 @@
 """`delayer series create RULE TYPE`, and `change`."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ from delayer_client.cli.fields import making
 from delayer_client.cli.fields.types import ByType
 from delayer_client.cli.options import CONTEXT, command, examples, shared, with_signature
 from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.reading.rules import rule as read_rule
 from delayer_client.cli.reading.values import object_of
 
 if TYPE_CHECKING:
@@ -82,6 +84,11 @@ class SeriesTypes(ByType):
     """`delayer series create RULE TYPE`."""
 
     making = staticmethod(series_create)
+
+    def check(self, params: Mapping[str, Any]) -> None:
+        """A rule without its quotes would make a type of action out of its second field."""
+        read_rule(params["rule"])
+
     lines = (
         "delayer series create '0 9 * * MON-FRI' http https://example.com/report --time-zone Europe/Lisbon",
         "delayer series create 15m http https://example.com/poll --overlap skip --name poll",
