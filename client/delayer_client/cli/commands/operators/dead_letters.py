@@ -12,7 +12,7 @@ from delayer_client.cli.options import command, group
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.refusals import Failed
 from delayer_client.cli.showing.progress import bar
-from delayer_client.cli.showing.table import Column, details, table
+from delayer_client.cli.showing.table import Column, one_line, table
 from delayer_client.cli.showing.words import number
 
 if TYPE_CHECKING:
@@ -130,12 +130,21 @@ def chosen(key: str | None, conditions: dict[str, Any], everything: bool) -> Non
         raise NotRead("Give a KEY, or conditions such as --reason 'HTTP 503', or --all.")
 
 
+def _two_lines(at: str, it: "DeadLetter") -> Any:
+    """The key on a line of its own, whole: it is copied."""
+    from rich.text import Text
+
+    words = Text(one_line(f"{at}  {it.reason}"), no_wrap=True, overflow="ellipsis", end="\n")
+    return words.append_text(Text(f"\n  {it.key}", style="dim"))
+
+
 def _listed(session: "Session", found: "list[DeadLetter]") -> Any:
     """A line for each; two in a window that is too narrow for a key and a reason."""
+    from rich.console import Group
+
     times = [it.at[:19].replace("T", " ") for it in found]
     if session.console.width < WIDE:
-        lines = zip(times, found, strict=True)
-        return details([(at, f"{it.reason}\n{it.key}") for at, it in lines])
+        return Group(*(_two_lines(at, it) for at, it in zip(times, found, strict=True)))
     columns = [
         Column(title="AT", cells=times, rank=0),
         Column(title="REASON", cells=[it.reason for it in found], rank=0, least=12),

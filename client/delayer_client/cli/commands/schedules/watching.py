@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from delayer_client.cli.session import Session
 
 LATELY: Final = timedelta(minutes=5)
-AHEAD: Final = timedelta(days=3660)
 PAGE: Final = 100
 FEWEST: Final = timedelta(seconds=1)  # between two looks
 
@@ -33,10 +32,10 @@ class Seen:
 
 
 def look(session: "Session", group: str | None, rows: int) -> Seen:
-    """Asks twice: for what was due lately, and for what comes."""
+    """Asks twice: for what was due lately, and for what comes; it looks at 500 of each at most."""
     now, delayer = session.now, session.delayer
     past = list(islice(delayer.list(group=group, since=now - LATELY, until=now, page_size=PAGE), PAGE * 5))
-    ahead = delayer.list(group=group, since=now, page_size=max(rows, 10))
+    ahead = islice(delayer.list(group=group, since=now, page_size=max(rows, 10)), PAGE * 5)
     live = (one for one in ahead if one.state in schedules.LIVE)
     return Seen(next=list(islice(live, rows)), lately=past[::-1])
 
