@@ -59,13 +59,12 @@ def status_of(error: BaseException) -> Exit | None:
     """None for what is no refusal, but a defect."""
     if isinstance(error, Failed):
         return error.status
-    for kind, status in _statuses():
-        if isinstance(error, kind):
-            return status
     names = [kind.__name__ for kind in type(error).__mro__]
     if "OperatorError" in names:  # looked up by name: boto3 is not imported to say that it is missing
         return next((OPERATORS[name] for name in names if name in OPERATORS), Exit.NO)
-    return Exit.USAGE if "ReadingError" in names else None
+    if "ReadingError" in names:  # of what is imported
+        return Exit.USAGE
+    return next((status for kind, status in _statuses() if isinstance(error, kind)), None)
 
 
 def message_of(error: BaseException, session: Session) -> str:

@@ -131,7 +131,8 @@ def test_a_wide_window_shows_more(delayer: Cli, monkeypatch: pytest.MonkeyPatch)
     assert "no such order" not in delayer("list").out
     monkeypatch.setenv("COLUMNS", "160")
     header, row = delayer("list").out.splitlines()
-    assert header.split() == ["DUE", "STATE", "LATE", "NAME", "DETAIL", "ID"]
+    assert header.split() == ["DUE", "STATE", "LATE", "NAME", "WHAT", "DETAIL", "ID"]
+    assert "http-request example.com" in row
     assert "no such order" in row
 
 

@@ -59,7 +59,7 @@ def due(session: "Session", one: "Schedule") -> str:
 
 def what(one: "Schedule") -> str:
     """Its action in short: what it is, and where it goes."""
-    if target := getattr(one, "target", None):
+    if target := one.target:
         return f"{target.type} {short(target.name or '')}".strip()
     action = one.action or {}
     return f"{action.get('type', '')} {host_of(action)}".strip()
