@@ -52,7 +52,7 @@ class ToDelayer:
             refused=_refused,
         )
         try:
-            return self.delayer._sender.send(call)
+            return self.delayer.send(call)
         except NoAnswer as error:
             raise Unanswered(str(error)) from error
 
