@@ -7,52 +7,56 @@
 `AsyncDelayer` is the same with `await`. Every exception is a `DelayerError`.
 """
 
-from delayer_client.api.action import Action, Policy
-from delayer_client.api.models import (
-    ApiKeyConnection,
-    Backoff,
-    BasicConnection,
-    BearerConnection,
-    Connection,
-    Dst,
-    EventPut,
-    HttpRequest,
-    Job,
-    LambdaInvoke,
-    NextBusinessHour,
-    OAuth2Connection,
-    OnLate,
-    Problem,
-    Repeat,
-    Retry,
-    Schedule,
-    Series,
-    SnsPublish,
-    Spread,
-    SqsSend,
-    StepStart,
-)
-from delayer_client.asynchronous.client import AsyncDelayer
-from delayer_client.calls.schedules import NOT_GIVEN, BatchResult, Cancellation, NewSchedule
-from delayer_client.calls.series import REMOVED, NewSeries, PutSeries
-from delayer_client.errors import (
-    Conflict,
-    DelayerError,
-    Expired,
-    Invalid,
-    NoAnswer,
-    NoCredentials,
-    NotAllowed,
-    NotFound,
-    NotUnderstood,
-    OverQuota,
-    Refused,
-    Unavailable,
-    WrongArgument,
-)
-from delayer_client.synchronous.client import Delayer
-from delayer_client.transport.attempts import Retrying
-from delayer_client.transport.credentials import Aws, Nothing, Token
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from delayer_client.api.action import Action, Policy
+    from delayer_client.api.models import (
+        ApiKeyConnection,
+        Backoff,
+        BasicConnection,
+        BearerConnection,
+        Connection,
+        Dst,
+        EventPut,
+        HttpRequest,
+        Job,
+        LambdaInvoke,
+        NextBusinessHour,
+        OAuth2Connection,
+        OnLate,
+        Problem,
+        Repeat,
+        Retry,
+        Schedule,
+        Series,
+        SnsPublish,
+        Spread,
+        SqsSend,
+        StepStart,
+    )
+    from delayer_client.asynchronous.client import AsyncDelayer
+    from delayer_client.calls.schedules import NOT_GIVEN, BatchResult, Cancellation, NewSchedule
+    from delayer_client.calls.series import REMOVED, NewSeries, PutSeries
+    from delayer_client.errors import (
+        Conflict,
+        DelayerError,
+        Expired,
+        Invalid,
+        NoAnswer,
+        NoCredentials,
+        NotAllowed,
+        NotFound,
+        NotUnderstood,
+        OverQuota,
+        Refused,
+        Unavailable,
+        WrongArgument,
+    )
+    from delayer_client.synchronous.client import Delayer
+    from delayer_client.transport.attempts import Retrying
+    from delayer_client.transport.credentials import Aws, Nothing, Token
 
 __all__ = [
     "NOT_GIVEN",
@@ -106,3 +110,31 @@ __all__ = [
     "Unavailable",
     "WrongArgument",
 ]
+
+# A name is looked up when it is used first: whoever only asks the command line for help does not wait for httpx.
+_ROOMS: Final = (
+    "errors",
+    "api.action",
+    "api.models",
+    "calls.schedules",
+    "calls.series",
+    "transport.credentials",
+    "transport.attempts",
+    "asynchronous.client",
+    "synchronous.client",
+)
+
+
+def __getattr__(name: str) -> Any:
+    """As Python asks for a name that the module does not have yet."""
+    if name in __all__:
+        for room in _ROOMS:
+            found = vars(import_module(f"{__name__}.{room}")).get(name)
+            if found is not None:
+                return globals().setdefault(name, found)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """For completion."""
+    return sorted({*globals(), *__all__})

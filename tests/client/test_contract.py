@@ -169,3 +169,11 @@ def test_an_answer_of_a_newer_stack_is_still_read() -> None:
         {"policy": "own", "x": [1]},
         "ask",
     )
+
+
+def test_what_was_read_is_shown_as_the_api_writes_it() -> None:
+    """Instants, too: in UTC, with milliseconds; and what the client does not know is left out."""
+    body = {"scheduleId": "i", "state": "executed", "pointInTime": "2026-11-21T09:00:00.250Z", "new": 1}
+    body |= {"history": [{"event": "scheduled", "at": "2026-11-21T09:00:00.000Z", "state": "scheduled"}]}
+    found = schedules.get("i").read(Answer(200, msgspec.json.encode(body)))
+    assert found.as_json() == {name: value for name, value in body.items() if name != "new"}

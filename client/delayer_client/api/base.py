@@ -1,5 +1,6 @@
 """What all classes of the API have in common."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -10,5 +11,17 @@ class Model(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True, repr_
 
     def as_json(self) -> dict[str, Any]:
         """As the API writes it, in its own words."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
+        plain: dict[str, Any] = _written(msgspec.to_builtins(self, builtin_types=(datetime,)))
         return plain
+
+
+def _written(value: Any) -> Any:
+    """With instants as the API writes them: in UTC, with milliseconds."""
+    match value:
+        case datetime():
+            return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        case dict():
+            return {key: _written(one) for key, one in value.items()}
+        case list() | tuple():
+            return [_written(one) for one in value]
+    return value

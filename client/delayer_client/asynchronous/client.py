@@ -4,7 +4,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import httpx
 
@@ -15,6 +15,7 @@ from delayer_client.asynchronous.groups import AsyncGroups
 from delayer_client.asynchronous.sending import AsyncSender
 from delayer_client.asynchronous.series import AsyncSeriesCalls
 from delayer_client.calls import owned, schedules
+from delayer_client.calls.call import Call
 from delayer_client.calls.schedules import NOT_GIVEN, BatchResult, Cancellation, NewSchedule
 from delayer_client.calls.times import Seconds
 from delayer_client.errors import NoAnswer
@@ -22,6 +23,8 @@ from delayer_client.transport.attempts import Retrying
 from delayer_client.transport.credentials import Credentials, address, auth_of, by_what_is_there
 from delayer_client.transport.sleeping import async_sleep, utc_now
 from delayer_client.transport.waiting import next_look
+
+Value = TypeVar("Value")
 
 LOCAL = "http://localhost:8080"  # of `make local`
 
@@ -73,6 +76,10 @@ class AsyncDelayer:
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._sender.http.aclose()
+
+    async def send(self, call: Call[Value]) -> Value:
+        """Sends a call of `delayer_client.calls`, with the same repeats: for what has no method here."""
+        return await self._sender.send(call)
 
     async def schedule(
         self,

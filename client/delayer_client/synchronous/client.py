@@ -4,13 +4,14 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import httpx
 
 from delayer_client.api.action import AnyAction, AnyPolicy
 from delayer_client.api.models import ActionType, OnLate, Retry, Schedule, SchedulePage, SigningSecret
 from delayer_client.calls import owned, schedules
+from delayer_client.calls.call import Call
 from delayer_client.calls.schedules import NOT_GIVEN, BatchResult, Cancellation, NewSchedule
 from delayer_client.calls.times import Seconds
 from delayer_client.errors import NoAnswer
@@ -22,6 +23,8 @@ from delayer_client.transport.attempts import Retrying
 from delayer_client.transport.credentials import Credentials, address, auth_of, by_what_is_there
 from delayer_client.transport.sleeping import sleep, utc_now
 from delayer_client.transport.waiting import next_look
+
+Value = TypeVar("Value")
 
 LOCAL = "http://localhost:8080"  # of `make local`
 
@@ -73,6 +76,10 @@ class Delayer:
     def close(self) -> None:
         """Closes the connections."""
         self._sender.http.close()
+
+    def send(self, call: Call[Value]) -> Value:
+        """Sends a call of `delayer_client.calls`, with the same repeats: for what has no method here."""
+        return self._sender.send(call)
 
     def schedule(
         self,

@@ -3,14 +3,15 @@
 from collections.abc import Iterable
 
 from local.errors import EmulatorError
+from local.project import PROJECT
 from local.stack.ports import refuse_used
 
 FIRST, LAST = 20500, 20590
 
 
 def three_free(among: Iterable[int] = range(FIRST, LAST, 3)) -> int:
-    """The first of three neighbours: the API, the AWS endpoint, the receiver."""
-    for first in among:
+    """The first of three neighbours (API, AWS endpoint, receiver). None on which somebody has run a stack."""
+    for first in (one for one in among if not (PROJECT / ".local" / str(one)).exists()):
         try:
             for port in range(first, first + 3):
                 refuse_used(port)

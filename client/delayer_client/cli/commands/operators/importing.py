@@ -1,0 +1,125 @@
+"""`delayer import eventbridge`: schedules and rules of EventBridge, moved over."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from delayer_client.cli.exits import Exit
+from delayer_client.cli.options import command, group
+from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.showing.progress import bar
+from delayer_client.cli.showing.table import Column, table
+from delayer_client.cli.showing.words import number
+
+if TYPE_CHECKING:
+    from delayer_client.cli.session import Session
+    from delayer_client.eventbridge import Found, Report
+
+
+def _found(session: "Session", files: list[Path], groups: list[str], buses: list[str], region: str) -> "Found":
+    from delayer_client.eventbridge import read_account, read_files, session_of
+
+    if files:
+        return read_files(files)
+    account = session_of(region or None, session.settings.aws_profile or None)
+    with bar(session, "Reading EventBridge") as shown:
+        return read_account(
+            account, groups=groups, buses=buses, progress=lambda what, count: shown.at(count, f"Reading {what}")
+        )
+
+
+def _roles(given: list[str]) -> dict[str, str]:
+    found = {}
+    for one in given:
+        account, equals, role = one.partition("=")
+        if not equals:
+            raise NotRead(f"--role {one!r}: write it --role 123456789012=arn:aws:iam::123456789012:role/delayer.")
+        found[account] = role
+    return found
+
+
+def shown(session: "Session", report: "Report") -> None:
+    """A row for each, then what to do."""
+    rows = report.rows()
+    columns = [
+        Column(title="STATE", cells=[row[2] for row in rows], rank=0),
+        Column(title="AT EVENTBRIDGE", cells=[row[0] for row in rows], rank=0, least=16),
+        Column(title="EXPRESSION", cells=[row[1] for row in rows], rank=2, least=12),
+        Column(title="IN DELAYER", cells=[row[3] for row in rows], rank=3, least=12),
+        Column(title="WHY, OR WHAT TO MIND", cells=[row[4] for row in rows], rank=1, least=20),
+    ]
+    if rows:
+        session.output.show(table(session.console, columns))
+    for gap in report.gaps:
+        session.output.error(f"Not read: {gap.what}: {gap.why} {gap.remedy}".rstrip())
+    counts = ", ".join(f"{count} {state}" for state, count in report.counts().items())
+    session.output.show(f"[bold]{counts or 'Nothing was found.'}[/bold]")
+    for place, step in enumerate(report.steps(), 1):
+        session.output.show(f"{place}. {step}".replace("[", r"\["))
+    for line in report.commands():
+        session.output.show(line.replace("[", r"\["))
+
+
+def add(app: typer.Typer) -> None:
+    """Adds it."""
+    importing = group("import", "Move schedules from another scheduler to Delayer.")
+
+    @command(
+        importing,
+        "eventbridge",
+        "delayer import eventbridge --dry-run",
+        "delayer import eventbridge schedules/ rules.json --cutover 'tomorrow 6:00 Europe/Lisbon' --yes",
+        for_operators=True,
+    )
+    def eventbridge(
+        session: "Session",
+        files: Annotated[
+            list[Path] | None,
+            typer.Argument(
+                metavar="FILE…", help="What get-schedule, list-rules … print; without: the account.", show_default=False
+            ),
+        ] = None,
+        dry_run: Annotated[
+            bool, typer.Option("--dry-run", help="Only say what can be moved, and what cannot.")
+        ] = False,
+        yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+        cutover: Annotated[
+            str | None,
+            typer.Option("--cutover", metavar="TIME", help="EventBridge fires before it, Delayer from it on."),
+        ] = None,
+        prefix: Annotated[str, typer.Option("--prefix", help="Of the names in Delayer.")] = "",
+        role: Annotated[
+            list[str] | None, typer.Option("--role", metavar="ACCOUNT=ARN", help="For targets in that account.")
+        ] = None,
+        groups: Annotated[list[str] | None, typer.Option("--group", help="Only this schedule group.")] = None,
+        buses: Annotated[list[str] | None, typer.Option("--bus", help="Only this event bus.")] = None,
+        region: Annotated[str, typer.Option("--region", help="Of EventBridge.")] = "",
+    ) -> None:
+        """Move EventBridge's schedules and rules over. Nothing at EventBridge is changed."""
+        from delayer_client.cli.commands.operators.destination import ToDelayer
+        from delayer_client.eventbridge import Options, Report, apply, translate
+
+        at = session.moment(cutover) if cutover else None
+        found = _found(session, files or [], groups or [], buses or [], region)
+        options = Options(now=session.now, cutover=at, roles=_roles(role or []), prefix=prefix)
+        items = translate(found, options)
+        movable = sum(hasattr(one, "body") for one in items)
+        if not dry_run and movable:
+            session.agreed(f"Move {movable} of {number(len(items), 'schedule')} to {session.url}?", yes)
+        with bar(session, "Moving" if not dry_run else "Looking", len(items)) as moving:
+            moved: Any = apply(
+                items,
+                ToDelayer(session.delayer),
+                dry_run=dry_run,
+                progress=lambda done, of, _: moving.at(done, total=of),
+            )
+        report = Report(outcomes=moved, gaps=found.gaps, cutover=at)
+        if session.as_json:
+            session.output.objects([report.document()])
+        else:
+            shown(session, report)
+        if not report.is_clean:
+            raise typer.Exit(Exit.PROBLEMS)
+
+    app.add_typer(importing, rich_help_panel="For operators")

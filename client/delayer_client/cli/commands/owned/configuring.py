@@ -1,0 +1,94 @@
+"""`delayer configure`: profiles."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from attrs import evolve
+
+from delayer_client.cli.options import command
+from delayer_client.cli.profiles import DEFAULT_PROFILE, DEFAULT_URL, NAMES
+from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.reading.values import text_of
+from delayer_client.cli.reading.zones import zone
+from delayer_client.cli.showing.table import details
+
+if TYPE_CHECKING:
+    from delayer_client.cli.profiles import Settings
+    from delayer_client.cli.session import Session
+
+
+def shown(settings: "Settings") -> dict[str, str]:
+    """Without its token."""
+    return {name: "***" if name == "token" else value for name, value in settings.said().items()}
+
+
+def _show(session: "Session") -> None:
+    found = {name: shown(one) for name, one in session.profiles.all().items()}
+    if session.as_json:
+        session.output.objects({"profile": name, **one} for name, one in found.items())
+        return
+    rows = [(name, "\n".join(f"{key} = {value}" for key, value in one.items())) for name, one in found.items()]
+    session.output.show(details([("File", str(session.profiles.path)), *rows]))
+
+
+def _asked(session: "Session", before: "Settings") -> "Settings":
+    """Asks for what is not given. Raises NotRead if nobody can be asked."""
+    if not session.surroundings.is_terminal():
+        raise NotRead("Say what the profile holds: --url, --token @file, --owner, --zone.")
+    url = typer.prompt("The URL of the API", default=before.url or DEFAULT_URL, err=True)
+    token = typer.prompt(
+        "A token, if the stack asks for one", default=before.token, hide_input=True, show_default=False, err=True
+    )
+    return evolve(before, url=url, token=token)
+
+
+def add(app: typer.Typer) -> None:
+    """Adds it."""
+
+    @command(
+        app,
+        "configure",
+        "delayer configure --profile work --url https://abc.execute-api.eu-west-1.amazonaws.com --zone Europe/Lisbon",
+        "delayer configure --profile work --token @token.txt",
+        "delayer configure --show",
+        panel="Yours",
+    )
+    def configure(
+        session: "Session",
+        show: Annotated[bool, typer.Option("--show", help="Show all profiles, without tokens.")] = False,
+        remove: Annotated[bool, typer.Option("--remove", help="Take the profile away.")] = False,
+    ) -> None:
+        """Write a profile: where a stack is, and who calls.
+
+        A token in it is stored in a file that nobody but you can read. A flag counts before the environment, and that
+        before the profile. The profile `default` counts if none is named.
+        """
+        name = session.profile or DEFAULT_PROFILE
+        if show:
+            _show(session)
+            return
+        if remove:
+            session.profiles.remove(name)
+            session.output.show(f"Removed: the profile {name}.")
+            return
+        before = session.profiles.all().get(name, session.flags)
+        given = session.flags
+        if given.token:
+            given = evolve(given, token=text_of(given.token, "--token").strip())
+        after = given.over(before) if given.said() else _asked(session, before)
+        _checked(after)
+        session.profiles.put(name, after)
+        session.output.one({"profile": name, **shown(after)}, f"Written: the profile {name} in {session.profiles.path}")
+        if after.token:
+            session.output.note("The token is stored as it is; nobody but you can read the file.")
+
+
+def _checked(settings: "Settings") -> None:
+    """Raises NotRead, WrongArgument."""
+    from delayer_client.transport.credentials import address
+
+    assert set(settings.said()) <= set(NAMES)
+    if settings.url:
+        address(settings.url)
+    if settings.zone:
+        zone(settings.zone)

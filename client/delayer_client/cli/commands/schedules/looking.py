@@ -1,0 +1,82 @@
+"""`delayer get` and `delayer list`."""
+
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from delayer_client.cli.options import command
+from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.showing import schedules
+from delayer_client.cli.showing.words import number
+
+if TYPE_CHECKING:
+    from delayer_client.cli.session import Session
+
+SHOWN = 50  # of a list, for people
+
+
+def states(incomplete: str) -> list[str]:
+    """For completion."""
+    return [state for state in schedules.STATES if state.startswith(incomplete)]
+
+
+Id = Annotated[str | None, typer.Argument(metavar="ID", help="The id of the schedule.", show_default=False)]
+ByName = Annotated[str | None, typer.Option("--name", "-n", help="The name, instead of the id.")]
+
+
+def one_of(schedule_id: str | None, name: str | None) -> tuple[str, bool]:
+    """The id or the name, and whether it is a name. Raises NotRead."""
+    if (schedule_id is None) == (name is None):
+        raise NotRead("Give the id, or --name.")
+    return (name, True) if name is not None else (schedule_id or "", False)
+
+
+def add(app: typer.Typer) -> None:
+    """Adds both."""
+
+    @command(app, "get", "delayer get 040q4254sltg008000001l6ahj9egpjf6ujipdlrdnnrj7o", panel="Schedules")
+    def get(session: "Session", schedule_id: Id = None, name: ByName = None) -> None:
+        """Show one schedule: its state, its definition and its path."""
+        which, is_name = one_of(schedule_id, name)
+        found = session.delayer.get_named(which) if is_name else session.delayer.get(which)
+        session.output.one(found, *([] if session.as_json else schedules.whole(session, found)))
+
+    @command(
+        app,
+        "list",
+        "delayer list --group orders --state failed",
+        "delayer list --since 'today 0:00' --until 'tomorrow 0:00' --json | jq -r .scheduleId",
+        panel="Schedules",
+    )
+    def list_(
+        session: "Session",
+        group: Annotated[str | None, typer.Option("--group", "-g", help="Only those of this group.")] = None,
+        state: Annotated[
+            str | None, typer.Option("--state", help="Only those in this state.", autocompletion=states)
+        ] = None,
+        since: Annotated[
+            str | None, typer.Option("--since", metavar="TIME", help="Only those due then or later.")
+        ] = None,
+        until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only those due before.")] = None,
+        limit: Annotated[
+            int | None,
+            typer.Option("--limit", "-l", metavar="N", min=1, help="At most so many. For people 50; with --json all."),
+        ] = None,
+    ) -> None:
+        """List schedules in the order in which they are due."""
+        begin, end = (session.moment(one) if one else None for one in (since, until))
+        wanted = limit or (None if session.as_json else SHOWN)
+        page = min(wanted + 1, 100) if wanted else 100
+        found = session.delayer.list(group=group, state=state, since=begin, until=end, page_size=page)
+        if session.as_json:
+            session.output.objects(islice(found, wanted))
+            return
+        listed = list(islice(found, (wanted or SHOWN) + 1))
+        some = listed[:wanted]
+        if not some:
+            session.output.note("There are none." if group or state else "There are none yet, or none any more.")
+            return
+        session.output.show(schedules.list_of(session, some))
+        if len(listed) > len(some):
+            session.output.note(f"The first {number(len(some), 'schedule')}; --limit shows more, --json all.")

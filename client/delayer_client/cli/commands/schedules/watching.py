@@ -1,0 +1,101 @@
+"""`delayer watch`: a live table of what is due, what fired, how late."""
+
+from datetime import timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from attrs import frozen
+
+from delayer_client.cli.options import command
+from delayer_client.cli.reading.durations import NotRead, duration
+from delayer_client.cli.showing import schedules
+from delayer_client.cli.showing.words import lateness, number
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from delayer_client import Schedule
+    from delayer_client.cli.session import Session
+
+LATELY: Final = timedelta(minutes=5)
+PAGE: Final = 100
+FEWEST: Final = timedelta(seconds=1)  # between two looks
+
+
+@frozen(kw_only=True)
+class Seen:
+    """One look."""
+
+    next: "list[Schedule]"  # that is due next
+    lately: "list[Schedule]"  # that was due, the latest first
+
+
+def look(session: "Session", group: str | None, rows: int) -> Seen:
+    """Asks twice: for what was due lately, and for what comes; it looks at 500 of each at most."""
+    now, delayer = session.now, session.delayer
+    past = list(islice(delayer.list(group=group, since=now - LATELY, until=now, page_size=PAGE), PAGE * 5))
+    ahead = islice(delayer.list(group=group, since=now, page_size=max(rows, 10)), PAGE * 5)
+    live = (one for one in ahead if one.state in schedules.LIVE)
+    return Seen(next=list(islice(live, rows)), lately=past[::-1])
+
+
+def percentile(values: list[int], share: float) -> int:
+    """The nearest rank."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def picture(session: "Session", seen: Seen, rows: int) -> "RenderableType":
+    """Both tables, one under the other."""
+    from rich.console import Group
+    from rich.text import Text
+
+    late = [one.lateness_ms for one in seen.lately if one.lateness_ms is not None]
+    figures = f", late p50 {lateness(percentile(late, 0.5))}, p99 {lateness(percentile(late, 0.99))}" if late else ""
+    parts: list[RenderableType] = [
+        Text(f"{session.url}  {session.now.astimezone(session.zone):%H:%M:%S %Z}", style="dim"),
+        Text("Due next", style="bold"),
+        schedules.list_of(session, seen.next, id_rank=8) if seen.next else Text("  nothing", style="dim"),
+        Text(""),
+        Text(f"Due in the last 5 minutes: {number(len(seen.lately), 'schedule')}{figures}", style="bold"),
+        schedules.list_of(session, seen.lately[:rows], id_rank=8) if seen.lately else Text("  nothing", style="dim"),
+    ]
+    return Group(*parts)
+
+
+def add(app: typer.Typer) -> None:
+    """Adds it."""
+
+    @command(app, "watch", "delayer watch --group orders", "delayer watch --once", panel="Schedules")
+    def watch(
+        session: "Session",
+        group: Annotated[str | None, typer.Option("--group", "-g", help="Only those of this group.")] = None,
+        rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, max=100, help="Of each table.")] = 10,
+        every: Annotated[str, typer.Option("--every", metavar="DURATION", help="Between two looks.")] = "2s",
+        once: Annotated[bool, typer.Option("--once", help="One look, then end.")] = False,
+    ) -> None:
+        """Watch what is due next, what fired lately, and how late. Ctrl-C ends it."""
+        pause = duration(every)
+        if pause < FEWEST:
+            raise NotRead("--every is at least 1s.")
+        if session.as_json:
+            seen = look(session, group, rows)
+            session.output.objects([*seen.lately[::-1], *seen.next])
+        elif once or not session.console.is_terminal:
+            session.output.show(picture(session, look(session, group, rows), rows))
+        else:
+            _live(session, group, rows, pause)
+
+
+def _live(session: "Session", group: str | None, rows: int, pause: timedelta) -> None:
+    from rich.live import Live
+
+    first = picture(session, look(session, group, rows), rows)
+    with Live(first, console=session.console, auto_refresh=False, transient=False) as live:
+        try:
+            while True:
+                session.surroundings.sleep(pause.total_seconds())
+                live.update(picture(session, look(session, group, rows), rows), refresh=True)
+        except KeyboardInterrupt:
+            return

@@ -1,0 +1,83 @@
+"""The rule of a series: RULE and the flags beside it."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from attrs import frozen
+
+from delayer_client.cli.reading.rules import rule
+from delayer_client.cli.reading.zones import name_of
+
+if TYPE_CHECKING:
+    from delayer_client import Repeat
+    from delayer_client.cli.session import Session
+
+PANEL = "When"
+TimeZone = Annotated[
+    str | None,
+    typer.Option("--time-zone", metavar="ZONE", help="Of the rule; that of --zone otherwise.", rich_help_panel=PANEL),
+]
+Anchor = Annotated[
+    str | None,
+    typer.Option("--anchor", metavar="TIME", help="Of 'every …': a time of the rule.", rich_help_panel=PANEL),
+]
+From = Annotated[str | None, typer.Option("--from", metavar="TIME", help="No time before it.", rich_help_panel=PANEL)]
+Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="No time after it.", rich_help_panel=PANEL)]
+Count = Annotated[int | None, typer.Option("--count", metavar="N", help="So many times in all.", rich_help_panel=PANEL)]
+OnMissed = Annotated[
+    str | None,
+    typer.Option("--on-missed", help="After an outage: skip, once, or all.", rich_help_panel=PANEL),
+]
+DstGap = Annotated[
+    str | None,
+    typer.Option("--dst-gap", help="Times that are left out in spring: shift or skip.", rich_help_panel=PANEL),
+]
+DstOverlap = Annotated[
+    str | None,
+    typer.Option("--dst-overlap", help="Times that are there twice in autumn: first or both.", rich_help_panel=PANEL),
+]
+
+
+@frozen(kw_only=True)
+class RuleFlags:
+    """As they were given."""
+
+    time_zone: str | None = None
+    anchor: str | None = None
+    from_: str | None = None
+    until: str | None = None
+    count: int | None = None
+    on_missed: str | None = None
+    dst_gap: str | None = None
+    dst_overlap: str | None = None
+
+    def read(self, session: "Session", text: str) -> "Repeat":
+        """The rule. Raises NotRead."""
+        from delayer_client import Dst, Repeat
+
+        written = rule(text)
+        dst = Dst(gap=self.dst_gap, overlap=self.dst_overlap) if self.dst_gap or self.dst_overlap else None
+        return Repeat(
+            cron=written.get("cron"),
+            every=written.get("every"),
+            time_zone=self.time_zone or (name_of(session.zone) if _by_the_clock(written) else None),
+            anchor=_time(session, self.anchor),
+            from_=_time(session, self.from_),
+            until=_time(session, self.until),
+            count=self.count,
+            on_missed=self.on_missed,
+            dst=dst,
+        )
+
+
+def _by_the_clock(written: dict[str, str]) -> bool:
+    """Whether its times depend on a zone: `rate(…)` and hours do not."""
+    if cron := written.get("cron"):
+        return not cron.startswith("rate(")
+    return not written["every"].startswith("PT")
+
+
+def _time(session: "Session", text: str | None) -> str | None:
+    from delayer_client.calls.times import instant
+
+    return instant(session.moment(text)) if text else None

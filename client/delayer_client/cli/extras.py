@@ -1,0 +1,21 @@
+"""What only some commands need, and who installs the package may leave out."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Missing(Exception):
+    """A package is not installed. The text says which extra brings it."""
+
+
+@contextmanager
+def needing(extra: str) -> Iterator[None]:
+    """Around an import: says which extra is missing. Raises Missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("delayer_client"):
+            raise
+        raise Missing(
+            f"This needs the package {error.name}. Install it with: pip install 'delayer-client[cli,{extra}]'"
+        ) from error

@@ -1,0 +1,122 @@
+"""Where the stack is and who calls: from flags, the environment, a profile, or the default, in this order."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import evolve, field, fields, frozen
+
+from delayer_client.cli.reading.durations import NotRead
+
+DEFAULT_URL: Final = "http://localhost:8080"  # of `make local`
+DEFAULT_PROFILE: Final = "default"
+VARIABLES: Final = {
+    "url": "DELAYER_URL",
+    "token": "DELAYER_TOKEN",
+    "owner": "DELAYER_OWNER",
+    "zone": "DELAYER_ZONE",
+    "stack": "DELAYER_STACK",
+}
+
+
+@frozen(kw_only=True)
+class Settings:
+    """What a profile holds. An empty text stands for what is not said."""
+
+    url: str = ""  # of the API
+    token: str = field(default="", repr=False)  # a JWT
+    owner: str = ""  # on one machine only
+    zone: str = ""  # in which times are read and shown
+    stack: str = ""  # its name in CloudFormation, for operators
+    aws_profile: str = ""  # of AWS's own configuration
+
+    def over(self, other: "Settings") -> "Settings":
+        """What this one does not say is said by the other."""
+        return evolve(other, **self.said())
+
+    def said(self) -> dict[str, str]:
+        """Those that are not empty."""
+        return {name: value for name in NAMES if (value := getattr(self, name))}
+
+
+NAMES: Final = tuple(one.name for one in fields(Settings))
+
+
+def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
+    """By DELAYER_URL, DELAYER_TOKEN and the like."""
+    return Settings(**{name: environment.get(variable, "") for name, variable in VARIABLES.items()})
+
+
+def config_path(environment: Mapping[str, str] = os.environ) -> Path:
+    """The file with the profiles: DELAYER_CONFIG, or in the folder where this system keeps such files."""
+    if named := environment.get("DELAYER_CONFIG"):
+        return Path(named)
+    from platformdirs import user_config_path
+
+    return user_config_path("delayer", appauthor=False) / "config.toml"
+
+
+@frozen
+class Profiles:
+    """The file with the profiles."""
+
+    path: Path
+
+    def read(self) -> dict[str, Any]:
+        """As it is; empty if there is none. Raises NotRead."""
+        try:
+            return tomllib.loads(self.path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise NotRead(f"The file with the profiles, {self.path}, cannot be read: {error}") from error
+
+    def all(self) -> dict[str, Settings]:
+        """Each by its name. Raises NotRead."""
+        found = self.read().get("profiles", {})
+        return {
+            name: Settings(**{key: str(value) for key, value in one.items() if key in NAMES})
+            for name, one in found.items()
+            if isinstance(one, dict)
+        }
+
+    def get(self, name: str) -> Settings:
+        """One by its name; the default one need not be there. Raises NotRead."""
+        known = self.all()
+        if name in known:
+            return known[name]
+        if not name or name == DEFAULT_PROFILE:
+            return known.get(DEFAULT_PROFILE, Settings())
+        raise NotRead(
+            f"There is no profile {name!r} in {self.path}. "
+            + (f"There are: {', '.join(sorted(known))}. " if known else "")
+            + f"Make it with: delayer configure --profile {name} --url https://…"
+        )
+
+    def put(self, name: str, settings: Settings) -> None:
+        """Writes a profile, and leaves the others as they are. Nobody but the user can read the file."""
+        found = self.read()
+        found.setdefault("profiles", {})[name] = settings.said()
+        self._write(found)
+
+    def remove(self, name: str) -> None:
+        """Takes a profile away. Raises NotRead if there is none."""
+        found = self.read()
+        if found.get("profiles", {}).pop(name, None) is None:
+            raise NotRead(f"There is no profile {name!r} in {self.path}.")
+        self._write(found)
+
+    def _write(self, found: dict[str, Any]) -> None:
+        import tomli_w
+
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        beside = self.path.with_suffix(f".{os.getpid()}.new")
+        beside.touch(mode=0o600)
+        try:
+            beside.chmod(0o600)
+            beside.write_text(tomli_w.dumps(found), encoding="utf-8")
+            beside.replace(self.path)
+        finally:
+            beside.unlink(missing_ok=True)

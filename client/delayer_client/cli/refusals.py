@@ -1,0 +1,132 @@
+"""What is said when something goes wrong, and the exit status of it."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import typer
+
+from delayer_client.cli.exits import Exit
+from delayer_client.cli.extras import Missing
+from delayer_client.cli.profiles import DEFAULT_URL
+from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.session import Declined, Session
+
+
+class Failed(Exception):
+    """Ends a command with a sentence and an exit status."""
+
+    def __init__(self, message: str, status: Exit) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def _statuses() -> list[tuple[type[BaseException], Exit]]:
+    """The first that an error is of counts."""
+    from delayer_client import errors
+
+    return [
+        (NotRead, Exit.USAGE),
+        (Declined, Exit.NO),
+        (Missing, Exit.USAGE),
+        (TimeoutError, Exit.NOT_IN_TIME),
+        (errors.WrongArgument, Exit.USAGE),
+        (errors.NoCredentials, Exit.NOT_ALLOWED),
+        (errors.NotAllowed, Exit.NOT_ALLOWED),
+        (errors.NoAnswer, Exit.NO_ANSWER),
+        (errors.NotUnderstood, Exit.NO_ANSWER),
+        (errors.Invalid, Exit.USAGE),
+        (errors.NotFound, Exit.NOT_FOUND),
+        (errors.Expired, Exit.NOT_FOUND),
+        (errors.OverQuota, Exit.NO_ANSWER),
+        (errors.Unavailable, Exit.NO_ANSWER),
+        (errors.DelayerError, Exit.NO),
+    ]
+
+
+OPERATORS: Final = {
+    "NoCredentials": Exit.NOT_ALLOWED,
+    "NotAllowed": Exit.NOT_ALLOWED,
+    "NoStack": Exit.NOT_FOUND,
+    "Interrupted": Exit.NO_ANSWER,
+    "Unfinished": Exit.NO_ANSWER,
+}
+
+
+def status_of(error: BaseException) -> Exit | None:
+    """None for what is no refusal, but a defect."""
+    if isinstance(error, Failed):
+        return error.status
+    names = [kind.__name__ for kind in type(error).__mro__]
+    if "OperatorError" in names:  # looked up by name: boto3 is not imported to say that it is missing
+        return next((OPERATORS[name] for name in names if name in OPERATORS), Exit.NO)
+    if "ReadingError" in names:  # of what is imported
+        return Exit.USAGE
+    return next((status for kind, status in _statuses() if isinstance(error, kind)), None)
+
+
+def message_of(error: BaseException, session: Session) -> str:
+    """For a person."""
+    from delayer_client.errors import NoAnswer, NotAllowed, NotUnderstood, OverQuota
+
+    if isinstance(error, NoAnswer) and not error.may_be_applied:
+        start = "Start one with `make local`, or give --url." if _is_local(session.url) else "Is --url right?"
+        return f"No Delayer answers at {session.url}. {start}"
+    if isinstance(error, NotUnderstood):
+        return f"What answers at {session.url} is no Delayer, or of another version. Is --url right?\n{error}"
+    if isinstance(error, NotAllowed) and error.status == 401:
+        return f"{error}\nGive a token (DELAYER_TOKEN, or `delayer configure --token @file`), or another --profile."
+    if isinstance(error, OverQuota) and error.retry_after:
+        return f"{error}\nTry it again in {error.retry_after:.0f} s."
+    if isinstance(error, Declined):
+        return "Nothing was done."
+    if fields := getattr(error, "errors", ()):
+        return "\n".join(
+            f"{one.field}: {one.problem}" + (f"\n  Allowed: {one.allowed}" if one.allowed else "") for one in fields
+        )
+    notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
+    return f"{error}{notes}"
+
+
+def _is_local(url: str) -> bool:
+    return url == DEFAULT_URL or "//localhost" in url or "//127.0.0.1" in url
+
+
+@contextmanager
+def reporting(session: Session) -> Iterator[None]:
+    """Turns what goes wrong into a sentence and an exit status."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        session.output.error("Interrupted.")
+        raise typer.Exit(Exit.INTERRUPTED) from None
+    except BrokenPipeError:
+        # Whoever read has gone, as `head` does. Nothing can be reporting to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(Exit.OK) from None
+    except Exception as error:  # noqa: BLE001 - nobody is shown a traceback
+        raise typer.Exit(_tell(error, session)) from None
+    finally:
+        session.close()
+
+
+def _tell(error: Exception, session: Session) -> Exit:
+    if isinstance(error, typer.Exit | typer.Abort | typer.TyperException):
+        raise error
+    status = status_of(error)
+    if status is None:
+        if os.environ.get("DELAYER_TRACEBACK"):
+            raise error
+        session.output.error(
+            f"This is a defect of the command line: {type(error).__name__}: {error}\n"
+            "With DELAYER_TRACEBACK=1 it says where."
+        )
+        return Exit.DEFECT
+    problem = getattr(error, "problem", None)
+    if session.as_json and problem is not None:
+        session.output.error_object(problem.as_json())
+    else:
+        session.output.error(message_of(error, session))
+    return status

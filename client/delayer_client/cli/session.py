@@ -1,0 +1,191 @@
+"""What every command has at hand: where the stack is, its client, the clock, and where to write."""
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, tzinfo
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from attrs import define, field, frozen
+
+from delayer_client.cli.profiles import DEFAULT_URL, Profiles, Settings, config_path, from_environment
+from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.reading.moments import Moment, moment
+from delayer_client.cli.reading.zones import local_zone, zone
+
+if TYPE_CHECKING:
+    import httpx
+    from rich.console import Console
+
+    from delayer_client import Delayer
+    from delayer_client.cli.showing.output import Output
+    from delayer_client.operator import OperatorStack
+    from delayer_client.transport.credentials import Credentials
+
+
+def utc_now() -> datetime:
+    """The time, with its zone."""
+    return datetime.now(UTC)
+
+
+@frozen(kw_only=True)
+class Surroundings:
+    """What is another thing in tests."""
+
+    transport: "httpx.BaseTransport | None" = None
+    now: Callable[[], datetime] = utc_now
+    sleep: Callable[[float], None] = time.sleep
+    is_terminal: Callable[[], bool] = lambda: sys.stdin.isatty() and sys.stderr.isatty()
+    operators: "Callable[[Session], Any] | None" = None  # instead of an OperatorStack
+
+
+@define(kw_only=True, slots=False)
+class Session:
+    """Of one run of `delayer`. What costs time is made when it is asked for."""
+
+    surroundings: Surroundings = field(factory=Surroundings)
+    flags: Settings = field(factory=Settings)
+    profile: str = ""
+    as_json: bool = False
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        """The file with the profiles."""
+        return Profiles(config_path())
+
+    @cached_property
+    def settings(self) -> Settings:
+        """From flags, the environment, the profile and the default. Raises NotRead."""
+        return self.flags.over(from_environment()).over(self.profiles.get(self.profile)).over(Settings(url=DEFAULT_URL))
+
+    @property
+    def url(self) -> str:
+        """Of the API."""
+        return self.settings.url
+
+    @cached_property
+    def credentials(self) -> "Credentials | None":
+        """A token, a profile of AWS's, or None for what the library finds by itself."""
+        from delayer_client.transport.credentials import Aws, Token, region_of
+
+        if self.settings.token:
+            return Token(self.settings.token)
+        if self.settings.aws_profile and region_of(self.url):
+            return Aws(profile=self.settings.aws_profile)
+        return None
+
+    @cached_property
+    def delayer(self) -> "Delayer":
+        """The client."""
+        from delayer_client import Delayer, Retrying
+
+        return Delayer(
+            self.url,
+            credentials=self.credentials,
+            owner=self.settings.owner or None,
+            # Somebody looks on: a stack that is not there is said so within a second.
+            retrying=Retrying(times=4, first_wait=0.1),
+            transport=self.surroundings.transport,
+            sleep=self.surroundings.sleep,
+            now=self.surroundings.now,
+        )
+
+    @cached_property
+    def operators(self) -> "OperatorStack":
+        """The stack as operators see it. Raises OperatorError, Missing."""
+        if self.surroundings.operators:
+            return cast("OperatorStack", self.surroundings.operators(self))
+        from delayer_client.cli.extras import needing
+
+        with needing("aws"):
+            from delayer_client.operator import OperatorStack
+
+        return OperatorStack.find(self.url, self.settings.stack or "delayer", profile=self.settings.aws_profile)
+
+    @cached_property
+    def zone(self) -> tzinfo:
+        """In which times are read and shown. Raises NotRead."""
+        return zone(self.settings.zone) if self.settings.zone else local_zone()
+
+    @property
+    def now(self) -> datetime:
+        """The time, with its zone."""
+        return self.surroundings.now()
+
+    @cached_property
+    def output(self) -> "Output":
+        """Where answers go."""
+        from delayer_client.cli.showing.output import Output
+
+        return Output(as_json=self.as_json)
+
+    @property
+    def console(self) -> "Console":
+        """For people, on standard output."""
+        return self.output.console
+
+    def moment(self, text: str) -> datetime:
+        """The instant that a text names; a choice that was made is said. Raises NotRead."""
+        found: Moment = moment(text, self.now, self.zone)
+        if found.note:
+            self.output.note(found.note)
+        return found.at
+
+    def words(self, at: datetime | None) -> str:
+        """A point in time in words: in 3 min."""
+        from delayer_client.cli.showing.words import relative
+
+        return relative(at, self.now) if at else ""
+
+    def clock(self, at: datetime | None) -> str:
+        """A point in time by the clock: tomorrow 09:00 Lisbon."""
+        from delayer_client.cli.showing.words import absolute
+
+        return absolute(at, self.now, self.zone) if at else ""
+
+    def both(self, at: datetime | None) -> str:
+        """`tomorrow 09:00 Lisbon (in 19 h)`."""
+        return f"{self.clock(at)} ({self.words(at)})" if at else ""
+
+    def agreed(self, question: str, yes: bool) -> None:
+        """Asks, unless --yes was given. Raises Declined, or NotRead if nobody can be asked."""
+        if yes:
+            return
+        if not self.surroundings.is_terminal():
+            raise NotRead(f"{question} Nobody can be asked here: say so with --yes.")
+        import typer
+
+        if not typer.confirm(question, err=True):
+            raise Declined
+
+    def close(self) -> None:
+        """Closes what was opened."""
+        if "delayer" in vars(self):
+            self.delayer.close()
+
+
+class Declined(Exception):
+    """The answer to a question was no."""
+
+
+def session_of(surroundings: object, chain: list[Mapping[str, Any]]) -> Session:
+    """From the shared flags of a command and of those above it, the nearest first."""
+
+    def given(name: str) -> Any:
+        return next((one[name] for one in chain if one.get(name)), "")
+
+    flags = Settings(
+        url=given("shared_url"),
+        token=given("shared_token"),
+        owner=given("shared_owner"),
+        zone=given("shared_zone"),
+        stack=given("shared_stack"),
+        aws_profile=given("shared_aws_profile"),
+    )
+    return Session(
+        surroundings=surroundings if isinstance(surroundings, Surroundings) else Surroundings(),
+        flags=flags,
+        profile=given("shared_profile"),
+        as_json=bool(given("shared_json")),
+    )

@@ -1,0 +1,84 @@
+"""A table that fits the window: columns that matter less are left out first."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import field, frozen
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+GAP: Final = 2  # blanks between columns
+
+
+@frozen(kw_only=True)
+class Column:
+    """One column. `least` is the width to which it may be cut; 0: it is not cut."""
+
+    title: str
+    cells: Sequence[str]
+    rank: int  # 0 is shown always; the higher, the sooner it is left out
+    least: int = 0
+    style: str = ""
+    styles: Sequence[str] = field(factory=tuple)  # of each cell
+
+    @property
+    def width(self) -> int:
+        """To show all of it."""
+        return max((cell_len(one_line(cell)) for cell in (self.title, *self.cells)), default=0)
+
+    @property
+    def needed(self) -> int:
+        """To show it at all."""
+        return min(self.width, self.least) if self.least else self.width
+
+
+def fitting(columns: Sequence[Column], width: int) -> dict[int, int]:
+    """Those that there is room for, by their place, with the width of each. Empty ones are left out."""
+    by_rank = sorted(range(len(columns)), key=lambda place: columns[place].rank)
+    filled = [place for place in by_rank if any(columns[place].cells) or columns[place].rank == 0]
+    kept: dict[int, int] = {}
+    left = width + GAP
+    for place in filled:
+        if columns[place].rank == 0 or columns[place].needed + GAP <= left:
+            kept[place] = columns[place].needed
+            left -= columns[place].needed + GAP
+    for place in kept:  # what is left is given to those that are cut, the most important first
+        more = max(0, min(left, columns[place].width - kept[place]))
+        kept[place] += more
+        left -= more
+    return dict(sorted(kept.items()))
+
+
+def table(console: Console, columns: Sequence[Column], width: int | None = None) -> Table:
+    """What rich shows."""
+    widths = fitting(columns, width or console.width)
+    made = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", show_edge=False)
+    for place, wide in widths.items():
+        made.add_column(columns[place].title, style=columns[place].style, no_wrap=True, overflow="ellipsis", width=wide)
+    rows = max((len(columns[place].cells) for place in widths), default=0)
+    for row in range(rows):
+        made.add_row(*(_cell(columns[place], row) for place in widths))
+    return made
+
+
+def _cell(column: Column, row: int) -> Text:
+    style = column.styles[row] if column.styles else ""
+    return Text(one_line(column.cells[row]), style=style)
+
+
+def one_line(text: str) -> str:
+    """What others wrote cannot move the cursor, or colour the window."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in " ".join(text.split()))
+
+
+def details(rows: Sequence[tuple[str, str]]) -> Table:
+    """Names and values, one under the other. Empty values are left out."""
+    made = Table(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
+    made.add_column(style="bold", no_wrap=True)
+    made.add_column(overflow="fold")
+    for name, value in rows:
+        if value:
+            made.add_row(name, Text("\n".join(one_line(line) for line in value.splitlines())))
+    return made

@@ -1,0 +1,91 @@
+"""The command `delayer` in this process, against a Delayer in memory whose clock is moved when somebody waits."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve, frozen
+from typer.testing import CliRunner, Result
+
+from delayer_client.cli.app import app
+from delayer_client.cli.session import Session, Surroundings
+from delayer_client.testing import FakeDelayer
+
+HOOK = "https://example.com/hook"
+
+
+@frozen
+class Ran:
+    """What a run of the command has come to."""
+
+    result: Result
+
+    @property
+    def status(self) -> int:
+        return self.result.exit_code
+
+    @property
+    def out(self) -> str:
+        return self.result.stdout
+
+    @property
+    def err(self) -> str:
+        return self.result.stderr
+
+    @property
+    def objects(self) -> list[Any]:
+        """Of `--json`."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@frozen(kw_only=True)
+class Cli:
+    """Runs `delayer`."""
+
+    surroundings: Surroundings
+    fake: FakeDelayer
+
+    def __call__(self, *args: str, input: str | None = None) -> Ran:  # noqa: A002 - as CliRunner's
+        result = CliRunner().invoke(app, args, input=input, obj=self.surroundings, prog_name="delayer")
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Ran(result)
+
+    def at_a_terminal(self) -> "Cli":
+        """Somebody can be asked."""
+        return evolve(self, surroundings=evolve(self.surroundings, is_terminal=lambda: True))
+
+    def with_operators(self, operators: Callable[[Session], Any]) -> "Cli":
+        """What operators call."""
+        return evolve(self, surroundings=evolve(self.surroundings, operators=operators))
+
+    def scheduled(self, *flags: str) -> str:
+        """The id of a new schedule."""
+        [made] = self("schedule", "http", HOOK, *(flags or ("--in", "10m")), "--json").objects
+        found: str = made["scheduleId"]
+        return found
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing of the user's own; a window of 80 columns."""
+    for name in ("DELAYER_URL", "DELAYER_TOKEN", "DELAYER_OWNER", "DELAYER_ZONE", "DELAYER_STACK", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DELAYER_CONFIG", str(tmp_path / "config" / "config.toml"))
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+@pytest.fixture
+def delayer() -> Cli:
+    fake = FakeDelayer()
+    surroundings = Surroundings(
+        transport=fake.transport,
+        now=lambda: fake.now,
+        sleep=lambda seconds: fake.advance(timedelta(seconds=seconds)),
+        is_terminal=lambda: False,
+    )
+    return Cli(surroundings=surroundings, fake=fake)

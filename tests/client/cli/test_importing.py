@@ -1,0 +1,62 @@
+"""`delayer import eventbridge`, from files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.client.cli.conftest import Cli
+
+QUEUE = "arn:aws:sqs:eu-west-1:123456789012:delayer-target-jobs"
+
+
+def schedule(name: str, expression: str, target: str = QUEUE) -> dict[str, object]:
+    """As `aws scheduler get-schedule` prints it."""
+    return {
+        "Arn": f"arn:aws:scheduler:eu-west-1:123456789012:schedule/default/{name}",
+        "GroupName": "default",
+        "Name": name,
+        "ScheduleExpression": expression,
+        "ScheduleExpressionTimezone": "UTC",
+        "State": "ENABLED",
+        "FlexibleTimeWindow": {"Mode": "OFF"},
+        "Target": {"Arn": target, "RoleArn": "arn:aws:iam::123456789012:role/scheduler", "Input": '{"order":17}'},
+    }
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> str:
+    (tmp_path / "nightly.json").write_text(json.dumps(schedule("nightly", "cron(0 3 * * ? *)")))
+    return str(tmp_path)
+
+
+def test_a_dry_run_says_what_can_be_moved(delayer: Cli, files: str) -> None:
+    done = delayer("import", "eventbridge", files, "--dry-run")
+    assert done.status == 0, done.out + done.err
+    assert "ready" in done.out
+    assert "default/nightly" in done.out
+    assert "There are none." in delayer("series", "list").err
+
+
+def test_it_is_moved_once(delayer: Cli, files: str) -> None:
+    asked = delayer("import", "eventbridge", files)
+    assert asked.status == 2
+    assert "Move 1 of 1 schedule to http" in asked.err
+    [report] = delayer("import", "eventbridge", files, "--yes", "--json").objects
+    assert report["counts"] == {"moved": 1}
+    [series] = delayer("series", "list", "--json").objects
+    assert series["state"] == "active"
+    [again] = delayer("import", "eventbridge", files, "--yes", "--json").objects
+    assert again["counts"] == {"there": 1}
+
+
+def test_what_cannot_be_moved_is_a_problem(delayer: Cli, files: str) -> None:
+    ec2 = "arn:aws:scheduler:::aws-sdk:ec2:stopInstances"
+    (Path(files) / "stop.json").write_text(json.dumps(schedule("stop", "rate(1 hour)", ec2)))
+    done = delayer("import", "eventbridge", files, "--dry-run")
+    assert done.status == 6
+    assert "1 left" in done.out
+
+
+def test_wrong_usage_is_answered_with_what_is_right(delayer: Cli) -> None:
+    assert "cannot be read" in delayer("import", "eventbridge", "/not/there.json").err

@@ -1,0 +1,50 @@
+"""The page of the command line: its tables are those of the code, and what it shows is understood."""
+
+import re
+import shlex
+
+import pytest
+
+from delayer_client.cli.exits import MEANING
+from delayer_client.cli.profiles import VARIABLES
+from tests.cfn import ROOT
+from tests.client.cli.conftest import Cli
+from tests.client.cli.test_help import ALL, understood
+
+PAGE = (ROOT / "docs/command-line.md").read_text()
+COMMANDS = {" ".join(path) for path, _ in ALL}
+LINES = [
+    line
+    for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    for line in block.splitlines()
+    if line.startswith("delayer ")
+]
+
+
+def rows(section: str) -> list[list[str]]:
+    """Of the first table below a heading or a sentence."""
+    table = PAGE.split(section, 1)[1].split("|---", 1)[1].split("\n\n", 1)[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[1:]]
+
+
+def test_its_table_has_every_command() -> None:
+    named = {name for row in rows("## Every command") for name in re.findall(r"`([a-z -]+)`", row[0])}
+    assert named == COMMANDS
+
+
+def test_its_table_has_every_exit_status() -> None:
+    assert rows("The exit status is stable:") == [[str(int(one)), meaning] for one, meaning in MEANING.items()]
+
+
+def test_its_table_has_every_variable() -> None:
+    named = {re.findall(r"`--([a-z]+)`", row[0])[0]: row[1].strip("`") for row in rows("## Where the stack is")}
+    assert named == VARIABLES
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_what_it_shows_is_understood(line: str, delayer: Cli) -> None:
+    args = shlex.split(line.partition(" | ")[0], comments=True)[1:]
+    if "--help" in args:
+        assert delayer(*args).status == 0
+    else:
+        assert understood(args, delayer) == []

@@ -1,0 +1,63 @@
+"""Series from the command line."""
+
+from datetime import timedelta
+
+from tests.client.cli.conftest import HOOK, Cli
+
+
+def test_one_from_its_making_to_its_end(delayer: Cli) -> None:
+    made = delayer("series", "create", "0 9 * * MON-FRI", "http", HOOK, "--name", "report", "--zone", "Europe/Lisbon")
+    assert made.status == 0, made.err
+    assert "tomorrow 09:00 Lisbon (in 24 h)" in made.out
+    [found] = delayer("series", "get", "--name", "report", "--json").objects
+    assert found["repeat"]["timeZone"] == "Europe/Lisbon"
+    which = found["seriesId"]
+    assert [one["seriesId"] for one in delayer("series", "list", "--json").objects] == [which]
+    assert which in delayer("series", "list").out
+    assert "every weekday at 09:00" in delayer("series", "get", which).out
+    assert len(delayer("series", "next", which, "--count", "3", "--json").objects[0]["times"]) == 3
+    [run] = delayer("series", "run-now", which, "--json").objects
+    assert run["seriesId"] == which
+    listed = [one["state"] for one in delayer("series", "occurrences", which, "--json").objects]
+    assert listed == ["scheduled", "executed"]
+    assert "executed" in delayer("series", "occurrences", "--name", "report").out
+    assert delayer("series", "pause", which).status == 0
+    assert "paused" in delayer("series", "get", which).out
+    assert "active" in delayer("series", "resume", which).out
+    changed = delayer("series", "change", which, "--rule", "0 8 * * *", "--time-zone", "UTC", "--payload", "[1]")
+    assert "Takes effect" in changed.out, changed.err
+    assert delayer("series", "cancel", "--name", "report").status == 0
+    assert delayer("series", "get", which, "--json").objects[0]["state"] == "cancelled"
+
+
+def test_how_often_instead_of_a_cron_expression(delayer: Cli) -> None:
+    [made] = delayer("series", "create", "15m", "http", HOOK, "--overlap", "skip", "--json").objects
+    [found] = delayer("series", "get", made["seriesId"], "--json").objects
+    assert found["repeat"]["every"] == "PT15M"
+    assert found["overlap"] == "skip"
+
+
+def test_a_preview_stores_nothing(delayer: Cli) -> None:
+    shown = delayer("series", "preview", "0 9 * * MON", "--zone", "Europe/Lisbon", "--count", "2").out
+    assert [line.split()[:4] for line in shown.splitlines()[2:]] == [
+        ["Mon", "2027-01-11", "09:00", "WET"],
+        ["Mon", "2027-01-18", "09:00", "WET"],
+    ]
+    assert "There are none." in delayer("series", "list").err
+
+
+def test_a_backfill(delayer: Cli) -> None:
+    delayer("series", "create", "0 * * * *", "http", HOOK, "--name", "hourly")
+    delayer.fake.advance(timedelta(hours=4))
+    done = delayer("series", "backfill", "--name", "hourly", "--from", "today 9:30", "--until", "today 12:00")
+    assert done.status == 0, done.err
+    assert "First" in done.out
+
+
+def test_wrong_usage_is_answered_with_what_is_right(delayer: Cli) -> None:
+    assert "in quotes" in delayer("series", "create", "0", "9", "*", "*", "MON-FRI", "http", HOOK).err
+    assert "is no rule" in delayer("series", "create", "often", "http", HOOK).err
+    assert "allow, skip or queue-one" in delayer("series", "create", "1h", "http", HOOK, "--overlap", "x").err
+    assert "Give the id, or --name." in delayer("series", "next").err
+    assert "Give --rule, too" in delayer("series", "change", "x", "--count", "3").err
+    assert delayer("series", "get", "x").status == 3
