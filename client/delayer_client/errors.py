@@ -25,9 +25,16 @@ class NoAnswer(DelayerError):
     `may_be_applied` says whether the call may have been carried out nevertheless.
     """
 
-    def __init__(self, message: str, *, may_be_applied: bool) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, may_be_applied: bool = True) -> None:
+        super().__init__(message, may_be_applied)
         self.may_be_applied = may_be_applied
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class NotEnded(DelayerError, TimeoutError):
+    """What was waited for has not ended within the timeout. It goes on."""
 
 
 class NotUnderstood(DelayerError):
@@ -35,12 +42,20 @@ class NotUnderstood(DelayerError):
 
 
 class Refused(DelayerError):
-    """The API has answered with a problem (RFC 9457). Its fields are in `problem`."""
+    """The API has answered with a problem (RFC 9457). Its fields are in `problem`.
 
-    def __init__(self, problem: "Problem", retry_after: float | None = None) -> None:
-        super().__init__(sentence(problem))
+    `may_be_applied` says whether the call, or an earlier try of it without an answer, may have been carried out.
+    """
+
+    def __init__(self, problem: "Problem", retry_after: float | None = None, may_be_applied: bool = False) -> None:
+        super().__init__(problem, retry_after, may_be_applied)
         self.problem = problem
         self.retry_after = retry_after  # seconds
+        self.may_be_applied = may_be_applied
+
+    def __str__(self) -> str:
+        unclear = " It is not known whether it was carried out, or an earlier try of it." if self.may_be_applied else ""
+        return sentence(self.problem) + unclear
 
     @property
     def status(self) -> int:

@@ -11,6 +11,7 @@ import yaml
 from delayer_client import HttpRequest, NewSchedule, NewSeries, OnLate, Retry, Spread
 from delayer_client.api import models
 from delayer_client.api.base import Model
+from delayer_client.api.masking import FIELDS
 from delayer_client.calls import owned, schedules, series
 from delayer_client.calls.call import Answer, Call, Repeat
 from delayer_client.calls.series import SeriesChange
@@ -177,3 +178,14 @@ def test_what_was_read_is_shown_as_the_api_writes_it() -> None:
     body |= {"history": [{"event": "scheduled", "at": "2026-11-21T09:00:00.000Z", "state": "scheduled"}]}
     found = schedules.get("i").read(Answer(200, msgspec.json.encode(body)))
     assert found.as_json() == {name: value for name, value in body.items() if name != "new"}
+
+
+def test_what_openapi_never_shows_is_never_printed() -> None:
+    secret = {
+        name
+        for schema in SCHEMAS.values()
+        for name, one in schema.get("properties", {}).items()
+        if isinstance(one, dict) and one.get("writeOnly")
+    }
+    assert len(secret) >= 4
+    assert secret <= FIELDS

@@ -2,28 +2,39 @@
 
 import asyncio
 import json
+import pickle
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 from attrs import define, field
 
 from delayer_client import (
     Action,
+    ApiKeyConnection,
     AsyncDelayer,
+    BasicConnection,
+    BearerConnection,
     Delayer,
     HttpRequest,
     Invalid,
     NewSchedule,
     NoAnswer,
+    NoCredentials,
+    NotAllowed,
+    NotEnded,
     NotFound,
     NotUnderstood,
+    OAuth2Connection,
     Retrying,
     Token,
     WrongArgument,
 )
+from delayer_client.api.models import SigningSecret
 
 ID = "040q3valfdt000000000000000000000000000000000000"
 SCHEDULED = {"scheduleId": ID, "state": "scheduled", "pointInTime": "2026-11-21T09:05:00.000Z"}
@@ -176,7 +187,7 @@ def test_it_waits_until_a_schedule_has_ended(played: Any) -> None:
     assert played(api, lambda one: one.wait(ID)).state == "executed"
     assert max(api.waits) == 30
     assert api.now() > START + timedelta(minutes=5)
-    with pytest.raises(TimeoutError, match="still scheduled"):
+    with pytest.raises(NotEnded, match="still scheduled"):
         played(Api([(200, SCHEDULED)] * 99), lambda one: one.wait(ID, timeout=60))
 
 
@@ -217,7 +228,7 @@ def test_what_is_not_delayer_is_found_out(played: Any) -> None:
 
 
 def test_the_url_the_owner_and_the_token_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in (("URL", "http://stack/base/"), ("OWNER", "me"), ("TOKEN", "secret")):
+    for name, value in (("URL", "https://stack/base/"), ("OWNER", "me"), ("TOKEN", "secret")):
         monkeypatch.setenv(f"DELAYER_{name}", value)
     api = Api([(200, SCHEDULED), (200, SCHEDULED)])
     delayer = Delayer(transport=httpx.MockTransport(api.answer))
@@ -226,13 +237,15 @@ def test_the_url_the_owner_and_the_token_come_from_the_environment(monkeypatch: 
     assert request.url.raw_path == b"/base/schedules/a%2Fb"
     assert (request.headers["Delayer-Owner"], request.headers["Authorization"]) == ("me", "Bearer secret")
     tokens = iter(["first", "second"])
-    renewed = Delayer("http://x", credentials=Token(lambda: next(tokens)), transport=httpx.MockTransport(api.answer))
+    renewed = Delayer("https://x", credentials=Token(lambda: next(tokens)), transport=httpx.MockTransport(api.answer))
     renewed.get(ID)
     assert api.requests[1].headers["Authorization"] == "Bearer first"
     assert "secret" not in repr(Token("secret"))
 
 
-@pytest.mark.parametrize("url", ["localhost:8080", "ftp://x", "https://", "delayer"])
+@pytest.mark.parametrize(
+    "url", ["localhost:8080", "ftp://x", "https://", "delayer", "http://[::1", "http://localhost:abc"]
+)
 def test_a_url_that_is_none_is_said_at_once(url: str) -> None:
     with pytest.raises(WrongArgument, match="like http://localhost:8080"):
         Delayer(url)
@@ -243,3 +256,97 @@ def test_nothing_is_repeated_if_that_is_wished() -> None:
     delayer = Delayer("http://api", retrying=Retrying(times=0), transport=httpx.MockTransport(api.answer))
     with pytest.raises(NoAnswer, match="once"):
         delayer.get(ID)
+
+
+@pytest.mark.parametrize(
+    ("payload", "says"),
+    [
+        ({"a": [1.0, float("nan")]}, r"payload\.a\[1\] is nan"),
+        (float("inf"), "payload is inf"),
+        (Decimal("1.50"), "is a Decimal"),
+        ({"a": b"x"}, r"payload\.a is a bytes"),
+        ({1: 2}, "the name 1"),
+        ("\ud800", "half a character"),
+        ({"\ud800": 1}, "half a character"),
+    ],
+)
+def test_what_json_does_not_have_is_refused_and_not_altered(payload: Any, says: str) -> None:
+    api = Api([])
+    with pytest.raises(WrongArgument, match=says):
+        in_sync(api, lambda one: one.schedule(HttpRequest(url="https://x/"), delay=1, payload=payload))
+    assert api.requests == []
+
+
+def test_a_text_of_ones_own_encoder_is_sent_byte_for_byte() -> None:
+    api = Api([(201, SCHEDULED)])
+    raw = msgspec.Raw(b"[12345678901234567.125, 1.10]")
+    in_sync(api, lambda one: one.schedule(HttpRequest(url="https://x/"), delay=1, payload=raw))
+    assert b"[12345678901234567.125, 1.10]" in api.requests[0].content
+
+
+@pytest.mark.parametrize("key", ["", "é", "a\nb"])
+def test_a_key_that_is_none_is_refused_and_not_replaced(key: str) -> None:
+    api = Api([])
+    new = NewSchedule(action=HttpRequest(url="https://x/"), delay=1, idempotency_key=key)
+    for use in (
+        lambda one: one.schedule(new.action, delay=1, idempotency_key=key),
+        lambda one: one.batch([new]),
+        lambda one: one.change(ID, delay=1, idempotency_key=key),
+    ):
+        with pytest.raises(WrongArgument, match="idempotency key"):
+            in_sync(api, use)
+
+
+@pytest.mark.parametrize("name", ["", ".", ".."])
+def test_an_id_is_never_another_path(name: str) -> None:
+    for use in (lambda one: one.get(name), lambda one: one.cancel(name), lambda one: one.connections.delete(name)):
+        with pytest.raises(WrongArgument, match="not empty"):
+            in_sync(Api([]), use)
+
+
+def test_a_refusal_after_a_lost_answer_says_that_it_may_be_applied() -> None:
+    api = Api([httpx.ReadTimeout("lost"), (403, {"message": "Forbidden"}), (403, {"message": "Forbidden"})])
+    with pytest.raises(NotAllowed, match="not known whether it was carried out") as unclear:
+        in_sync(api, lambda one: one.schedule(HttpRequest(url="https://x/"), delay=1))
+    assert unclear.value.may_be_applied
+    with pytest.raises(NotAllowed) as clear:
+        in_sync(api, lambda one: one.schedule(HttpRequest(url="https://x/"), delay=1))
+    assert not clear.value.may_be_applied
+
+
+def test_an_exception_crosses_processes() -> None:
+    with pytest.raises(NotAllowed) as raised:
+        in_sync(Api([(403, {"message": "Forbidden"})]), lambda one: one.get(ID))
+    for error in (raised.value, NoAnswer("lost", may_be_applied=True)):
+        again = pickle.loads(pickle.dumps(error))
+        assert (str(again), again.may_be_applied) == (str(error), error.may_be_applied)
+
+
+def test_no_secret_is_in_what_is_printed() -> None:
+    secret = "hunter2-hunter2"
+    shown = [
+        BearerConnection(token=secret),
+        BasicConnection(username="me", password=secret),
+        ApiKeyConnection(header_name="X-Key", value=secret),
+        OAuth2Connection(token_url="https://x/", client_id="me", client_secret=secret),
+        SigningSecret(current=secret, previous=secret),
+        HttpRequest(url="https://x/", headers={"Authorization": secret, "X-Team": "a"}),
+        Action("http-request", url="https://x/", headers={"cookie": secret}),
+        Token(secret),
+    ]
+    assert secret not in repr(shown)
+    assert "'X-Team': 'a'" in repr(shown)
+
+
+@pytest.mark.parametrize("url", ["http://stack.example", "http://10.0.0.1:8080"])
+def test_a_token_is_not_sent_where_everybody_can_read_it(url: str) -> None:
+    with pytest.raises(NoCredentials, match="https only"):
+        Delayer(url, credentials=Token("t"))
+    for here in ("http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080", "https://stack.example"):
+        assert Delayer(here, credentials=Token("t"))
+
+
+@pytest.mark.parametrize("owner", ["é", "a\nb"])
+def test_an_owner_that_is_no_header_is_said(owner: str) -> None:
+    with pytest.raises(WrongArgument, match="owner"):
+        Delayer("http://localhost:8080", owner=owner)

@@ -4,6 +4,7 @@ from typing import Any
 
 from delayer_client.api import models
 from delayer_client.api.base import Model
+from delayer_client.api.masking import described
 
 # What a stack has by itself, each with its fields.
 BuiltInAction = (
@@ -27,8 +28,7 @@ class Action:
         return {"type": self.type, **{name: plain(value) for name, value in self.fields.items()}}
 
     def __repr__(self) -> str:
-        fields = "".join(f", {name}={value!r}" for name, value in self.fields.items())
-        return f"Action({self.type!r}{fields})"
+        return described("Action", {"type": self.type, **self.fields})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Action) and self.as_json() == other.as_json()
@@ -49,8 +49,7 @@ class Policy:
         return {"policy": self.policy, **{name: plain(value) for name, value in self.fields.items()}}
 
     def __repr__(self) -> str:
-        fields = "".join(f", {name}={value!r}" for name, value in self.fields.items())
-        return f"Policy({self.policy!r}{fields})"
+        return described("Policy", {"policy": self.policy, **self.fields})
 
 
 AnyAction = BuiltInAction | Action

@@ -5,9 +5,15 @@ from typing import Any
 
 import msgspec
 
+from delayer_client.api.masking import described
 
-class Model(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True, repr_omit_defaults=True):
-    """Something that the API takes or gives. A field that it does not have is None."""
+
+class Model(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True):
+    """Something that the API takes or gives. A field that it does not have is None. Secrets are not in its `repr`."""
+
+    def __repr__(self) -> str:
+        there = {name: getattr(self, name) for name in self.__struct_fields__ if getattr(self, name) is not None}
+        return described(type(self).__name__, there)
 
     def as_json(self) -> dict[str, Any]:
         """As the API writes it, in its own words."""

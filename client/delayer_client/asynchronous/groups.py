@@ -8,6 +8,7 @@ from delayer_client.api.models import Job
 from delayer_client.asynchronous.sending import AsyncSender
 from delayer_client.calls import owned
 from delayer_client.calls.times import Seconds, seconds
+from delayer_client.errors import NotEnded
 
 LOOK_EVERY: Seconds = 0.5
 
@@ -27,12 +28,12 @@ class AsyncGroups:
         return await self._sender.send(owned.job(job_id))
 
     async def wait(self, job_id: str, timeout: timedelta | Seconds | None = None) -> Job:
-        """Waits until the job is done. Raises TimeoutError."""
+        """Waits until the job is done. Raises NotEnded."""
         began = self._sender.now()
         while True:
             found = await self.job(job_id)
             if found.state != "running":
                 return found
             if timeout is not None and (self._sender.now() - began).total_seconds() > seconds(timeout):
-                raise TimeoutError(f"The job {job_id} still runs: {found.found} schedules so far.")
+                raise NotEnded(f"The job {job_id} still runs: {found.found} schedules so far.")
             await self._sender.sleep(LOOK_EVERY)

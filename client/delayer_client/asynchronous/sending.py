@@ -35,7 +35,7 @@ class AsyncSender:
                     content=attempts.content,
                     headers=dict(attempts.headers),
                 )
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 then = attempts.failed(error)
             else:
                 headers = {name.lower(): value for name, value in response.headers.items()}

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import msgspec
 from attrs import field, frozen
 
-from delayer_client.errors import NotUnderstood, Refused
+from delayer_client.errors import NotUnderstood, Refused, WrongArgument
 
 Value = TypeVar("Value")
 
@@ -71,7 +71,9 @@ def nothing(_answer: Answer) -> None:
 
 
 def path(*parts: str) -> str:
-    """A path with each part quoted."""
+    """A path with each part quoted. Raises WrongArgument for an id or a name that would be another path."""
+    if any(part in ("", ".", "..") for part in parts):
+        raise WrongArgument("An id or a name is not empty, and neither . nor ..")
     return "/" + "/".join(quote(part, safe="") for part in parts)
 
 

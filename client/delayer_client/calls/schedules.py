@@ -1,5 +1,6 @@
 """The calls about schedules."""
 
+import math
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -79,8 +80,8 @@ def with_payload(payload: Any) -> dict[str, Any]:
 def whole(duration: timedelta | Seconds) -> int:
     """Whole seconds. Raises WrongArgument."""
     exact = seconds(duration)
-    if exact != int(exact):
-        raise WrongArgument("A window is a number of whole seconds.")
+    if not math.isfinite(exact) or exact != int(exact):
+        raise WrongArgument("This duration is a number of whole seconds.")
     return int(exact)
 
 
@@ -122,7 +123,11 @@ class _Results(Model, frozen=True):
 
 def key_header(key: str | None) -> dict[str, str]:
     """The caller's own idempotency key, if there is one."""
-    return {"Idempotency-Key": key} if key else {}
+    if key is None:
+        return {}
+    if not key or not key.isascii() or not key.isprintable():
+        raise WrongArgument("An idempotency key is a text of printable ASCII characters, and not empty.")
+    return {"Idempotency-Key": key}
 
 
 def schedule(new: NewSchedule) -> Call[Schedule]:
@@ -144,9 +149,13 @@ def batch(new: Sequence[NewSchedule]) -> Call[list[BatchResult]]:
     return Call(
         method="POST",
         path="/schedules/batch",
-        body={"schedules": [{**one.body(), "idempotencyKey": one.idempotency_key or new_key()} for one in new]},
+        body={"schedules": [{**one.body(), "idempotencyKey": _key_of(one)} for one in new]},
         read=_results,
     )
+
+
+def _key_of(new: NewSchedule) -> str:
+    return key_header(new.idempotency_key).get("Idempotency-Key") or new_key()
 
 
 def _results(answer: Answer) -> list[BatchResult]:

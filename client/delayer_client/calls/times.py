@@ -11,6 +11,8 @@ def instant(at: datetime | str, name: str = "at") -> str:
     """An instant in RFC 3339. A text is passed on as it is. Raises WrongArgument for a time without a zone."""
     if isinstance(at, str):
         return at
+    if not isinstance(at, datetime):
+        raise WrongArgument(f"{name} is a datetime with a time zone, or a text in RFC 3339; not {at!r}.")
     if at.utcoffset() is None:
         raise WrongArgument(
             f"{name} has no time zone. Give it one: datetime(…, tzinfo=ZoneInfo('Europe/Lisbon')) or datetime.now(UTC)."

@@ -14,13 +14,13 @@ from delayer_client.calls import owned, schedules
 from delayer_client.calls.call import Call
 from delayer_client.calls.schedules import NOT_GIVEN, BatchResult, Cancellation, NewSchedule
 from delayer_client.calls.times import Seconds
-from delayer_client.errors import NoAnswer
+from delayer_client.errors import NoAnswer, Refused
 from delayer_client.synchronous.connections import Connections
 from delayer_client.synchronous.groups import Groups
 from delayer_client.synchronous.sending import Sender
 from delayer_client.synchronous.series import SeriesCalls
 from delayer_client.transport.attempts import Retrying
-from delayer_client.transport.credentials import Credentials, address, auth_of, by_what_is_there
+from delayer_client.transport.credentials import Credentials, address, auth_of, by_what_is_there, owner_header
 from delayer_client.transport.sleeping import sleep, utc_now
 from delayer_client.transport.waiting import next_look
 
@@ -56,7 +56,7 @@ class Delayer:
         http = httpx.Client(
             base_url=self.url,
             auth=auth_of(credentials or by_what_is_there(self.url), self.url),
-            headers={"Accept": "application/json"} | dict(headers or {}) | ({"Delayer-Owner": owner} if owner else {}),
+            headers={"Accept": "application/json"} | dict(headers or {}) | owner_header(owner),
             timeout=timeout,
             transport=transport,
         )
@@ -231,7 +231,7 @@ class Delayer:
         return self._sender.send(schedules.stop(schedule_id))
 
     def wait(self, schedule_id: str, timeout: timedelta | Seconds | None = None) -> Schedule:
-        """Waits until it has ended, and asks the API now and then. Raises TimeoutError."""
+        """Waits until it has ended, and asks the API now and then. Raises NotEnded."""
         began = self._sender.now()
         while True:
             found = self.get(schedule_id)
@@ -255,7 +255,7 @@ class Delayer:
         """
         try:
             return self._sender.send(owned.rotate_signing_secret(overlap))
-        except NoAnswer as error:
+        except (NoAnswer, Refused) as error:
             if error.may_be_applied:
                 error.add_note("signing_secret() shows whether it was rotated.")
             raise

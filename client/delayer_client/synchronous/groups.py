@@ -7,6 +7,7 @@ from attrs import frozen
 from delayer_client.api.models import Job
 from delayer_client.calls import owned
 from delayer_client.calls.times import Seconds, seconds
+from delayer_client.errors import NotEnded
 from delayer_client.synchronous.sending import Sender
 
 LOOK_EVERY: Seconds = 0.5
@@ -27,12 +28,12 @@ class Groups:
         return self._sender.send(owned.job(job_id))
 
     def wait(self, job_id: str, timeout: timedelta | Seconds | None = None) -> Job:
-        """Waits until the job is done. Raises TimeoutError."""
+        """Waits until the job is done. Raises NotEnded."""
         began = self._sender.now()
         while True:
             found = self.job(job_id)
             if found.state != "running":
                 return found
             if timeout is not None and (self._sender.now() - began).total_seconds() > seconds(timeout):
-                raise TimeoutError(f"The job {job_id} still runs: {found.found} schedules so far.")
+                raise NotEnded(f"The job {job_id} still runs: {found.found} schedules so far.")
             self._sender.sleep(LOOK_EVERY)

@@ -1,6 +1,10 @@
 """A Delayer in memory, to test your own code with (docs/testing.md)."""
 
-from delayer_client.testing.attempts import Answer, Attempt
-from delayer_client.testing.fake_delayer import FakeDelayer
+try:
+    from delayer_client.testing.attempts import Answer, Attempt
+    from delayer_client.testing.fake_delayer import FakeDelayer
+except ModuleNotFoundError as error:
+    error.add_note("FakeDelayer needs the extra `testing` of delayer-client (docs/testing.md).")
+    raise
 
 __all__ = ["Answer", "Attempt", "FakeDelayer"]

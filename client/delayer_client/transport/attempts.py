@@ -10,6 +10,7 @@ from attrs import define, field, frozen
 
 from delayer_client.api.models import Problem
 from delayer_client.calls.call import Answer, Call, Repeat
+from delayer_client.calls.encoding import encoded
 from delayer_client.calls.schedules import new_key
 from delayer_client.errors import NoAnswer, NotUnderstood, refusal
 
@@ -53,6 +54,10 @@ class Attempts(Generic[Value]):
     _made: int = field(default=0, init=False)
     _unclear: bool = field(default=False, init=False)  # whether a try may have been applied without an answer
     _key: str = field(factory=new_key, init=False)  # the same for all tries
+    content: bytes | None = field(init=False)  # the body, the same for all tries
+
+    def __attrs_post_init__(self) -> None:
+        self.content = None if self.call.body is None else encoded(self.call.body)
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -64,12 +69,7 @@ class Attempts(Generic[Value]):
             headers["Content-Type"] = "application/json"
         return headers
 
-    @property
-    def content(self) -> bytes | None:
-        """The body."""
-        return None if self.call.body is None else msgspec.json.encode(self.call.body)
-
-    def failed(self, error: httpx.TransportError) -> Wait:
+    def failed(self, error: httpx.RequestError) -> Wait:
         """After a try without an answer. Raises NoAnswer if it is not sent again."""
         self._made += 1
         sent = not isinstance(error, NOT_SENT)
@@ -94,6 +94,7 @@ class Attempts(Generic[Value]):
             pause = self._pause() if problem.retry_after is None else problem.retry_after
             if self._may_repeat() and pause <= self.retrying.longest_wait:
                 return Wait(pause)
+        problem.may_be_applied = self._unclear
         return Done(self.call.refused(problem, unclear_before))
 
     def _may_repeat(self) -> bool:

@@ -1,5 +1,6 @@
 """Who calls: by AWS's credentials, by a token, or without either."""
 
+import ipaddress
 import os
 import re
 from collections.abc import Callable, Generator, Mapping
@@ -50,9 +51,30 @@ def by_what_is_there(url: str, environment: Mapping[str, str] = os.environ) -> C
 
 def address(url: str) -> str:
     """The URL without a slash at its end. Raises WrongArgument for what is not one."""
-    if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+    try:
+        found = httpx.URL(url)
+    except (httpx.InvalidURL, ValueError, TypeError):
+        found = httpx.URL("")
+    if found.scheme not in ("http", "https") or not found.host:
         raise WrongArgument(f"The URL of the API is like http://localhost:8080 or https://…; this is {url!r}.")
     return url.rstrip("/")
+
+
+def owner_header(owner: str | None) -> dict[str, str]:
+    """Who calls, on one machine. Raises WrongArgument for what is no header."""
+    if not owner:
+        return {}
+    if not owner.isascii() or not owner.isprintable():
+        raise WrongArgument("An owner is a text of printable ASCII characters.")
+    return {"Delayer-Owner": owner}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def region_of(url: str) -> str | None:
@@ -65,6 +87,8 @@ def auth_of(credentials: Credentials, url: str) -> httpx.Auth | None:
     """What httpx takes. Raises NoCredentials if there are none to sign with."""
     match credentials:
         case Token(value):
+            if urlsplit(url).scheme == "http" and not is_loopback(urlsplit(url).hostname or ""):
+                raise NoCredentials("A token is sent over https only: over http everybody on the way could read it.")
             return Bearer(value)
         case Aws(profile=profile, region=region, session=session):
             region = region or region_of(url)
@@ -132,7 +156,11 @@ def signer(profile: str | None, region: str, session: Any = None) -> Signs:
 
     def sign(method: str, url: str, body: bytes, headers: dict[str, str]) -> Mapping[str, str]:
         request = AWSRequest(method=method, url=url, data=body, headers=headers)
-        SigV4Auth(found.get_frozen_credentials(), "execute-api", region).add_auth(request)
+        try:
+            SigV4Auth(found.get_frozen_credentials(), "execute-api", region).add_auth(request)
+        except BotoCoreError as error:
+            message = f"AWS's credentials cannot be had: {error} Run `aws sso login` if they come from there."
+            raise NoCredentials(message) from error
         return dict(request.headers.items())
 
     return sign

@@ -5,6 +5,7 @@ from typing import Final
 
 from delayer_client.api.models import Schedule
 from delayer_client.calls.times import Seconds, seconds
+from delayer_client.errors import NotEnded
 
 ENDED: Final = frozenset({"executed", "failed", "cancelled", "replaced", "dropped", "dead-lettered"})
 SHORTEST: Final[Seconds] = 0.2
@@ -12,12 +13,12 @@ LONGEST: Final[Seconds] = 30.0  # it may be changed meanwhile
 
 
 def next_look(found: Schedule, began: datetime, now: datetime, timeout: timedelta | Seconds | None) -> Seconds | None:
-    """Seconds until the next look; None if it has ended. Raises TimeoutError."""
+    """Seconds until the next look; None if it has ended. Raises NotEnded."""
     if found.state in ENDED:
         return None
     left = None if timeout is None else seconds(timeout) - (now - began).total_seconds()
     if left is not None and left <= 0:
-        raise TimeoutError(f"Schedule {found.id} is still {found.state}.")
+        raise NotEnded(f"Schedule {found.id} is still {found.state}.")
     due = found.next_attempt_at or found.point_in_time
     ahead = (due - now).total_seconds() if due else 0
     # Soon after it is due, then ever more seldom.
