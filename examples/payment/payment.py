@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 from delayer_client import Backoff, Delayer, HttpRequest, Retry, Schedule
@@ -14,31 +14,26 @@ Charge = Callable[[dict[str, Any], str], bool]  # the order, and a key for the b
 
 
 def charge_later(delayer: Delayer, url: str, order: dict[str, Any], retry: Retry = WEEK) -> Schedule:
-    """Makes the charge in a day. The key is the order's own, so an order is never charged twice by mistake."""
-    return delayer.schedule(
-        HttpRequest(url=url),
-        delay=timedelta(days=1) if retry is WEEK else 0,
-        payload=order,
-        retry=retry,
-        idempotency_key=f"order-{order['id']}",
-        group="payments",
-    )
+    """Makes the charge in a day. One live schedule has the order's name: Conflict says that it is there already."""
+    delay = timedelta(days=1) if retry is WEEK else 0
+    name = f"order-{order['id']}"
+    return delayer.schedule(HttpRequest(url=url), delay=delay, payload=order, retry=retry, name=name, group="payments")
 
 
-def server(charge: Charge, port: int = 0) -> ThreadingHTTPServer:
+def server(charge: Charge, port: int = 0) -> HTTPServer:
     """Answers Delayer's calls: 503 asks for another attempt."""
 
     class Charges(BaseHTTPRequestHandler):
-        """The key is the same for all attempts of a schedule: a bank that knows it does not charge again."""
+        """The bank's key is the order's own: whatever is repeated, by whom and when, it charges once."""
 
         def do_POST(self) -> None:
             """One attempt."""
             order = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            done = charge(order, self.headers["Idempotency-Key"])
+            done = charge(order, f"order-{order['id']}")
             self.send_response(204 if done else 503)
             self.end_headers()
 
-    return ThreadingHTTPServer(("127.0.0.1", port), Charges)
+    return HTTPServer(("127.0.0.1", port), Charges)
 
 
 if __name__ == "__main__":

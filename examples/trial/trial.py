@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from attrs import frozen
 
-from delayer_client import Delayer, HttpRequest, NotFound
+from delayer_client import Conflict, Delayer, HttpRequest, NotFound
 
 
 @frozen
@@ -26,19 +26,24 @@ class Trials:
             self.delayer.replace(name, HttpRequest(url=target), delay=after, payload=payload, group=f"trial-{customer}")
 
     def extend(self, customer: str, by: timedelta) -> bool:
-        """False if the trial has ended."""
+        """The end and the notice, if that is still to come. False if the trial has ended."""
+        return [self._move(f"{name}-{customer}", by) for name in ("trial-notice", "trial")][-1]
+
+    def _move(self, name: str, by: timedelta) -> bool:
         try:
-            running = self.delayer.get_named(f"trial-{customer}")
-        except NotFound:
+            running = self.delayer.get_named(name)
+            assert running.point_in_time
+            self.delayer.change(running.id, at=running.point_in_time + by)
+        except (NotFound, Conflict):
             return False
-        if running.state not in ("scheduled", "enqueued") or running.point_in_time is None:
-            return False
-        self.delayer.change(running.id, at=running.point_in_time + by)
         return True
 
     def pays(self, customer: str) -> bool:
         """True: the account will never be closed. False: it is too late, open it again."""
-        cancelled = bool(self.delayer.cancel_named(f"trial-{customer}"))
+        try:
+            cancelled = bool(self.delayer.cancel_named(f"trial-{customer}"))
+        except NotFound:
+            return False
         self.delayer.groups.cancel(f"trial-{customer}")  # and the notice
         return cancelled
 
@@ -49,6 +54,6 @@ if __name__ == "__main__":
         case ["begin", customer]:
             trials.begin(customer)
         case ["pays", customer]:
-            print("The account stays open." if trials.pays(customer) else "Too late: it was closed.")
+            print("The account stays open." if trials.pays(customer) else "There is no trial that runs.")
         case _:
             sys.exit("usage: trial.py begin|pays CUSTOMER")

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from delayer_client.testing import FakeDelayer
+from delayer_client import Conflict
+from delayer_client.testing import Answer, FakeDelayer
 from tests.cfn import ROOT
 
 EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*/*.py")) if path.name != "app.py"]
@@ -50,12 +51,13 @@ def test_a_trial_ends_once_after_its_notice() -> None:
     assert trials.pays("bob")
     assert trials.extend("eve", timedelta(days=7))
     fake.advance(timedelta(days=14, seconds=5))
-    assert closed(fake) == [("ends-soon", "ada"), ("ends-soon", "eve"), ("close", "ada")]
+    assert closed(fake) == [("ends-soon", "ada"), ("close", "ada")]
     assert not trials.pays("ada"), "it is too late, and it says so"
     assert not trials.extend("ada", timedelta(days=7))
     assert not trials.extend("nobody", timedelta(days=7))
     fake.advance(timedelta(days=8))
-    assert closed(fake)[3:] == [("close", "eve")]
+    assert closed(fake)[2:] == [("ends-soon", "eve"), ("close", "eve")]
+    assert not trials.pays("nobody")
 
 
 def test_a_nightly_report_is_put_again_and_again_and_runs_once_a_night() -> None:
@@ -68,15 +70,13 @@ def test_a_nightly_report_is_put_again_and_again_and_runs_once_a_night() -> None
     assert all("T02:30:00" in night for night in nights), "in Lisbon's winter"
 
 
-def test_a_payment_is_tried_again_for_a_week_with_one_key() -> None:
-    from delayer_client.testing import Answer
-
+def test_a_payment_is_tried_again_for_a_week_and_ordered_once() -> None:
     fake = FakeDelayer()
     fake.answer(lambda _: Answer.retry("HTTP 503"))
     payment = example("payment")
-    for _ in range(2):
-        made = payment.charge_later(fake.client(), "https://app.example/charge", {"id": "17", "amount": 1700})
+    made = payment.charge_later(fake.client(), "https://app.example/charge", {"id": "17", "amount": 1700})
+    with pytest.raises(Conflict):
+        payment.charge_later(fake.client(), "https://app.example/charge", {"id": "17", "amount": 1700})
     fake.advance(timedelta(days=10))
-    assert len({one.idempotency_key for one in fake.handed_over}) == 1
     assert 6 <= len(fake.handed_over) <= 8
     assert fake.client().get(made.id).state == "failed"
