@@ -46,8 +46,8 @@ def connection(name: str) -> Call[Connection]:
 
 
 def put_connection(name: str, new: NewConnection) -> Call[Connection]:
-    """PUT /connections/{name}: the same values again are the same connection."""
-    return Call(method="PUT", path=path("connections", name), body=_body(new), read=a(Connection))
+    """PUT /connections/{name}: a repeat could undo what somebody has put meanwhile, so there is none once it is unclear."""
+    return Call(method="PUT", path=path("connections", name), body=_body(new), repeat=Repeat.NEVER, read=a(Connection))
 
 
 def _body(new: Model) -> dict[str, object]:

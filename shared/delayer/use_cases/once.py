@@ -59,7 +59,9 @@ class Once:
     def __call__(self, call: Call, do: Callable[[Known], Outcome]) -> Outcome | Answered:
         """The answer of an earlier call with the same key, or what `do` comes to."""
         known = self.look(call)
-        return known.answer or do(known)
+        if known.answer:
+            return known.answer
+        return self._or_its_answer(call, lambda: do(known))
 
     def look(self, call: Call) -> Known:
         """Strongly consistent; nothing is read without a key. Raises Unavailable."""
@@ -74,13 +76,16 @@ class Once:
         What it has done may be all that is in the way of doing it again. So the key is looked up last before a call is
         refused: a refusal from after it was done would be a lie.
         """
+        outcome = self._or_its_answer(known.call, do)
+        return outcome if isinstance(outcome, done) else self.look(known.call).answer or outcome
+
+    def _or_its_answer(self, call: Call, do: Callable[[], Outcome]) -> Outcome | Answered:
         try:
-            outcome = do()
-        except Exception:
-            if known.call.key and (answer := self.look(known.call).answer):
+            return do()
+        except Exception:  # what an equal call has done meanwhile may be all that is in the way
+            if call.key and (answer := self.look(call).answer):
                 return answer
             raise
-        return outcome if isinstance(outcome, done) else self.look(known.call).answer or outcome
 
     def row(
         self,

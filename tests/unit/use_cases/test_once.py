@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from attrs import define, evolve, field, frozen
 
+from delayer.core.api.request import Invalid
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.core.schedule.schedule_id import is_occurrence
+from delayer.fakes import ManualClock
 from delayer.fakes.runtime.faults import Crash
-from delayer.use_cases.once import KEY_LIFETIME
+from delayer.ports.registry import RequestRow
+from delayer.use_cases.once import KEY_LIFETIME, Call, Known, Once
 from tests.samples import ACTION
 from tests.unit.handlers import Observed, handler_of
 from tests.world import START, World
@@ -265,3 +268,30 @@ def test_a_refusal_is_not_kept() -> None:
     stage.world.ledger.store(evolve(row, state=State.CANCELLED, revision=row.revision + 1))
     status, _, _ = stage.ask()
     assert status == 201
+
+
+def test_an_exception_after_an_equal_call_is_done_is_no_answer() -> None:
+    """Its time has passed meanwhile, or a quota is used up: by the call that is asked about."""
+    call = Call(owner="me", what="PATCH /schedules/i", body=b"{}", key="k")
+    row = RequestRow(owner="me", key="k", digest=call.digest, schedule_id="new", point_in_time=1, expires_at=START + 1)
+
+    def admitted(_known: Known) -> str:
+        raise Invalid([])
+
+    for known, expected in (([None, row], row), ([None, None], None)):
+        once = Once(clock=ManualClock(START), requests=Scripted(iter(known).__next__))
+        if expected:
+            assert once(call, admitted) == expected
+        else:
+            with pytest.raises(Invalid):
+                once(call, admitted)
+
+
+@frozen
+class Scripted:
+    """Port ReadsRequests, as others change it."""
+
+    answer: Callable[[], RequestRow | None]
+
+    def requested(self, owner: str, key: str) -> RequestRow | None:
+        return self.answer()

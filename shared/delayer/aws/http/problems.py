@@ -229,8 +229,8 @@ def name_exists(schedule_id: str) -> Response:
 
 def key_reused(field: str = "Idempotency-Key", *, creates: str = "schedule") -> Response:
     """422. `field` is the header, or the field of a schedule in a batch; `creates` is what the call would have made."""
-    detail = f"This {field} came with another body before. Use a new key for a new {creates}."
-    error = {"field": field, "problem": "used with another body"}
+    detail = f"This {field} came with another body, or with another call, before. Use a new key for a new {creates}."
+    error = {"field": field, "problem": "used with another body or another call"}
     return problem(422, "key-reused", "The idempotency key was used before", detail, errors=[error])
 
 

@@ -148,7 +148,9 @@ def test_the_same_key_with_other_fields_is_a_mistake(function: ModuleType) -> No
     [result] = call(function, world, item("k1", payload=2))
     assert result["status"] == 422
     assert result["problem"]["type"].endswith("key-reused")
-    assert result["problem"]["errors"] == [{"field": "idempotencyKey", "problem": "used with another body"}]
+    assert result["problem"]["errors"] == [
+        {"field": "idempotencyKey", "problem": "used with another body or another call"}
+    ]
     assert len(world.table.rows) == 1
 
 
