@@ -46,7 +46,7 @@ def connection(name: str) -> Call[Connection]:
 
 
 def put_connection(name: str, new: NewConnection) -> Call[Connection]:
-    """PUT /connections/{name}: a repeat could undo what somebody has put meanwhile, so there is none once it is unclear."""
+    """PUT /connections/{name}: once it is unclear there is no repeat, which could undo what somebody has put since."""
     return Call(method="PUT", path=path("connections", name), body=_body(new), repeat=Repeat.NEVER, read=a(Connection))
 
 
