@@ -48,3 +48,9 @@ def test_its_table_names_each_call() -> None:
 def test_its_table_names_each_exception() -> None:
     kinds = {name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, Exception)}
     assert {name for name in kinds - {"DelayerError", "Refused"} if f"`{name}`" not in PAGE} == set()
+
+
+def test_the_readme_names_each_room() -> None:
+    readme = (ROOT / "client/README.md").read_text()
+    rooms = {path.name for path in (ROOT / "client/delayer_client").iterdir() if (path / "__init__.py").exists()}
+    assert {room for room in rooms if f"`{room}/`" not in readme} == set()
