@@ -1,14 +1,17 @@
 """Each schedule, and each target of a scheduled rule, becomes a request to Delayer or a reason why there is none."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Final
 
-from delayer_client.eventbridge.composing import Draft, request_of
+from delayer_client.errors import WrongArgument
+from delayer_client.eventbridge.composing import Draft, name_of, request_of, tag_of
 from delayer_client.eventbridge.mapping.api_destinations import MARK, api_destination
 from delayer_client.eventbridge.mapping.arns import arn_of
-from delayer_client.eventbridge.mapping.expressions import LEAD, repeat_of
+from delayer_client.eventbridge.mapping.expressions import LEAD, is_one_time, repeat_of
 from delayer_client.eventbridge.mapping.outcome import (
     CannotMove,
+    Earlier,
     Kind,
     Left,
     Note,
@@ -34,10 +37,10 @@ _DISABLED: Final = "it is disabled, so nothing would fire: what is moved would b
 
 
 def translate(found: Found, options: Options) -> tuple[Translated, ...]:
-    """In the order in which it was read. No two have the same name. Raises ValueError for a cut-over that is none."""
+    """In the order in which it was read. No two have the same name. Raises WrongArgument for a wrong cut-over."""
     at = options.cutover
     if at is not None and (at.second or at.microsecond or at < options.now + LEAD):
-        raise ValueError("A cut-over is a whole minute, five minutes from now at the earliest.")
+        raise WrongArgument("A cut-over is a whole minute, five minutes from now at the earliest.")
     names: dict[str, str] = {}
     return tuple(_unique(one, names) for one in _each(found, options))
 
@@ -56,7 +59,8 @@ def translate_schedule(schedule: Schedule, options: Options) -> Translated:
     try:
         return _of_schedule(schedule, source, options)
     except CannotMove as error:
-        return Left(source=source, field=error.field, reason=error.reason)
+        earlier = _earlier(source, error.until, options) if error.until else None
+        return Left(source=source, field=error.field, reason=error.reason, earlier=earlier)
 
 
 def translate_rule(rule: Rule, found: Found, options: Options) -> tuple[Translated, ...]:
@@ -98,7 +102,7 @@ def _of_schedule(schedule: Schedule, source: Source, options: Options) -> Reques
     group = {} if schedule.group_name == DEFAULT else {"group": schedule.group_name}
     kind: Kind = "series" if is_series else "schedule"
     draft = Draft(source=source, kind=kind, fields={**timing, **group}, aim=aim, notes=tuple(more))
-    return request_of(draft, target, schedule.description, options.prefix)
+    return request_of(draft, target, schedule.description, options)
 
 
 def _of_rule(rule: Rule, target: RuleTarget, source: Source, found: Found, options: Options) -> Request:
@@ -113,7 +117,7 @@ def _of_rule(rule: Rule, target: RuleTarget, source: Source, found: Found, optio
         aim = allowed(aim, rule.arn, options)
     notes = (*when, *notes, *aim.notes)
     draft = Draft(source=source, kind="series", fields={"repeat": repeat}, aim=aim, notes=notes)
-    return request_of(draft, target, rule.description, options.prefix)
+    return request_of(draft, target, rule.description, options)
 
 
 def _check_rule(rule: Rule) -> None:
@@ -154,6 +158,11 @@ def _source_of(rule: Rule, target_id: str = "") -> Source:
         target_id=target_id,
         region=arn_of(rule.arn).region,
     )
+
+
+def _earlier(source: Source, until: datetime, options: Options) -> Earlier:
+    kind: Kind = "schedule" if is_one_time(source.expression) else "series"
+    return Earlier(kind=kind, name=name_of(source, options.prefix), tag=tag_of(source), until=until)
 
 
 def _each(found: Found, options: Options) -> Iterator[Translated]:

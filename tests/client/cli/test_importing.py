@@ -58,5 +58,22 @@ def test_what_cannot_be_moved_is_a_problem(delayer: Cli, files: str) -> None:
     assert "1 left" in done.out
 
 
+def test_another_cutover_than_the_first_is_a_problem(delayer: Cli, files: str) -> None:
+    first, second = ("--cutover", "2036-01-01T06:00:00Z"), ("--cutover", "2036-01-01T12:00:00Z")
+    assert delayer("import", "eventbridge", files, "--yes", *first).status == 0
+    again = delayer("import", "eventbridge", files, "--yes", "--json", *second)
+    assert again.status == 6
+    [report] = again.objects
+    assert report["counts"] == {"refused": 1}
+    assert "commands" not in report
+    assert "aws scheduler" in delayer("import", "eventbridge", files, "--yes", *first).out
+
+
+def test_a_cutover_that_is_no_whole_minute(delayer: Cli, files: str) -> None:
+    done = delayer("import", "eventbridge", files, "--cutover", "2036-01-01T06:00:01Z", "--yes")
+    assert done.status == 2
+    assert "A cut-over is a whole minute, five minutes from now at the earliest." in done.err
+
+
 def test_wrong_usage_is_answered_with_what_is_right(delayer: Cli) -> None:
     assert "cannot be read" in delayer("import", "eventbridge", "/not/there.json").err

@@ -15,6 +15,8 @@ from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit_named
 from delayer.core.api.request import Invalid
 from delayer.core.api.series.admission import admit_named_series, admit_preview
+from delayer.core.recurrence.rule import document_of
+from delayer_client.errors import WrongArgument
 from delayer_client.eventbridge import (
     COLUMNS,
     Answer,
@@ -68,10 +70,12 @@ class InMemory:
         if (kind, name) in self.live:
             return Answer(412, {"type": "urn:delayer:problem:name-taken", "title": "The name is taken"})
         try:
-            admit(body, name, MILLIS, built_in())
+            request = admit(body, name, MILLIS, built_in())
         except Invalid as error:
             return problem(error)
-        self.live[(kind, name)] = {**json.loads(body), **answer}
+        said: dict[str, Any] = {"createdAt": "2026-11-23T13:00:00.000Z"}
+        said |= {"repeat": document_of(request.rule)} if kind == "series" else {}
+        self.live[(kind, name)] = {**json.loads(body), **said, **answer}
         return Answer(201, self.live[(kind, name)])
 
     def _get(self, kind: str, name: str) -> Answer:
@@ -89,10 +93,10 @@ def problem(error: Invalid) -> Answer:
     return Answer(422, {"detail": "One or more fields are wrong.", "errors": errors})
 
 
-def items_of(*found: Schedule | Rule, cutover: datetime | None = None) -> tuple[Translated, ...]:
+def items_of(*found: Schedule | Rule, cutover: datetime | None = None, now: datetime = NOW) -> tuple[Translated, ...]:
     schedules = tuple(one for one in found if isinstance(one, Schedule))
     rules = tuple(one for one in found if isinstance(one, Rule))
-    return translate(Found(schedules=schedules, rules=rules), Options(now=NOW, cutover=cutover))
+    return translate(Found(schedules=schedules, rules=rules), Options(now=now, cutover=cutover))
 
 
 ALL: Final = (
@@ -195,7 +199,7 @@ def test_what_begins_after_the_cutover_is_disabled_since_no_end_is_before_a_star
 
 @pytest.mark.parametrize("ahead", [timedelta(minutes=4), timedelta(hours=1, seconds=1), timedelta(hours=-1)])
 def test_a_cutover_is_a_whole_minute_to_come(ahead: timedelta) -> None:
-    with pytest.raises(ValueError, match="whole minute"):
+    with pytest.raises(WrongArgument, match="whole minute"):
         items_of(a_schedule(), cutover=NOW + ahead)
 
 

@@ -99,6 +99,12 @@ def test_an_import_can_be_repeated(client: Client) -> None:
     assert [one.state.value for one in second] == ["there", "there", "refused", "moved"]
     assert [one.id for one in second][:2] == [one.id for one in first][:2]
 
+    now = datetime.now(UTC)
+    cutover = now.replace(second=0, microsecond=0) + timedelta(days=1)
+    other = apply(translate(found(), Options(now=now, cutover=cutover)), there)
+    assert [one.state.value for one in other] == ["refused", "there", "refused", "refused"]
+    assert other[0].reason.startswith("an earlier import has moved it, and it is not the same now: repeat.from is ")
+
     status, _, series = client.call("GET", "/series/by-name/from-eventbridge:nightly")
     assert status == 200
     assert series["repeat"]["timeZone"] == "Europe/Lisbon"

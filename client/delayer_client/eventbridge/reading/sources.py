@@ -11,11 +11,13 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, field
 
+from delayer_client.errors import DelayerError
+
 DEFAULT: Final = "default"  # the name of the group, and of the event bus, that every account has
 Instant = Annotated[datetime, Meta(tz=True)]
 
 
-class ReadingError(ValueError):
+class ReadingError(DelayerError, ValueError):
     """What was read is not what AWS prints; or the account cannot be read. The text says where and what to do."""
 
 
