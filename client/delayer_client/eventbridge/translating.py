@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from shlex import quote
 from typing import Final
 
 from delayer_client.errors import WrongArgument
@@ -66,7 +67,7 @@ def translate_schedule(schedule: Schedule, options: Options) -> Translated:
 def translate_rule(rule: Rule, found: Found, options: Options) -> tuple[Translated, ...]:
     """A rule of an event bus: a series for each of its targets."""
     try:
-        _check_rule(rule)
+        _check_rule(rule, found)
     except CannotMove as error:
         return (Left(source=_source_of(rule), field=error.field, reason=error.reason),)
     return tuple(_rule_target(rule, target, found, options) for target in rule.targets or ())
@@ -120,7 +121,7 @@ def _of_rule(rule: Rule, target: RuleTarget, source: Source, found: Found, optio
     return request_of(draft, target, rule.description, options)
 
 
-def _check_rule(rule: Rule) -> None:
+def _check_rule(rule: Rule, found: Found) -> None:
     if not rule.schedule_expression:
         raise CannotMove("EventPattern", "the rule waits for events, and Delayer for points in time: leave it")
     if rule.event_pattern:
@@ -129,9 +130,18 @@ def _check_rule(rule: Rule) -> None:
         raise CannotMove("ManagedBy", f"{rule.managed_by} has made the rule and looks after it: leave it")
     if not rule.state.startswith("ENABLED"):
         raise CannotMove("State", _DISABLED)
+    _check_targets(rule, found)
+
+
+def _check_targets(rule: Rule, found: Found) -> None:
+    """A rule of which only some targets are known is left: it would be disabled with those that are not."""
+    prints = f"`aws events list-targets-by-rule --rule={quote(rule.name)}` prints them"
+    if (rule.event_bus_name, rule.name) in found.cut_off:
+        raise CannotMove("Targets", f"not all its targets were read, since the list is cut off: {prints}")
+    if rule.targets is None:
+        raise CannotMove("Targets", f"its targets were not read: {prints}")
     if not rule.targets:
-        unread = f"its targets were not read: `aws events list-targets-by-rule --rule {rule.name}` prints them"
-        raise CannotMove("Targets", unread if rule.targets is None else "it has no target")
+        raise CannotMove("Targets", "it has no target")
 
 
 def _constant(text: str) -> str:

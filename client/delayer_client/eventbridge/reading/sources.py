@@ -205,4 +205,5 @@ class Found(Struct, frozen=True, kw_only=True):
     rules: tuple[Rule, ...] = ()
     destinations: Mapping[str, ApiDestination] = {}  # by ARN
     connections: Mapping[str, Connection] = {}  # by ARN
+    cut_off: frozenset[tuple[str, str]] = frozenset()  # bus and name of rules that may have more targets than were read
     gaps: tuple[Gap, ...] = ()

@@ -114,7 +114,7 @@ def test_what_cannot_be_worked_out(target: dict[str, Any], said: str) -> None:
         ({"event_pattern": "{}"}, "give it a rule of its own"),
         ({"managed_by": "scheduler.amazonaws.com"}, "scheduler.amazonaws.com has made the rule"),
         ({"state": "DISABLED"}, "it is disabled"),
-        ({"targets": None}, "aws events list-targets-by-rule --rule nightly"),
+        ({"targets": None}, "aws events list-targets-by-rule --rule=nightly"),
         ({"targets": ()}, "it has no target"),
         ({"schedule_expression": "at(2027-01-01T00:00:00)"}, "is not cron(…)"),
         ({"arn": ""}, "was not read"),
