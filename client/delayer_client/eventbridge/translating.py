@@ -58,6 +58,7 @@ def translate_schedule(schedule: Schedule, options: Options) -> Translated:
         start=schedule.start_date,
     )
     try:
+        _check_names(source)
         return _of_schedule(schedule, source, options)
     except CannotMove as error:
         earlier = _earlier(source, error.until, options) if error.until else None
@@ -67,6 +68,7 @@ def translate_schedule(schedule: Schedule, options: Options) -> Translated:
 def translate_rule(rule: Rule, found: Found, options: Options) -> tuple[Translated, ...]:
     """A rule of an event bus: a series for each of its targets."""
     try:
+        _check_names(_source_of(rule))
         _check_rule(rule, found)
     except CannotMove as error:
         return (Left(source=_source_of(rule), field=error.field, reason=error.reason),)
@@ -76,6 +78,7 @@ def translate_rule(rule: Rule, found: Found, options: Options) -> tuple[Translat
 def _rule_target(rule: Rule, target: RuleTarget, found: Found, options: Options) -> Translated:
     source = _source_of(rule, target.id)
     try:
+        _check_names(source)
         return _of_rule(rule, target, source, found, options)
     except CannotMove as error:
         return Left(source=source, field=error.field, reason=error.reason)
@@ -119,6 +122,15 @@ def _of_rule(rule: Rule, target: RuleTarget, source: Source, found: Found, optio
     notes = (*when, *notes, *aim.notes)
     draft = Draft(source=source, kind="series", fields={"repeat": repeat}, aim=aim, notes=notes)
     return request_of(draft, target, rule.description, options)
+
+
+def _check_names(source: Source) -> None:
+    """They are printed, and put into commands, where a control character could pass itself off as something else."""
+    fields = {"Name": source.name, "Arn": source.arn, "Id": source.target_id}
+    fields["GroupName" if source.service == "scheduler" else "EventBusName"] = source.within
+    for field, value in fields.items():
+        if not value.isprintable():
+            raise CannotMove(field, f"it has control characters, which none at EventBridge has: {value!a}")
 
 
 def _check_rule(rule: Rule, found: Found) -> None:

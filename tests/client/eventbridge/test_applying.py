@@ -31,7 +31,7 @@ from delayer_client.eventbridge import (
     translate,
 )
 from delayer_client.eventbridge.reading.sources import Found, Rule, Schedule
-from tests.client.eventbridge.samples import NOW, PLACE, TOPIC, a_rule, a_schedule
+from tests.client.eventbridge.samples import BUS, NOW, PLACE, TOPIC, a_rule, a_schedule
 
 MILLIS: Final = int(NOW.timestamp() * 1000)
 CUTOVER: Final = NOW + timedelta(days=1)
@@ -158,11 +158,12 @@ def test_commands_switch_off_what_is_in_delayer_and_nothing_else() -> None:
     whole = "del(.Arn, .CreationDate, .LastModificationDate)"
     assert report.commands() == tuple(
         [
-            f'aws scheduler update-schedule --region eu-west-1 --cli-input-json "$(aws scheduler get-schedule --region '
-            f'eu-west-1 --group-name default --name {name} --output json | jq \'{whole} | .State = "DISABLED"\')"'
+            f'aws scheduler update-schedule --region=eu-west-1 --cli-input-json "$(aws scheduler get-schedule '
+            f"--region=eu-west-1 --group-name=default --name={name} --output json "
+            f'| jq \'{whole} | .State = "DISABLED"\')"'
             for name in ("nightly", "once")
         ]
-        + ["aws events disable-rule --region eu-west-1 --event-bus-name default --name nightly"]
+        + ["aws events disable-rule --region=eu-west-1 --event-bus-name=default --name=nightly"]
     )
     assert Report(outcomes=apply(items_of(*ALL), None, dry_run=True)).commands() == ()
     assert Report(outcomes=apply(items_of(*ALL), None, dry_run=True)).steps() == ()
@@ -175,9 +176,33 @@ def test_of_a_rule_that_stays_only_the_moved_targets_are_taken() -> None:
     rule = replace(rule, name="night ly", targets=(one, stays, replace(one, id="other", arn=TOPIC)))
     [command] = Report(outcomes=apply(items_of(rule), InMemory())).commands()
     assert shlex.split(command)[2:] == [
-        *("remove-targets", "--region", "eu-west-1", "--event-bus-name", "default"),
-        *("--rule", "night ly", "--ids", "one", "other"),
+        *("remove-targets", "--region=eu-west-1", "--event-bus-name=default"),
+        *("--rule=night ly", '--ids=["one", "other"]'),
     ]
+
+
+def test_a_name_may_begin_with_a_hyphen() -> None:
+    rule = a_rule()
+    [one] = rule.targets or ()
+    rule = replace(rule, name="-r", targets=(replace(one, id="-i"), replace(one, id="stays", arn=BUS)))
+    found = (a_schedule(Name="-n", GroupName="-g"), rule)
+    schedule, targets = Report(outcomes=apply(items_of(*found), InMemory())).commands()
+    assert "get-schedule --region=eu-west-1 --group-name=-g --name=-n --output json" in schedule
+    assert shlex.split(targets)[4:] == ["--event-bus-name=default", "--rule=-r", '--ids=["-i"]']
+
+
+@pytest.mark.parametrize("name", ["a\x1b]0;b\x07", "a\nb", "a\u202eb", "\ud800"], ids=ascii)
+def test_a_name_with_control_characters_is_left(name: str) -> None:
+    rule = a_rule()
+    [one] = rule.targets or ()
+    arn = f"arn:aws:scheduler:{name}:1:a"
+    schedules = [a_schedule(Name=name), a_schedule(GroupName=name), a_schedule(Arn=arn)]
+    targets = (replace(one, id=name),)
+    rules = [replace(rule, name=name), replace(rule, event_bus_name=name), replace(rule, targets=targets)]
+    outcomes = apply(items_of(*schedules, *rules), InMemory())
+    assert states(outcomes) == ["left"] * 6
+    assert all("control characters" in one.reason and one.reason.isprintable() for one in outcomes)
+    assert Report(outcomes=outcomes).commands() == ()
 
 
 def test_at_a_cutover_what_recurs_ends_one_second_before_it() -> None:

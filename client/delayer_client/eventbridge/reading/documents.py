@@ -1,6 +1,7 @@
 """Documents of AWS by what they are: one that `aws` prints is known by its fields."""
 
 from collections.abc import Iterable, Mapping
+from shlex import quote
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -150,11 +151,14 @@ def _of_bus(rule: Rule) -> tuple[str, str]:
 
 
 def _unread(name: str) -> Gap:
+    if not name.isprintable():
+        why = "It is in a list, and its name has control characters, which no name at EventBridge has."
+        return Gap(what=f"schedule {name!a}", why=why, remedy="Print the list again.")
     group, _, schedule = name.partition("/")
     return Gap(
         what=f"schedule {name}",
-        why="list-schedules shows neither the expression nor the input of a schedule",
-        remedy=f"aws scheduler get-schedule --group-name {group} --name {schedule}",
+        why="list-schedules shows neither the expression nor the input of a schedule.",
+        remedy=f"aws scheduler get-schedule --group-name={quote(group)} --name={quote(schedule)}",
     )
 
 

@@ -188,6 +188,8 @@ def test_an_api_destination_that_was_not_read() -> None:
     found = an_api_destination()
     assert "aws events describe-connection" in why_no_rule(a_rule(DESTINATION), Found(destinations=found.destinations))
     [destination] = found.destinations.values()
+    nowhere = {DESTINATION: replace(destination, connection_arn="nowhere")}
+    assert "prints nowhere" in why_no_rule(a_rule(DESTINATION), Found(destinations=nowhere))
     headless = Found(
         destinations={DESTINATION: replace(destination, http_method="HEAD")}, connections=found.connections
     )

@@ -37,8 +37,20 @@ def test_a_folder_of_answers() -> None:
 def test_a_list_without_targets_is_a_gap_where_nothing_else_was_read() -> None:
     [gap] = read_files([ANSWERS]).gaps
     assert gap.what == "schedule default/trial-18"
-    assert gap.remedy == "aws scheduler get-schedule --group-name default --name trial-18"
+    assert gap.remedy == "aws scheduler get-schedule --group-name=default --name=trial-18"
     assert len(read_files([ANSWERS / "list-schedules.json"]).gaps) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("-n", "--name=-n"), ("a; reboot", "--name='a; reboot'"), ("a\x1b[2J", "Print the list again.")],
+)
+def test_a_command_for_what_is_in_a_list(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / "list.json").write_text(json.dumps({"Schedules": [{"Name": name}]}))
+    [gap] = read_files([tmp_path]).gaps
+    assert said in gap.remedy
+    assert f"{gap.what}{gap.why}{gap.remedy}".isprintable()
+    assert gap.why.endswith(".")
 
 
 def test_targets_may_stand_in_their_rule(tmp_path: Path) -> None:
@@ -121,7 +133,7 @@ def test_a_list_of_documents_and_nulls(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", "it is empty"),
-        ("{", "not JSON"),
+        ("{", r"not JSON: .*Print it with --output json\.$"),
         ("<html>", "not JSON"),
         ("{} garbage", "not known by its fields"),
         ("17", "not an object"),
