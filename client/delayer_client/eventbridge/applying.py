@@ -7,8 +7,11 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
+from delayer_client.errors import DelayerError
+from delayer_client.eventbridge.comparing import begin_of, differences
 from delayer_client.eventbridge.composing import TAG
-from delayer_client.eventbridge.mapping.outcome import Left, Request, Translated
+from delayer_client.eventbridge.mapping.expressions import text_of
+from delayer_client.eventbridge.mapping.outcome import Kind, Left, Request, Translated
 
 TIMES_SHOWN = 3
 
@@ -19,7 +22,7 @@ class State(StrEnum):
     MOVED = "moved"
     THERE = "there"  # an earlier import has moved it
     READY = "ready"  # it can be moved; this run moves nothing
-    REFUSED = "refused"  # by Delayer
+    REFUSED = "refused"  # by Delayer; or an earlier import has moved it, and otherwise
     UNKNOWN = "unknown"  # Delayer did not answer: it may be there or not. The import can be repeated
     LEFT = "left"  # it cannot be moved
 
@@ -31,7 +34,7 @@ class Answer(Struct, frozen=True):
     document: Mapping[str, Any] = {}
 
 
-class Unanswered(Exception):
+class Unanswered(DelayerError):
     """There was no answer, or 5xx after all repeats. The text says why."""
 
 
@@ -74,7 +77,7 @@ def apply(
     dry_run: bool = False,
     progress: Progress = lambda _done, _of, _last: None,
 ) -> tuple[Outcome, ...]:
-    """In their order. A dry run asks for previews of the rules at most, and for nothing without a destination."""
+    """In their order. A dry run changes nothing: it asks for the next times, and for nothing without a destination."""
     return tuple(_reported(items, destination, dry_run=dry_run, progress=progress))
 
 
@@ -88,14 +91,30 @@ def _reported(
 
 
 def _outcome(item: Translated, destination: Destination | None, *, dry_run: bool) -> Outcome:
-    if isinstance(item, Left):
-        return Outcome(item=item, state=State.LEFT, reason=item.reason)
     try:
+        if isinstance(item, Left):
+            return _left(item, destination)
         if dry_run or destination is None:
             return _tried(item, destination)
         return _moved(item, destination)
     except Unanswered as error:
         return Outcome(item=item, state=State.UNKNOWN, reason=str(error))
+
+
+def _left(item: Left, destination: Destination | None) -> Outcome:
+    """Refused if both fire it: by an earlier cut-over it was moved, by this one EventBridge goes on."""
+    earlier = item.earlier
+    if earlier is None or destination is None:
+        return Outcome(item=item, state=State.LEFT, reason=item.reason)
+    holder = _get(destination, earlier.kind, earlier.name)
+    begins = begin_of(holder.document)
+    if holder.status != 200 or not _is_of(holder, earlier.tag) or begins > earlier.until:
+        return Outcome(item=item, state=State.LEFT, reason=item.reason)
+    reason = (
+        f"an earlier import has moved it, with an earlier cut-over: now both fire it, until {text_of(earlier.until)}. "
+        f"Give that cut-over, or cancel the {earlier.kind} {earlier.name} in Delayer"
+    )
+    return Outcome(item=item, state=State.REFUSED, reason=reason)
 
 
 def _tried(item: Request, destination: Destination | None) -> Outcome:
@@ -110,29 +129,45 @@ def _tried(item: Request, destination: Destination | None) -> Outcome:
 
 
 def _moved(item: Request, destination: Destination) -> Outcome:
-    is_series = item.kind == "series"
-    answer = (destination.put_series if is_series else destination.put_schedule)(item.name, item.body)
-    found = answer.document
+    answer = (destination.put_series if item.kind == "series" else destination.put_schedule)(item.name, item.body)
     if answer.status in (200, 201):
-        next_time = found.get("next") or found.get("pointInTime")
-        name = "seriesId" if is_series else "scheduleId"
-        times = (str(next_time),) if next_time else ()
-        return Outcome(item=item, state=State.MOVED, id=str(found.get(name, "")), next=times)
+        return _in_delayer(item, State.MOVED, answer.document)
     if answer.status == 412:
-        return _held(item, (destination.get_series if is_series else destination.get_schedule)(item.name))
+        return _held(item, _get(destination, item.kind, item.name))
     return Outcome(item=item, state=State.REFUSED, reason=problem_of(answer))
 
 
 def _held(item: Request, holder: Answer) -> Outcome:
-    """A live one has the name. The tag says whether it is this one."""
-    found = holder.document
-    if holder.status == 200 and found.get("tags", {}).get(TAG) == item.tag:
-        name = "seriesId" if item.kind == "series" else "scheduleId"
-        next_time = found.get("next") or found.get("pointInTime")
-        times = (str(next_time),) if next_time else ()
-        return Outcome(item=item, state=State.THERE, id=str(found.get(name, "")), next=times)
-    reason = f"another live {item.kind} is called {item.name}: give the import a prefix for its names"
-    return Outcome(item=item, state=State.REFUSED, reason=reason)
+    """A live one has the name. The tag says whether it is this one, and its fields whether it is still the same."""
+    if holder.status != 200:
+        reason = f"a live {item.kind} is called {item.name}, and it is not shown ({problem_of(holder)})"
+        return Outcome(item=item, state=State.UNKNOWN, reason=reason)
+    if not _is_of(holder, item.tag):
+        reason = f"another live {item.kind} is called {item.name}: give the import a prefix for its names"
+        return Outcome(item=item, state=State.REFUSED, reason=reason)
+    if different := differences(item, holder.document):
+        reason = (
+            f"an earlier import has moved it, and it is not the same now: {'; '.join(different)}. Nothing was changed, "
+            f"and no command is printed for it. Give the cut-over of that import if it had another; "
+            f"or cancel the {item.kind} {item.name} in Delayer, and import again"
+        )
+        return Outcome(item=item, state=State.REFUSED, reason=reason)
+    return _in_delayer(item, State.THERE, holder.document)
+
+
+def _in_delayer(item: Request, state: State, found: Mapping[str, Any]) -> Outcome:
+    next_time = found.get("next") or found.get("pointInTime")
+    times = (str(next_time),) if next_time else ()
+    name = "seriesId" if item.kind == "series" else "scheduleId"
+    return Outcome(item=item, state=state, id=str(found.get(name, "")), next=times)
+
+
+def _get(destination: Destination, kind: Kind, name: str) -> Answer:
+    return (destination.get_series if kind == "series" else destination.get_schedule)(name)
+
+
+def _is_of(holder: Answer, tag: str) -> bool:
+    return bool(holder.document.get("tags", {}).get(TAG) == tag)
 
 
 def problem_of(answer: Answer) -> str:

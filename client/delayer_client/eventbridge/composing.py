@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from delayer_client.eventbridge.mapping.outcome import Aimed, CannotMove, Kind, Note, Request, Source
+from delayer_client.eventbridge.mapping.outcome import Aimed, CannotMove, Kind, Note, Options, Request, Source
 from delayer_client.eventbridge.mapping.payloads import LARGEST, check_size
 from delayer_client.eventbridge.reading.sources import DEFAULT, RuleTarget, Target
 
@@ -40,9 +40,9 @@ class Draft(Struct, frozen=True, kw_only=True):
     notes: tuple[Note, ...]
 
 
-def request_of(draft: Draft, target: Target | RuleTarget, description: str, prefix: str) -> Request:
+def request_of(draft: Draft, target: Target | RuleTarget, description: str, options: Options) -> Request:
     """Raises CannotMove if it is too large."""
-    aim, tag = draft.aim, _tag_of(draft.source)
+    aim, tag = draft.aim, tag_of(draft.source)
     check_size(str(aim.action["type"]), aim.payload)
     policy = target.retry_policy
     document = {
@@ -58,9 +58,9 @@ def request_of(draft: Draft, target: Target | RuleTarget, description: str, pref
     body = msgspec.json.encode(document)
     if len(body) > LARGEST:
         raise CannotMove("Target.Input", f"the request would have {len(body):,} bytes; Delayer takes {LARGEST:,}")
-    name = name_of(draft.source, prefix)
+    name = name_of(draft.source, options.prefix)
     notes = (*draft.notes, *_notes(target))
-    return Request(source=draft.source, kind=draft.kind, name=name, body=body, tag=tag, notes=notes)
+    return Request(source=draft.source, kind=draft.kind, name=name, body=body, tag=tag, now=options.now, notes=notes)
 
 
 def _notes(target: Target | RuleTarget) -> Iterator[Note]:
@@ -73,6 +73,7 @@ def _notes(target: Target | RuleTarget) -> Iterator[Note]:
         yield Note("Target.DeadLetterConfig", text)
 
 
-def _tag_of(source: Source) -> str:
+def tag_of(source: Source) -> str:
+    """The value of the tag, by which an import knows its own again."""
     whole = (source.arn or source.title) + (f"#{source.target_id}" if source.target_id and source.arn else "")
     return whole if len(whole) <= 256 else hashlib.sha256(whole.encode()).hexdigest()

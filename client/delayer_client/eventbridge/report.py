@@ -64,7 +64,7 @@ def _row(outcome: Outcome) -> tuple[str, str, str, str, str]:
     if isinstance(item, Request):
         said = outcome.reason or "; ".join(f"{note.field}: {note.text}" for note in item.notes)
         return title, item.source.expression, outcome.state, f"{item.kind} {item.name}", said
-    return title, item.source.expression, outcome.state, "", f"{item.field}: {item.reason}"
+    return title, item.source.expression, outcome.state, "", f"{item.field}: {outcome.reason}"
 
 
 def _document(outcome: Outcome) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 Until then both fire. In this order nothing fires twice, and nothing is left out.
 """
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -75,10 +76,11 @@ def _update(source: Source, cutover: datetime | None) -> str:
     is_begun = cutover is not None and (source.start is None or source.start < cutover)
     if cutover is not None and is_begun and not is_one_time(source.expression):
         change = f'.EndDate = "{text_of(cutover - timedelta(seconds=1))}"'
-    place = f"--region {quote(source.region)} " if source.region else ""
-    read = f"aws scheduler get-schedule {place}--group-name {quote(source.within)} --name {quote(source.name)}"
+    place = _options(region=source.region)
+    of_it = _options(**{"group-name": source.within}, name=source.name)
+    read = f"aws scheduler get-schedule{place}{of_it}"
     whole = f"{read} --output json | jq {quote(f'{_WHOLE} | {change}')}"
-    return f'aws scheduler update-schedule {place}--cli-input-json "$({whole})"'
+    return f'aws scheduler update-schedule{place} --cli-input-json "$({whole})"'
 
 
 def _of_rules(outcomes: Iterable[Outcome]) -> Iterator[str]:
@@ -89,9 +91,13 @@ def _of_rules(outcomes: Iterable[Outcome]) -> Iterator[str]:
             rules[(source.region, source.within, source.name)].append(outcome)
     for (region, bus, name), of_rule in rules.items():
         moved = [one.item.source.target_id for one in of_rule if one.state in IN_DELAYER]
-        place = f"--region {quote(region)} " if region else ""
+        place = _options(**{"region": region, "event-bus-name": bus})
         if len(moved) == len(of_rule):
-            yield f"aws events disable-rule {place}--event-bus-name {quote(bus)} --name {quote(name)}"
+            yield f"aws events disable-rule{place}{_options(name=name)}"
         elif moved:
-            ids = " ".join(map(quote, moved))
-            yield f"aws events remove-targets {place}--event-bus-name {quote(bus)} --rule {quote(name)} --ids {ids}"
+            yield f"aws events remove-targets{place}{_options(rule=name, ids=json.dumps(moved))}"
+
+
+def _options(**values: str) -> str:
+    """Each with its value behind a sign of equality, since a name may begin with a hyphen."""
+    return "".join(f" --{name}={quote(value)}" for name, value in values.items() if value)

@@ -1,14 +1,18 @@
 """Each schedule, and each target of a scheduled rule, becomes a request to Delayer or a reason why there is none."""
 
 from collections.abc import Iterator
+from datetime import datetime
+from shlex import quote
 from typing import Final
 
-from delayer_client.eventbridge.composing import Draft, request_of
+from delayer_client.errors import WrongArgument
+from delayer_client.eventbridge.composing import Draft, name_of, request_of, tag_of
 from delayer_client.eventbridge.mapping.api_destinations import MARK, api_destination
 from delayer_client.eventbridge.mapping.arns import arn_of
-from delayer_client.eventbridge.mapping.expressions import LEAD, repeat_of
+from delayer_client.eventbridge.mapping.expressions import LEAD, is_one_time, repeat_of
 from delayer_client.eventbridge.mapping.outcome import (
     CannotMove,
+    Earlier,
     Kind,
     Left,
     Note,
@@ -34,10 +38,10 @@ _DISABLED: Final = "it is disabled, so nothing would fire: what is moved would b
 
 
 def translate(found: Found, options: Options) -> tuple[Translated, ...]:
-    """In the order in which it was read. No two have the same name. Raises ValueError for a cut-over that is none."""
+    """In the order in which it was read. No two have the same name. Raises WrongArgument for a wrong cut-over."""
     at = options.cutover
     if at is not None and (at.second or at.microsecond or at < options.now + LEAD):
-        raise ValueError("A cut-over is a whole minute, five minutes from now at the earliest.")
+        raise WrongArgument("A cut-over is a whole minute, five minutes from now at the earliest.")
     names: dict[str, str] = {}
     return tuple(_unique(one, names) for one in _each(found, options))
 
@@ -54,15 +58,18 @@ def translate_schedule(schedule: Schedule, options: Options) -> Translated:
         start=schedule.start_date,
     )
     try:
+        _check_names(source)
         return _of_schedule(schedule, source, options)
     except CannotMove as error:
-        return Left(source=source, field=error.field, reason=error.reason)
+        earlier = _earlier(source, error.until, options) if error.until else None
+        return Left(source=source, field=error.field, reason=error.reason, earlier=earlier)
 
 
 def translate_rule(rule: Rule, found: Found, options: Options) -> tuple[Translated, ...]:
     """A rule of an event bus: a series for each of its targets."""
     try:
-        _check_rule(rule)
+        _check_names(_source_of(rule))
+        _check_rule(rule, found)
     except CannotMove as error:
         return (Left(source=_source_of(rule), field=error.field, reason=error.reason),)
     return tuple(_rule_target(rule, target, found, options) for target in rule.targets or ())
@@ -71,6 +78,7 @@ def translate_rule(rule: Rule, found: Found, options: Options) -> tuple[Translat
 def _rule_target(rule: Rule, target: RuleTarget, found: Found, options: Options) -> Translated:
     source = _source_of(rule, target.id)
     try:
+        _check_names(source)
         return _of_rule(rule, target, source, found, options)
     except CannotMove as error:
         return Left(source=source, field=error.field, reason=error.reason)
@@ -98,7 +106,7 @@ def _of_schedule(schedule: Schedule, source: Source, options: Options) -> Reques
     group = {} if schedule.group_name == DEFAULT else {"group": schedule.group_name}
     kind: Kind = "series" if is_series else "schedule"
     draft = Draft(source=source, kind=kind, fields={**timing, **group}, aim=aim, notes=tuple(more))
-    return request_of(draft, target, schedule.description, options.prefix)
+    return request_of(draft, target, schedule.description, options)
 
 
 def _of_rule(rule: Rule, target: RuleTarget, source: Source, found: Found, options: Options) -> Request:
@@ -113,10 +121,19 @@ def _of_rule(rule: Rule, target: RuleTarget, source: Source, found: Found, optio
         aim = allowed(aim, rule.arn, options)
     notes = (*when, *notes, *aim.notes)
     draft = Draft(source=source, kind="series", fields={"repeat": repeat}, aim=aim, notes=notes)
-    return request_of(draft, target, rule.description, options.prefix)
+    return request_of(draft, target, rule.description, options)
 
 
-def _check_rule(rule: Rule) -> None:
+def _check_names(source: Source) -> None:
+    """They are printed, and put into commands, where a control character could pass itself off as something else."""
+    fields = {"Name": source.name, "Arn": source.arn, "Id": source.target_id}
+    fields["GroupName" if source.service == "scheduler" else "EventBusName"] = source.within
+    for field, value in fields.items():
+        if not value.isprintable():
+            raise CannotMove(field, f"it has control characters, which none at EventBridge has: {value!a}")
+
+
+def _check_rule(rule: Rule, found: Found) -> None:
     if not rule.schedule_expression:
         raise CannotMove("EventPattern", "the rule waits for events, and Delayer for points in time: leave it")
     if rule.event_pattern:
@@ -125,9 +142,18 @@ def _check_rule(rule: Rule) -> None:
         raise CannotMove("ManagedBy", f"{rule.managed_by} has made the rule and looks after it: leave it")
     if not rule.state.startswith("ENABLED"):
         raise CannotMove("State", _DISABLED)
+    _check_targets(rule, found)
+
+
+def _check_targets(rule: Rule, found: Found) -> None:
+    """A rule of which only some targets are known is left: it would be disabled with those that are not."""
+    prints = f"`aws events list-targets-by-rule --rule={quote(rule.name)}` prints them"
+    if (rule.event_bus_name, rule.name) in found.cut_off:
+        raise CannotMove("Targets", f"not all its targets were read, since the list is cut off: {prints}")
+    if rule.targets is None:
+        raise CannotMove("Targets", f"its targets were not read: {prints}")
     if not rule.targets:
-        unread = f"its targets were not read: `aws events list-targets-by-rule --rule {rule.name}` prints them"
-        raise CannotMove("Targets", unread if rule.targets is None else "it has no target")
+        raise CannotMove("Targets", "it has no target")
 
 
 def _constant(text: str) -> str:
@@ -154,6 +180,11 @@ def _source_of(rule: Rule, target_id: str = "") -> Source:
         target_id=target_id,
         region=arn_of(rule.arn).region,
     )
+
+
+def _earlier(source: Source, until: datetime, options: Options) -> Earlier:
+    kind: Kind = "schedule" if is_one_time(source.expression) else "series"
+    return Earlier(kind=kind, name=name_of(source, options.prefix), tag=tag_of(source), until=until)
 
 
 def _each(found: Found, options: Options) -> Iterator[Translated]:

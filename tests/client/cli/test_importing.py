@@ -1,10 +1,17 @@
 """`delayer import eventbridge`, from files."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from delayer_client.api.models import Problem
+from delayer_client.calls.call import Call
+from delayer_client.cli.commands.operators.destination import ToDelayer
+from delayer_client.errors import refusal
+from delayer_client.eventbridge import Options, apply, read_files, translate
 from tests.client.cli.conftest import Cli
 
 QUEUE = "arn:aws:sqs:eu-west-1:123456789012:delayer-target-jobs"
@@ -56,6 +63,55 @@ def test_what_cannot_be_moved_is_a_problem(delayer: Cli, files: str) -> None:
     done = delayer("import", "eventbridge", files, "--dry-run")
     assert done.status == 6
     assert "1 left" in done.out
+
+
+def test_another_cutover_than_the_first_is_a_problem(delayer: Cli, files: str) -> None:
+    first, second = ("--cutover", "2036-01-01T06:00:00Z"), ("--cutover", "2036-01-01T12:00:00Z")
+    assert delayer("import", "eventbridge", files, "--yes", *first).status == 0
+    again = delayer("import", "eventbridge", files, "--yes", "--json", *second)
+    assert again.status == 6
+    [report] = again.objects
+    assert report["counts"] == {"refused": 1}
+    assert "commands" not in report
+    assert "aws scheduler" in delayer("import", "eventbridge", files, "--yes", *first).out
+
+
+def test_a_cutover_that_is_no_whole_minute(delayer: Cli, files: str) -> None:
+    done = delayer("import", "eventbridge", files, "--cutover", "2036-01-01T06:00:01Z", "--yes")
+    assert done.status == 2
+    assert "A cut-over is a whole minute, five minutes from now at the earliest." in done.err
+
+
+class Answering:
+    """A Delayer that refuses each call, after a try that may have been applied or not."""
+
+    def __init__(self, status: int, unclear: bool) -> None:
+        self.problem = Problem(type="about:blank", title="Refused", status=status, detail="Refused.")
+        self.unclear = unclear
+
+    def send(self, call: Call[Any]) -> Any:
+        return call.refused(refusal(self.problem), self.unclear)
+
+
+@pytest.mark.parametrize(
+    ("status", "unclear", "state"),
+    [
+        *((429, False, "refused"), (429, True, "unknown"), (403, True, "unknown"), (503, False, "unknown")),
+        *((403, False, "refused"), (422, True, "refused")),
+    ],
+)
+def test_a_refusal_after_an_unclear_try_leaves_it_unknown(files: str, status: int, unclear: bool, state: str) -> None:
+    items = translate(read_files([files]), Options(now=datetime(2026, 11, 23, tzinfo=UTC)))
+    there: Any = Answering(status, unclear)
+    [outcome] = apply(items, ToDelayer(there))
+    assert outcome.state == state
+    assert "Refused." in outcome.reason
+
+
+def test_a_gap_is_said_in_sentences(delayer: Cli, files: str) -> None:
+    (Path(files) / "rules.json").write_text('{"Rules": [], "NextToken": "more"}')
+    said = " ".join(delayer("import", "eventbridge", files, "--dry-run").err.split())
+    assert "it has a NextToken. Print it again" in said
 
 
 def test_wrong_usage_is_answered_with_what_is_right(delayer: Cli) -> None:

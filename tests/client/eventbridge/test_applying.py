@@ -15,6 +15,8 @@ from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit_named
 from delayer.core.api.request import Invalid
 from delayer.core.api.series.admission import admit_named_series, admit_preview
+from delayer.core.recurrence.rule import document_of
+from delayer_client.errors import WrongArgument
 from delayer_client.eventbridge import (
     COLUMNS,
     Answer,
@@ -29,7 +31,7 @@ from delayer_client.eventbridge import (
     translate,
 )
 from delayer_client.eventbridge.reading.sources import Found, Rule, Schedule
-from tests.client.eventbridge.samples import NOW, PLACE, TOPIC, a_rule, a_schedule
+from tests.client.eventbridge.samples import BUS, NOW, PLACE, TOPIC, a_rule, a_schedule
 
 MILLIS: Final = int(NOW.timestamp() * 1000)
 CUTOVER: Final = NOW + timedelta(days=1)
@@ -68,10 +70,12 @@ class InMemory:
         if (kind, name) in self.live:
             return Answer(412, {"type": "urn:delayer:problem:name-taken", "title": "The name is taken"})
         try:
-            admit(body, name, MILLIS, built_in())
+            request = admit(body, name, MILLIS, built_in())
         except Invalid as error:
             return problem(error)
-        self.live[(kind, name)] = {**json.loads(body), **answer}
+        said: dict[str, Any] = {"createdAt": "2026-11-23T13:00:00.000Z"}
+        said |= {"repeat": document_of(request.rule)} if kind == "series" else {}
+        self.live[(kind, name)] = {**json.loads(body), **said, **answer}
         return Answer(201, self.live[(kind, name)])
 
     def _get(self, kind: str, name: str) -> Answer:
@@ -89,10 +93,10 @@ def problem(error: Invalid) -> Answer:
     return Answer(422, {"detail": "One or more fields are wrong.", "errors": errors})
 
 
-def items_of(*found: Schedule | Rule, cutover: datetime | None = None) -> tuple[Translated, ...]:
+def items_of(*found: Schedule | Rule, cutover: datetime | None = None, now: datetime = NOW) -> tuple[Translated, ...]:
     schedules = tuple(one for one in found if isinstance(one, Schedule))
     rules = tuple(one for one in found if isinstance(one, Rule))
-    return translate(Found(schedules=schedules, rules=rules), Options(now=NOW, cutover=cutover))
+    return translate(Found(schedules=schedules, rules=rules), Options(now=now, cutover=cutover))
 
 
 ALL: Final = (
@@ -154,11 +158,12 @@ def test_commands_switch_off_what_is_in_delayer_and_nothing_else() -> None:
     whole = "del(.Arn, .CreationDate, .LastModificationDate)"
     assert report.commands() == tuple(
         [
-            f'aws scheduler update-schedule --region eu-west-1 --cli-input-json "$(aws scheduler get-schedule --region '
-            f'eu-west-1 --group-name default --name {name} --output json | jq \'{whole} | .State = "DISABLED"\')"'
+            f'aws scheduler update-schedule --region=eu-west-1 --cli-input-json "$(aws scheduler get-schedule '
+            f"--region=eu-west-1 --group-name=default --name={name} --output json "
+            f'| jq \'{whole} | .State = "DISABLED"\')"'
             for name in ("nightly", "once")
         ]
-        + ["aws events disable-rule --region eu-west-1 --event-bus-name default --name nightly"]
+        + ["aws events disable-rule --region=eu-west-1 --event-bus-name=default --name=nightly"]
     )
     assert Report(outcomes=apply(items_of(*ALL), None, dry_run=True)).commands() == ()
     assert Report(outcomes=apply(items_of(*ALL), None, dry_run=True)).steps() == ()
@@ -171,9 +176,33 @@ def test_of_a_rule_that_stays_only_the_moved_targets_are_taken() -> None:
     rule = replace(rule, name="night ly", targets=(one, stays, replace(one, id="other", arn=TOPIC)))
     [command] = Report(outcomes=apply(items_of(rule), InMemory())).commands()
     assert shlex.split(command)[2:] == [
-        *("remove-targets", "--region", "eu-west-1", "--event-bus-name", "default"),
-        *("--rule", "night ly", "--ids", "one", "other"),
+        *("remove-targets", "--region=eu-west-1", "--event-bus-name=default"),
+        *("--rule=night ly", '--ids=["one", "other"]'),
     ]
+
+
+def test_a_name_may_begin_with_a_hyphen() -> None:
+    rule = a_rule()
+    [one] = rule.targets or ()
+    rule = replace(rule, name="-r", targets=(replace(one, id="-i"), replace(one, id="stays", arn=BUS)))
+    found = (a_schedule(Name="-n", GroupName="-g"), rule)
+    schedule, targets = Report(outcomes=apply(items_of(*found), InMemory())).commands()
+    assert "get-schedule --region=eu-west-1 --group-name=-g --name=-n --output json" in schedule
+    assert shlex.split(targets)[4:] == ["--event-bus-name=default", "--rule=-r", '--ids=["-i"]']
+
+
+@pytest.mark.parametrize("name", ["a\x1b]0;b\x07", "a\nb", "a\u202eb", "\ud800"], ids=ascii)
+def test_a_name_with_control_characters_is_left(name: str) -> None:
+    rule = a_rule()
+    [one] = rule.targets or ()
+    arn = f"arn:aws:scheduler:{name}:1:a"
+    schedules = [a_schedule(Name=name), a_schedule(GroupName=name), a_schedule(Arn=arn)]
+    targets = (replace(one, id=name),)
+    rules = [replace(rule, name=name), replace(rule, event_bus_name=name), replace(rule, targets=targets)]
+    outcomes = apply(items_of(*schedules, *rules), InMemory())
+    assert states(outcomes) == ["left"] * 6
+    assert all("control characters" in one.reason and one.reason.isprintable() for one in outcomes)
+    assert Report(outcomes=outcomes).commands() == ()
 
 
 def test_at_a_cutover_what_recurs_ends_one_second_before_it() -> None:
@@ -195,7 +224,7 @@ def test_what_begins_after_the_cutover_is_disabled_since_no_end_is_before_a_star
 
 @pytest.mark.parametrize("ahead", [timedelta(minutes=4), timedelta(hours=1, seconds=1), timedelta(hours=-1)])
 def test_a_cutover_is_a_whole_minute_to_come(ahead: timedelta) -> None:
-    with pytest.raises(ValueError, match="whole minute"):
+    with pytest.raises(WrongArgument, match="whole minute"):
         items_of(a_schedule(), cutover=NOW + ahead)
 
 

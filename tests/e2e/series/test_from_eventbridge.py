@@ -83,7 +83,8 @@ def found() -> Found:
 
 def test_an_import_can_be_repeated(client: Client) -> None:
     there = Stack(client)
-    items = translate(found(), Options(now=datetime.now(UTC)))
+    read = found()
+    items = translate(read, Options(now=datetime.now(UTC)))
     dry = apply(items, there, dry_run=True)
     assert [one.state.value for one in dry] == ["ready", "ready", "refused", "ready"]
     assert len(dry[0].next) == 3
@@ -98,6 +99,12 @@ def test_an_import_can_be_repeated(client: Client) -> None:
     second = apply(items, there)
     assert [one.state.value for one in second] == ["there", "there", "refused", "moved"]
     assert [one.id for one in second][:2] == [one.id for one in first][:2]
+
+    now = datetime.now(UTC)
+    cutover = now.replace(second=0, microsecond=0) + timedelta(days=1)
+    other = apply(translate(read, Options(now=now, cutover=cutover)), there)
+    assert [one.state.value for one in other] == ["refused", "there", "refused", "refused"]
+    assert other[0].reason.startswith("an earlier import has moved it, and it is not the same now: repeat.from is ")
 
     status, _, series = client.call("GET", "/series/by-name/from-eventbridge:nightly")
     assert status == 200

@@ -31,7 +31,7 @@ def api_destination(target: RuleTarget, payload: str, found: Found) -> Aimed:
         raise CannotMove("Target.Arn", f"{reason} {name}")
     connection = found.connections.get(destination.connection_arn)
     if connection is None:
-        name = destination.connection_arn.split("/")[1]
+        name = destination.connection_arn.partition("/")[2].partition("/")[0] or destination.connection_arn
         raise CannotMove("Target.Arn", f"its connection was not read; `aws events describe-connection` prints {name}")
     if destination.http_method not in METHODS:
         raise CannotMove("HttpMethod", f"http-request has no {destination.http_method}: {', '.join(METHODS)}")

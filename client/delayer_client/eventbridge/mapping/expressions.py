@@ -55,7 +55,8 @@ def rule_of(schedule: Schedule, options: Options) -> tuple[dict[str, Any], tuple
     first = max((one for one in (start, options.cutover) if one is not None), default=None)
     if end is not None and end <= max(first or options.now, options.now):
         passed = "has passed" if end <= options.now else "is before its beginning, or before the cut-over"
-        raise CannotMove("EndDate", f"its end, {text_of(end)}, {passed}: it has no time left to move")
+        reason = f"its end, {text_of(end)}, {passed}: it has no time left to move"
+        raise CannotMove("EndDate", reason, until=end if end > options.now else None)
     if first is not None:
         repeat["from"] = text_of(first)
     if end is not None:
@@ -108,7 +109,8 @@ def _check_due(due: datetime, options: Options) -> None:
     if due <= options.now:
         raise CannotMove("ScheduleExpression", f"it was due at {text_of(due)}, which has passed")
     if options.cutover is not None and due < options.cutover:
-        raise CannotMove("ScheduleExpression", f"it is due at {text_of(due)}, before the cut-over: leave it")
+        reason = f"it is due at {text_of(due)}, before the cut-over: leave it"
+        raise CannotMove("ScheduleExpression", reason, until=due)
     if due < options.now + LEAD:
         reason = "EventBridge would fire it before it can be switched off there: leave it"
         raise CannotMove("ScheduleExpression", f"it is due at {text_of(due)}, within five minutes; {reason}")

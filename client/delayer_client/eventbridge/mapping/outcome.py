@@ -51,7 +51,17 @@ class Request(Struct, frozen=True, kw_only=True):
     name: str
     body: bytes  # JSON. The payload is in it as EventBridge has it, byte for byte
     tag: str  # the value of the tag by which it is known again
+    now: datetime  # of the Options
     notes: tuple[Note, ...] = ()
+
+
+class Earlier(Struct, frozen=True, kw_only=True):
+    """What is left because of the cut-over: EventBridge goes on, so nothing may be left of an earlier import."""
+
+    kind: Kind
+    name: str
+    tag: str
+    until: datetime  # the last instant at which EventBridge fires it
 
 
 class Left(Struct, frozen=True, kw_only=True):
@@ -60,6 +70,7 @@ class Left(Struct, frozen=True, kw_only=True):
     source: Source
     field: str  # EventBridge's name of what stands against it
     reason: str  # continues "cannot be moved, because …"
+    earlier: Earlier | None = None  # where an import with an earlier cut-over may have moved it to
 
 
 Translated = Request | Left
@@ -68,10 +79,11 @@ Translated = Request | Left
 class CannotMove(Exception):
     """Ends a mapping with the reason."""
 
-    def __init__(self, field: str, reason: str) -> None:
+    def __init__(self, field: str, reason: str, *, until: datetime | None = None) -> None:
         super().__init__(f"{field}: {reason}")
         self.field = field
         self.reason = reason
+        self.until = until  # until when EventBridge fires it before the cut-over
 
 
 class Aimed(Struct, frozen=True, kw_only=True):

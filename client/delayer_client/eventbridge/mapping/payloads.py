@@ -5,6 +5,8 @@ import re
 from datetime import datetime
 from typing import Any, Final
 
+import msgspec
+
 from delayer_client.eventbridge.mapping.arns import arn_of
 from delayer_client.eventbridge.mapping.expressions import PLACEHOLDER, text_of
 from delayer_client.eventbridge.mapping.outcome import CannotMove, Note
@@ -55,6 +57,7 @@ def checked_payload(text: str, field: str, *, is_series: bool) -> str:
     try:
         text.encode()
         json.loads(text, parse_constant=_refused)
+        msgspec.json.decode(text)  # which refuses numbers that no float can hold, as 1e400
     except (ValueError, RecursionError) as error:
         reason = "it is not JSON, and a payload of Delayer is; for a text, put quotes around it"
         raise CannotMove(field, f"{reason} ({str(error)[:80]})") from error

@@ -35,7 +35,7 @@ def session_of(region: str | None = None, profile: str | None = None) -> "Sessio
     except BotoCoreError as error:
         raise ReadingError(f"{error}. Give the name of a profile that `aws configure list-profiles` shows.") from error
     if not session.region_name:
-        raise ReadingError("No region is configured: give one, such as eu-west-1, or set AWS_DEFAULT_REGION.")
+        raise ReadingError("No region is configured: give one (--region eu-west-1), or set AWS_DEFAULT_REGION.")
     return session
 
 
@@ -178,6 +178,6 @@ class _Reading:
             raise error
         code = getattr(error, "response", {}).get("Error", {}).get("Code", "")
         is_denied = "AccessDenied" in code or "NotAuthorized" in code
-        why = f"{action} is not allowed" if is_denied else f"{action} failed: {error}"
+        why = f"{action} is not allowed." if is_denied else f"{action} failed: {str(error).rstrip('.')}."
         remedy = f"Allow {action} to whoever reads the account." if is_denied else "Read the account again."
         self._collecting.gaps.append(Gap(what=what, why=why, remedy=remedy))

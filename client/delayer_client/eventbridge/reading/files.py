@@ -57,7 +57,7 @@ def _documents(path: Path) -> Iterator[Any]:
         try:
             value, at = decoder.raw_decode(text, at)
         except (json.JSONDecodeError, RecursionError) as error:
-            raise ReadingError(f"{path}: not JSON: {error}. Print it with --output json") from error
+            raise ReadingError(f"{path}: not JSON: {error}. Print it with --output json.") from error
         yield from value if isinstance(value, list) else [value]
 
 

@@ -11,11 +11,13 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, field
 
+from delayer_client.errors import DelayerError
+
 DEFAULT: Final = "default"  # the name of the group, and of the event bus, that every account has
 Instant = Annotated[datetime, Meta(tz=True)]
 
 
-class ReadingError(ValueError):
+class ReadingError(DelayerError, ValueError):
     """What was read is not what AWS prints; or the account cannot be read. The text says where and what to do."""
 
 
@@ -203,4 +205,5 @@ class Found(Struct, frozen=True, kw_only=True):
     rules: tuple[Rule, ...] = ()
     destinations: Mapping[str, ApiDestination] = {}  # by ARN
     connections: Mapping[str, Connection] = {}  # by ARN
+    cut_off: frozenset[tuple[str, str]] = frozenset()  # bus and name of rules that may have more targets than were read
     gaps: tuple[Gap, ...] = ()

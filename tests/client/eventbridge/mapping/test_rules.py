@@ -114,7 +114,7 @@ def test_what_cannot_be_worked_out(target: dict[str, Any], said: str) -> None:
         ({"event_pattern": "{}"}, "give it a rule of its own"),
         ({"managed_by": "scheduler.amazonaws.com"}, "scheduler.amazonaws.com has made the rule"),
         ({"state": "DISABLED"}, "it is disabled"),
-        ({"targets": None}, "aws events list-targets-by-rule --rule nightly"),
+        ({"targets": None}, "aws events list-targets-by-rule --rule=nightly"),
         ({"targets": ()}, "it has no target"),
         ({"schedule_expression": "at(2027-01-01T00:00:00)"}, "is not cron(…)"),
         ({"arn": ""}, "was not read"),
@@ -188,6 +188,8 @@ def test_an_api_destination_that_was_not_read() -> None:
     found = an_api_destination()
     assert "aws events describe-connection" in why_no_rule(a_rule(DESTINATION), Found(destinations=found.destinations))
     [destination] = found.destinations.values()
+    nowhere = {DESTINATION: replace(destination, connection_arn="nowhere")}
+    assert "prints nowhere" in why_no_rule(a_rule(DESTINATION), Found(destinations=nowhere))
     headless = Found(
         destinations={DESTINATION: replace(destination, http_method="HEAD")}, connections=found.connections
     )

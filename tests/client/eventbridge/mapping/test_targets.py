@@ -85,6 +85,7 @@ def test_a_service_without_an_action(service: str) -> None:
         (QUEUE, {"Input": "Good morning"}, "it is not JSON"),
         (QUEUE, {"Input": '{"time": <aws.scheduler.scheduled-time>}'}, "it is not JSON"),
         (QUEUE, {"Input": "NaN"}, "it is not JSON"),
+        (QUEUE, {"Input": "[1e400]"}, "Number out of range"),
         (QUEUE, {"Input": '"<aws.scheduler.execution-id>"'}, "<aws.scheduler.execution-id>"),
         (QUEUE, {"Input": '"<aws.scheduler.attempt-number>"'}, "<aws.scheduler.attempt-number>"),
         (QUEUE, {"Input": '"<delayer.occurrence.number>"'}, "which Delayer would replace"),

@@ -128,7 +128,7 @@ def test_what_is_not_allowed_is_said_and_the_rest_is_read(
     found = read_account(account)
     [gap] = found.gaps
     assert gap.what == what
-    assert gap.why == f"{action} is not allowed"
+    assert gap.why == f"{action} is not allowed."
     assert len(found.schedules) == (operation not in ("ListSchedules", "GetSchedule"))
     assert len(found.rules) == (operation not in ("ListRules", "ListTargetsByRule"))
 
@@ -150,6 +150,7 @@ def test_a_fault_is_a_gap_as_well(account: boto3.Session, monkeypatch: pytest.Mo
     put_schedule(account, "one")
     found = read_account(account)
     assert len(found.schedules) == 1
+    assert all(gap.why.endswith('".') for gap in found.gaps)  # a sentence, whose remedy follows
     assert [gap.why.partition(":")[2][:35] for gap in found.gaps] == [
         "ListEventBuses failed: Could not co",
         "ListRules failed: Could not connect",
@@ -161,7 +162,9 @@ def test_without_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nowhere")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere")
-    with pytest.raises(ReadingError, match="No region is configured"):
+    with pytest.raises(
+        ReadingError, match=r"No region is configured: give one \(--region eu-west-1\), or set AWS_DEFAULT_REGION\.$"
+    ):
         session_of()
     with pytest.raises(ReadingError, match="nobody"):
         session_of(REGION, profile="nobody")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from delayer_client.eventbridge import Options, ReadingError, Request, read_files, translate
-from tests.client.eventbridge.samples import NOW, requested
+from delayer_client.eventbridge import Left, Options, ReadingError, Request, read_files, translate
+from tests.client.eventbridge.samples import NOW, PLACE, QUEUE, requested
 
 ANSWERS = Path(__file__).parent / "answers"
 
@@ -37,8 +37,20 @@ def test_a_folder_of_answers() -> None:
 def test_a_list_without_targets_is_a_gap_where_nothing_else_was_read() -> None:
     [gap] = read_files([ANSWERS]).gaps
     assert gap.what == "schedule default/trial-18"
-    assert gap.remedy == "aws scheduler get-schedule --group-name default --name trial-18"
+    assert gap.remedy == "aws scheduler get-schedule --group-name=default --name=trial-18"
     assert len(read_files([ANSWERS / "list-schedules.json"]).gaps) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("-n", "--name=-n"), ("a; reboot", "--name='a; reboot'"), ("a\x1b[2J", "Print the list again.")],
+)
+def test_a_command_for_what_is_in_a_list(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / "list.json").write_text(json.dumps({"Schedules": [{"Name": name}]}))
+    [gap] = read_files([tmp_path]).gaps
+    assert said in gap.remedy
+    assert f"{gap.what}{gap.why}{gap.remedy}".isprintable()
+    assert gap.why.endswith(".")
 
 
 def test_targets_may_stand_in_their_rule(tmp_path: Path) -> None:
@@ -80,6 +92,37 @@ def test_a_list_that_is_cut_off(tmp_path: Path) -> None:
     assert "NextToken" in gap.why
 
 
+TARGET = {"Arn": QUEUE, "Input": "{}"}
+PAGES = {"nightly.json": {"Targets": [{"Id": "one", **TARGET}], "NextToken": "more"}}
+LAST = {"nightly.targets.json": {"Targets": [{"Id": "two", **TARGET}]}}
+WITHIN = {"rule.json": {"Name": "nightly", "ScheduleExpression": "rate(1 day)", **PAGES["nightly.json"]}}
+
+
+@pytest.mark.parametrize("pages", [PAGES, PAGES | LAST, WITHIN], ids=["the first", "with the last", "in its rule"])
+def test_a_rule_whose_targets_are_cut_off_is_left_and_not_disabled(tmp_path: Path, pages: dict[str, Any]) -> None:
+    rule = {"Name": "nightly", "Arn": f"arn:aws:events:{PLACE}:rule/nightly", "ScheduleExpression": "rate(1 day)"}
+    rules = {"rules.json": {"Rules": [rule]}} if pages is not WITHIN else {}
+    for name, document in {**rules, **pages}.items():
+        (tmp_path / name).write_text(json.dumps(document))
+    found = read_files([tmp_path])
+    [item] = translate(found, Options(now=NOW))
+    assert isinstance(item, Left)
+    assert "not all its targets were read, since the list is cut off" in item.reason
+    [gap] = found.gaps
+    assert gap.why == "The list is cut off: it has a NextToken."
+
+
+@pytest.mark.parametrize("first", ["nightly.json", "a.json"], ids=["pages", "one in the rule"])
+def test_targets_of_several_files_are_all_those_of_the_rule(tmp_path: Path, first: str) -> None:
+    rule = {"Name": "nightly", "ScheduleExpression": "rate(1 day)"}
+    targets = {"Targets": [{"Id": "one", **TARGET}]}
+    documents = {"rules.json": {"Rules": [rule]}, first: targets if first == "nightly.json" else rule | targets}
+    for name, document in {**documents, **LAST}.items():
+        (tmp_path / name).write_text(json.dumps(document))
+    [read] = read_files([tmp_path]).rules
+    assert [target.id for target in read.targets or ()] == ["one", "two"]
+
+
 def test_a_list_of_documents_and_nulls(tmp_path: Path) -> None:
     one = json.loads((ANSWERS / "get-schedule-report.json").read_text())
     (tmp_path / "all.json").write_text(json.dumps([one, one | {"Name": "other", "Description": None}]))
@@ -90,7 +133,7 @@ def test_a_list_of_documents_and_nulls(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", "it is empty"),
-        ("{", "not JSON"),
+        ("{", r"not JSON: .*Print it with --output json\.$"),
         ("<html>", "not JSON"),
         ("{} garbage", "not known by its fields"),
         ("17", "not an object"),

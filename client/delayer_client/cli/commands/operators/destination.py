@@ -8,7 +8,7 @@ from attrs import frozen
 
 from delayer_client.calls.call import Answer as Response
 from delayer_client.calls.call import Call, Repeat, path
-from delayer_client.errors import NoAnswer, Refused, Unavailable
+from delayer_client.errors import Conflict, Invalid, NoAnswer, Refused, Unavailable
 from delayer_client.eventbridge import Answer, Unanswered
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ def _read(response: Response) -> Answer:
     return Answer(response.status, document)
 
 
-def _refused(refused: Refused, _unclear: bool) -> Answer:
-    if isinstance(refused, Unavailable):
+def _refused(refused: Refused, unclear: bool) -> Answer:
+    """After a try that may have been applied, only what is said of the request itself, or of its name, is an answer."""
+    if isinstance(refused, Unavailable) or (unclear and not isinstance(refused, Invalid | Conflict)):
         raise Unanswered(str(refused)) from refused
     return Answer(refused.status, refused.problem.as_json())
