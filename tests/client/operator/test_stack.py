@@ -256,7 +256,8 @@ def test_many_are_counted_and_then_redriven(stack: OperatorStack, functions: Lam
 
 def test_a_run_that_fails_too_often_says_how_far_it_came(stack: OperatorStack, functions: Lambda) -> None:
     stored(functions.world, 200)
-    bulk = stack.dead_letters.many("redrive", Where(), sleep=lambda _: None)
+    everything = Where(everything=True)
+    bulk = stack.dead_letters.many("redrive", everything, sleep=lambda _: None)
     steps = bulk.steps()
     next(steps)
     functions.problem = "Task timed out"
@@ -264,8 +265,31 @@ def test_a_run_that_fails_too_often_says_how_far_it_came(stack: OperatorStack, f
         list(steps)
     assert unfinished.value.result.after
     functions.problem = ""
-    rest = stack.dead_letters.many("redrive", Where(), after=unfinished.value.result.after)()
+    assert unfinished.value.result.is_least, "a call that was not answered may have done more"
+    rest = stack.dead_letters.many("redrive", everything, after=unfinished.value.result.after)()
+    assert not rest.is_least
     assert unfinished.value.result.done + rest.done == 200
+
+
+def test_what_only_counts_counts_exactly(stack: OperatorStack, functions: Lambda) -> None:
+    """After an interruption, too: it changes nothing, so the same ones are counted again."""
+    stored(functions.world, 2)
+    functions.problem = "Task timed out"
+
+    def over_soon(_: float) -> None:
+        functions.problem = ""
+
+    counted = stack.dead_letters.many("redrive", Where(everything=True), dry_run=True, sleep=over_soon)()
+    assert (counted.matched, counted.is_least) == (2, False)
+
+
+def test_conditions_that_are_all_empty_do_not_mean_everything() -> None:
+    with pytest.raises(ValueError, match="everything=True"):
+        Where()
+    with pytest.raises(ValueError, match="everything=True"):
+        Where(reason="", owner="", until="")
+    assert Where(everything=True).as_sent() == {}
+    assert Where(everything=True, owner="ann").as_sent() == {"owner": "ann"}
 
 
 def test_flow_from_suspension_to_release(stack: OperatorStack) -> None:
