@@ -119,7 +119,7 @@ class Run:
         conditions = {"since" if name == "from" else name: given[name] or "" for name in CONDITIONS}
         self.bulk: Bulk = letters.many(
             given["command"],
-            Where(**conditions),
+            Where(**conditions, everything=given["all"]),
             dry_run=given["dry_run"],
             per_second=given["per_second"] or 0,
             after=given["after"],
@@ -153,8 +153,9 @@ class Run:
 
     def _counts(self) -> str:
         would = "would be " if self.result.is_dry_run else ""
+        least = "at least " if self.result.is_least else ""  # what a call did that was not answered is not counted
         return (
-            f"{self.result.looked_at:,} looked at, {self.result.matched:,} matched, "
+            f"{least}{self.result.looked_at:,} looked at, {self.result.matched:,} matched, "
             f"{self.result.done:,} {would}{DONE[self.result.command]}, {self.result.refused.total():,} left as they are"
         )
 

@@ -10,6 +10,7 @@ is needed, so who may only invoke one operator function can use that one.
     stack.dead_letters.page("failed/", after="")                   # Page(letters, after): 100 at a time
     stack.dead_letters.show(key) · .redrive(key, by="") · .discard(key, by="")       # dicts, in the function's words
     stack.dead_letters.count("redrive", Where(reason="HTTP 503"))  # BulkResult of a dry run; .reasons, .refused
+    Where(everything=True)                                         # all that is stored; Where() is a ValueError
     stack.dead_letters.many("redrive", where, dry_run=False, per_second=0, by="", after="").steps() or (on_progress)
     stack.dead_letters.redrive_many(where, by="", on_progress=None) · .discard_many(…)      # BulkResult, or Unfinished
     grouped(letters)                                               # [Reason(text, number, sample)]

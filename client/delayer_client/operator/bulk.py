@@ -17,7 +17,10 @@ PAUSE: Final = 5.0  # seconds between them
 
 @dataclass(kw_only=True)
 class Where:
-    """All conditions must hold; what is empty holds for everything."""
+    """All conditions must hold; what is empty holds for everything. Raises ValueError if all of it is empty.
+
+    Where(everything=True) is how all that is stored is meant: a condition that was left empty by mistake is not enough.
+    """
 
     prefix: str = ""  # how the key begins: failed/ or dead-lettered/
     reason: str = ""  # a part of it, in small or capital letters
@@ -26,11 +29,16 @@ class Where:
     owner: str = ""  # of the schedules
     group: str = ""  # of the schedules
     action: str = ""  # type of action of the schedules, such as http-request
+    everything: bool = False  # also without any condition
+
+    def __post_init__(self) -> None:
+        if not self.everything and not self.as_sent():
+            raise ValueError("All conditions are empty. Give one, such as reason=…, or everything=True to mean all.")
 
     def as_sent(self) -> dict[str, str]:
         """What is not empty, under the names that the function knows."""
         named = {**vars(self), "from": self.since}
-        del named["since"]
+        del named["since"], named["everything"]
         return {name: value for name, value in named.items() if value}
 
 
@@ -58,6 +66,7 @@ class BulkResult:
     until: str = ""  # what was stored later is not touched
     is_complete: bool = False
     problem: str = ""  # of the last call; empty if it was answered in full
+    is_least: bool = False  # a call was not answered: what it did is not among the figures, which say "at least"
 
     def add(self, answer: Mapping[str, Any]) -> None:
         """The answer to one call."""
@@ -127,6 +136,7 @@ class Bulk:
             self.result.add(self.ask(self._event()))
         except Interrupted as error:
             self.result.problem = str(error)
+            self.result.is_least = not self.dry_run  # what only counts counts the same ones again
 
     def _event(self) -> dict[str, Any]:
         # What fails again meanwhile is not met by this run: it was stored after `until`.

@@ -15,6 +15,7 @@ from botocore.config import Config
 from delayer_client.operator.errors import NoCredentials
 
 REGION: Final = re.compile(r"https://[a-z0-9-]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?(/.*)?")
+USER_INFO: Final = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.-]*://)[^/?#]*@")
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 EXPORT: Final = re.compile(r"export ([A-Z_]+)=(\S+)")
 # A profile or a proxy of the user must neither break a run on one machine nor send its requests to a real account.
@@ -51,24 +52,37 @@ class Aws:
                 config = config.merge(Config(proxies={}))
             make: Any = self.session.client  # boto3's stubs know a client only by a literal name
             more = {"endpoint_url": self.endpoint_url} if self.is_local else {}
-            self.clients[service, retried] = make(service, region_name=self.region, config=config, **more)
+            made = make(service, region_name=self.region, config=config, **more)
+            if not self.is_local and is_here(made.meta.endpoint_url):
+                raise NoCredentials(
+                    f"The AWS configuration leads {service} to {made.meta.endpoint_url}, which is of this machine: the "
+                    "credentials of an account are not used there. Take the endpoint out of it (AWS_ENDPOINT_URL…)."
+                )
+            self.clients[service, retried] = made
         return self.clients[service, retried]
 
 
 def find_credentials(url: str = "", *, folder: Path | None = None, region: str = "", profile: str = "") -> Aws:
     """For the stack that serves this URL; without one, what boto3 finds. Raises NoCredentials.
 
-    For http://localhost:8080 that is `.local/8080/aws.env`, in `folder` (that of the process) or in one above it.
+    For http://localhost:8080 that is `.local/8080/aws.env`, in `folder` (that of the process) or in one above it, or
+    what a shell was told by `. .local/8080/aws.env`: never a profile, and never an emulator of another port.
     """
     if port := local_port(url):
-        exports = exports_of(port, folder or Path.cwd())
-        if exports:
-            return _local(exports)
-        if not endpoint_of_environment():
+        return _local(exports_of(port, folder or Path.cwd()) or _exports_of_environment(port, profile))
+    if endpoint := endpoint_of_environment():
+        if url:
             raise NoCredentials(
-                f"There is no file .local/{port}/aws.env in this folder or above it, which `make local` writes while "
-                f"it runs. Start it (make local PORT={port}), and call from its folder."
+                f"AWS_ENDPOINT_URL is {endpoint}, of this machine, but {without_user_info(url)} is not of this "
+                "machine. Take it out of the environment (unset AWS_ENDPOINT_URL), and use credentials of the account. "
+                f"{ADVICE}"
             )
+        return _local(_keys_of_environment(endpoint, profile))
+    return _account(url, region, profile)
+
+
+def _account(url: str, region: str, profile: str) -> Aws:
+    """As boto3 finds it."""
     try:
         session = boto3.Session(profile_name=profile or None)
         found = session.get_credentials()
@@ -79,7 +93,7 @@ def find_credentials(url: str = "", *, folder: Path | None = None, region: str =
     region = region or region_in(url) or os.environ.get("AWS_REGION") or session.region_name or ""
     if not region:
         raise NoCredentials("The region is not known. Give the URL of the API, or set AWS_REGION.")
-    return Aws(session=session, region=region, endpoint_url=endpoint_of_environment())
+    return Aws(session=session, region=region)
 
 
 ADVICE: Final = (
@@ -93,9 +107,43 @@ def endpoint_of_environment() -> str:
     return endpoint if is_here(endpoint) else ""
 
 
+def _exports_of_environment(port: int, profile: str) -> Mapping[str, str]:
+    """As a shell has them after `. .local/<port>/aws.env`. Raises NoCredentials if it has not, or those of another."""
+    endpoint = endpoint_of_environment()
+    if urlsplit(endpoint).port == port + 1:  # where `make local` serves AWS
+        return _keys_of_environment(endpoint, profile)
+    other = f" AWS_ENDPOINT_URL is {endpoint}, which is not of this port." if endpoint else ""
+    raise NoCredentials(
+        f"There is no file .local/{port}/aws.env in this folder or above it, which `make local` writes while "
+        f"it runs.{other} Start it (make local PORT={port}), and call from its folder."
+    )
+
+
+def _keys_of_environment(endpoint: str, profile: str) -> Mapping[str, str]:
+    """The keys beside AWS_ENDPOINT_URL. Raises NoCredentials if something shows that they are not the emulator's."""
+    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    found = {name: os.environ.get(name, "") for name in names}
+    of_an_account = [name for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN") if os.environ.get(name)]
+    if profile:
+        of_an_account.append("a profile")
+    if of_an_account or not all(found.values()):
+        why = f"{' and '.join(of_an_account)} was given" if of_an_account else "there are no keys beside it"
+        raise NoCredentials(
+            f"AWS_ENDPOINT_URL is {endpoint}, of this machine, and {why}: the credentials of an account are not used "
+            "there. Read all that `make local` has written into this shell: . .local/<port>/aws.env"
+        )
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+    return {**found, "AWS_ENDPOINT_URL": endpoint, "AWS_REGION": region}
+
+
 def is_here(url: str) -> bool:
     """Whether it leads to this machine."""
     return urlsplit(url).hostname in LOOPBACK
+
+
+def without_user_info(url: str) -> str:
+    """To be shown: https://user:password@host is a secret."""
+    return USER_INFO.sub(r"\1", url)
 
 
 def region_in(url: str) -> str:

@@ -71,7 +71,7 @@ class DeadLetters:
         after: str = "",
         sleep: Callable[[float], None] = time.sleep,
     ) -> Bulk:
-        """A run over many that is not begun: call it, or take its `steps()`. An empty `where` means all."""
+        """A run over many that is not begun: call it, or take its `steps()`."""
         return Bulk(
             ask=self.ask,
             command=command,

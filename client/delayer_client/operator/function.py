@@ -1,14 +1,15 @@
 """A function of the stack that carries out the commands of an operator."""
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, NoCredentialsError, NoRegionError
+from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 
+from delayer_client.operator.calls import NO_KEYS, NOT_SIGNED_IN, no_credentials
 from delayer_client.operator.errors import (
     Interrupted,
-    NoCredentials,
     NoStack,
     OperatorError,
     Refused,
@@ -18,30 +19,44 @@ from delayer_client.operator.errors import (
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
+READING: Final = ("list", "show", "try")  # commands that change nothing
+OVER_SOON: Final = ("TooManyRequestsException", "ThrottlingException", "Throttling", "ServiceException")
+
 
 class OperatorFunction:
     """One command is one invocation, whose payload and answer are JSON."""
 
-    def __init__(self, client: "LambdaClient", name: str) -> None:
+    def __init__(self, client: "LambdaClient", name: str, before_change: Callable[[], None] | None = None) -> None:
         self.client = client  # without retries of its own: see credentials.ONCE
         self.name = name
+        self.before_change = before_change  # called before each command that changes something; may raise
 
     def __call__(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """The result of one command. Raises Refused, Interrupted, NotAllowed, NoStack, NoCredentials."""
+        if self.before_change and event["command"] not in READING and not event.get("dryRun"):
+            self.before_change()
+        return self._result(*self._invoked(event))
+
+    def _invoked(self, event: Mapping[str, Any]) -> tuple[bool, Any]:
+        """Whether the function failed, and what it answered."""
         try:
             answer = self.client.invoke(FunctionName=self.name, Payload=json.dumps(event).encode())
-            content = json.loads(answer["Payload"].read() or "null")
+            return bool(answer.get("FunctionError")), json.loads(answer["Payload"].read() or "null")
         except ClientError as error:
             raise self._translated(error) from error
         except HTTPClientError as error:
             raise Interrupted(str(error)) from error
-        except (NoCredentialsError, NoRegionError) as error:
-            raise NoCredentials(str(error)) from error
+        except (*NO_KEYS, *NOT_SIGNED_IN) as error:
+            raise no_credentials(error) from error
         except BotoCoreError as error:
             raise OperatorError(str(error)) from error
-        if answer.get("FunctionError"):
+
+    def _result(self, has_failed: bool, content: Any) -> dict[str, Any]:
+        if has_failed:
             why = content.get("errorMessage", content) if isinstance(content, dict) else content
             raise Interrupted(f"{self.name} failed: {why}")
+        if not isinstance(content, dict) or "ok" not in content:
+            raise OperatorError(f"{self.name} does not answer as an operator's function does: {str(content)[:200]}")
         if not content["ok"]:
             raise Refused(content["error"])
         result: dict[str, Any] = content["result"]
@@ -52,4 +67,13 @@ class OperatorFunction:
         if code == "ResourceNotFoundException":
             where = self.client.meta.region_name
             return NoStack(f"There is no function {self.name} in {where}: check --stack, the region, the account.")
-        return of_refusal(f"lambda:InvokeFunction on {self.name}", code, said) or Interrupted(str(error))
+        if refused := of_refusal(f"lambda:InvokeFunction on {self.name}", code, said):
+            return refused
+        return Interrupted(str(error)) if _is_over_soon(error) else OperatorError(str(error))
+
+
+def _is_over_soon(error: ClientError) -> bool:
+    """To repeat the call helps only if AWS was too busy; another refusal is the same each time."""
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    too_much = status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return too_much or error.response["Error"]["Code"] in OVER_SOON

@@ -1,5 +1,6 @@
 """A stack, as an operator with AWS credentials finds it."""
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,14 +10,15 @@ from typing import Any, Final, Self
 from botocore.exceptions import BotoCoreError, ClientError
 
 from delayer_client.operator.calls import asking
-from delayer_client.operator.credentials import Aws, find_credentials
+from delayer_client.operator.credentials import Aws, find_credentials, without_user_info
 from delayer_client.operator.dead_letters import DeadLetters
-from delayer_client.operator.errors import NoStack
+from delayer_client.operator.errors import NoStack, NotAllowed
 from delayer_client.operator.flow import Flow
 from delayer_client.operator.function import OperatorFunction
 from delayer_client.operator.owner_policies import OwnerPolicies
 
 DEFAULT_STACK: Final = "delayer"
+LOG: Final = logging.getLogger(__name__)  # without a handler, warnings go to standard error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,13 +33,16 @@ class Resource:
 class OperatorStack:
     """Nothing is asked before it is needed: who may only invoke an operator's function can use that one.
 
-    `dead_letters`, `owner_policies` and `flow` are what operators do. Errors of all: OperatorError.
+    `dead_letters`, `owner_policies` and `flow` are what operators do. Errors of all: OperatorError. Before they change
+    something, the stack is compared with the URL, if it may be read.
     """
 
     def __init__(self, aws: Aws, name: str = DEFAULT_STACK, url: str = "") -> None:
         self.aws = aws
         self.name = name
         self.url = url.rstrip("/")  # of its API; empty if it was not given
+        self._shown = without_user_info(self.url)
+        self._is_warned = False
 
     @classmethod
     def find(
@@ -76,7 +81,29 @@ class OperatorStack:
 
     def function(self, function: str) -> OperatorFunction:
         """One that carries out commands, by the name of its folder."""
-        return OperatorFunction(self.aws.client("lambda", retried=False), self.function_name(function))
+        name = self.function_name(function)
+        return OperatorFunction(self.aws.client("lambda", retried=False), name, self.confirm)
+
+    def confirm(self) -> None:
+        """Before something is changed: that this is the stack of the URL. Raises NoStack if it is another one.
+
+        If it cannot be known, a warning is logged, once.
+        """
+        if self._doubt and not self._is_warned:
+            LOG.warning(self._doubt)
+            self._is_warned = True
+
+    @cached_property
+    def _doubt(self) -> str:
+        """Why it cannot be known whether this is the stack of the URL; empty if it is, or if there is no URL."""
+        if not self.url or self.is_local:  # on one machine the credentials are those of the URL's port
+            return ""
+        changed = f"What is changed is the stack {self.name} in {self.region}. Whether {self._shown} leads to it"
+        try:
+            served = self.outputs.get("ApiUrl", "")
+        except NotAllowed as error:
+            return f"{changed} was not checked, for that needs the permission {error.permission}."
+        return "" if _is_of_aws(self.url) and served else f"{changed} cannot be seen: it serves {served or 'no URL'}."
 
     @cached_property
     def dead_letters(self) -> DeadLetters:
@@ -109,8 +136,8 @@ class OperatorStack:
         return found
 
     def _check_url(self, served: str) -> None:
-        if ".execute-api." in self.url and served and self.url != served.rstrip("/"):
-            raise NoStack(f"The stack {self.name} serves {served}, not {self.url}. Name the other one with --stack.")
+        if _is_of_aws(self.url) and served and self.url.lower() != served.rstrip("/").lower():
+            raise NoStack(f"The stack {self.name} serves {served}, not {self._shown}. Name the other one with --stack.")
 
     @property
     def outputs(self) -> Mapping[str, str]:
@@ -149,3 +176,8 @@ class OperatorStack:
 
 def _by_key(entries: Iterable[Mapping[str, str]], what: str) -> dict[str, str]:
     return {one[f"{what}Key"]: one[f"{what}Value"] for one in entries}
+
+
+def _is_of_aws(url: str) -> bool:
+    """Whether it is API Gateway's own address of an API, which the stack's output has; not a domain of the owner's."""
+    return ".execute-api." in url.lower()

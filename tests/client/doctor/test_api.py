@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
 import pytest
+from botocore.exceptions import SSOTokenLoadError
 
 from delayer_client.operator.doctor import Doctor, Severity
 from tests.client.doctor.account import a_stack, recorded, well
@@ -55,24 +56,23 @@ def codes(handler: Any, **more: str) -> list[str]:
 PROBLEM = "urn:delayer:problem:"
 
 
-@pytest.mark.parametrize(
-    ("status", "content", "code"),
-    [
-        (200, {"schedules": []}, "api-answers"),
-        (422, {"type": f"{PROBLEM}invalid-request", "detail": "limit"}, "api-answers"),
-        (401, {"message": "Unauthorized"}, "api-refuses-caller"),
-        (403, {"message": "Forbidden"}, "api-refuses-caller"),
-        (403, {"type": f"{PROBLEM}missing-scope", "detail": "delayer/read"}, "api-refuses-caller"),
-        (503, {"type": f"{PROBLEM}unavailable", "detail": "DynamoDB"}, "api-fails"),
-        (500, {"message": "Internal Server Error"}, "api-fails"),
-        (429, {"message": "Too Many Requests"}, "api-fails"),
-        (404, {"message": "Not Found"}, "api-not-delayer"),
-        (200, "<html>", "api-not-delayer"),
-        (200, [], "api-not-delayer"),
-        (302, "", "api-not-delayer"),
-    ],
-    ids=str,
-)
+ANSWERS: list[tuple[int, Any, str]] = [
+    (200, {"schedules": []}, "api-answers"),
+    (422, {"type": f"{PROBLEM}invalid-request", "detail": "limit"}, "api-answers"),
+    (401, {"message": "Unauthorized"}, "api-refuses-caller"),
+    (403, {"message": "Forbidden"}, "api-refuses-caller"),
+    (403, {"type": f"{PROBLEM}missing-scope", "detail": "delayer/read"}, "api-refuses-caller"),
+    (503, {"type": f"{PROBLEM}unavailable", "detail": "DynamoDB"}, "api-fails"),
+    (500, {"message": "Internal Server Error"}, "api-fails"),
+    (429, {"message": "Too Many Requests"}, "api-fails"),
+    (404, {"message": "Not Found"}, "api-not-delayer"),
+    (200, "<html>", "api-not-delayer"),
+    (200, [], "api-not-delayer"),
+    (302, "", "api-not-delayer"),
+]
+
+
+@pytest.mark.parametrize(("status", "content", "code"), ANSWERS, ids=str)
 def test_what_the_api_answers(handler: Any, status: int, content: Any, code: str) -> None:
     handler.status, handler.content = status, content
     first, clock, rest = Doctor(None, handler.url).examine()
@@ -82,15 +82,15 @@ def test_what_the_api_answers(handler: Any, status: int, content: Any, code: str
         assert str(status) in first.what
 
 
-@pytest.mark.parametrize(
-    ("seconds", "code", "says"),
-    [
-        (0, "clock-right", "is right"),
-        (-90, "clock-off", "90 s ahead of"),
-        (90, "clock-off", "90 s behind"),
-        (3600, "clock-far-off", "3,600 s behind"),
-    ],
-)
+CLOCKS = [
+    (0, "clock-right", "is right"),
+    (-90, "clock-off", "90 s ahead of"),
+    (90, "clock-off", "90 s behind"),
+    (3600, "clock-far-off", "3,600 s behind"),
+]
+
+
+@pytest.mark.parametrize(("seconds", "code", "says"), CLOCKS)
 def test_a_clock_that_is_off(handler: Any, seconds: int, code: str, says: str) -> None:
     handler.ahead = timedelta(seconds=seconds)
     _, clock, *_ = Doctor(None, handler.url).examine()
@@ -135,3 +135,51 @@ def test_the_owner_of_a_token(handler: Any) -> None:
 def test_nobody_answers() -> None:
     first, _ = Doctor(None, "http://127.0.0.1:9").examine()
     assert (first.code, first.severity) == ("api-silent", Severity.PROBLEM)
+
+
+class Expired:
+    """A login by SSO: there seem to be credentials, until they are read."""
+
+    def get_credentials(self) -> "Expired":
+        return self
+
+    def get_frozen_credentials(self) -> Any:
+        raise SSOTokenLoadError(error_msg="Token for work has expired.")
+
+    def describe_stacks(self, **_: str) -> Any:
+        return self.get_frozen_credentials()
+
+
+def test_a_login_that_has_expired_is_a_finding(handler: Any) -> None:
+    stack = a_stack(well())
+    stack.aws.session = Expired()  # type: ignore[assignment] # as far as it is used
+    first = Doctor(stack, handler.url).examine()[0]
+    assert (first.code, first.area) == ("not-seen", "api")
+    assert "aws sso login" in first.what
+    stack.aws.clients["cloudformation", True] = Expired()
+    found = Doctor(a_stack_of(stack), handler.url).examine()
+    assert [(one.code, one.area) for one in found] == [("not-seen", "api"), ("not-seen", "stack")]
+    assert all("aws sso login" in one.what for one in found)
+
+
+def a_stack_of(stack: Any) -> Any:
+    """The same account, of which nothing is known yet."""
+    return type(stack)(stack.aws, stack.name, stack.url)
+
+
+def test_a_token_is_not_sent_unencrypted_over_the_net() -> None:
+    findings = Doctor(None, "http://me:hidden@delayer.example.com", token="secret.token.here").examine()
+    assert [one.code for one in findings] == ["not-seen", "not-seen"]
+    assert "the token was not sent" in findings[0].what
+    assert "https://" in findings[0].what
+    assert "secret" not in repr(findings)
+    assert "hidden" not in repr(findings)
+
+
+@pytest.mark.parametrize("port", ["", ":9"], ids=["answers", "silent"])
+def test_a_password_in_the_url_is_shown_nowhere(handler: Any, port: str) -> None:
+    handler.status = 404
+    url = handler.url if not port else "http://127.0.0.1:9"
+    findings = Doctor(None, url.replace("http://", "http://me:hidden@")).examine()
+    assert findings[0].data["url"] == url
+    assert "hidden" not in repr(findings)

@@ -3,22 +3,25 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from delayer_client.operator.doctor import Finding, Severity
 from delayer_client.operator.doctor.facts import (
     CanaryFacts,
+    FunctionFacts,
     Queue,
     QueueFacts,
     Reader,
+    StoredFacts,
     StreamFacts,
     TickFacts,
     TickRows,
     TickSchedule,
     Unseen,
 )
-from delayer_client.operator.doctor.judge import canary, queues, readers, ticks, unseen
+from delayer_client.operator.doctor.judge import account, canary, queues, readers, ticks, unseen, waiting
 from tests.client.doctor.account import NOW
 
 counts = st.integers(0, 20_000)
@@ -92,6 +95,24 @@ def test_mappings(states: list[str]) -> None:
 @given(st.dictionaries(st.sampled_from(["a-stream-enqueuer", "a-relaxed-claimer"]), st.none() | st.floats(0, 1e8)))
 def test_streams(behind: dict[str, float | None]) -> None:
     says_one_or_the_other(list(readers.judge_streams(StreamFacts(behind=behind))))
+
+
+@given(st.dictionaries(st.text(min_size=1), st.integers(1, 9), min_size=1, max_size=30), st.integers(0, 400))
+def test_reasons_are_cut(reasons: dict[str, int], longer: int) -> None:
+    """A reason may quote whole answers, and each may be another."""
+    written = {reason + "x" * longer: number for reason, number in reasons.items()}
+    [finding] = waiting.judge_dead_letters(StoredFacts(reasons={"failed/": written}, is_whole=True))
+    assert finding.data["number"] == sum(written.values())
+    shown = finding.data["reasons"]
+    assert len(shown) <= 20
+    assert all(len(reason) <= 200 for reason in shown)
+    assert sum(shown.values()) == sum(sorted(written.values(), reverse=True)[:20])
+
+
+@pytest.mark.parametrize(("number", "says"), [(1, "1 invocation of f ended"), (2, "2 invocations of f ended")])
+def test_one_invocation_is_one(number: int, says: str) -> None:
+    [finding] = account.judge_functions(FunctionFacts(errors={"f": number}, throttles={}))
+    assert says in finding.what
 
 
 values = st.lists(st.floats(0, 1e5), max_size=5)

@@ -57,6 +57,48 @@ def test_a_shell_that_knows_the_emulator(monkeypatch: pytest.MonkeyPatch, folder
     assert (found.endpoint_url, found.region) == ("http://127.0.0.1:8081", "eu-west-1")
 
 
+@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:22101", "http://localhost:8080", "http://127.0.0.1"])
+def test_a_shell_that_knows_the_emulator_of_another_port(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, endpoint: str
+) -> None:
+    """Commands would reach another stack than the URL names."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
+    with pytest.raises(NoCredentials, match=f"{endpoint}, which is not of this port"):
+        find_credentials(HERE, folder=folder)
+
+
+@pytest.mark.parametrize("url", [AWS_URL, "https://me:secret@delayer.example.com"])
+def test_a_shell_that_knows_an_emulator_operates_nothing_elsewhere(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:8081")
+    with pytest.raises(NoCredentials, match="unset AWS_ENDPOINT_URL") as refused:
+        find_credentials(url)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", [HERE, ""])
+@pytest.mark.parametrize("of_an_account", ["AWS_PROFILE", "AWS_SESSION_TOKEN", "profile", "no keys"])
+def test_credentials_of_an_account_are_not_used_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, url: str, of_an_account: str
+) -> None:
+    """What listens there would see what is signed with them."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:8081")
+    profile = "work" if of_an_account == "profile" else ""
+    if of_an_account.startswith("AWS_"):
+        monkeypatch.setenv(of_an_account, "work")
+    elif not profile:
+        monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    with pytest.raises(NoCredentials, match=r"credentials of an account are not used.*aws\.env"):
+        find_credentials(url, folder=folder, profile=profile)
+
+
+def test_an_endpoint_of_one_service_does_not_lead_them_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", "http://127.0.0.1:8081")
+    found = find_credentials(AWS_URL)
+    assert found.client("sqs").meta.endpoint_url.endswith(".amazonaws.com")
+    with pytest.raises(NoCredentials, match=r"lambda to http://127\.0\.0\.1:8081"):
+        found.client("lambda")
+
+
 def test_on_aws_they_are_those_of_boto3(folder: Path) -> None:
     found = find_credentials(AWS_URL, folder=folder)
     keys = found.session.get_credentials()

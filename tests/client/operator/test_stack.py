@@ -7,7 +7,13 @@ from typing import Any
 import boto3
 import pytest
 from attrs import define, evolve, field
-from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
+from botocore.exceptions import (
+    ClientError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ReadTimeoutError,
+    SSOTokenLoadError,
+)
 
 from delayer.core.schedule.instants import SECOND
 from delayer.use_cases.recovery.commands import respond
@@ -105,6 +111,56 @@ def test_a_stack_that_is_not_there_and_one_that_may_not_be_read() -> None:
         _ = with_error("ExpiredToken").outputs
 
 
+# ------------------------------------------------------------ before something is changed
+
+
+CHANGES: list[Any] = [
+    pytest.param(lambda stack: stack.flow.suspend(owner="ann", reason="moved"), id="suspend"),
+    pytest.param(lambda stack: stack.dead_letters.redrive("failed/1"), id="redrive"),
+    pytest.param(lambda stack: stack.dead_letters.discard_many(Where(reason="HTTP 503")), id="discard"),
+    pytest.param(lambda stack: stack.owner_policies.set({}, "ann"), id="set"),
+]
+
+
+def operated(functions: Lambda, url: str, answers: Any = None) -> OperatorStack:
+    """The stack that serves https://abc.execute-api.eu-west-1.amazonaws.com, called by this URL."""
+    aws = a_stack(well().under({"answers": answers or {}})).aws
+    aws.clients["lambda", False] = functions
+    return OperatorStack(aws, "delayer", url)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_another_stack_than_that_of_the_url_is_not_changed(functions: Lambda, change: Any) -> None:
+    stack = operated(functions, "https://other.execute-api.eu-west-1.amazonaws.com")
+    with pytest.raises(NoStack, match=r"serves https://abc.*, not https://other"):
+        change(stack)
+    assert functions.names == []
+    assert stack.flow.list()["suspensions"] == [], "who only looks needs no permission to read the stack"
+
+
+@pytest.mark.parametrize(
+    ("url", "code", "says"),
+    [
+        ("https://abc.execute-api.eu-west-1.amazonaws.com/", "", ""),
+        ("https://ABC.execute-api.eu-west-1.amazonaws.com", "", ""),
+        ("", "", ""),
+        ("https://me:secret@delayer.example.com", "", "https://delayer.example.com leads to it cannot be seen"),
+        ("https://other.execute-api.eu-west-1.amazonaws.com", "AccessDenied", "cloudformation:DescribeStacks"),
+    ],
+)
+def test_what_cannot_be_known_is_said_once(
+    functions: Lambda, caplog: pytest.LogCaptureFixture, url: str, code: str, says: str
+) -> None:
+    """Who may only invoke one operator's function can use it all the same."""
+    refused = {"cloudformation.DescribeStacks": {"Error": {"Code": code, "Message": "no"}}} if code else {}
+    stack = operated(functions, url, refused)
+    for _ in range(2):
+        assert "changed" in stack.flow.suspend(owner="ann", reason="moved")
+    assert len(caplog.messages) == bool(says)
+    assert says in caplog.text
+    assert "secret" not in caplog.text
+
+
 # ------------------------------------------------------------ its functions
 
 
@@ -116,6 +172,8 @@ def test_a_stack_that_is_not_there_and_one_that_may_not_be_read() -> None:
         (ClientError({"Error": {"Code": "ExpiredTokenException"}}, "Invoke"), NoCredentials, "Sign in again"),
         (ClientError({"Error": {"Code": "TooManyRequestsException"}}, "Invoke"), Interrupted, "TooManyRequests"),
         (ReadTimeoutError(endpoint_url="x"), Interrupted, "Read timeout"),
+        (ClientError({"Error": {"Code": "ServiceException"}}, "Invoke"), Interrupted, "ServiceException"),
+        (SSOTokenLoadError(error_msg="expired"), NoCredentials, r"Sign in again \(aws sso login\)"),
         (EndpointConnectionError(endpoint_url="x"), OperatorError, "connect"),
         (NoCredentialsError(), NoCredentials, "Unable to locate credentials"),
         ("Task timed out", Interrupted, "mine-operator-flow failed: Task timed out"),
@@ -128,6 +186,29 @@ def test_what_can_go_wrong(
     functions.problem = problem
     with pytest.raises(kind, match=says):
         stack.flow.list()
+
+
+@pytest.mark.parametrize(
+    ("status", "is_over_soon"), [(400, False), (413, False), (429, True), (500, True), (503, True)]
+)
+def test_what_aws_refuses_each_time_is_not_tried_again(
+    stack: OperatorStack, functions: Lambda, status: int, is_over_soon: bool
+) -> None:
+    answer: Any = {"Error": {"Code": "SomeException"}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    functions.problem = ClientError(answer, "Invoke")
+    with pytest.raises(OperatorError, match="SomeException") as refused:
+        stack.flow.list()
+    assert isinstance(refused.value, Interrupted) is is_over_soon
+
+
+@pytest.mark.parametrize("content", [None, [], {"message": "hello"}], ids=str)
+def test_another_function_of_this_name(
+    stack: OperatorStack, monkeypatch: pytest.MonkeyPatch, functions: Lambda, content: Any
+) -> None:
+    monkeypatch.setattr(Lambda, "answer", lambda *_: content)
+    with pytest.raises(OperatorError, match="does not answer as an operator's function does"):
+        stack.flow.list()
+    assert functions.names == ["mine-operator-flow"]
 
 
 def test_what_the_function_refuses_is_said_in_its_words(stack: OperatorStack) -> None:
@@ -175,7 +256,8 @@ def test_many_are_counted_and_then_redriven(stack: OperatorStack, functions: Lam
 
 def test_a_run_that_fails_too_often_says_how_far_it_came(stack: OperatorStack, functions: Lambda) -> None:
     stored(functions.world, 200)
-    bulk = stack.dead_letters.many("redrive", Where(), sleep=lambda _: None)
+    everything = Where(everything=True)
+    bulk = stack.dead_letters.many("redrive", everything, sleep=lambda _: None)
     steps = bulk.steps()
     next(steps)
     functions.problem = "Task timed out"
@@ -183,8 +265,31 @@ def test_a_run_that_fails_too_often_says_how_far_it_came(stack: OperatorStack, f
         list(steps)
     assert unfinished.value.result.after
     functions.problem = ""
-    rest = stack.dead_letters.many("redrive", Where(), after=unfinished.value.result.after)()
+    assert unfinished.value.result.is_least, "a call that was not answered may have done more"
+    rest = stack.dead_letters.many("redrive", everything, after=unfinished.value.result.after)()
+    assert not rest.is_least
     assert unfinished.value.result.done + rest.done == 200
+
+
+def test_what_only_counts_counts_exactly(stack: OperatorStack, functions: Lambda) -> None:
+    """After an interruption, too: it changes nothing, so the same ones are counted again."""
+    stored(functions.world, 2)
+    functions.problem = "Task timed out"
+
+    def over_soon(_: float) -> None:
+        functions.problem = ""
+
+    counted = stack.dead_letters.many("redrive", Where(everything=True), dry_run=True, sleep=over_soon)()
+    assert (counted.matched, counted.is_least) == (2, False)
+
+
+def test_conditions_that_are_all_empty_do_not_mean_everything() -> None:
+    with pytest.raises(ValueError, match="everything=True"):
+        Where()
+    with pytest.raises(ValueError, match="everything=True"):
+        Where(reason="", owner="", until="")
+    assert Where(everything=True).as_sent() == {}
+    assert Where(everything=True, owner="ann").as_sent() == {"owner": "ann"}
 
 
 def test_flow_from_suspension_to_release(stack: OperatorStack) -> None:

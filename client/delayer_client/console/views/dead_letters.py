@@ -136,7 +136,7 @@ def _where(form: Mapping[str, str]) -> dict[str, str]:
 def _of(where: Mapping[str, str]) -> Any:
     from delayer_client.operator import Where
 
-    return Where(**where)
+    return Where(**where, everything=not any(where.values()))  # the page has counted them, and said how many
 
 
 def _command(request: Request) -> Any:

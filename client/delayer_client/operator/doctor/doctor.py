@@ -117,8 +117,10 @@ class Doctor:
         """Look at everything. Never raises for what it cannot see. `on_progress` gets each area as it begins."""
         progress = on_progress or (lambda _: None)
         progress("api")
-        facts = api.look(self.api_url, self.stack, self.token, self.owner)
-        findings = list(of_api.judge(facts))
+        facts = seen("execute-api:Invoke", lambda: api.look(self.api_url, self.stack, self.token, self.owner))
+        findings = list(unseen.judge(facts, "api"))
+        if not isinstance(facts, Unseen):
+            findings += of_api.judge(facts)
         if self.stack is None:
             return [*findings, *unseen.judge(Unseen(why=self.why_no_stack), "all else")]
         return findings + examine_stack(self.stack, corrected(datetime.now(UTC), facts), progress)
@@ -134,14 +136,19 @@ def examine_stack(
         facts = seen(area.permission, partial(area.look, stack, now))
         found = list(unseen.judge(facts, area.name))
         if not isinstance(facts, Unseen):
-            found += area.judge(facts, now)
+            judged = seen(area.permission, partial(_judged, area, facts, now))
+            found += unseen.judge(judged, area.name) if isinstance(judged, Unseen) else judged
         findings += found
         if area.name == STACK and any(one.code == unseen.NOT_SEEN.code for one in found):
             break
     return findings
 
 
-def corrected(now: datetime, facts: ApiFacts) -> datetime:
+def _judged(area: Area, facts: object, now: datetime) -> list[Finding]:
+    return list(area.judge(facts, now))
+
+
+def corrected(now: datetime, facts: ApiFacts | Unseen) -> datetime:
     """By the clock of the API, for those of AWS wrote the times that are looked at. Its header shows whole seconds."""
-    ahead = facts.answer.ahead_seconds
+    ahead = None if isinstance(facts, Unseen) else facts.answer.ahead_seconds
     return now + timedelta(seconds=ahead) if ahead is not None and abs(ahead) >= of_api.FAR_OFF else now

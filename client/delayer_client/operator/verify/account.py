@@ -74,6 +74,8 @@ class Account:
             FunctionName=f"{self.stack}-operator-dead-letters", Payload=json.dumps(command)
         )
         content = json.loads(answer["Payload"].read() or "null")
+        if not isinstance(content, dict):
+            raise ValueError(f"operator-dead-letters does not answer as it should: {str(content)[:200]}")
         if "FunctionError" in answer or not content.get("ok"):
             raise ValueError(f"operator-dead-letters: {content.get('error') or content}")
         result: dict[str, Any] = content["result"]

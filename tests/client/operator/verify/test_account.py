@@ -1,5 +1,6 @@
 """What is read of the stack and its canary, from AWS as moto plays it."""
 
+import io
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -72,6 +73,19 @@ def test_the_stack_is_read(account: Account) -> None:
     account.read("https://abc.execute-api.us-east-1.amazonaws.com")
     assert account.setting("DelayerPeriod", "840") == "60"
     assert account.setting("HandoverLead", "500") == "500"
+
+
+@pytest.mark.parametrize("content", ["", "null", "[]"])
+def test_an_answer_that_is_none(account: Account, content: str) -> None:
+    """Of another function of this name, or of one that broke off: a sentence, which a part of the run can show."""
+
+    class Silent:
+        def invoke(self, **_: object) -> dict[str, Any]:
+            return {"Payload": io.BytesIO(content.encode())}
+
+    account.aws.clients["lambda", True] = Silent()
+    with pytest.raises(ValueError, match="operator-dead-letters does not answer as it should"):
+        account.operate({"command": "list"})
 
 
 def test_what_the_account_allows(account: Account) -> None:

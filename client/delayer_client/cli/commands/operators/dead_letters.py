@@ -221,7 +221,7 @@ def _add_bulk(letters: typer.Typer, what: Literal["redrive", "discard"], text: s
         if key:
             one(session, what, key)
         else:
-            selected = where(session, **conditions)
+            selected = where(session, **conditions, everything=everything)
             many(session, what, selected, dry_run=dry_run, per_second=per_second, yes=yes)
 
     run.__doc__, run.__name__ = text, what

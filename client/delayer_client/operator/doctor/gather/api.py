@@ -11,7 +11,8 @@ import httpx
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 
-from delayer_client.operator.credentials import is_here
+from delayer_client.operator.calls import asking
+from delayer_client.operator.credentials import is_here, without_user_info
 from delayer_client.operator.doctor.facts import Answer, ApiFacts, Caller, Unseen
 from delayer_client.operator.doctor.gather.seeing import seen
 from delayer_client.operator.errors import OperatorError
@@ -45,18 +46,24 @@ def _authorization(stack: OperatorStack | None) -> tuple[str, str]:
 
 def _shown(url: str, stack: OperatorStack | None, token: str, authorization: str) -> tuple[dict[str, str], str]:
     """The headers that say who calls: a token if there is one; signed if the stack wants it, or may want it."""
+    if token and not url.lower().startswith("https://") and not is_here(url):
+        raise OperatorError(
+            f"the token was not sent, for {without_user_info(url)} is not encrypted and anybody on the way could read "
+            "it. Give the address that begins with https://"
+        )
     if token:
         return {"Authorization": f"Bearer {token}"}, "token"
     credentials = stack.aws.session.get_credentials() if stack else None
     if stack is None or credentials is None or stack.is_local or authorization in ("NONE", "JWT"):
         return {}, "nothing"
     request = AWSRequest(method="GET", url=url + PATH)
-    SigV4Auth(credentials.get_frozen_credentials(), "execute-api", stack.region).add_auth(request)
+    with asking("execute-api:Invoke"):  # a login is read now, and may have expired
+        SigV4Auth(credentials.get_frozen_credentials(), "execute-api", stack.region).add_auth(request)
     return dict(request.headers.items()), "signature"
 
 
 def _asked(url: str, headers: Mapping[str, str], shown_with: str) -> Answer:
-    began, wall = time.monotonic(), time.time()
+    began, wall, shown_url = time.monotonic(), time.time(), without_user_info(url)
     try:
         response = httpx.get(
             url + PATH,
@@ -66,10 +73,10 @@ def _asked(url: str, headers: Mapping[str, str], shown_with: str) -> Answer:
             trust_env=not is_here(url),  # no proxy leads back to this machine
         )
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        return Answer(url=url, status=0, shown_with=shown_with, error=str(error) or type(error).__name__)
+        return Answer(url=shown_url, status=0, shown_with=shown_with, error=str(error) or type(error).__name__)
     took = time.monotonic() - began
     return Answer(
-        url=url,
+        url=shown_url,
         status=response.status_code,
         shown_with=shown_with,
         body=_object(response.content),

@@ -21,3 +21,5 @@ def seen(permission: str, look: Callable[[], T]) -> Seen[T]:
         return Unseen(why=str(error), permission=error.permission)
     except (OperatorError, ClientError, BotoCoreError) as error:
         return Unseen(why=str(error))
+    except Exception as error:  # noqa: BLE001 - a stack of another version has other outputs and answers
+        return Unseen(why=f"what was answered is not as expected ({error!r:.200}); is the stack of another version?")

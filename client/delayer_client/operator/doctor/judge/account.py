@@ -98,12 +98,13 @@ def judge(facts: AccountFacts) -> Iterator[Finding]:
 
 def judge_functions(facts: FunctionFacts) -> Iterator[Finding]:
     """One row for each function that failed or was throttled."""
-    yield from _rows(FAIL, facts.errors, "ended with an error")
-    yield from _rows(THROTTLED, facts.throttles, "were refused by Lambda")
+    yield from _rows(FAIL, facts.errors, "ended with an error", "ended with an error")
+    yield from _rows(THROTTLED, facts.throttles, "was refused by Lambda", "were refused by Lambda")
     if not facts.errors and not facts.throttles:
         yield WELL("No function failed or was throttled in the last quarter of an hour.")
 
 
-def _rows(entry: Entry, counts: Mapping[str, float], what: str) -> Iterator[Finding]:
+def _rows(entry: Entry, counts: Mapping[str, float], one: str, many: str) -> Iterator[Finding]:
     for name, number in sorted(counts.items(), key=lambda item: -item[1]):
-        yield entry(f"{number:,.0f} invocations of {name} {what}.", about=name, number=number)
+        what = f"1 invocation of {name} {one}." if number == 1 else f"{number:,.0f} invocations of {name} {many}."
+        yield entry(what, about=name, number=number)

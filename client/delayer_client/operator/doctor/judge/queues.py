@@ -64,7 +64,7 @@ TOO_OLD: Final = Entry(
     severity=Severity.WARNING,
     area=AREA,
     means="The oldest message of a queue is older than its alarm allows.",
-    do="With many messages raise the concurrency; with few find them in the log of the function, for they come back.",
+    do="If many messages wait, raise the concurrency. If only a few, read in the log of the function why they fail.",
     link="runbook.md#delayerqueueoldalarm-executorqueueoldalarm",
 )
 ENTRIES: Final = (DRAINED, DEAD, SUSPECTS, TOO_DEEP, TOO_OLD)

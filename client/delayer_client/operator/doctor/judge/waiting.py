@@ -1,5 +1,6 @@
 """What waits for a person: dead letters, and what is due but may not fire."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -9,6 +10,8 @@ from delayer_client.operator.doctor.finding import Finding, Severity
 
 AREA: Final = "dead letters"
 FLOW: Final = "flow"
+SHOWN: Final = 20  # reasons among the figures
+LONGEST: Final = 200  # characters of a reason
 BOOKED: Final = 900  # seconds: longer than the delayer queue holds a message
 
 NONE: Final = Entry(code="no-dead-letters", severity=Severity.OK, area=AREA, means="The dead-letter store is empty.")
@@ -16,7 +19,7 @@ WAIT: Final = Entry(
     code="dead-letters-wait",
     severity=Severity.WARNING,
     area=AREA,
-    means="Schedules have become dead letters: they are malformed, or their function dies of them. They wait for you.",
+    means="Schedules have become dead letters: malformed ones, or such that crash their function. They wait for you.",
     do="Read the reasons, remove the cause, then redrive or discard them.",
     link="runbook.md#deadletteredalarm",
 )
@@ -59,7 +62,7 @@ BOOKED_UP: Final = Entry(
     code="limit-booked-up",
     severity=Severity.WARNING,
     area=FLOW,
-    means="More comes for a limited target than its rate allows: who comes now waits for a quarter of an hour or more.",
+    means="More comes for a limited target than its rate allows: a new schedule waits for fifteen minutes or more.",
     do="Raise the limit, or have less scheduled for this target.",
     link="flow.md#limits",
 )
@@ -83,13 +86,21 @@ def judge_dead_letters(facts: StoredFacts) -> Iterator[Finding]:
         often = max(reasons, key=lambda reason: reasons[reason])
         number = sum(reasons.values())
         yield BY_PREFIX[prefix](
-            f"Under {prefix} are {more}{number:,}; most often: {often[:200]}",
+            f"Under {prefix} are {more}{number:,}; most often: {often[:LONGEST]}",
             about=prefix,
             number=number,
-            reasons=dict(reasons),
+            reasons=_most_frequent(reasons),
         )
     if not filled:
         yield NONE("The dead-letter store is empty.")
+
+
+def _most_frequent(reasons: Mapping[str, int]) -> dict[str, int]:
+    """The first of them, each cut: a reason may quote whole answers. What becomes the same is counted together."""
+    cut: Counter[str] = Counter()
+    for reason in sorted(reasons, key=lambda reason: -reasons[reason])[:SHOWN]:
+        cut[reason[:LONGEST]] += reasons[reason]
+    return dict(cut)
 
 
 def judge_flow(listed: Mapping[str, Any]) -> Iterator[Finding]:
@@ -107,7 +118,7 @@ def judge_flow(listed: Mapping[str, Any]) -> Iterator[Finding]:
         ),
         *(
             BOOKED_UP(
-                f"Who comes now for {_party(one)} waits {one['bookedSeconds'] // 60:,} minutes.",
+                f"A new schedule for {_party(one)} waits {one['bookedSeconds'] // 60:,} minutes.",
                 about=_party(one),
                 **one,
             )
