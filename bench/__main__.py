@@ -11,8 +11,8 @@ from bench.peers.run import measure_peers
 from bench.report.figures import write_json
 from bench.report.tables import show
 from bench.run import measure
+from local.command.interrupts import interrupt
 from local.command.progress import console
-from local.command.run import interrupt
 from local.errors import EmulatorError
 
 

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from bench.profile.options import parse
 from bench.profile.run import Profile, measure
+from local.command.interrupts import interrupt
 from local.command.progress import console
-from local.command.run import interrupt
 from local.errors import EmulatorError
 
 

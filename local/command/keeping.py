@@ -1,11 +1,15 @@
 """What the command prints about a state that is kept: what it begins with, and what its end has saved."""
 
+from typing import Final
+
 from local.keeping.beginning import Beginning, Choice, clock, schedules
 from local.keeping.saved import FILE
 from local.project import PROJECT
 from local.stack.emulated_stack import EmulatedStack
 from local.stack.keeper import Saved
 from local.stack.process import STATE
+
+NOT_SAVED: Final = "Stopped before its state was saved. The next start with KEEP=1 says what is lost."
 
 
 def begun(stack: EmulatedStack) -> str:
@@ -26,9 +30,9 @@ def beginning_with(beginning: Beginning) -> str:
 
 
 def interrupted(keep: Choice | None) -> str:
-    """What a run says that was interrupted and has saved nothing, or not to its end."""
+    """What a run says that was interrupted and had nothing to save."""
     if keep:
-        return "Stopped before its state was saved. The next start with KEEP=1 says what is lost."
+        return "Stopped before anything had begun. Nothing is lost: what was saved before is as it was."
     return "Stopped. Nothing was saved."
 
 

@@ -1,14 +1,13 @@
 """Runs the stack until Ctrl-C: starts it, demonstrates it, explains it, and shows the requests that arrive."""
 
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 
 from local.command import keeping, messages, options
 from local.command.demonstration import demonstrate, obstacle_in
+from local.command.interrupts import Interrupts
+from local.command.output import allow_unread
 from local.command.progress import console, step
 from local.errors import EmulatorError
 from local.printable import printable
@@ -22,51 +21,47 @@ from local.stack.process import STATE
 
 def main() -> int:
     """Run until interrupted. 0 after Ctrl-C; 1 with a sentence if something failed, or if a state was not saved."""
-    on_interrupts(interrupt)
+    interrupts = Interrupts()
+    interrupts.install()
     keep = None
     try:
         given = options.parse()
         keep = given.keep
-        run(given)
+        run(given, interrupts)
     except EmulatorError as error:
         print(printable(str(error)), file=sys.stderr)  # it may quote what a request or a function has said
         return 1
     except KeyboardInterrupt:
+        allow_unread()
         print(f"\n{keeping.interrupted(keep)}")
-        return 1 if keep else 0
+    except BrokenPipeError:  # nobody reads any more, as with `| head`
+        allow_unread()
+        return 1
     return 0
 
 
-def on_interrupts(handler: Callable[[int, FrameType | None], None]) -> None:
-    """What Ctrl-C does, and what SIGTERM does."""
-    for number in (signal.SIGTERM, signal.SIGINT):  # a shell lets its background jobs ignore SIGINT
-        signal.signal(number, handler)
-
-
-def interrupt(_signal_number: int, _frame: FrameType | None) -> None:
-    """End on SIGTERM in the same way as on SIGINT."""
-    raise KeyboardInterrupt
-
-
-def run(given: options.Options) -> None:
-    """Start, demonstrate, explain, serve."""
+def run(given: options.Options, interrupts: Interrupts) -> None:
+    """Start, and serve. However that ends, the state is saved if it is kept, and no process is left behind."""
     refuse_used(given.port)
     refuse_used(given.port + 2)
-    with (
-        Receiver(given.port + 2) as receiver,
-        EmulatedStack(given.port, given.parameters, progress=step, starts_functions=False, keep=given.keep) as stack,
-        saved_at_the_end(stack),
-    ):
-        if note := keeping.begun(stack):
-            print(note)
-        obstacle = obstacle_in(given.parameters)
-        signatures = Signatures(stack.api_url)
-        if given.demonstrates and not obstacle and not restores(stack):
-            show_demonstration(stack, receiver, signatures)
-        shown = len(receiver.requests)
-        print(messages.explanation(stack, receiver, obstacle), flush=True)
-        stack.start_functions()
-        serve(stack, receiver, signatures, shown)
+    stack = EmulatedStack(given.port, given.parameters, progress=step, starts_functions=False, keep=given.keep)
+    with Receiver(given.port + 2) as receiver, ended(stack), saved_at_the_end(stack, interrupts):
+        stack.start()
+        introduce(given, stack, receiver)
+
+
+def introduce(given: options.Options, stack: EmulatedStack, receiver: Receiver) -> None:
+    """Demonstrate, explain, serve."""
+    if note := keeping.begun(stack):
+        print(note)
+    obstacle = obstacle_in(given.parameters)
+    signatures = Signatures(stack.api_url)
+    if given.demonstrates and not obstacle and not restores(stack):
+        show_demonstration(stack, receiver, signatures)
+    shown = len(receiver.requests)
+    print(messages.explanation(stack, receiver, obstacle), flush=True)
+    stack.start_functions()
+    serve(stack, receiver, signatures, shown)
 
 
 def restores(stack: EmulatedStack) -> bool:
@@ -75,33 +70,45 @@ def restores(stack: EmulatedStack) -> bool:
 
 
 @contextmanager
-def saved_at_the_end(stack: EmulatedStack) -> Iterator[None]:
-    """Save the state however the run ends, as long as the emulator is there. Nothing for a stack that keeps none."""
+def ended(stack: EmulatedStack) -> Iterator[None]:
+    """End its processes."""
     try:
         yield
-    except KeyboardInterrupt:
-        if stack.keep is None:
+    finally:
+        stack.stop()
+
+
+@contextmanager
+def saved_at_the_end(stack: EmulatedStack, interrupts: Interrupts) -> Iterator[None]:
+    """Save the state however the run ends, as soon as it has begun anything, and as long as the emulator is there."""
+    interrupts.keeps = stack.keep is not None
+    try:
+        yield
+    except BaseException as error:
+        interrupts.has_ended = True
+        wanted = isinstance(error, KeyboardInterrupt)
+        if not stack.has_begun:
             raise
-        save(stack)
-    except EmulatorError:
-        if stack.keep and stack.process.is_running():
-            save(stack)
-        raise
+        if stack.process.is_running():
+            save(stack, interrupts)
+        elif wanted:
+            raise EmulatorError(keeping.NOT_SAVED) from None
+        if not wanted:
+            raise
 
 
-def save(stack: EmulatedStack) -> None:
-    """Bring it to rest, save, and say what was saved. A second Ctrl-C ends the waiting, a third one the saving."""
-    hurry = threading.Event()
+def save(stack: EmulatedStack, interrupts: Interrupts) -> None:
+    """Bring it to rest, save, and say what was saved, if somebody reads it.
 
-    def again(number: int, frame: FrameType | None) -> None:
-        if hurry.is_set():
-            interrupt(number, frame)
-        hurry.set()
-
-    on_interrupts(again)
-    print()
-    with step("Finishing what is under way (Ctrl-C: without waiting)"):
-        saved = stack.save(hurry.is_set)
+    A second Ctrl-C ends the waiting, a third one the saving.
+    """
+    try:
+        allow_unread()
+        print()
+        with step("Finishing what is under way (Ctrl-C: without waiting)"):
+            saved = stack.save(interrupts.hurry.is_set)
+    except KeyboardInterrupt:
+        raise EmulatorError(keeping.NOT_SAVED) from None
     print(keeping.ended(saved, str(stack.folder.relative_to(PROJECT) / STATE)))
 
 

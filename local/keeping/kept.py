@@ -23,6 +23,7 @@ class KeptState:
         self.signs = marker.SignsOfLife(folder)
         self.beginning = Beginning()
         self.stack = str(uuid.uuid4())
+        self.has_begun = False  # whether this run may have done what cannot be undone
 
     def begin(self, keep: Choice) -> Beginning:
         """Decide what this run begins with. EmulatorError if that is for the user to decide."""
@@ -33,6 +34,7 @@ class KeptState:
 
     def mark(self) -> None:
         """Before the run does the first thing that cannot be undone."""
+        self.has_begun = True
         marker.put(self.folder, marker.Marker(run=self.run, pid=os.getpid(), began_at=int(time.time())))
         self.signs.start()
 

@@ -130,6 +130,11 @@ class EmulatedStack:
         for expiry in self.expiries:
             expiry.start()
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is something to save: it keeps its state, and has begun what cannot be undone."""
+        return self.keeper is not None and self.keeper.kept.has_begun
+
     def save(self, hurry: Callable[[], bool] = lambda: False) -> Saved:
         """Bring the stack to rest and save its state; only `stop` may follow. `hurry` says not to wait any longer."""
         if self.keeper is None:

@@ -10,7 +10,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from delayer.ports.unavailable import Unavailable
-from local.command.run import interrupt
+from local.command.interrupts import interrupt
 from operate.restore.copying import WrongTable
 from operate.restore.options import parse
 from operate.restore.pausing import NotPaused

@@ -4,8 +4,8 @@ import signal
 import sys
 
 from delayer_client.operator.verify import Verification
+from local.command.interrupts import interrupt
 from local.command.progress import console, step
-from local.command.run import interrupt
 from operate.verify.options import parse
 from operate.verify.tables import show
 

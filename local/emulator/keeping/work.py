@@ -49,9 +49,9 @@ class Work:
         self.begins = self.reads = False
 
     def rest(self) -> None:
-        """Begin nothing any more, but for what is in the streams."""
+        """Begin nothing any more, but for what is in the streams; also if it was never released."""
         with self.turn:
-            self.begins = False
+            self.begins, self.reads = False, True
 
     def release(self) -> None:
         """Begin."""

@@ -1,6 +1,7 @@
 """`make local KEEP=1` as a user has it: Ctrl-C saves, a kill does not, and what cannot be used is refused."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -87,3 +88,30 @@ def test_ctrl_c_saves_and_a_kill_says_what_it_has_lost(port: int) -> None:
     code, text = without.end(signal.SIGTERM)
     assert (code, "Stopped. Nothing was saved." in text) == (0, True)
     assert file.read_bytes() == before
+
+
+def test_a_pipe_that_has_ended_takes_nothing_with_it(port: int) -> None:
+    """Ctrl-C in `make local KEEP=1 | tee log` ends `tee`, too."""
+    run = Run(port, "--keep")
+    run.until("a kill saves nothing")
+    assert run.process.stdout
+    run.process.stdout.close()
+    run.process.send_signal(signal.SIGINT)
+    assert run.process.wait(SECONDS) == 0
+    assert {one.name for one in state_of(port).iterdir()} == {"lock", "saved.json"}
+
+
+def test_a_terminal_that_is_closed_takes_nothing_with_it(port: int) -> None:
+    """Its hangup comes twice: from the system and from the shell. What is printed then is an error."""
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "local", "--port", str(port), "--no-demo", "--keep"]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=theirs, stdout=theirs, stderr=theirs, env={})
+    os.close(theirs)
+    shown = b""
+    while b"a kill saves nothing" not in shown:
+        shown += os.read(ours, 1 << 16)
+    os.close(ours)
+    process.send_signal(signal.SIGHUP)
+    process.send_signal(signal.SIGHUP)
+    process.wait(SECONDS)
+    assert {one.name for one in state_of(port).iterdir()} == {"lock", "saved.json"}

@@ -5,6 +5,7 @@ from contextlib import nullcontext
 import pytest
 
 from local.command import run
+from local.command.interrupts import Interrupts
 from local.command.options import Options
 from local.stack.emulated_stack import EmulatedStack
 
@@ -12,13 +13,13 @@ from local.stack.emulated_stack import EmulatedStack
 def run_with(monkeypatch: pytest.MonkeyPatch, parameters: dict[str, str]) -> list[str]:
     """What was done after the start, when the command is given these template parameters."""
     done: list[str] = []
-    monkeypatch.setattr(run, "EmulatedStack", lambda *_, **__: nullcontext(EmulatedStack(8080)))
+    monkeypatch.setattr(EmulatedStack, "start", lambda _self: None)
     monkeypatch.setattr(run, "Receiver", lambda _port: nullcontext(Named()))
     monkeypatch.setattr(run, "refuse_used", lambda _port: None)
     monkeypatch.setattr(run, "show_demonstration", lambda *_: done.append("demonstrated"))
     monkeypatch.setattr(EmulatedStack, "start_functions", lambda _self: done.append("started the functions"))
     monkeypatch.setattr(run, "serve", lambda *_: done.append("served"))
-    run.run(Options(port=8080, parameters=parameters, demonstrates=True))
+    run.run(Options(port=8080, parameters=parameters, demonstrates=True), Interrupts())
     return done
 
 
