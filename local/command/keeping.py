@@ -3,6 +3,7 @@
 from typing import Final
 
 from local.keeping.beginning import Beginning, Choice, clock, schedules
+from local.keeping.commands import command
 from local.keeping.saved import FILE
 from local.project import PROJECT
 from local.stack.emulated_stack import EmulatedStack
@@ -42,5 +43,5 @@ def ended(saved: Saved, folder: str) -> str:
     if saved.left:
         left = ", ".join(f"{count} {name}" for name, count in saved.left.items())
         lines.append(f"Not waited for: {left}. Stream records are saved, too; what ran is repeated, as after a crash.")
-    lines.append("Start it again with KEEP=1, on the same port.")
+    lines.append(f"Start it again with `{command('1', saved.manifest.port)}`.")
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from pathlib import Path
 from attrs import field, frozen
 
 from local.errors import EmulatorError
+from local.keeping.commands import command, on_another
 from local.keeping.manifest import Manifest, version_of_delayer
 from local.keeping.marker import Killed, killed_in
 from local.keeping.saved import manifest_in
@@ -54,24 +55,26 @@ def found_in(folder: Path) -> Found:
 def decide(found: Found, keep: Choice, port: int, parameters: Mapping[str, str]) -> Beginning:
     """What to begin with. EmulatorError, with the ways to go on, if that is for the user to decide."""
     if found.killed and keep is Choice.CLEAN:
-        return after_a_kill(found, found.killed)
+        return after_a_kill(found, found.killed, port)
     if keep is Choice.NEW or not (found.saved or found.refusal):
         return Beginning(notes=(lost(found.killed),) if found.killed else ())
     if found.saved is None:
-        raise EmulatorError(f"The state in {found.folder} cannot be used: {found.refusal}. {ways_on(found.folder)}")
+        raise EmulatorError(
+            f"The state in {found.folder} cannot be used: {found.refusal}. {ways_on(found.folder, port)}"
+        )
     if found.saved.port != port:
-        reason = f"it was saved on port {found.saved.port}, which the addresses of its queues have"
-        raise EmulatorError(f"The state in {found.folder} cannot be used: {reason}. {ways_on(found.folder)}")
+        reason = f"it was saved on port {found.saved.port}, and the addresses of its queues contain that port"
+        raise EmulatorError(f"The state in {found.folder} cannot be used: {reason}. {ways_on(found.folder, port)}")
     notes = [again(found.killed, found.saved)] if found.killed else []
     if found.saved.delayer != version_of_delayer():
         notes.append(
             f"Delayer {found.saved.delayer} has saved the state; this version reads all that older ones wrote."
         )
-    notes += [f"Another parameter than before: {change}." for change in changes(found.saved.parameters, parameters)]
+    notes += [f"A parameter has changed: {change}." for change in changes(found.saved.parameters, parameters)]
     return Beginning(restored=found.saved, notes=tuple(notes))
 
 
-def after_a_kill(found: Found, killed: Killed) -> Beginning:
+def after_a_kill(found: Found, killed: Killed, port: int) -> Beginning:
     """With an older state the user has to choose: taken, it would fire again what has fired since."""
     if not (found.saved or found.refusal):
         return Beginning(notes=(lost(killed),))
@@ -80,7 +83,8 @@ def after_a_kill(found: Found, killed: Killed) -> Beginning:
         which = f" of {clock(found.saved.saved_at)}, with {schedules(found.saved.waiting)},"
     raise EmulatorError(
         f"{lost(killed)} The state{which} from before it is still there, but what has fired since then would fire "
-        "again. Choose: `make local KEEP=old` begins with it all the same, `make local KEEP=new` begins with nothing."
+        f"again. Choose: `{command('old', port)}` begins with it all the same, `{command('new', port)}` begins with "
+        "nothing."
     )
 
 
@@ -97,11 +101,11 @@ def again(killed: Killed, saved: Manifest) -> str:
     return f"{lost(killed)} What has fired since {clock(saved.saved_at)} fires again."
 
 
-def ways_on(folder: Path) -> str:
+def ways_on(folder: Path, port: int) -> str:
     """What the user can do about a state that is refused."""
     return (
-        "It was left as it is. Use another port (`make local KEEP=1 PORT=9090`), go back to the version that has saved "
-        f"it, or begin with nothing (`make local KEEP=new`, which replaces {folder} at its end)."
+        f"It was left as it is. Use another port (`{on_another(port)}`), go back to the version that has saved "
+        f"it, or begin with nothing (`{command('new', port)}`, which replaces {folder} at its end)."
     )
 
 
@@ -109,7 +113,7 @@ def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """The parameters that are given otherwise, in words."""
     names = sorted(before.keys() | now.keys())
     return [
-        f"{name} is {now.get(name, 'the default')}, it was {before.get(name, 'the default')}"
+        f"{name} is now {now.get(name, 'the default')}, and was {before.get(name, 'the default')}"
         for name in names
         if before.get(name) != now.get(name)
     ]

@@ -19,7 +19,7 @@ class KeptState:
         self.port = port
         self.parameters = parameters
         self.run = str(uuid.uuid4())
-        self.lock = marker.Lock.take(folder)
+        self.lock = marker.Lock.take(folder, port)
         self.signs = marker.SignsOfLife(folder)
         self.beginning = Beginning()
         self.stack = str(uuid.uuid4())

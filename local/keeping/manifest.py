@@ -64,7 +64,9 @@ class Manifest:
             raise EmulatorError(f"Delayer {self.delayer} has saved it, and this is the older {version_of_delayer()}")
         if self.emulator not in READABLE:
             known = ", ".join(sorted(READABLE))
-            raise EmulatorError(f"it is of the emulator's version {self.emulator}, and this one reads {known}")
+            raise EmulatorError(
+                f"the emulator's version {self.emulator} has saved it, and this one reads what {known} has saved"
+            )
 
 
 def numbers_of(version: str) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from typing import IO, Any, Final, Self
 from attrs import asdict, frozen
 
 from local.errors import EmulatorError
+from local.keeping.commands import on_another
 from local.keeping.saved import sync
 
 FILE: Final = "running.json"
@@ -41,24 +42,31 @@ class Lock:
         self.file = file
 
     @classmethod
-    def take(cls, folder: Path) -> Self:
+    def take(cls, folder: Path, port: int) -> Self:
         """EmulatorError if another process holds it."""
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
-        file = (folder / LOCK).open("a+", encoding="utf-8")
+        file = open_own(folder / LOCK, os.O_RDWR)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             file.close()
             raise EmulatorError(
                 f"Another process uses the state in {folder}: stop it, or choose another port with "
-                "`make local KEEP=1 PORT=9090`."
+                f"`{on_another(port)}`."
             ) from None
         return cls(file)
 
     def release(self) -> None:
         """Let another process have it."""
         self.file.close()
+
+
+def open_own(file: Path, flags: int) -> IO[str]:
+    """Open a file, which is made if there is none, for its user alone. One of before becomes so."""
+    number = os.open(file, flags | os.O_CREAT, 0o600)
+    os.fchmod(number, 0o600)
+    return os.fdopen(number, "r+" if flags & os.O_RDWR else "w", encoding="utf-8")
 
 
 def killed_in(folder: Path) -> Killed | None:
@@ -76,7 +84,7 @@ def killed_in(folder: Path) -> Killed | None:
 
 def put(folder: Path, marker: Marker) -> None:
     """On the disk before this returns: from now on the run may do what cannot be undone."""
-    with (folder / FILE).open("w", encoding="utf-8") as file:
+    with open_own(folder / FILE, os.O_WRONLY | os.O_TRUNC) as file:
         json.dump(asdict(marker), file)
         file.flush()
         os.fsync(file.fileno())

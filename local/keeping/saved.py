@@ -15,11 +15,12 @@ from local.keeping.manifest import Manifest
 FILE: Final = "saved.json"
 UNFINISHED: Final = "saved.unfinished"
 BYTES: Final = "__bytes__"  # marks what JSON has no form for
+ESCAPED: Final = "__escaped__"  # marks what would be taken for one of the two marks
 
 
 def write(folder: Path, manifest: Manifest, contents: dict[str, Any]) -> Manifest:
     """Put a state in the place of the one before, for its user alone; its manifest. A kill leaves one of the two."""
-    body = json.dumps(contents, default=tagged, separators=(",", ":")).encode()
+    body = written(contents)
     whole = evolve(manifest, digest=hashlib.sha256(body).hexdigest())
     folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / UNFINISHED
@@ -64,8 +65,24 @@ def contents_in(folder: Path) -> tuple[Manifest, dict[str, Any]]:
         body = file.read().removesuffix(b"\n")
     if hashlib.sha256(body).hexdigest() != manifest.digest:
         raise EmulatorError("it is damaged: its digest is not that of its contents")
-    contents: dict[str, Any] = json.loads(body, object_hook=untagged)
+    try:
+        contents: dict[str, Any] = read(body)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise EmulatorError(f"its contents cannot be read: {error}") from error
     return manifest, contents
+
+
+def written(contents: Any) -> bytes:
+    """As JSON. Errors: TypeError, for what can be neither written nor marked."""
+    return json.dumps(escaped(contents), default=tagged, separators=(",", ":")).encode()
+
+
+def escaped(value: Any) -> Any:
+    """The same, with a mark around each object that looks like one of ours: a stored payload may be anything."""
+    if isinstance(value, dict):
+        inner = {key: escaped(one) for key, one in list(value.items())}  # it may change meanwhile
+        return {ESCAPED: inner} if len(value) == 1 and value.keys() <= {BYTES, ESCAPED} else inner
+    return [escaped(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def tagged(value: object) -> object:
@@ -75,6 +92,18 @@ def tagged(value: object) -> object:
     raise TypeError(f"{type(value).__name__} cannot be saved")
 
 
-def untagged(value: dict[str, Any]) -> Any:
-    """The reverse."""
-    return base64.b64decode(value[BYTES]) if set(value) == {BYTES} else value
+def read(body: bytes) -> Any:
+    """The reverse of `written`."""
+    return untagged(json.loads(body))
+
+
+def untagged(value: Any) -> Any:
+    """What is marked, as it was. From the outside in: what stands in an escaped object is no mark."""
+    if isinstance(value, list):
+        return [untagged(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if set(value) == {BYTES}:
+        return base64.b64decode(value[BYTES])
+    inner = value[ESCAPED] if set(value) == {ESCAPED} else value
+    return {key: untagged(one) for key, one in inner.items()}

@@ -63,7 +63,9 @@ class Keeper:
                 self.request("PUT", "/_local/state/fill", {})
             except EmulatorError as error:
                 folder = self.kept.folder
-                raise EmulatorError(f"The state in {folder} cannot be used: {error}. {ways_on(folder)}") from error
+                raise EmulatorError(
+                    f"The state in {folder} cannot be used: {error}. {ways_on(folder, self.kept.port)}"
+                ) from error
 
     def release(self) -> None:
         """Let the stack begin. What is overdue fires at once, not with the next minute."""

@@ -43,9 +43,9 @@ def test_make_has_a_variable_for_it(given: str, keep: Choice | None) -> None:
 
 
 def test_it_says_what_it_begins_with() -> None:
-    beginning = Beginning(restored=manifest(), notes=("Another parameter than before: Shards is 2, it was 1.",))
+    beginning = Beginning(restored=manifest(), notes=("A parameter has changed: Shards is now 2, and was 1.",))
     assert keeping.beginning_with(beginning).splitlines() == [
-        "Another parameter than before: Shards is 2, it was 1.",
+        "A parameter has changed: Shards is now 2, and was 1.",
         "It begins with the state of 1970-01-01 00:16:40 UTC: 12 schedules waiting. What is overdue fires now.",
     ]
     assert keeping.beginning_with(Beginning()) == ""
@@ -55,7 +55,7 @@ def test_it_says_what_it_has_saved() -> None:
     saved = Saved(manifest=manifest(waiting=1), left={}, seconds=1.23)
     assert keeping.ended(saved, ".local/8080/state").splitlines() == [
         "Stopped after 1.2 s. Saved in .local/8080/state: 1 schedule waiting.",
-        "Start it again with KEEP=1, on the same port.",
+        "Start it again with `make local KEEP=1`.",
     ]
 
 

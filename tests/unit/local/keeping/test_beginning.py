@@ -42,7 +42,9 @@ def test_a_state_that_cannot_be_taken_is_refused_with_the_ways_to_go_on(keep: Ch
 
 
 def test_a_state_of_another_port_is_refused() -> None:
-    with pytest.raises(EmulatorError, match="it was saved on port 9090"):
+    with pytest.raises(
+        EmulatorError, match="it was saved on port 9090, and the addresses of its queues contain that port"
+    ):
         decided(saved=manifest(port=9090))
 
 
@@ -50,10 +52,10 @@ def test_other_parameters_apply_and_are_said() -> None:
     before = manifest(parameters={"DelayerPeriod": "60", "Shards": "2"})
     beginning = decided(saved=before, parameters={"DelayerPeriod": "840", "LogLevel": "DEBUG"})
     assert beginning.restored == before
-    assert [note.removeprefix("Another parameter than before: ") for note in beginning.notes] == [
-        "DelayerPeriod is 840, it was 60.",
-        "LogLevel is DEBUG, it was the default.",
-        "Shards is the default, it was 2.",
+    assert [note.removeprefix("A parameter has changed: ") for note in beginning.notes] == [
+        "DelayerPeriod is now 840, and was 60.",
+        "LogLevel is now DEBUG, and was the default.",
+        "Shards is now the default, and was 2.",
     ]
 
 
@@ -80,6 +82,19 @@ def test_after_a_kill_the_user_chooses_whether_an_older_state_fires_again() -> N
     old = decided(Choice.OLD, saved=manifest(), killed=killed())
     assert old.restored == manifest()
     assert old.notes[0].endswith("is lost. What has fired since 1970-01-01 00:16:40 UTC fires again.")
+
+
+@pytest.mark.parametrize(("port", "given"), [(8080, ""), (20500, " PORT=20500"), (9090, " PORT=9090")], ids=str)
+def test_the_commands_of_an_advice_have_the_port_of_the_run(port: int, given: str) -> None:
+    """Copied without it, they would start another stack, and leave this one where it is."""
+    with pytest.raises(EmulatorError) as killed_before:
+        decided(port=port, saved=manifest(port=port), killed=killed())
+    assert f"`make local KEEP=old{given}`" in str(killed_before.value)
+    assert f"`make local KEEP=new{given}`" in str(killed_before.value)
+    with pytest.raises(EmulatorError) as refused:
+        decided(port=port, refusal="it is damaged")
+    assert f"`make local KEEP=new{given}`" in str(refused.value)
+    assert f"KEEP=1 PORT={9100 if port == 9090 else 9090}`" in str(refused.value)
 
 
 def test_a_run_that_was_killed_after_it_had_saved_has_lost_nothing(tmp_path: Path) -> None:

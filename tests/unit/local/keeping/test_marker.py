@@ -14,7 +14,7 @@ from tests.cfn import ROOT
 HOLDING = """
 import pathlib, sys
 from local.keeping.marker import Lock
-lock = Lock.take(pathlib.Path(sys.argv[1]))
+lock = Lock.take(pathlib.Path(sys.argv[1]), 8080)
 print("held", flush=True)
 input()
 """
@@ -30,11 +30,21 @@ def test_a_second_process_is_refused_until_the_first_is_killed(tmp_path: Path) -
     )
     assert first.stdout
     assert first.stdout.readline() == b"held\n"
-    with pytest.raises(EmulatorError, match=r"Another process uses the state in .*KEEP=1 PORT=9090"):
-        Lock.take(tmp_path)
+    for port, another in ((8080, 9090), (9090, 9100)):
+        with pytest.raises(EmulatorError, match=f"Another process uses the state in .*KEEP=1 PORT={another}"):
+            Lock.take(tmp_path, port)
     first.kill()
     first.communicate()
-    Lock.take(tmp_path).release()
+    Lock.take(tmp_path, 8080).release()
+
+
+def test_nobody_else_can_read_them(tmp_path: Path) -> None:
+    """Also those that an older version has left."""
+    for name in (marker.LOCK, marker.FILE):
+        (tmp_path / name).touch(0o644)
+    Lock.take(tmp_path, 8080).release()
+    marker.put(tmp_path, MARKER)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in (marker.LOCK, marker.FILE)] == [0o600, 0o600]
 
 
 def test_a_run_that_did_not_take_its_marker_away_was_killed(tmp_path: Path) -> None:

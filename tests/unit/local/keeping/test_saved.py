@@ -19,6 +19,34 @@ def test_what_was_saved_comes_back(tmp_path: Path) -> None:
     assert written.delayer == version_of_delayer()
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"__bytes__": {"of": "a user"}},
+        {"__bytes__": "AA=="},
+        {"__escaped__": {"__bytes__": "AA=="}},
+        {"__escaped__": 1},
+        {"__bytes__": b"x", "more": [{"__bytes__": 1}, b"y"]},
+        [{"__escaped__": {"__escaped__": b"z"}}],
+    ],
+    ids=["object", "text", "both", "number", "two keys", "in a list"],
+)
+def test_data_that_looks_like_a_mark_comes_back_as_it_was(tmp_path: Path, value: Any) -> None:
+    saved.write(tmp_path, manifest(), {"value": value})
+    assert saved.contents_in(tmp_path)[1] == {"value": value}
+
+
+def test_contents_that_cannot_be_read_are_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older version wrote such an object as it was."""
+    with monkeypatch.context() as patch:
+        patch.setattr(saved, "escaped", lambda value: value)
+        saved.write(tmp_path, manifest(), {"value": {"__bytes__": {}}})
+    with pytest.raises(EmulatorError, match="its contents cannot be read"):
+        saved.contents_in(tmp_path)
+
+
 def test_nobody_else_can_read_it(tmp_path: Path) -> None:
     save(tmp_path)
     assert (tmp_path / saved.FILE).stat().st_mode & 0o777 == 0o600
@@ -75,7 +103,10 @@ def test_a_file_without_a_manifest_is_refused(tmp_path: Path, line: bytes) -> No
         ({"format": 2}, "it has the format 2, and this version of Delayer reads 1"),
         ({"delayer": "99.0.0"}, "Delayer 99.0.0 has saved it, and this is the older"),
         ({"delayer": "0.10.0"}, "Delayer 0.10.0 has saved it"),
-        ({"emulator": "1.5.34"}, "of the emulator's version 1.5.34, and this one reads 1.5.33"),
+        (
+            {"emulator": "1.5.34"},
+            "the emulator's version 1.5.34 has saved it, and this one reads what 1.5.33 has saved",
+        ),
         ({"more": 1}, "its manifest is not complete"),
     ],
     ids=["format", "far newer", "newer", "emulator", "unknown field"],

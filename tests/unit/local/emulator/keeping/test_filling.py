@@ -1,7 +1,6 @@
 """What is saved comes back into a new stack; data without a place there is refused before anything changes."""
 
 import copy
-import json
 import time
 from collections import defaultdict
 from contextlib import nullcontext
@@ -13,7 +12,7 @@ import pytest
 from local.emulator.keeping import contents, filling, stores
 from local.emulator.keeping.filling import Misfit
 from local.emulator.patches.queues.visibility_index import VisibilityIndex
-from local.keeping.saved import tagged, untagged
+from local.keeping.saved import read, written
 
 TABLE, CONTROL, QUEUE, FIFO = (
     "delayer-SchedulesTable-X",
@@ -76,7 +75,7 @@ class Emulator:
     def saved(self) -> Any:
         """Through JSON, as on the disk."""
         streams: Any = SimpleNamespace(mappings=dict(enumerate(self.mappings)))
-        return json.loads(json.dumps(contents.collected(streams), default=tagged), object_hook=untagged)
+        return read(written(contents.collected(streams)))
 
     def fill(self, what: Any, ago: float = 0.0) -> None:
         streams: Any = SimpleNamespace(carried=self.carried)
