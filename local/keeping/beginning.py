@@ -59,12 +59,10 @@ def decide(found: Found, keep: Choice, port: int, parameters: Mapping[str, str])
     if keep is Choice.NEW or not (found.saved or found.refusal):
         return Beginning(notes=(lost(found.killed),) if found.killed else ())
     if found.saved is None:
-        raise EmulatorError(
-            f"The state in {found.folder} cannot be used: {found.refusal}. {ways_on(found.folder, port)}"
-        )
+        raise refused(found.folder, found.refusal, port)
     if found.saved.port != port:
         reason = f"it was saved on port {found.saved.port}, and the addresses of its queues contain that port"
-        raise EmulatorError(f"The state in {found.folder} cannot be used: {reason}. {ways_on(found.folder, port)}")
+        raise refused(found.folder, reason, port)
     notes = [again(found.killed, found.saved)] if found.killed else []
     if found.saved.delayer != version_of_delayer():
         notes.append(
@@ -101,11 +99,12 @@ def again(killed: Killed, saved: Manifest) -> str:
     return f"{lost(killed)} What has fired since {clock(saved.saved_at)} fires again."
 
 
-def ways_on(folder: Path, port: int) -> str:
-    """What the user can do about a state that is refused."""
-    return (
-        f"It was left as it is. Use another port (`{on_another(port)}`), go back to the version that has saved "
-        f"it, or begin with nothing (`{command('new', port)}`, which replaces {folder} at its end)."
+def refused(folder: Path, reason: str, port: int) -> EmulatorError:
+    """Why a state is refused, and what the user can do about it."""
+    return EmulatorError(
+        f"The state in {folder} cannot be used: {reason}. It was left as it is. Use another port "
+        f"(`{on_another(port)}`), go back to the version that has saved it, or begin with nothing "
+        f"(`{command('new', port)}`, which replaces {folder} at its end)."
     )
 
 

@@ -64,9 +64,7 @@ class Manifest:
             raise EmulatorError(f"Delayer {self.delayer} has saved it, and this is the older {version_of_delayer()}")
         if self.emulator not in READABLE:
             known = ", ".join(sorted(READABLE))
-            raise EmulatorError(
-                f"the emulator's version {self.emulator} has saved it, and this one reads what {known} has saved"
-            )
+            raise EmulatorError(f"the emulator {self.emulator} has saved it, and this one reads what {known} has saved")
 
 
 def numbers_of(version: str) -> tuple[int, ...]:

@@ -8,11 +8,12 @@ from typing import Any, Final
 from attrs import frozen
 
 from local.errors import EmulatorError
-from local.keeping.beginning import Choice, ways_on
+from local.keeping.beginning import Choice, refused
 from local.keeping.kept import KeptState
 from local.keeping.manifest import Manifest
 
 REST_SECONDS: Final = 45.0  # an executor ends an attempt within 30 s
+LAST_SECONDS: Final = 2.0  # for the outcomes of attempts that have been made; without them they are repeated
 POLL_SECONDS: Final = 0.05
 QUIET_TIMES: Final = 2  # in a row: what moves on while it is counted may be overlooked once
 
@@ -62,10 +63,7 @@ class Keeper:
             try:
                 self.request("PUT", "/_local/state/fill", {})
             except EmulatorError as error:
-                folder = self.kept.folder
-                raise EmulatorError(
-                    f"The state in {folder} cannot be used: {error}. {ways_on(folder, self.kept.port)}"
-                ) from error
+                raise refused(self.kept.folder, str(error), self.kept.port) from error
 
     def release(self) -> None:
         """Let the stack begin. What is overdue fires at once, not with the next minute."""
@@ -73,10 +71,16 @@ class Keeper:
         self.request("PUT", "/_local/state/release", {"ticks": self.restores})
 
     def save(self, seconds: float = REST_SECONDS, hurry: Callable[[], bool] = lambda: False) -> Saved:
-        """Bring the stack to rest, and save. `hurry` ends the waiting; then what is under way is saved as it is."""
+        """Bring the stack to rest, and save.
+
+        `hurry` ends the waiting but for a moment, in which functions write down what they have done already; then what
+        is under way is saved as it is.
+        """
         began = time.monotonic()
         self.request("PUT", "/_local/state/rest", {})
-        left = self.wait(lambda: hurry() or time.monotonic() > began + seconds)
+        if left := self.wait(lambda: hurry() or time.monotonic() > began + seconds):
+            last = time.monotonic() + LAST_SECONDS
+            left = self.wait(lambda: time.monotonic() > last)
         manifest = Manifest(**self.request("PUT", "/_local/state/save", self.kept.manifest().written()))
         self.kept.saved()
         return Saved(manifest=manifest, left=left, seconds=time.monotonic() - began)
@@ -87,7 +91,7 @@ class Keeper:
         while True:
             left: Left = self.request("PUT", "/_local/state/left", {})
             quiet = 0 if left else quiet + 1
-            if quiet == QUIET_TIMES or is_over():
+            if quiet == QUIET_TIMES or (left and is_over()):
                 return left
             time.sleep(POLL_SECONDS)
 

@@ -26,9 +26,13 @@ def fill_stack(contents: Contents, saved_at: float, index: VisibilityIndex, stre
             put(kind, places.get(name, name), from_json(kind, record), name in places)
     service("sqs")._rebuild_queue_name_index()
     put_objects(contents, places)
-    pause = max(0.0, time.time() - saved_at)
+    now = time.time()
+    pause = max(0.0, now - saved_at)
+    own = set(places.values())
     for queue in QUEUES.records().values():
         stand_still(queue, pause)
+        if queue["url"] in own:
+            give_back(queue, now)
         for message in queue["messages"]:
             index.note(queue["url"], message["visible_at"])
     for stream in contents["streams"]:
@@ -109,6 +113,17 @@ def stand_still(queue: Record, pause: float) -> None:
         for name in ("sent_at", "enqueued_at", "first_receive_at"):
             if message.get(name):
                 message[name] += pause
+
+
+def give_back(queue: Record, now: float) -> None:
+    """What a function had received is visible at once: no function survives a stop, so none of them ends with it.
+
+    What is delayed was never received, and stays so. In a queue that somebody has made, a program of their own may
+    still work on what it has received.
+    """
+    for message in queue["messages"]:
+        if message.get("receive_count") and message["visible_at"] > now:
+            message["visible_at"] = now
 
 
 def claim_of(table: Record | None) -> tuple[Any, Any] | None:

@@ -42,9 +42,7 @@ def test_a_state_that_cannot_be_taken_is_refused_with_the_ways_to_go_on(keep: Ch
 
 
 def test_a_state_of_another_port_is_refused() -> None:
-    with pytest.raises(
-        EmulatorError, match="it was saved on port 9090, and the addresses of its queues contain that port"
-    ):
+    with pytest.raises(EmulatorError, match="on port 9090, and the addresses of its queues contain that port"):
         decided(saved=manifest(port=9090))
 
 

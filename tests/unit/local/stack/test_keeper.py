@@ -55,7 +55,8 @@ def test_it_saves_when_nothing_was_under_way_twice_in_a_row(tmp_path: Path) -> N
     kept.close()
 
 
-def test_what_does_not_end_in_time_is_named_and_saved_as_it_is(tmp_path: Path) -> None:
+def test_what_does_not_end_in_time_is_named_and_saved_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper, "LAST_SECONDS", 0.0)
     left = {"stream records for subscriber-own": 3}
     kept = keeping(tmp_path, Emulator(left))
     saved = kept.save(0)
@@ -63,13 +64,32 @@ def test_what_does_not_end_in_time_is_named_and_saved_as_it_is(tmp_path: Path) -
     kept.close()
 
 
-def test_a_second_ctrl_c_ends_the_waiting_and_not_the_saving(tmp_path: Path) -> None:
+def test_an_attempt_that_is_made_may_write_its_outcome_whatever_the_hurry(tmp_path: Path) -> None:
+    """Without the outcome it is made again: the functions are let in for a moment longer."""
+    executing = {"invocations of executor-http-request": 3}
+    emulator = Emulator(executing, executing, {"invocations of executor-http-request": 1}, {}, {})
+    kept = keeping(tmp_path, emulator)
+    assert kept.save(60, hurry=lambda: True).left == {}
+    assert emulator.asked == ["/_local/state/rest", *[LEFT] * 5, SAVE]
+    kept.close()
+
+
+def test_one_look_at_a_stack_that_seems_to_rest_is_not_enough_in_a_hurry_either(tmp_path: Path) -> None:
+    emulator = Emulator({}, {"requests of functions": 1}, {}, {})
+    kept = keeping(tmp_path, emulator)
+    assert kept.save(60, hurry=lambda: True).left == {}
+    assert emulator.asked[1:] == [LEFT] * 4 + [SAVE]
+    kept.close()
+
+
+def test_a_second_ctrl_c_ends_the_waiting_and_not_the_saving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper, "LAST_SECONDS", -1.0)
     left = {"invocations of executor-http-request": 1}
     emulator = Emulator(left)
     kept = keeping(tmp_path, emulator)
     pressed = iter([False, False, True])
     assert kept.save(60, hurry=lambda: next(pressed)).left == left
-    assert emulator.asked[1:] == [LEFT, LEFT, LEFT, SAVE]
+    assert emulator.asked[1:] == [LEFT, LEFT, LEFT, LEFT, SAVE]
     kept.close()
 
 

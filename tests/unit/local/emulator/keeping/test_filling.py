@@ -134,6 +134,23 @@ def test_a_message_gets_no_older_while_nothing_runs(monkeypatch: pytest.MonkeyPa
     assert (first["visible_at"], first["first_receive_at"]) == (500.0, None)
 
 
+def test_what_a_function_had_received_is_visible_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else it would fire up to a minute and a half later: so long may an executor keep it. A delay stays a delay."""
+    later = time.time() + 90
+
+    def received(old: Emulator) -> None:
+        old[QUEUE]["messages"] = [{**message(later), "receive_count": 1}, {**message(later), "receive_count": 0}]
+        old.modules["sqs"]._queues[FIFO] = queue(FIFO, {**message(later), "receive_count": 1})
+
+    saved = saved_by(monkeypatch, received)
+    new = Emulator(monkeypatch)
+    new.fill(saved)
+    in_flight, delayed = new[QUEUE]["messages"]
+    assert in_flight["visible_at"] <= time.time()
+    assert delayed["visible_at"] == later
+    assert new[FIFO]["messages"][0]["visible_at"] == later, "a program of their own may still work on it"
+
+
 def test_what_somebody_has_made_beside_the_stack_comes_back_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     def more(old: Emulator) -> None:
         old.modules["sqs"]._queues[FIFO] = {
