@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.cfn import ROOT
@@ -115,3 +116,39 @@ def test_a_terminal_that_is_closed_takes_nothing_with_it(port: int) -> None:
     process.send_signal(signal.SIGHUP)
     process.wait(SECONDS)
     assert {one.name for one in state_of(port).iterdir()} == {"lock", "saved.json"}
+
+
+def test_after_a_kill_the_older_state_is_taken_if_the_user_says_so(port: int) -> None:
+    """What was waiting in it is there, and the refusal before that names a command that works."""
+    first = Run(port, "--keep")
+    first.until("a kill saves nothing")
+    kept = post(port)
+    assert first.end(signal.SIGINT)[0] == 0
+    second = Run(port, "--keep")
+    second.until("a kill saves nothing")
+    lost = post(port)
+    second.end(signal.SIGKILL)
+    refused = Run(port, "--keep").until("Choose: ")
+    assert f"`make local KEEP=old PORT={port}` begins with it all the same" in refused
+    third = Run(port, "--keep", "old")
+    text = third.until("a kill saves nothing")
+    assert "was killed" in text
+    assert "It begins with the state of" in text
+    assert [state_at(port, one) for one in (kept, lost)] == [200, 404]
+    assert third.end(signal.SIGTERM)[0] == 0
+
+
+def post(port: int) -> str:
+    """The id of a schedule that is due in an hour."""
+    body = {"delaySeconds": 3600, "action": {"type": "http-request", "url": "http://127.0.0.1:9/"}}
+    with httpx.Client(trust_env=False, timeout=60) as client:
+        answer = client.post(f"http://127.0.0.1:{port}/schedules", json=body)
+    assert answer.status_code == 201, answer.text
+    schedule_id: str = answer.json()["scheduleId"]
+    return schedule_id
+
+
+def state_at(port: int, schedule_id: str) -> int:
+    """The status of a read."""
+    with httpx.Client(trust_env=False, timeout=60) as client:
+        return client.get(f"http://127.0.0.1:{port}/schedules/{schedule_id}").status_code
