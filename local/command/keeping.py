@@ -41,7 +41,9 @@ def ended(saved: Saved, folder: str) -> str:
     """What a stop has saved, and what it did not wait for."""
     lines = [f"Stopped after {saved.seconds:.1f} s. Saved in {folder}: {schedules(saved.manifest.waiting)} waiting."]
     if saved.left:
-        left = ", ".join(f"{count} {name}" for name, count in saved.left.items())
-        lines.append(f"Not waited for: {left}. Stream records are saved, too; what ran is repeated, as after a crash.")
+        left = ", ".join(f"{name} ({count})" for name, count in saved.left.items())
+        lines.append(
+            f"Not waited for: {left}. Stream records are saved, too. What ran for a queue is repeated, as after a crash; asynchronous invocations are not."
+        )
     lines.append(f"Start it again with `{command('1', saved.manifest.port)}`.")
     return "\n".join(lines)

@@ -62,7 +62,7 @@ def test_it_says_what_it_has_saved() -> None:
 def test_it_names_what_it_did_not_wait_for() -> None:
     left = {"stream records for subscriber-own": 3, "invocations of executor-http-request": 1}
     text = keeping.ended(Saved(manifest=manifest(), left=left, seconds=45), "folder")
-    assert "Not waited for: 3 stream records for subscriber-own, 1 invocations of executor-http-request." in text
+    assert "Not waited for: stream records for subscriber-own (3), invocations of executor-http-request (1)." in text
 
 
 def test_a_state_that_is_not_used_is_mentioned(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ class Stack:
 
 
 @pytest.fixture(autouse=True)
-def _streams_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def _streams_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", sys.stdout)
     monkeypatch.setattr(sys, "stderr", sys.stderr)
 

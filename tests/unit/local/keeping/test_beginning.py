@@ -110,7 +110,9 @@ def test_one_run_after_the_other(tmp_path: Path) -> None:
     """The first saves; the second begins with that, and is killed; the third says so."""
     first = KeptState(tmp_path, 8080, {})
     assert first.begin(Choice.CLEAN) == Beginning()
+    assert not first.has_begun
     first.mark()
+    assert first.has_begun
     written = save(tmp_path, run=first.run, stack=first.stack)
     first.saved()
     first.close()

@@ -58,6 +58,13 @@ def test_a_stack_that_comes_to_rest_reads_its_streams_to_the_end(modules: Module
     assert modules.all() == ["streams"]
 
 
+def test_a_stop_before_the_release_waits_for_no_stream_in_vain(modules: Modules, work: Work) -> None:
+    """The marker is on the disk already, so functions may handle what is there."""
+    work.hold()
+    work.rest()
+    assert modules.all() == ["streams"]
+
+
 def test_a_pass_that_has_begun_is_counted(work: Work) -> None:
     seen = []
     work.gated(lambda: seen.append(work.passes))()
