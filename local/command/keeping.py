@@ -10,6 +10,10 @@ from local.stack.emulated_stack import EmulatedStack
 from local.stack.keeper import Saved
 from local.stack.process import STATE
 
+REPEATED: Final = (
+    "Stream records are saved, too. What ran for a queue is repeated, as after a crash; asynchronous invocations are "
+    "not."
+)
 NOT_SAVED: Final = "Stopped before its state was saved. The next start with KEEP=1 says what is lost."
 
 
@@ -42,8 +46,6 @@ def ended(saved: Saved, folder: str) -> str:
     lines = [f"Stopped after {saved.seconds:.1f} s. Saved in {folder}: {schedules(saved.manifest.waiting)} waiting."]
     if saved.left:
         left = ", ".join(f"{name} ({count})" for name, count in saved.left.items())
-        lines.append(
-            f"Not waited for: {left}. Stream records are saved, too. What ran for a queue is repeated, as after a crash; asynchronous invocations are not."
-        )
+        lines += [f"Not waited for: {left}. {REPEATED}"]
     lines.append(f"Start it again with `{command('1', saved.manifest.port)}`.")
     return "\n".join(lines)
