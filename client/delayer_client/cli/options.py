@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
+from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.refusals import reporting
 from delayer_client.cli.session import Session, session_of
 
@@ -57,6 +58,7 @@ def shared(url_names: tuple[str, ...] = ("--url", "--api-url")) -> list[inspect.
         ),
         _option("stack", str, "", "--stack", hidden=True, help="The stack's name, for operators (DELAYER_STACK)."),
         _option("aws_profile", str, "", "--aws-profile", hidden=True, help="A profile of AWS's configuration."),
+        _option("aws_region", str, "", "--aws-region", hidden=True, help="Of the stack, if the URL does not say it."),
     ]
 
 
@@ -83,7 +85,8 @@ def chain(ctx: Any) -> Iterator[dict[str, Any]]:
 
 def session_in(ctx: Any, given: dict[str, Any] | None = None) -> Session:
     """The session of a command."""
-    return session_of(ctx.obj, [given or {}, *chain(ctx)])
+    read = ctx.find_root().meta.setdefault("delayer.tokens", {})
+    return session_of(ctx.obj, [given or {}, *chain(ctx)], read)
 
 
 def with_signature(run: Callable[..., Any], parameters: list[inspect.Parameter], like: Any) -> Callable[..., Any]:
@@ -108,9 +111,18 @@ def running(
     def run(ctx: typer.Context, **given: Any) -> None:
         session = session_in(ctx, {one.name: given.pop(one.name) for one in others})
         with reporting(session):
+            _check(given)
             function(session, **({"ctx": ctx} if takes_context else {}), **given)
 
     return with_signature(run, [*own, *(further or []), *others], function)
+
+
+def _check(given: dict[str, Any]) -> None:
+    """Raises NotRead for an argument whose bytes are no text: it could not be sent."""
+    for value in given.values():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):
+                raise NotRead(f"{text!a} is no text in UTF-8.")
 
 
 LEFT_OUT: Final = frozenset({"session", "ctx", "more"})

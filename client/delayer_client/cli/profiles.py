@@ -5,10 +5,12 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from attrs import evolve, field, fields, frozen
 
 from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.reading.zones import zone
 
 DEFAULT_URL: Final = "http://localhost:8080"  # of `make local`
 DEFAULT_PROFILE: Final = "default"
@@ -31,6 +33,13 @@ class Settings:
     zone: str = ""  # in which times are read and shown
     stack: str = ""  # its name in CloudFormation, for operators
     aws_profile: str = ""  # of AWS's own configuration
+    aws_region: str = ""  # of the stack, for a domain of your own: its URL does not say it
+
+    def kept_for(self, url: str) -> "Settings":
+        """Without what is meant for its own URL alone, if this is that of another API."""
+        if url == self.url or origin(url) == _origin_or_none(self.url or DEFAULT_URL):
+            return self
+        return evolve(self, token="", aws_region="")
 
     def over(self, other: "Settings") -> "Settings":
         """What this one does not say is said by the other."""
@@ -39,6 +48,42 @@ class Settings:
     def said(self) -> dict[str, str]:
         """Those that are not empty."""
         return {name: value for name in NAMES if (value := getattr(self, name))}
+
+
+def origin(url: str) -> tuple[str, str, int]:
+    """Who is reached there: the scheme, the host and the port. Raises NotRead for what is no URL of an API."""
+    try:
+        parts = urlsplit(url)
+        scheme, host, port = parts.scheme.lower(), parts.hostname or "", parts.port
+    except ValueError as error:
+        raise NotRead(f"The URL of the API cannot be read: {error}. This is {url!r}.") from error
+    if scheme not in ("http", "https") or not host:
+        raise NotRead(f"The URL of the API is like http://localhost:8080 or https://…; this is {url!r}.")
+    return scheme, host, port or (443 if scheme == "https" else 80)
+
+
+def _origin_or_none(url: str) -> tuple[str, str, int] | None:
+    try:
+        return origin(url)
+    except NotRead:
+        return None
+
+
+def header(text: str, what: str) -> str:
+    """A text that can be sent in a header. Raises NotRead."""
+    if not all("!" <= sign <= "~" for sign in text.replace(" ", "")) or text != text.strip():
+        raise NotRead(f"{what} {text!r}: it has letters, digits and signs of ASCII only, in one line.")
+    return text
+
+
+def check(settings: Settings) -> None:
+    """Raises NotRead for what could not be used."""
+    if settings.url:
+        origin(settings.url)
+    if settings.zone:
+        zone(settings.zone)
+    header(settings.owner, "--owner")
+    header(settings.token, "--token")
 
 
 NAMES: Final = tuple(one.name for one in fields(Settings))

@@ -55,6 +55,9 @@ OPERATORS: Final = {
 }
 
 
+WITHHELD: Final = "The token of the profile was not sent: it is for the URL of the profile.\n"
+
+
 def status_of(error: BaseException) -> Exit | None:
     """None for what is no refusal, but a defect."""
     if isinstance(error, Failed):
@@ -71,13 +74,18 @@ def message_of(error: BaseException, session: Session) -> str:
     """For a person."""
     from delayer_client.errors import NoAnswer, NotAllowed, NotUnderstood, OverQuota
 
+    notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, NoAnswer) and not error.may_be_applied:
         start = "Start one with `make local`, or give --url." if _is_local(session.url) else "Is --url right?"
-        return f"No Delayer answers at {session.url}. {start}"
+        return f"No Delayer answers at {session.url}. {start}{notes}"
     if isinstance(error, NotUnderstood):
         return f"What answers at {session.url} is no Delayer, or of another version. Is --url right?\n{error}"
     if isinstance(error, NotAllowed) and error.status == 401:
-        return f"{error}\nGive a token (DELAYER_TOKEN, or `delayer configure --token @file`), or another --profile."
+        return (
+            f"{error}\n{WITHHELD if session.withheld else ''}"
+            "Give a token (DELAYER_TOKEN, or `delayer configure --token @file`), or another --profile. For a domain of "
+            "your own that AWS's credentials sign for, give --aws-region."
+        )
     if isinstance(error, OverQuota) and error.retry_after:
         return f"{error}\nTry it again in {error.retry_after:.0f} s."
     if isinstance(error, Declined):
@@ -86,7 +94,6 @@ def message_of(error: BaseException, session: Session) -> str:
         return "\n".join(
             f"{one.field}: {one.problem}" + (f"\n  Allowed: {one.allowed}" if one.allowed else "") for one in fields
         )
-    notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
     return f"{error}{notes}"
 
 

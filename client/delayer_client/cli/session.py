@@ -7,11 +7,12 @@ from datetime import UTC, datetime, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
-from delayer_client.cli.profiles import DEFAULT_URL, Profiles, Settings, config_path, from_environment
+from delayer_client.cli.profiles import DEFAULT_URL, Profiles, Settings, check, config_path, from_environment
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.reading.moments import Moment, moment
+from delayer_client.cli.reading.values import text_of
 from delayer_client.cli.reading.zones import local_zone, zone
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Session:
     flags: Settings = field(factory=Settings)
     profile: str = ""
     as_json: bool = False
+    read: dict[str, str] = field(factory=dict, repr=False)  # tokens, by what names them
+    withheld: bool = field(default=False, init=False)  # the profile's token, which is for another URL
 
     @cached_property
     def profiles(self) -> Profiles:
@@ -55,9 +58,30 @@ class Session:
         return Profiles(config_path())
 
     @cached_property
+    def given(self) -> Settings:
+        """The flags; a token is read from its file. Raises NotRead."""
+        token = self.flags.token
+        if not token:
+            return self.flags
+        if token not in self.read:  # standard input is read but once, though a command may have two sessions
+            self.read[token] = text_of(token, "--token").strip()
+        if not self.read[token]:
+            raise NotRead("--token: what was read is empty.")
+        return evolve(self.flags, token=self.read[token])
+
+    @cached_property
     def settings(self) -> Settings:
-        """From flags, the environment, the profile and the default. Raises NotRead."""
-        return self.flags.over(from_environment()).over(self.profiles.get(self.profile)).over(Settings(url=DEFAULT_URL))
+        """From flags, the environment, the profile and the default. Raises NotRead, before anything is sent.
+
+        The token of a profile is for the URL of that profile alone.
+        """
+        said = self.given.over(from_environment())
+        profile = self.profiles.get(self.profile)
+        url = said.url or profile.url or DEFAULT_URL
+        found = said.over(profile.kept_for(url)).over(Settings(url=url))
+        self.withheld = bool(profile.token and not found.token)
+        check(found)
+        return found
 
     @property
     def url(self) -> str:
@@ -71,8 +95,8 @@ class Session:
 
         if self.settings.token:
             return Token(self.settings.token)
-        if self.settings.aws_profile and region_of(self.url):
-            return Aws(profile=self.settings.aws_profile)
+        if self.settings.aws_region or (self.settings.aws_profile and region_of(self.url)):
+            return Aws(profile=self.settings.aws_profile or None, region=self.settings.aws_region or None)
         return None
 
     @cached_property
@@ -156,7 +180,9 @@ class Session:
             raise NotRead(f"{question} Nobody can be asked here: say so with --yes.")
         import typer
 
-        if not typer.confirm(question, err=True):
+        from delayer_client.cli.showing.texts import clean
+
+        if not typer.confirm(clean(question), err=True):
             raise Declined
 
     def close(self) -> None:
@@ -169,7 +195,7 @@ class Declined(Exception):
     """The answer to a question was no."""
 
 
-def session_of(surroundings: object, chain: list[Mapping[str, Any]]) -> Session:
+def session_of(surroundings: object, chain: list[Mapping[str, Any]], read: dict[str, str] | None = None) -> Session:
     """From the shared flags of a command and of those above it, the nearest first."""
 
     def given(name: str) -> Any:
@@ -182,10 +208,12 @@ def session_of(surroundings: object, chain: list[Mapping[str, Any]]) -> Session:
         zone=given("shared_zone"),
         stack=given("shared_stack"),
         aws_profile=given("shared_aws_profile"),
+        aws_region=given("shared_aws_region"),
     )
     return Session(
         surroundings=surroundings if isinstance(surroundings, Surroundings) else Surroundings(),
         flags=flags,
         profile=given("shared_profile"),
         as_json=bool(given("shared_json")),
+        read={} if read is None else read,
     )

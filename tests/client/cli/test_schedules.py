@@ -195,7 +195,7 @@ def test_a_group_is_cancelled_after_a_question_with_a_count(delayer: Cli) -> Non
     assert "Nothing was done." in declined.err
     done = delayer.at_a_terminal()("cancel", "--group", "orders", input="y\n")
     assert done.status == 0
-    assert "3 schedules of the group orders cancelled." in done.out
+    assert "3 of the group orders cancelled." in done.out
     assert "Nothing of the group orders waits." in delayer("cancel", "--group", "orders").err
     [job] = delayer("groups", "cancel", "orders", "--yes", "--json").objects
     assert job["state"] == "done"

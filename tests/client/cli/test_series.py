@@ -1,6 +1,7 @@
 """Series from the command line."""
 
 from datetime import timedelta
+from typing import Any
 
 from tests.client.cli.conftest import HOOK, Cli
 
@@ -59,5 +60,28 @@ def test_wrong_usage_is_answered_with_what_is_right(delayer: Cli) -> None:
     assert "is no rule" in delayer("series", "create", "often", "http", HOOK).err
     assert "allow, skip or queue-one" in delayer("series", "create", "1h", "http", HOOK, "--overlap", "x").err
     assert "Give the id, or --name." in delayer("series", "next").err
-    assert "Give --rule, too" in delayer("series", "change", "x", "--count", "3").err
     assert delayer("series", "get", "x").status == 3
+
+
+def test_what_a_change_does_not_name_stays(delayer: Cli) -> None:
+    zone = ("--time-zone", "Europe/Lisbon", "--on-missed", "once", "--until", "2027-03-01T00:00:00Z")
+    flags = (*zone, "--retry-attempts", "5", "--retry-for", "1h", "--json")
+    [made] = delayer("series", "create", "0 9 * * *", "http", HOOK, *flags).objects
+    which = made["seriesId"]
+
+    def series() -> dict[str, Any]:
+        found: dict[str, Any] = delayer("series", "get", which, "--json").objects[0]
+        return found
+
+    before = series()["repeat"]
+    changed = delayer("series", "change", which, "--rule", "0 8 * * MON-FRI", "--zone", "UTC", "--retry-attempts", "3")
+    assert changed.status == 0, changed.err
+    assert "0 8 * * MON-FRI" in changed.out
+    assert series()["repeat"] == {**before, "cron": "0 8 * * MON-FRI"}
+    assert series()["retry"]["maxAttempts"] == 3
+    assert series()["retry"]["maxAgeSeconds"] == 3600
+    assert delayer("series", "change", which, "--on-missed", "all", "--dst-gap", "skip").status == 0
+    assert series()["repeat"]["onMissed"] == "all"
+    assert series()["repeat"]["dst"]["gap"] == "skip"
+    assert delayer("series", "change", which, "--until", "none").status == 0
+    assert "until" not in series()["repeat"]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypedDict
 import typer
 from attrs import frozen
 
+from delayer_client.cli.profiles import header
 from delayer_client.cli.reading.durations import NotRead, duration, iso
-from delayer_client.cli.reading.values import json_of, tags
+from delayer_client.cli.reading.values import raw_json_of, tags
 
 if TYPE_CHECKING:
     from delayer_client import OnLate, Retry
@@ -115,30 +116,56 @@ class Flags:
             on_late=on_late(self.on_late),
             retry=self.retry(),
             precision=precision(self.precision),
-            idempotency_key=self.idempotency_key,
+            idempotency_key=key(self.idempotency_key),
         )
 
     def retry(self) -> "Retry | None":
         """None if nothing is said."""
         from delayer_client import Backoff, Retry
 
-        waits = [_whole(one) for one in (self.retry_first, self.retry_max)]
+        waits = [_whole(self.retry_first, "--retry-first"), _whole(self.retry_max, "--retry-max")]
         has_backoff = any(one is not None for one in (*waits, self.retry_factor))
         backoff = Backoff(first=waits[0], factor=self.retry_factor, max=waits[1]) if has_backoff else None
         if self.retry_attempts is None and self.retry_for is None and backoff is None:
             return None
-        return Retry(max_attempts=self.retry_attempts, max_age_seconds=_whole(self.retry_for), backoff=backoff)
+        return Retry(
+            max_attempts=self.retry_attempts, max_age_seconds=_whole(self.retry_for, "--retry-for"), backoff=backoff
+        )
 
 
-def _whole(text: str | None) -> int | None:
-    return None if text is None else int(duration(text).total_seconds())
+def merged(retry: "Retry | None", before: "Retry | None") -> "Retry | None":
+    """With what it does not say as it was before."""
+    from delayer_client import Backoff, Retry
+
+    if retry is None or before is None:
+        return retry
+    new, old = retry.backoff or Backoff(), before.backoff or Backoff()
+    backoff = Backoff(first=_or(new.first, old.first), factor=_or(new.factor, old.factor), max=_or(new.max, old.max))
+    return Retry(
+        max_attempts=_or(retry.max_attempts, before.max_attempts),
+        max_age_seconds=_or(retry.max_age_seconds, before.max_age_seconds),
+        backoff=backoff if retry.backoff or before.backoff else None,
+    )
+
+
+def _or(new: Any, old: Any) -> Any:
+    return old if new is None else new
+
+
+def _whole(text: str | None, flag: str) -> int | None:
+    if text is None:
+        return None
+    seconds = duration(text).total_seconds()
+    if seconds != int(seconds):
+        raise NotRead(f"{flag} {text!r}: it is a number of whole seconds.")
+    return int(seconds)
 
 
 def payload(text: str | None) -> Any:
     """What stands for no payload, if none is given."""
     from delayer_client import NOT_GIVEN
 
-    return NOT_GIVEN if text is None else json_of(text, "--payload")
+    return NOT_GIVEN if text is None else raw_json_of(text, "--payload")
 
 
 def on_late(text: str | None) -> "OnLate | None":
@@ -151,6 +178,11 @@ def on_late(text: str | None) -> "OnLate | None":
     if do not in ("drop", "fire") or not colon:
         raise NotRead(f"--on-late {text!r}: write it drop:10m, or fire:10m.")
     return OnLate(after=iso(duration(after)), do=do)
+
+
+def key(text: str | None) -> str | None:
+    """Raises NotRead for what cannot be sent."""
+    return None if text is None else header(text, "--idempotency-key")
 
 
 def precision(text: str | None) -> Literal["precise", "relaxed"] | None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from delayer_client.cli.reading.durations import NotRead
-from delayer_client.cli.reading.values import json_of, pairs, text_of
+from delayer_client.cli.reading.values import pairs, raw_json_of, text_of
 
 
 class Kind(Enum):
@@ -50,7 +50,7 @@ class Field:
             case Kind.PAIRS:
                 return pairs(given, flag)
             case Kind.JSON:
-                return json_of(given, flag)
+                return raw_json_of(given, flag)
             case Kind.SWITCH:
                 return not flag.startswith("--no-")
             case _:

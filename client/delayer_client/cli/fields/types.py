@@ -135,7 +135,8 @@ def made(action: "ActionType", making: Making, lines: tuple[str, ...]) -> Any:
         at_first = given.pop("first", None)
         if first and at_first is not None:
             if values[first] is not None:
-                raise NotRead(f"{first.flags[0]} is given twice: once without the flag.")
+                hint = " The URL of the API is --api-url here." if first.flags[0] == "--url" else ""
+                raise NotRead(f"{first.flags[0]} is given twice: once without the flag.{hint}")
             values[first] = at_first
         context = {"ctx": ctx} if takes_context else {}
         making(session, action_of(action.type, values), **context, **given)

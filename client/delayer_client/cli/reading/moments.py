@@ -113,7 +113,7 @@ def _not_read(words: str) -> NotRead:
 def local(wall: datetime, there: tzinfo) -> Moment:
     """What the clocks of a zone show, as an instant.
 
-    In the hour that is left out in spring it is as much later as the clocks are set on; of an hour that is there twice
+    In the hour that is left out in spring it is as much later as the clocks go forward; of an hour that is there twice
     in autumn it is the first.
     """
     first, second = wall.replace(tzinfo=there), wall.replace(tzinfo=there, fold=1)
@@ -123,7 +123,7 @@ def local(wall: datetime, there: tzinfo) -> Moment:
     real = first.astimezone(UTC).astimezone(there)
     if real.replace(tzinfo=None) != wall:
         return Moment(
-            real, f"There is no {shown} in {name_of(there)}: the clocks are set on then. {real:%H:%M} is taken."
+            real, f"There is no {shown} in {name_of(there)}: the clocks go forward then. {real:%H:%M} is taken."
         )
     return Moment(
         first,

@@ -4,9 +4,12 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from delayer_client.cli.reading.durations import NotRead
+
+if TYPE_CHECKING:
+    import msgspec
 
 STDIN: Final = "-"
 
@@ -28,16 +31,40 @@ def text_of(given: str, flag: str) -> str:
 
 def json_of(given: str, flag: str) -> Any:
     """JSON, as text, `@file` or `-`. Raises NotRead."""
+    return _parsed(text_of(given, flag), flag)
+
+
+def raw_json_of(given: str, flag: str) -> "msgspec.Raw":
+    """The same, as it was written: no digit of a number is lost, and no name of an object. Raises NotRead."""
+    import msgspec
+
     text = text_of(given, flag)
+    _parsed(text, flag)
+    return msgspec.Raw(text.encode())
+
+
+def _parsed(text: str, flag: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse)
-    except ValueError as error:
+        found = json.loads(text, parse_constant=_refuse)
+        json.dumps(found, ensure_ascii=False).encode()  # "\ud800" is half a sign, and no text
+    except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise NotRead(
-            f"{flag} is not JSON: {reason}{where}. A text has its own quotes: {flag} '\"hello\"'. "
+            f"{flag} is not JSON: {_why(error)}{where}. A text has its own quotes: {flag} '\"hello\"'. "
             f"An object: {flag} '{{\"order\": 17}}'. A file: {flag} @order.json."
         ) from error
+    return found
+
+
+def _why(error: Exception) -> str:
+    match error:
+        case json.JSONDecodeError():
+            return error.msg
+        case UnicodeEncodeError():
+            return "it has half a sign of two (\\ud800 to \\udfff), which is no text"
+        case RecursionError():
+            return "it is nested too deeply"
+    return str(error)
 
 
 def _refuse(word: str) -> None:
@@ -46,7 +73,20 @@ def _refuse(word: str) -> None:
 
 def object_of(given: str, flag: str) -> dict[str, Any]:
     """A JSON object. Raises NotRead."""
-    found = json_of(given, flag)
+    return _an_object(json_of(given, flag), flag)
+
+
+def members_of(given: str, flag: str) -> dict[str, Any]:
+    """A JSON object with its texts, and all other members as they were written. Raises NotRead."""
+    import msgspec
+
+    raw = raw_json_of(given, flag)
+    found = _an_object(json.loads(bytes(raw)), flag)
+    written = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
+    return {name: value if isinstance(value, str) else written[name] for name, value in found.items()}
+
+
+def _an_object(found: Any, flag: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise NotRead(f"{flag} has to be a JSON object, such as '{{\"order\": 17}}'.")
     return found

@@ -9,6 +9,9 @@ from typing import Any, Final
 import msgspec
 from attrs import define
 from rich.console import Console, RenderableType
+from rich.text import Text
+
+from delayer_client.cli.showing.texts import clean
 
 UNBOUND: Final = 10_000  # columns of what is not a terminal: nothing is cut
 
@@ -30,10 +33,10 @@ class Output:
         return _console(stderr=True)
 
     def show(self, *what: RenderableType) -> None:
-        """To people only."""
+        """To people only. A text is shown as it is: brackets and colons in it are no markup."""
         if not self.as_json:
             for one in what:
-                self.console.print(one, soft_wrap=isinstance(one, str))
+                _print(self.console, one)
 
     def objects(self, found: Iterable[Any]) -> None:
         """To scripts only: one object on each line."""
@@ -50,19 +53,30 @@ class Output:
 
     def say(self, text: str) -> None:
         """To people, as it is."""
-        self.console.print(text, markup=False, soft_wrap=True)
+        _print(self.console, text)
 
     def note(self, text: str) -> None:
         """Said beside the answer."""
-        self.errors.print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)
+        _print(self.errors, text, "yellow")
 
     def error(self, text: str) -> None:
         """Why there is no answer."""
-        self.errors.print(text, style="red", markup=False, highlight=False, soft_wrap=True)
+        _print(self.errors, text, "red")
 
     def error_object(self, found: Any) -> None:
         """The same for scripts."""
         sys.stderr.write(msgspec.json.encode(found).decode() + "\n")
+
+
+def _print(console: Console, what: RenderableType, style: str = "") -> None:
+    if isinstance(what, str):
+        what = Text(what, style=style)
+    if isinstance(what, Text):
+        what = what.copy()
+        what.plain = clean(what.plain)
+        console.print(what, soft_wrap=not what.no_wrap)
+    else:
+        console.print(what)
 
 
 def _console(*, stderr: bool) -> Console:

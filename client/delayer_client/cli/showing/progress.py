@@ -35,7 +35,7 @@ def bar(session: "Session", text: str, total: int | None = None) -> Iterator[Bar
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn()]
+    columns = [SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn()]
     with Progress(*columns, MofNCompleteColumn(), TimeElapsedColumn(), console=errors, transient=True) as progress:
         yield Bar(progress, progress.add_task(text, total=total))
 
@@ -47,5 +47,7 @@ def waiting(session: "Session", text: str) -> Iterator[None]:
     if session.as_json or not errors.is_terminal:
         yield
         return
-    with errors.status(text):
+    from rich.text import Text
+
+    with errors.status(Text(text)):
         yield

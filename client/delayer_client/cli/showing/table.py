@@ -80,5 +80,5 @@ def details(rows: Sequence[tuple[str, str]]) -> Table:
     made.add_column(overflow="fold")
     for name, value in rows:
         if value:
-            made.add_row(name, Text("\n".join(one_line(line) for line in value.splitlines())))
+            made.add_row(Text(one_line(name)), Text("\n".join(one_line(line) for line in value.splitlines())))
     return made

@@ -135,7 +135,7 @@ def _two_lines(at: str, it: "DeadLetter") -> Any:
     from rich.text import Text
 
     words = Text(one_line(f"{at}  {it.reason}"), no_wrap=True, overflow="ellipsis", end="\n")
-    return words.append_text(Text(f"\n  {it.key}", style="dim"))
+    return words.append_text(Text(f"\n  {one_line(it.key)}", style="dim"))
 
 
 def _listed(session: "Session", found: "list[DeadLetter]") -> Any:
@@ -185,7 +185,7 @@ def add(app: typer.Typer) -> None:
         from rich.json import JSON
 
         found = session.operators.dead_letters.show(key)
-        session.output.one(found, *([] if session.as_json else [JSON(json.dumps(found))]))
+        session.output.one(found, *([] if session.as_json else [JSON(json.dumps(found)).text]))
 
     _add_bulk(letters, "redrive", "Send schedules on their way again: what is overdue fires at once.")
     _add_bulk(letters, "discard", "Delete dead letters, and end what has no other end as dropped.")

@@ -8,6 +8,7 @@ from delayer_client.cli.exits import Exit
 from delayer_client.cli.extras import needing
 from delayer_client.cli.options import command
 from delayer_client.cli.showing.progress import bar
+from delayer_client.cli.showing.texts import strong
 from delayer_client.cli.showing.words import number
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def shown(session: "Session", found: "list[Finding]", *, everything: bool) -> No
         session.output.show(text)
     quiet = sum(str(one.severity) in QUIET for one in found)
     if quiet and not everything:
-        session.output.show(f"[green]{number(quiet, 'thing')} in order[/green]; --all shows them.")
+        session.output.show(strong(f"{number(quiet, 'thing')} in order", "; --all shows them.", "green"))
 
 
 def add(app: typer.Typer) -> None:

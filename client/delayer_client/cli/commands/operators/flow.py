@@ -26,7 +26,7 @@ def _about(**given: str) -> dict[str, str]:
 
 
 def _said(session: "Session", found: Any) -> None:
-    session.output.one(found, json.dumps(found, ensure_ascii=False).replace("[", r"\["))
+    session.output.one(found, json.dumps(found, ensure_ascii=False))
 
 
 def _cells(one: Any) -> tuple[str, str, str]:

@@ -10,23 +10,42 @@ from delayer_client.cli.options import command, group
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.showing.progress import bar
 from delayer_client.cli.showing.table import Column, table
+from delayer_client.cli.showing.texts import clean, strong
 from delayer_client.cli.showing.words import number
 
 if TYPE_CHECKING:
     from delayer_client.cli.session import Session
-    from delayer_client.eventbridge import Found, Report
+    from delayer_client.eventbridge import Found, Options, Report, Translated
 
 
 def _found(session: "Session", files: list[Path], groups: list[str], buses: list[str], region: str) -> "Found":
-    from delayer_client.eventbridge import read_account, read_files, session_of
+    from delayer_client.eventbridge import ReadingError, read_account, read_files, session_of
 
     if files:
         return read_files(files)
-    account = session_of(region or None, session.settings.aws_profile or None)
+    settings = session.settings
+    try:
+        account = session_of(region or settings.aws_region or None, settings.aws_profile or None)
+    except ReadingError as error:
+        if not region:
+            error.add_note("--region names a region.")
+        raise
     with bar(session, "Reading EventBridge") as shown:
         return read_account(
             account, groups=groups, buses=buses, progress=lambda what, count: shown.at(count, f"Reading {what}")
         )
+
+
+def _translated(found: "Found", options: "Options") -> "tuple[Translated, ...]":
+    """Raises NotRead for a cut-over that is none."""
+    from delayer_client.eventbridge import translate
+
+    try:
+        return translate(found, options)
+    except ValueError as error:
+        if options.cutover is None:
+            raise
+        raise NotRead(f"--cutover: {error}") from error
 
 
 def _roles(given: list[str]) -> dict[str, str]:
@@ -52,13 +71,25 @@ def shown(session: "Session", report: "Report") -> None:
     if rows:
         session.output.show(table(session.console, columns))
     for gap in report.gaps:
-        session.output.error(f"Not read: {gap.what}: {gap.why} {gap.remedy}".rstrip())
+        session.output.error(f"Not read: {gap.what}: {_sentence(gap.why)} {gap.remedy}".rstrip())
     counts = ", ".join(f"{count} {state}" for state, count in report.counts().items())
-    session.output.show(f"[bold]{counts or 'Nothing was found.'}[/bold]")
+    session.output.show(strong(counts or "Nothing was found."))
     for place, step in enumerate(report.steps(), 1):
-        session.output.show(f"{place}. {step}".replace("[", r"\["))
+        session.output.show(f"{place}. {step}")
     for line in report.commands():
-        session.output.show(line.replace("[", r"\["))
+        _command(session, line)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _command(session: "Session", line: str) -> None:
+    """As it is, to be copied; or why it is not shown."""
+    if clean(line) == line:
+        session.output.show(line)
+    else:
+        session.output.error(f"No command is given, since a name has signs that cannot be shown: {line}")
 
 
 def add(app: typer.Typer) -> None:
@@ -98,12 +129,12 @@ def add(app: typer.Typer) -> None:
     ) -> None:
         """Move EventBridge's schedules and rules over. Nothing at EventBridge is changed."""
         from delayer_client.cli.commands.operators.destination import ToDelayer
-        from delayer_client.eventbridge import Options, Report, apply, translate
+        from delayer_client.eventbridge import Options, Report, apply
 
         at = session.moment(cutover) if cutover else None
         found = _found(session, files or [], groups or [], buses or [], region)
         options = Options(now=session.now, cutover=at, roles=_roles(role or []), prefix=prefix)
-        items = translate(found, options)
+        items = _translated(found, options)
         movable = sum(hasattr(one, "body") for one in items)
         if not dry_run and movable:
             session.agreed(f"Move {movable} of {number(len(items), 'schedule')} to {session.url}?", yes)

@@ -22,7 +22,7 @@ Owner = Annotated[
 def _json(session: "Session", found: Any) -> None:
     from rich.json import JSON
 
-    session.output.one(found, *([] if session.as_json else [JSON(json.dumps(found))]))
+    session.output.one(found, *([] if session.as_json else [JSON(json.dumps(found)).text]))
 
 
 policy = group("policy", "Owner policies: what owners may do. For operators.")

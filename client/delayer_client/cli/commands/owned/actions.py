@@ -9,6 +9,7 @@ from delayer_client.cli.fields.types import actions as types_of
 from delayer_client.cli.fields.types import named
 from delayer_client.cli.options import command, group
 from delayer_client.cli.showing.table import Column, table
+from delayer_client.cli.showing.texts import strong
 
 if TYPE_CHECKING:
     from delayer_client.cli.session import Session
@@ -46,6 +47,6 @@ def add(app: typer.Typer) -> None:
             Column(title="FLAG", cells=[one.flags[0] for one in found], rank=0),
             Column(title="WHAT", cells=[one.help for one in found], rank=1, least=20),
         ]
-        session.output.one(action, f"[bold]{action.type}[/bold]", table(session.console, columns))
+        session.output.one(action, strong(action.type), table(session.console, columns))
 
     app.add_typer(actions, rich_help_panel="Yours")

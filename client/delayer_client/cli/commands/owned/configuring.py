@@ -6,10 +6,8 @@ import typer
 from attrs import evolve
 
 from delayer_client.cli.options import command
-from delayer_client.cli.profiles import DEFAULT_PROFILE, DEFAULT_URL, NAMES
+from delayer_client.cli.profiles import DEFAULT_PROFILE, DEFAULT_URL, check
 from delayer_client.cli.reading.durations import NotRead
-from delayer_client.cli.reading.values import text_of
-from delayer_client.cli.reading.zones import zone
 from delayer_client.cli.showing.table import details
 
 if TYPE_CHECKING:
@@ -36,6 +34,7 @@ def _asked(session: "Session", before: "Settings") -> "Settings":
     if not session.surroundings.is_terminal():
         raise NotRead("Say what the profile holds: --url, --token @file, --owner, --zone.")
     url = typer.prompt("The URL of the API", default=before.url or DEFAULT_URL, err=True)
+    before = before.kept_for(url)
     token = typer.prompt(
         "A token, if the stack asks for one", default=before.token, hide_input=True, show_default=False, err=True
     )
@@ -72,23 +71,16 @@ def add(app: typer.Typer) -> None:
             session.output.show(f"Removed: the profile {name}.")
             return
         before = session.profiles.all().get(name, session.flags)
-        given = session.flags
-        if given.token:
-            given = evolve(given, token=text_of(given.token, "--token").strip())
-        after = given.over(before) if given.said() else _asked(session, before)
-        _checked(after)
+        given = session.given
+        check(given)
+        if given.said():
+            after = given.over(before.kept_for(given.url or before.url or DEFAULT_URL))
+        else:
+            after = _asked(session, before)
+        check(after)
+        if before.token and not after.token:
+            session.output.note("The token that the profile had is taken away: it was for the URL before.")
         session.profiles.put(name, after)
         session.output.one({"profile": name, **shown(after)}, f"Written: the profile {name} in {session.profiles.path}")
         if after.token:
             session.output.note("The token is stored as it is; nobody but you can read the file.")
-
-
-def _checked(settings: "Settings") -> None:
-    """Raises NotRead, WrongArgument."""
-    from delayer_client.transport.credentials import address
-
-    assert set(settings.said()) <= set(NAMES)
-    if settings.url:
-        address(settings.url)
-    if settings.zone:
-        zone(settings.zone)

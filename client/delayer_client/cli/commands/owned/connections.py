@@ -11,6 +11,7 @@ from delayer_client.cli.reading.prefixes import by_prefix
 from delayer_client.cli.reading.values import text_of
 from delayer_client.cli.refusals import Failed
 from delayer_client.cli.showing.table import Column, details, table
+from delayer_client.cli.showing.texts import strong
 from delayer_client.cli.showing.words import number
 
 if TYPE_CHECKING:
@@ -138,7 +139,10 @@ def put(
     ] = None,
 ) -> None:
     """Create a connection, or give it other values."""
-    found = by_prefix(kind, TYPES)
+    try:
+        found = by_prefix(kind, TYPES)
+    except LookupError as error:
+        raise NotRead(f"--type {kind!r} may be any of: {error}.") from error
     if found is None:
         raise NotRead(f"--type {kind!r}: it is one of {', '.join(TYPES)}.")
     given = {
@@ -167,7 +171,7 @@ def delete(
         count = number(use.schedules + use.series if use else 0, "live schedule")
         session.agreed(f"Delete {name}, which {count} will miss?", yes)
     session.delayer.connections.delete(name, force=force)
-    session.output.show(f"[green]Deleted:[/green] {name}")
+    session.output.show(strong("Deleted:", f" {name}", "green"))
 
 
 @command(connections, "test", "delayer connections test crm https://crm.example.com/me")

@@ -56,7 +56,7 @@ def words(job: "Job") -> str:
     ended = f", {job.ended:,} had ended before" if job.ended else ""
     gone = f", {job.handed_over:,} had been handed over before" if job.handed_over else ""
     running = f" (job {job.id} still runs)" if job.state == "running" else ""
-    return f"{number(job.cancelled, 'schedule')} of the group {job.group} cancelled{gone}{ended}{running}."
+    return f"{job.cancelled:,} of the group {job.group} cancelled{gone}{ended}{running}."
 
 
 def add(app: typer.Typer) -> None:

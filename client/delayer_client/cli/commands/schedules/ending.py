@@ -9,6 +9,8 @@ from delayer_client.cli.commands.schedules.looking import ByName
 from delayer_client.cli.exits import Exit
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.refusals import message_of, status_of
+from delayer_client.cli.showing.texts import strong
 
 if TYPE_CHECKING:
     from delayer_client import Cancellation
@@ -43,18 +45,34 @@ def add(app: typer.Typer) -> None:
         if group:
             cancel_group(session, group, yes=yes)
             return
-        delayer = session.delayer
-        answers = [delayer.cancel_named(name)] if name else [delayer.cancel(one) for one in schedule_id or ()]
-        for one, answer in zip(schedule_id or [name or ""], answers, strict=True):
-            _show(session, one, answer)
-        if not all(answers):
-            raise typer.Exit(Exit.NO)
+        statuses = [_ended(session, one, is_name=bool(name)) for one in schedule_id or [name or ""]]
+        if worst := max(statuses):
+            raise typer.Exit(worst)
 
     @command(app, "stop", "delayer stop 040q4254sltg008000001l6ahj9egpjf6ujipdlrdnnrj7o", panel="Schedules")
     def stop(session: "Session", schedule_id: Annotated[str, typer.Argument(metavar="ID", help="Its id.")]) -> None:
         """Keep further attempts of a schedule from starting, once it is handed over."""
         found = session.delayer.stop(schedule_id)
         session.output.one(found, f"Stopped: no further attempt starts. It is {found.state}.")
+
+
+def _ended(session: "Session", which: str, *, is_name: bool) -> Exit:
+    """Cancels one, and shows what became of it: what is refused does not keep the others from being cancelled."""
+    from delayer_client import NoAnswer, Refused
+
+    try:
+        answer = session.delayer.cancel_named(which) if is_name else session.delayer.cancel(which)
+    except Refused as refused:
+        if session.as_json:
+            session.output.error_object(refused.problem.as_json())
+        else:
+            session.output.error(f"Not cancelled: {which}. {message_of(refused, session)}")
+        return status_of(refused) or Exit.NO
+    except NoAnswer as error:
+        error.add_note(f"It is not known whether {which} is cancelled; what comes after it was not asked for.")
+        raise
+    _show(session, which, answer)
+    return Exit.OK if answer else Exit.NO
 
 
 def _show(session: "Session", which: str, answer: "Cancellation") -> None:
@@ -65,7 +83,7 @@ def _show(session: "Session", which: str, answer: "Cancellation") -> None:
     if session.as_json:
         session.output.objects([found])
     elif answer:
-        session.output.show(f"[green]Cancelled:[/green] {which} will never be handed over.")
+        session.output.show(strong("Cancelled:", f" {which} will never be handed over.", "green"))
     else:
         detail = problem.detail if problem else answer.reason
         again = f" Ask again in {answer.retry_after:.0f} s." if answer.retry_after else ""

@@ -1,5 +1,6 @@
 """`delayer schedule TYPE` and `delayer replace NAME TYPE`."""
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ from delayer_client.cli.commands.schedules.waiting import wait
 from delayer_client.cli.fields import making
 from delayer_client.cli.fields.types import ByType
 from delayer_client.cli.options import CONTEXT, examples, shared, with_signature
+from delayer_client.cli.reading.durations import duration
 
 if TYPE_CHECKING:
     from delayer_client import Schedule
@@ -58,8 +60,9 @@ def schedule(
         retry_max=retry_max,
         idempotency_key=idempotency_key,
     )
+    limit = duration(timeout) if timeout else None
     made = session.delayer.schedule(action, name=name, **due.due(session, in_, at, when), **flags.read())
-    shown(session, made, wait_for_end=wait_for_end, timeout=timeout)
+    shown(session, made, wait_for_end=wait_for_end or bool(timeout), limit=limit)
 
 
 class ScheduleTypes(ByType):
@@ -113,8 +116,9 @@ def replace(
     )
     name = ctx.parent.params["name"] if ctx.parent else ""
     moment = due.due(session, in_, at, when)
+    limit = duration(timeout) if timeout else None
     made = session.delayer.replace(name, action, only_new=only_new, **moment, **flags.read())
-    shown(session, made, wait_for_end=wait_for_end, timeout=timeout)
+    shown(session, made, wait_for_end=wait_for_end or bool(timeout), limit=limit)
 
 
 class ReplaceTypes(ByType):
@@ -124,7 +128,7 @@ class ReplaceTypes(ByType):
     lines = ("delayer replace trial-17 http https://example.com/trial-ends --in 14d",)
 
 
-def shown(session: "Session", made: "Schedule", *, wait_for_end: bool, timeout: str | None) -> None:
+def shown(session: "Session", made: "Schedule", *, wait_for_end: bool, limit: timedelta | None) -> None:
     """What was made."""
     from delayer_client.cli.showing.table import details
 
@@ -136,8 +140,8 @@ def shown(session: "Session", made: "Schedule", *, wait_for_end: bool, timeout: 
         time = session.both(made.point_in_time) or "when its policy has decided"
         rows = [("Schedule", made.id), ("Due", time), ("Replaces", made.replaces or "")]
         session.output.show(details(rows))
-    if wait_for_end or timeout:
-        wait(session, made, timeout)
+    if wait_for_end:
+        wait(session, made, limit)
 
 
 def add(app: typer.Typer) -> None:

@@ -42,7 +42,7 @@ def add(app: typer.Typer) -> None:
             at=session.moment(to) if to else None,
             delay=duration(in_) if in_ else None,
             payload=making.payload(payload),
-            idempotency_key=idempotency_key,
+            idempotency_key=making.key(idempotency_key),
         )
         rows = [("Schedule", moved.id), ("Due", session.both(moved.point_in_time)), ("Replaces", schedule_id)]
         session.output.one(moved, details(rows))

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from itertools import islice
+from math import ceil
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -10,6 +11,7 @@ from attrs import frozen
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.durations import NotRead, duration
 from delayer_client.cli.showing import schedules
+from delayer_client.cli.showing.table import one_line
 from delayer_client.cli.showing.words import lateness, number
 
 if TYPE_CHECKING:
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
     from delayer_client import Schedule
     from delayer_client.cli.session import Session
 
-LATELY: Final = timedelta(minutes=5)
+SPANS: Final = (300, 60, 12, 2)  # seconds; the longest in which no more are due than are looked at
 PAGE: Final = 100
+MOST: Final = 5 * PAGE  # that are looked at
 FEWEST: Final = timedelta(seconds=1)  # between two looks
 
 
@@ -29,21 +32,38 @@ class Seen:
 
     next: "list[Schedule]"  # that is due next
     lately: "list[Schedule]"  # that was due, the latest first
+    seconds: int = SPANS[0]  # in which that was
+    has_more: bool = False  # more was due in them than is looked at: these are the first
+
+    @property
+    def before(self) -> int:
+        """With how many seconds the next look begins: soon as many are due again, or as few."""
+        longer = SPANS[max(0, SPANS.index(self.seconds) - 1)]
+        return longer if len(self.lately) < MOST / 10 else self.seconds
 
 
-def look(session: "Session", group: str | None, rows: int) -> Seen:
-    """Asks twice: for what was due lately, and for what comes; it looks at 500 of each at most."""
+def look(session: "Session", group: str | None, rows: int, seconds: int = SPANS[0]) -> Seen:
+    """For what was due lately, and for what comes; it looks at 500 of each at most."""
     now, delayer = session.now, session.delayer
-    past = list(islice(delayer.list(group=group, since=now - LATELY, until=now, page_size=PAGE), PAGE * 5))
-    ahead = islice(delayer.list(group=group, since=now, page_size=max(rows, 10)), PAGE * 5)
-    live = (one for one in ahead if one.state in schedules.LIVE)
-    return Seen(next=list(islice(live, rows)), lately=past[::-1])
+    ahead = islice(delayer.list(group=group, since=now, page_size=max(rows, 10)), MOST)
+    live = list(islice((one for one in ahead if one.state in schedules.LIVE), rows))
+    for span in SPANS[SPANS.index(seconds) :]:
+        since = now - timedelta(seconds=span)
+        past = list(islice(delayer.list(group=group, since=since, until=now, page_size=PAGE), MOST + 1))
+        if len(past) <= MOST or span == SPANS[-1]:
+            break
+    return Seen(next=live, lately=past[:MOST][::-1], seconds=span, has_more=len(past) > MOST)
 
 
 def percentile(values: list[int], share: float) -> int:
     """The nearest rank."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    return sorted(values)[max(0, ceil(share * len(values)) - 1)]
+
+
+def span(seen: Seen) -> str:
+    """`5 minutes: 17 schedules`."""
+    lately = "5 minutes" if seen.seconds == SPANS[0] else f"{seen.seconds} seconds"
+    return f"{lately}: {'the first ' if seen.has_more else ''}{number(len(seen.lately), 'schedule')}"
 
 
 def picture(session: "Session", seen: Seen, rows: int) -> "RenderableType":
@@ -54,11 +74,11 @@ def picture(session: "Session", seen: Seen, rows: int) -> "RenderableType":
     late = [one.lateness_ms for one in seen.lately if one.lateness_ms is not None]
     figures = f", late p50 {lateness(percentile(late, 0.5))}, p99 {lateness(percentile(late, 0.99))}" if late else ""
     parts: list[RenderableType] = [
-        Text(f"{session.url}  {session.now.astimezone(session.zone):%H:%M:%S %Z}", style="dim"),
+        Text(f"{one_line(session.url)}  {session.now.astimezone(session.zone):%H:%M:%S %Z}", style="dim"),
         Text("Due next", style="bold"),
         schedules.list_of(session, seen.next, id_rank=8) if seen.next else Text("  nothing", style="dim"),
         Text(""),
-        Text(f"Due in the last 5 minutes: {number(len(seen.lately), 'schedule')}{figures}", style="bold"),
+        Text(f"Due in the last {span(seen)}{figures}", style="bold"),
         schedules.list_of(session, seen.lately[:rows], id_rank=8) if seen.lately else Text("  nothing", style="dim"),
     ]
     return Group(*parts)
@@ -91,11 +111,12 @@ def add(app: typer.Typer) -> None:
 def _live(session: "Session", group: str | None, rows: int, pause: timedelta) -> None:
     from rich.live import Live
 
-    first = picture(session, look(session, group, rows), rows)
-    with Live(first, console=session.console, auto_refresh=False, transient=False) as live:
+    seen = look(session, group, rows)
+    with Live(picture(session, seen, rows), console=session.console, auto_refresh=False, transient=False) as live:
         try:
             while True:
                 session.surroundings.sleep(pause.total_seconds())
-                live.update(picture(session, look(session, group, rows), rows), refresh=True)
+                seen = look(session, group, rows, seen.before)
+                live.update(picture(session, seen, rows), refresh=True)
         except KeyboardInterrupt:
             return

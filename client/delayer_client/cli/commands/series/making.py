@@ -11,9 +11,11 @@ from delayer_client.cli.fields.types import ByType
 from delayer_client.cli.options import CONTEXT, command, examples, shared, with_signature
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.reading.rules import rule as read_rule
-from delayer_client.cli.reading.values import object_of
+from delayer_client.cli.reading.values import members_of
 
 if TYPE_CHECKING:
+    from delayer_client import Repeat, Series
+    from delayer_client.api.models import SeriesChanged
     from delayer_client.cli.session import Session
 
 Overlap = Annotated[
@@ -124,7 +126,12 @@ def _add_types() -> None:
 _add_types()
 
 
-@command(app.series, "change", "delayer series change 7c2f9d10b4e84a01 --rule '0 8 * * MON-FRI'")
+@command(
+    app.series,
+    "change",
+    "delayer series change 7c2f9d10b4e84a01 --rule '0 8 * * MON-FRI'",
+    "delayer series change 7c2f9d10b4e84a01 --until 'in 30d' --retry-attempts 3",
+)
 def change(
     session: "Session",
     series_id: Annotated[str, typer.Argument(metavar="ID", help="Its id.", show_default=False)],
@@ -135,6 +142,8 @@ def change(
     until: rule.Until = None,
     count: rule.Count = None,
     on_missed: rule.OnMissed = None,
+    dst_gap: rule.DstGap = None,
+    dst_overlap: rule.DstOverlap = None,
     action: Annotated[
         str | None, typer.Option("--action", metavar="JSON", help="Another action, with its type.")
     ] = None,
@@ -145,15 +154,27 @@ def change(
     precision: making.Precision = None,
     retry_attempts: making.RetryAttempts = None,
     retry_for: making.RetryFor = None,
+    retry_first: making.RetryFirst = None,
+    retry_factor: making.RetryFactor = None,
+    retry_max: making.RetryMax = None,
     idempotency_key: making.Key = None,
 ) -> None:
-    """Give a series another rule, action or payload. What is not given stays; 'none' takes a window away."""
-    from delayer_client import REMOVED
-    from delayer_client.cli.showing.table import details
+    """Give a series another rule, action or payload. What is not given stays.
 
-    of_rule = {"time_zone": time_zone, "anchor": anchor, "from_": from_, "until": until, "count": count}
-    if any(of_rule.values()) and not new_rule:
-        raise NotRead("Give --rule, too: a rule is changed as a whole.")
+    'none' takes away a window, a rule for lateness, an anchor, a begin or an end.
+    """
+    from delayer_client import REMOVED
+
+    of_rule = rule.RuleFlags(
+        time_zone=time_zone,
+        anchor=anchor,
+        from_=from_,
+        until=until,
+        count=count,
+        on_missed=on_missed,
+        dst_gap=dst_gap,
+        dst_overlap=dst_overlap,
+    )
     flags = making.Flags(
         payload=payload,
         window=None if window == "none" else window,
@@ -161,25 +182,45 @@ def change(
         precision=precision,
         retry_attempts=retry_attempts,
         retry_for=retry_for,
+        retry_first=retry_first,
+        retry_factor=retry_factor,
+        retry_max=retry_max,
         idempotency_key=idempotency_key,
     ).read()
-    repeat = rule.RuleFlags(**of_rule, on_missed=on_missed).read(session, new_rule) if new_rule else None  # type: ignore[arg-type]
+    given: dict[str, Any] = {"action": _action(action), "overlap": one_overlap(overlap)}
+    changes_rule = bool(new_rule or of_rule.are_given)
+    # The API takes a rule, and a retry, as a whole: what is not given is that of the series.
+    before = session.delayer.series.get(series_id) if changes_rule or flags["retry"] else None
+    if before and changes_rule:
+        given["repeat"] = of_rule.changed(session, new_rule, _repeat_of(before))
     changed = session.delayer.series.change(
         series_id,
-        repeat=repeat,
-        action=_action(action),
         payload=flags["payload"],
-        overlap=one_overlap(overlap),
         window=REMOVED if window == "none" else flags["window"],
         on_late=REMOVED if on_late == "none" else flags["on_late"],
-        retry=flags["retry"],
+        retry=making.merged(flags["retry"], before.retry if before else None),
         precision=flags["precision"],
-        idempotency_key=idempotency_key,
+        idempotency_key=flags["idempotency_key"],
+        **given,
     )
+    _show_changed(session, changed, given.get("repeat"))
+
+
+def _repeat_of(series: "Series") -> "Repeat":
+    if series.repeat is None:
+        raise NotRead("The rule of this series is not known, so it cannot be changed.")
+    return series.repeat
+
+
+def _show_changed(session: "Session", changed: "SeriesChanged", repeat: "Repeat | None") -> None:
+    from delayer_client.cli.showing.schedules import text_of
+    from delayer_client.cli.showing.table import details
+
     first = changed.takes_effect_at
     rows = [
         ("Series", changed.series_id),
         ("State", changed.state),
+        ("Repeat", text_of(repeat.as_json()) if repeat else ""),
         ("Takes effect", f"number {first.number}, {session.both(first.time)}"),
         ("Hints", "\n".join(changed.hints or ())),
     ]
@@ -191,7 +232,7 @@ def _action(text: str | None) -> Any:
 
     if text is None:
         return None
-    found = object_of(text, "--action")
+    found = members_of(text, "--action")
     kind = found.pop("type", None)
     if not isinstance(kind, str):
         raise NotRead('--action has no field type. It is like {"type": "http-request", "url": "https://…"}.')

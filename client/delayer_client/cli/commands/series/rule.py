@@ -1,14 +1,17 @@
 """The rule of a series: RULE and the flags beside it."""
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from attrs import frozen
+from attrs import astuple, frozen
 
 from delayer_client.cli.reading.rules import rule
 from delayer_client.cli.reading.zones import name_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from delayer_client import Repeat
     from delayer_client.cli.session import Session
 
@@ -51,6 +54,30 @@ class RuleFlags:
     dst_gap: str | None = None
     dst_overlap: str | None = None
 
+    @property
+    def are_given(self) -> bool:
+        """Whether any is."""
+        return any(one is not None for one in astuple(self))
+
+    def changed(self, session: "Session", text: str | None, before: "Repeat") -> "Repeat":
+        """The rule of a series, of which what is not given stays; `none` takes an end or the like away."""
+        from delayer_client import Dst, Repeat
+
+        written = rule(text) if text else {"cron": before.cron, "every": before.every}
+        keeps_anchor = _kind(written) == _kind({"cron": before.cron, "every": before.every})
+        old_dst = before.dst or Dst()
+        return Repeat(
+            cron=written.get("cron"),
+            every=written.get("every"),
+            time_zone=self.time_zone or before.time_zone,
+            anchor=_or(session, self.anchor, before.anchor if keeps_anchor else None),
+            from_=_or(session, self.from_, before.from_),
+            until=_or(session, self.until, before.until),
+            count=before.count if self.count is None else self.count,
+            on_missed=self.on_missed or before.on_missed,
+            dst=Dst(gap=self.dst_gap or old_dst.gap, overlap=self.dst_overlap or old_dst.overlap),
+        )
+
     def read(self, session: "Session", text: str) -> "Repeat":
         """The rule. Raises NotRead."""
         from delayer_client import Dst, Repeat
@@ -68,6 +95,18 @@ class RuleFlags:
             on_missed=self.on_missed,
             dst=dst,
         )
+
+
+def _kind(written: "Mapping[str, str | None]") -> str:
+    """What an anchor may belong to: an exact length, or days and months by the clock. A cron expression has none."""
+    cron, every = written.get("cron") or "", written.get("every") or ""
+    if cron:
+        return "exact" if re.match(r"rate\(\d+ (minute|hour)", cron) else "days" if cron.startswith("rate(") else "cron"
+    return "exact" if every.startswith("PT") else "days"
+
+
+def _or(session: "Session", given: str | None, before: str | None) -> str | None:
+    return before if given is None else None if given == "none" else _time(session, given)
 
 
 def _by_the_clock(written: dict[str, str]) -> bool:
