@@ -241,7 +241,7 @@ def test_with_the_journal_down_all_is_answered_but_the_history(client: Client) -
             assert (found.state, found.history) == (state, None)
     finally:
         client.switch_journal(enabled=True)
-    history = client.history(fired, "executed")
+    history = client.history(fired, "executed", beside=("scheduled", "enqueued", "claimed"))
     assert [line.event for line in history] == ["scheduled", "enqueued", "claimed", "executed"]
     assert client.history(cancelled, "cancelled")
 
