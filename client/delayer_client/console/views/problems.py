@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from delayer_client.console.listing.journal import is_off
 from delayer_client.console.rendering import page, place_in
 from delayer_client.errors import (
     DelayerError,
@@ -39,7 +40,7 @@ def said_of(error: Exception, url: str, *, is_local: bool) -> Said:
     """In people's words."""
     if isinstance(error, NoAnswer):
         return _no_answer(error, url, is_local=is_local)
-    if isinstance(error, Invalid) and any(one.field == "group" for one in error.errors):
+    if isinstance(error, Invalid) and is_off(error):
         return evolve(ONLY_GROUPS, detail=str(error))
     for kind, said in SAID.items():
         if isinstance(error, kind):
