@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 HERE: Final = f"{PREFIX}/dead-letters"
 AT_MOST: Final = 1_000  # that are grouped
+UNCOUNTED: Final = "Nothing was done: they have to be counted first, or it is done already."
 KINDS: Final = {"": "all", "failed/": "failed", "dead-lettered/": "dead letters"}
 
 
@@ -131,9 +132,7 @@ async def many(request: Request) -> Response:
     command = _command(request)
     run = session_of(request).kept.pop((await fields_of(request)).get("run", ""), None)
     if not isinstance(run, Run) or run.command != command:
-        say(
-            request, Message(kind="bad", text="Nothing was done: they have to be counted first, or it is done already.")
-        )
+        say(request, Message(kind="bad", text=UNCOUNTED))
         return RedirectResponse(HERE, 303)
     problem = await _asked(place_in(request), run.go_on) or ""
     if not run.is_complete and not problem:
