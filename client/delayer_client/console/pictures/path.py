@@ -135,7 +135,7 @@ def _line(place: int, to: Station) -> Markup:
 
 
 def _drawn(station: Station, place: int, all_of: list[Station], now: datetime) -> Markup:
-    x, at = STEP * (place + 0.5), station.at
+    x = STEP * (place + 0.5)
     parts = [
         element("circle", cx=x, cy=LINE, r=RADIUS, class_=f"station {station.look}"),
         element("text", station.name, x=x, y=LINE - 22, text_anchor="middle", class_="name"),
