@@ -85,7 +85,7 @@ def test_a_renewal_keeps_the_focus_and_what_was_scrolled(browser: Browser, world
             before = page.evaluate("document.activeElement.id")
             assert before
             page.evaluate("document.getElementById('live').dataset.old = 'yes'")
-            page.wait_for_function("!document.getElementById('live').dataset.old", timeout=20_000)
+            expect(page.locator("#live[data-old]")).to_have_count(0, timeout=20_000)
             page.wait_for_timeout(100)
             assert page.evaluate("document.activeElement.id") == before
         assert page.locator("#t-due").evaluate("one => one.scrollLeft") == 60
