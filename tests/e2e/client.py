@@ -116,7 +116,13 @@ class Client:
         )
 
     def history(
-        self, schedule_id: str, last: str, seconds: float = 15, *, owner: str = "", beside: Collection[str] = ("scheduled",)
+        self,
+        schedule_id: str,
+        last: str,
+        seconds: float = 15,
+        *,
+        owner: str = "",
+        beside: Collection[str] = ("scheduled",),
     ) -> list[HistoryEntry]:
         """The history, once the journal has come as far as this event, and has those of `beside` too.
 

@@ -108,9 +108,7 @@ def test_many_are_redriven_with_one_command(client: Client) -> None:
 
     def run(*arguments: str) -> str:
         command = [sys.executable, "-m", "operate.dead_letters", "redrive", "--reason", "HTTP 410", *arguments]
-        done = subprocess.run(
-            command, cwd=ROOT, env={**os.environ, **settings}, capture_output=True, text=True
-        )
+        done = subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

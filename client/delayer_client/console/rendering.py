@@ -66,13 +66,14 @@ def page(
 ) -> HTMLResponse:
     """A page. `here` is its place in the navigation."""
     place, session = place_in(request), session_of(request)
+    is_renewal = "hx-request" in request.headers  # takes a part of the page, and not the one that has the messages
     given = {
         "here": here,
         "now": place.now(),
         "place": place,
         "owner": session.owner,
         "query": "",
-        "messages": session.take_messages(),
+        "messages": [] if is_renewal else session.take_messages(),
         **context,
     }
     return HTMLResponse(environment().get_template(template).render(given), status)

@@ -10,6 +10,7 @@ from delayer_client.console.views.schedule import is_behind, possible
 from delayer_client.testing import Answer
 from tests.client.console.world import OperatorFunction, console
 
+OVERFLOWS = {"at": "0001-01-01T00:00:00+23:59"}
 HOOK = HttpRequest(url="https://shop.example/hook")
 
 
@@ -56,6 +57,18 @@ def test_a_cancel_says_that_it_will_never_be_handed_over() -> None:
         assert "Cancelled:" not in world.page(f"/schedules/{one.id}"), "a message is shown once"
 
 
+def test_a_renewal_takes_no_message() -> None:
+    """It takes a part of the page that shows none: what came of a deed would be lost."""
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=60)
+        world.page()
+        headers = {"Origin": "http://localhost:8080"}
+        world.browser.post(f"/console/schedules/{one.id}/cancel", headers=headers, follow_redirects=False)
+        for path in ("", f"/schedules/{one.id}"):
+            assert "Cancelled:" not in world.browser.get(f"/console{path}", headers={"HX-Request": "true"}).text
+        assert "Cancelled: it will never be handed over." in world.page(f"/schedules/{one.id}")
+
+
 def test_a_cancel_that_is_too_late_says_so() -> None:
     with console() as world:
         one = world.client.schedule(HOOK, delay=1)
@@ -78,7 +91,12 @@ def test_a_move_to_nowhere_says_what_is_allowed() -> None:
     with console() as world:
         one = world.client.schedule(HOOK, delay=60)
         world.page()
-        for fields in ({"amount": "soon", "unit": "hours"}, {"amount": "1", "unit": "moons"}, {"at": "tomorrow"}):
+        for fields in (
+            {"amount": "soon", "unit": "hours"},
+            {"amount": "1", "unit": "moons"},
+            {"at": "tomorrow"},
+            OVERFLOWS,
+        ):
             page = world.press(f"/schedules/{one.id}/move", **fields)
             assert "Nothing was changed." in page
 

@@ -109,6 +109,13 @@ def test_a_path_has_a_station_for_each_event_and_for_what_is_to_come() -> None:
     assert "held 5\u00a0s" in path(one, NOW)
 
 
+def test_a_time_of_another_day_has_its_date() -> None:
+    history = [entry("scheduled", -86_400), entry("enqueued", 0)]
+    drawn = path(made(60, state="enqueued", history=history), NOW)
+    assert ">03 Jan 09:00:00.0</text>" in drawn
+    assert ">09:00:00.0</text>" in drawn
+
+
 def test_many_attempts_are_few_stations() -> None:
     history = [entry("attempt-failed", number, attempt=number) for number in range(1, 30)]
     one = made(5, state="failed", history=[*history, entry("failed", 31, attempt=30)])

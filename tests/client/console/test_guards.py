@@ -5,6 +5,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from delayer_client import HttpRequest
 from delayer_client.console.guards.door import Verdict, headers_by_name, verdict_of
 from delayer_client.console.guards.sessions import AT_MOST, Sessions
 from local.web_pages import Doorkeeper
@@ -115,10 +116,43 @@ def test_a_token_never_leads_to_another_host() -> None:
         assert answer.headers.get("location", "/console").startswith("/console")
 
 
-def test_nothing_is_changed_without_a_session() -> None:
+def test_nothing_is_changed_without_a_session_and_the_page_says_so() -> None:
+    """After a restart a form of an open page has none: a reload would send it again, so its page is opened anew."""
     with console() as world:
-        answer = world.browser.post("/console/owner", data={"owner": "x"}, headers={"Origin": ORIGIN})
-        assert answer.status_code == 403
+        one = world.client.schedule(HttpRequest(url="https://shop.example/hook"), delay=60)
+        answer = world.browser.post(f"/console/schedules/{one.id}/cancel", headers={"Origin": ORIGIN})
+        assert (answer.status_code, answer.url.path) == (200, f"/console/schedules/{one.id}")
+        assert "Nothing was changed: your session was over" in answer.text
+        assert world.client.get(one.id).state != "cancelled"
+        assert "Cancelled: " in world.press(f"/schedules/{one.id}/cancel"), "it has a session now"
+
+
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("/console/series/x/pause", "/console/series/x"),
+        ("/console/dead-letters/one/redrive", "/console/dead-letters"),
+        ("/console/owner", "/console"),
+        ("//evil.example/console", "/console"),
+        ("/console/schedules/%2F%2Fevil/cancel", "/console"),
+    ],
+)
+def test_a_form_of_a_session_that_is_over_leads_to_a_page_of_the_console(path: str, leads_to: str) -> None:
+    with console() as world:
+        answer = world.browser.post(path, headers={"Origin": ORIGIN}, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, leads_to)
+        assert "HttpOnly" in answer.headers["set-cookie"]
+
+
+def test_with_a_token_a_form_without_a_session_is_refused() -> None:
+    with console(sessions=Sessions(token="secret")) as world:
+        assert world.browser.post("/console/owner", headers={"Origin": ORIGIN}).status_code == 403
+
+
+def test_a_file_that_is_not_there_tells_nothing_to_those_who_have_no_token() -> None:
+    with console(sessions=Sessions(token="secret")) as world:
+        answer = world.browser.get("/console/static/none")
+        assert (answer.status_code, answer.text) == (404, "There is no such file.")
 
 
 def test_a_made_up_cookie_is_no_session() -> None:

@@ -24,6 +24,7 @@ from delayer_client.testing import FakeDelayer
 from delayer_client.transport.attempts import Retrying
 
 HOST = "localhost:8080"
+BODY = '{"v": 1, "schedule": {"owner": "alice", "action": "***"}}'
 ORIGIN = f"http://{HOST}"
 
 
@@ -105,6 +106,7 @@ class OperatorFunction:
     def __init__(self, letters: Mapping[str, str]) -> None:
         self.letters = dict(letters)  # reason by key
         self.asked: list[Mapping[str, Any]] = []
+        self.at_a_time = 0  # that one call takes; 0: all
 
     def __call__(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """As the function answers."""
@@ -112,7 +114,7 @@ class OperatorFunction:
         if event["command"] == "list":
             return {"deadLetters": [self._entry(key) for key in self.letters if key.startswith(event["prefix"])]}
         if event["command"] == "show":
-            return {"key": event["key"], "reason": self.letters[event["key"]], "body": {"action": "***"}}
+            return {"key": event["key"], "reason": self.letters[event["key"]], "body": BODY}
         if "where" in event:
             return self._many(event)
         self.letters.pop(event["key"])
@@ -123,13 +125,20 @@ class OperatorFunction:
 
     def _many(self, event: Mapping[str, Any]) -> dict[str, Any]:
         reason = event["where"].get("reason", "")
-        fits = [key for key, why in self.letters.items() if reason in why]
+        fits = [key for key, why in self.letters.items() if reason in why and key > event["after"]]
+        rest: dict[str, Any] = {}
+        if self.at_a_time and not event["dryRun"] and len(fits) > self.at_a_time:
+            fits = fits[: self.at_a_time]
+            rest = {"next": fits[-1]}
         done = {"redrive": "redriven", "discard": "discarded"}[event["command"]]
         if not event["dryRun"]:
             for key in fits:
                 self.letters.pop(key)
+        reasons = {self.letters.get(key, reason) for key in fits}
+        found = {why: {"matched": list(self.letters.values()).count(why), "sample": fits[:3]} for why in reasons}
         counts = {"lookedAt": len(self.letters), "matched": len(fits), done: len(fits), "refused": {}}
-        return {**counts, "until": "2027-01-04T10:00:00Z"}
+        counts |= {"reasons": found} if event["dryRun"] else {}
+        return {**counts, "until": "2027-01-04T10:00:00Z", **rest}
 
     def stack(self) -> Any:
         """An OperatorStack with this function alone."""

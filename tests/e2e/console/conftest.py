@@ -29,13 +29,13 @@ class World:
     series: str
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with chromium() as browser:
         yield browser
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def world(browser: Browser, client: Client) -> Iterator[World]:
     """Schedules of an owner of its own, some of which have fired, failed and been attempted."""
     base = client.stack.api_url

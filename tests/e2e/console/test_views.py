@@ -39,7 +39,7 @@ def test_a_view_works_for_everybody(browser: Browser, world: World, view: str, s
 def test_without_script_it_is_the_same_page_in_utc(browser: Browser, world: World) -> None:
     with visit(browser, world.base, java_script_enabled=False) as seen:
         page = seen.open(f"/schedules/{world.far}")
-        expect(page.locator("#zone")).to_have_text("Times are in UTC.")
+        expect(page.locator("#zone")).to_contain_text("Times are in UTC")
         expect(page.locator("dl time").first).to_contain_text("UTC")
         page.goto(f"{world.base}/console")
         page.get_by_role("link", name="Schedules", exact=True).click()
@@ -76,6 +76,31 @@ def test_now_is_renewed_by_itself_and_can_be_paused(browser: Browser, world: Wor
         assert seen.complaints == []
 
 
+def test_a_renewal_keeps_the_focus_and_what_was_scrolled(browser: Browser, world: World) -> None:
+    with visit(browser, world.base, Screen(width=390)) as seen:
+        page = seen.open()
+        page.locator("#t-due").evaluate("one => { one.scrollLeft = 60 }")
+        for chosen in ("#t-fired a >> nth=0", "#t-due"):
+            page.locator(chosen).focus()
+            before = page.evaluate("document.activeElement.id")
+            assert before
+            page.evaluate("document.getElementById('live').dataset.old = 'yes'")
+            expect(page.locator("#live[data-old]")).to_have_count(0, timeout=20_000)
+            page.wait_for_timeout(100)
+            assert page.evaluate("document.activeElement.id") == before
+        assert page.locator("#t-due").evaluate("one => one.scrollLeft") == 60
+        assert seen.complaints == []
+
+
+def test_on_a_phone_a_path_begins_where_the_schedule_is(browser: Browser, world: World) -> None:
+    with visit(browser, world.base, Screen(width=390)) as seen:
+        page = seen.open(f"/schedules/{world.fired}")
+        page.wait_for_timeout(200)
+        last = page.locator("#path .station").last.bounding_box()
+        assert last
+        assert 0 < last["x"] < 390
+
+
 def test_a_schedule_that_fires_is_seen_to_fire(browser: Browser, world: World) -> None:
     one = world.delayer.schedule(world.hook, delay=4)
     with visit(browser, world.base) as seen:
@@ -107,6 +132,11 @@ def test_what_has_failed_is_redriven_by_its_button(browser: Browser, world: Worl
         page = seen.open(f"/schedules/{one.id}")
         page.get_by_role("button", name="Redrive").click()
         expect(page.locator("#messages")).to_contain_text("Redriven: it is on its way again.")
+        # Its state changes, and the buttons and the history follow; what was answered stays on the page.
+        expect(page.get_by_role("region", name="The events")).to_contain_text("redriven", timeout=20_000)
+        page.wait_for_timeout(2_500)
+        expect(page.locator("#messages")).to_contain_text("Redriven: it is on its way again.")
+        assert seen.complaints == []
 
 
 def test_dead_letters_are_counted_before_they_are_discarded(browser: Browser, world: World) -> None:

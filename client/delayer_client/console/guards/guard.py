@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from attrs import frozen
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from delayer_client.console.guards.door import WHY, Verdict, headers_by_name, verdict_of
 from delayer_client.console.guards.policies import HEADERS
+from delayer_client.console.guards.sessions import Message as Said
 from delayer_client.console.guards.sessions import Session, Sessions
 
 TOKEN: Final = "token"  # noqa: S105 - the name of the parameter
@@ -19,6 +20,7 @@ PAGE: Final = (
 )
 AGAIN: Final = PAGE.format('<meta http-equiv="refresh" content="0">', "Delayer’s console opens.")
 USED: Final = "This address has been used. Start <code>delayer console</code> again: it prints another one."
+OVER: Final = "Nothing was changed: your session was over, and a new one has begun. Do it once more."
 NEEDS_TOKEN: Final = "Open the console by the address that <code>delayer console</code> has printed."  # noqa: S105
 
 
@@ -64,11 +66,17 @@ class Guard:
             return found
         if scope["path"].startswith(self.static):
             return Session(id=_cookie(headers, cookie))  # of nobody: what is static asks for no session
-        if self.sessions.asks_for_a_token or scope["method"] == "POST":
-            return _refusal(
-                NEEDS_TOKEN if self.sessions.asks_for_a_token else "Your session is over. Load the page anew."
-            )
-        return self.sessions.begin()
+        if self.sessions.asks_for_a_token:
+            return _refusal(NEEDS_TOKEN)
+        session = self.sessions.begin()
+        return self._anew(scope, session, cookie) if scope["method"] == "POST" else session
+
+    def _anew(self, scope: Scope, session: Session, cookie: str) -> Response:
+        """For a form of a session that is over: its page once more, which says so. Nothing is changed."""
+        session.messages.append(Said(kind="bad", text=OVER))
+        answer = RedirectResponse(_page_of(scope["path"]), 303)
+        answer.headers["Set-Cookie"] = _set(cookie, session)
+        return answer
 
     def _redeemed(self, scope: Scope, token: str, rest: list[tuple[str, str]], cookie: str) -> Response:
         session = self.sessions.redeem(token) if scope["method"] == "GET" else None
@@ -78,6 +86,14 @@ class Guard:
         answer = RedirectResponse(path + (f"?{urlencode(rest)}" if rest else ""), 303)
         answer.headers["Set-Cookie"] = _set(cookie, session)
         return answer
+
+
+def _page_of(path: str) -> str:
+    """The page that has the form which is sent there; never one of another host."""
+    parts = path.split("/")
+    if len(parts) == 5 and parts[:3] in (["", "console", "schedules"], ["", "console", "series"]):
+        return "/".join((*parts[:3], quote(parts[3], safe="")))
+    return "/console/dead-letters" if parts[:3] == ["", "console", "dead-letters"] else "/console"
 
 
 def _refusal(why: str) -> Response:

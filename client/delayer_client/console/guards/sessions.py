@@ -9,6 +9,8 @@ from attrs import define, field, frozen
 
 AT_MOST: Final = 100  # sessions: whoever opens more than that loses the oldest
 
+KEPT: Final = 20  # counts of a session
+
 
 @frozen(kw_only=True)
 class Message:
@@ -25,6 +27,13 @@ class Session:
     id: str = field(factory=lambda: secrets.token_urlsafe(32), repr=False)
     owner: str = ""
     messages: list[Message] = field(factory=list)
+    kept: OrderedDict[str, object] = field(factory=OrderedDict, repr=False)  # what was counted, and may be done
+
+    def keep(self, name: str, thing: object) -> None:
+        """A few, the latest."""
+        self.kept[name] = thing
+        while len(self.kept) > KEPT:
+            self.kept.popitem(last=False)
 
     def take_messages(self) -> list[Message]:
         """Those that were not shown yet."""

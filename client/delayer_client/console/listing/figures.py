@@ -69,7 +69,8 @@ def failing(schedules: Iterable[Schedule]) -> list[Failing]:
 
 def has_failed(one: Schedule) -> bool:
     """For good, or in the last attempt."""
-    return one.state in words.BAD or (one.state == "claimed" and one.next_attempt_at is not None)
+    is_attempted_again = one.next_attempt_at is not None or (one.attempt or 1) > 1
+    return one.state in words.BAD or (one.state == "claimed" and is_attempted_again)
 
 
 def waits(one: Schedule, now: datetime) -> bool:

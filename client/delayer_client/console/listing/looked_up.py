@@ -13,7 +13,7 @@ AT_ONCE: Final = 5
 
 
 async def looked_up(client: AsyncDelayer, listed: Sequence[Schedule], at_most: int = AT_MOST) -> list[Schedule]:
-    """The last of them as their own pages show them; what cannot be looked up stays as it was listed."""
+    """The first of them as their own pages show them; what cannot be looked up stays as it was listed."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def look(one: Schedule) -> Schedule:
@@ -23,4 +23,4 @@ async def looked_up(client: AsyncDelayer, listed: Sequence[Schedule], at_most: i
             except DelayerError:
                 return one
 
-    return list(await asyncio.gather(*(look(one) for one in listed[-at_most:])))
+    return list(await asyncio.gather(*(look(one) for one in listed[:at_most])))

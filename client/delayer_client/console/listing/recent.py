@@ -25,12 +25,16 @@ class Listed:
     is_cut: bool  # there are more than were read
 
 
-async def recent(client: AsyncDelayer, now: datetime, at_most: int = AT_MOST) -> Listed:
-    """Those that were due last, an hour back at most."""
+async def recent(client: AsyncDelayer, now: datetime, at_most: int = AT_MOST, longest: timedelta = LONGEST) -> Listed:
+    """Those that were due last, so far back at most.
+
+    A second that holds more than fits is cut: of that one, it has the first.
+    """
+    begin = now - longest
     found: list[Schedule] = []
     until, span = now, FIRST
-    while until > now - LONGEST and len(found) < at_most:
-        since = max(until - span, now - LONGEST)
+    while until > begin and len(found) < at_most:
+        since = max(until - span, begin)
         piece = await between(client, since, until, at_most - len(found))
         if piece.is_cut and span > SHORTEST:
             span = max(span / 8, SHORTEST)
@@ -39,17 +43,23 @@ async def recent(client: AsyncDelayer, now: datetime, at_most: int = AT_MOST) ->
         until, span = since, span * 4
         if piece.is_cut:
             break
-    is_cut = until > now - LONGEST
+    is_cut = until > begin
     return Listed(schedules=found[-at_most:], since=until, is_cut=is_cut)
 
 
 async def between(
-    client: AsyncDelayer, since: datetime | None, until: datetime | None, at_most: int, state: str | None = None
+    client: AsyncDelayer,
+    since: datetime | None,
+    until: datetime | None,
+    at_most: int,
+    *,
+    state: str | None = None,
+    pages: int = AT_MOST,
 ) -> Listed:
-    """The first of those that are due in this time."""
+    """The first of those that are due in this time, from so many pages at most."""
     found: list[Schedule] = []
     cursor = None
-    while True:
+    for _ in range(pages):
         page = await client.page(since=since, until=until, state=state, page_size=PAGE, cursor=cursor)
         found += page.schedules
         cursor = page.next_cursor

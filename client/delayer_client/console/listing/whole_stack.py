@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from datetime import datetime, timedelta
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define, field, frozen
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from delayer_client.operator import OperatorStack
 
 KEPT: Final = timedelta(seconds=30)  # CloudWatch's values are those of whole minutes
+PATIENCE: Final = 1.0  # seconds that a page waits for AWS
 NOBODY: Final = "This console was started without a way to the operator functions."
 
 
@@ -27,24 +30,37 @@ class WholeStack:
     dead_lettered: float = 0
     canary: Mapping[str, Sequence[float]] = field(factory=dict)  # near and far: lateness of a quarter of an hour
     flow: Mapping[str, Sequence[Mapping[str, Any]]] = field(factory=dict)  # suspensions, circuits, limits
+    is_coming: bool = False  # it is being asked for, and nothing is known yet
+
+
+NOTHING_YET: Final = WholeStack(is_coming=True)
 
 
 @define
 class Watch:
-    """Asks every half minute at most, however many pages are open."""
+    """Asks every half minute at most, however many pages are open, and lets no page wait long for AWS."""
 
     place: Place
-    _last: WholeStack | None = None
+    patience: float = PATIENCE
+    _last: WholeStack = NOTHING_YET
     _at: datetime | None = None
-    _turn: asyncio.Lock = field(factory=asyncio.Lock)
+    _asked: Future[WholeStack] | None = None
 
     async def look(self) -> WholeStack:
-        """What was known half a minute ago, or is now."""
-        async with self._turn:
-            now = self.place.now()
-            if self._last is None or self._at is None or now - self._at > KEPT:
-                self._last, self._at = await asyncio.to_thread(examined, self.place, now), now
-            return self._last
+        """What was known half a minute ago, or is now. If that takes long: what was known before, and for the next."""
+        now = self.place.now()
+        if self._asked is None and (self._at is None or now - self._at > KEPT):
+            self._asked, self._at = Future(), now
+            Thread(target=self._ask, args=(self._asked, now), daemon=True).start()
+        if asked := self._asked:
+            await asyncio.wait([asyncio.wrap_future(asked)], timeout=self.patience)
+            if asked.done():
+                self._last, self._asked = asked.result(), None
+        return self._last
+
+    def _ask(self, asked: "Future[WholeStack]", now: datetime) -> None:
+        asked.set_running_or_notify_cancel()
+        asked.set_result(examined(self.place, now))
 
 
 def stack_of(place: Place) -> "OperatorStack":

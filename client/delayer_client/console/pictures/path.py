@@ -123,8 +123,8 @@ def path(one: Schedule, now: datetime) -> Markup:
     found = stations(one, now)
     width = STEP * len(found)
     parts = [_line(place, station) for place, station in enumerate(found[1:])]
-    parts += [_drawn(station, place, found) for place, station in enumerate(found)]
-    said = "; ".join(f"{one.name} {_clock(one.at)} {one.note}".strip() for one in found)
+    parts += [_drawn(station, place, found, now) for place, station in enumerate(found)]
+    said = "; ".join(f"{one.name} {_when(one.at, now)} {one.note}".strip() for one in found)
     return picture(width, HEIGHT, joined(parts), label=f"Its path, in UTC: {said}", class_="path")
 
 
@@ -134,12 +134,14 @@ def _line(place: int, to: Station) -> Markup:
     return element("line", x1=begin, x2=begin + STEP - 2 * RADIUS - 6, y1=LINE, y2=LINE, class_=f"way {look}")
 
 
-def _drawn(station: Station, place: int, all_of: list[Station]) -> Markup:
+def _drawn(station: Station, place: int, all_of: list[Station], now: datetime) -> Markup:
     x = STEP * (place + 0.5)
     parts = [
         element("circle", cx=x, cy=LINE, r=RADIUS, class_=f"station {station.look}"),
         element("text", station.name, x=x, y=LINE - 22, text_anchor="middle", class_="name"),
-        element("text", _clock(station.at), x=x, y=LINE + 30, text_anchor="middle", class_="at", **_local(station.at)),
+        element(
+            "text", _when(station.at, now), x=x, y=LINE + 30, text_anchor="middle", class_="at", **_local(station.at)
+        ),
         element("text", station.note, x=x, y=LINE + 48, text_anchor="middle", class_=f"note {station.look}"),
     ]
     if place and (passed := _passed(all_of[place - 1], station)):
@@ -161,5 +163,10 @@ def _local(at: datetime | None) -> dict[str, object]:
     return {"data_time": iso(at)} if at else {}
 
 
-def _clock(at: datetime | None) -> str:
-    return at.astimezone(UTC).strftime("%H:%M:%S.%f")[:-3] if at else ""
+def _when(at: datetime | None, now: datetime) -> str:
+    """The time of day, with a date unless it is today."""
+    if at is None:
+        return ""
+    local = at.astimezone(UTC)
+    day = "" if local.date() == now.astimezone(UTC).date() else f"{local:%d %b} "
+    return day + local.strftime("%H:%M:%S.%f")[:-5]

@@ -20,7 +20,7 @@
     }
     for (const one of root.querySelectorAll("text[data-time]")) {
       const at = new Date(one.dataset.time);
-      one.textContent = formats.clock.format(at) + "." + String(at.getMilliseconds()).padStart(3, "0");
+      one.textContent = worded(at) + "." + Math.floor(at.getMilliseconds() / 100);
     }
   };
 
@@ -43,11 +43,27 @@
     }
   };
 
-  // What is beside the renewed part, such as the buttons, follows from the state: with another one all is loaded anew.
+  // Where what can be scrolled was; the path begins where the schedule is, which a narrow screen would not show.
+  const scrolled = {};
+  const remember = () => { for (const one of document.querySelectorAll("#live .scroll[id]")) scrolled[one.id] = one.scrollLeft; };
+  const scroll = () => {
+    for (const one of document.querySelectorAll("#live .scroll[id]")) one.scrollLeft = scrolled[one.id] ?? one.scrollLeft;
+    const path = document.getElementById("path");
+    if (!path || "path" in scrolled) return;
+    const here = path.querySelector(".station.here") ?? [...path.querySelectorAll(".station")].pop();
+    if (here) path.scrollLeft += here.getBoundingClientRect().left - path.getBoundingClientRect().left - path.clientWidth / 2;
+  };
+
+  // What is beside the renewed part, such as the buttons, follows from the state: with another one it is renewed, too.
   const stateNow = () => document.getElementById("live")?.dataset.state;
   let state;
 
-  const show = (root) => { localize(root); draw(document); };
+  const renewRest = () => {
+    if (!document.getElementById("rest")) return location.reload();
+    window.htmx.ajax("GET", location.href, { target: "#rest", select: "#rest", swap: "outerHTML" });
+  };
+
+  const show = (root) => { localize(root); draw(document); scroll(); };
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const trouble = (text) => {
     const place = document.getElementById("trouble");
@@ -59,12 +75,15 @@
     show(document);
     state = stateNow();
     const place = document.getElementById("zone");
-    if (place && zone) place.textContent = `Times are those of ${zone}; UTC is shown on pointing at one.`;
+    if (place && zone) place.textContent = `Times are those of ${zone}; UTC is shown on pointing at one. Those that you type, and those marked UTC, are in UTC.`;
   });
+  document.addEventListener("htmx:beforeSwap", remember);
   document.addEventListener("htmx:afterSwap", () => {
     trouble("");
     show(document);
-    if (stateNow() !== state) location.reload();
+    if (stateNow() === state) return;
+    state = stateNow();
+    renewRest();
   });
   document.addEventListener("htmx:beforeRequest", (event) => { if (document.hidden) event.preventDefault(); });
   document.addEventListener("htmx:responseError", (event) => trouble(`This page could not be renewed (${event.detail.xhr.status}). What you see is as it was.`));

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import islice
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -12,22 +13,23 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from delayer_client.console.guards.sessions import Message
+from delayer_client.console.letters import run as runs
+from delayer_client.console.letters.owners import owner_in, owners
+from delayer_client.console.letters.run import DONE, WHO, Run
 from delayer_client.console.listing.whole_stack import stack_of
 from delayer_client.console.place import PREFIX, Place
-from delayer_client.console.rendering import page, place_in, say
+from delayer_client.console.rendering import page, place_in, say, session_of
 from delayer_client.console.views.forms import fields_of
 from delayer_client.console.words.numbers import counted
 
 if TYPE_CHECKING:
-    from delayer_client.operator import BulkResult, DeadLetters
+    from delayer_client.operator import DeadLetters
 
 Value = TypeVar("Value")
 HERE: Final = f"{PREFIX}/dead-letters"
 AT_MOST: Final = 1_000  # that are grouped
-LONGEST: Final = 20.0  # seconds that one click may take; then it says how far it came
+UNCOUNTED: Final = "Nothing was done: they have to be counted first, or it is done already."
 KINDS: Final = {"": "all", "failed/": "failed", "dead-lettered/": "dead letters"}
-DONE: Final = {"redrive": "redriven", "discard": "discarded"}
-WHO: Final = "console"  # is written down with what is done
 
 
 async def _asked(place: Place, ask: "Callable[[DeadLetters], Value]") -> "Value | str":
@@ -43,8 +45,8 @@ async def _asked(place: Place, ask: "Callable[[DeadLetters], Value]") -> "Value 
 
 
 async def show(request: Request) -> Response:
-    """Why they are there, the most frequent reason first."""
-    kind = request.query_params.get("kind", "")
+    """Why they are there, the most frequent reason first; or all that one reason has."""
+    kind, reason = request.query_params.get("kind", ""), request.query_params.get("reason")
     prefix = kind if kind in KINDS else ""
 
     def listed(letters: "DeadLetters") -> dict[str, Any]:
@@ -53,25 +55,44 @@ async def show(request: Request) -> Response:
         found = list(islice(letters.list(prefix), AT_MOST + 1))
         shown = found[:AT_MOST]
         by_key = {letter.key: letter for letter in shown}
-        return {"groups": grouped(shown), "by_key": by_key, "number": len(shown), "is_cut": len(found) > AT_MOST}
+        groups = [group for group in grouped(shown) if reason in (None, group.text)]
+        if reason is not None:
+            keys = tuple(letter.key for letter in shown if letter.reason == reason)
+            groups = [replace(group, sample=keys) for group in groups]
+        return {
+            "groups": groups,
+            "by_key": by_key,
+            "owners": owners(letters, [key for group in groups for key in group.sample]),
+            "number": sum(group.number for group in groups),
+            "is_cut": len(found) > AT_MOST,
+        }
 
     answer = await _asked(place_in(request), listed)
     context = {"problem": answer, "answer": None} if isinstance(answer, str) else {"problem": "", "answer": answer}
-    return page(request, "dead_letters.html", {**context, "kinds": KINDS, "kind": prefix}, here="dead-letters")
+    return page(
+        request, "dead_letters.html", {**context, "kinds": KINDS, "kind": prefix, "reason": reason}, here="dead-letters"
+    )
 
 
 async def look(request: Request) -> Response:
     """One of them, as it is stored; its secrets are masked."""
     key = request.query_params.get("key", "")
     answer = await _asked(place_in(request), lambda letters: letters.show(key))
-    context = {"problem": answer, "letter": None} if isinstance(answer, str) else {"problem": "", "letter": answer}
-    return page(request, "dead_letter.html", {**context, "key": key}, here="dead-letters")
+    context: dict[str, Any] = (
+        {"problem": answer, "letter": None} if isinstance(answer, str) else {"problem": "", "letter": answer}
+    )
+    owner = "" if isinstance(answer, str) else owner_in(answer)
+    is_asked = "discard" in request.query_params
+    context |= {"key": key, "letter_owner": owner, "is_asked": is_asked}
+    return page(request, "dead_letter.html", context, here="dead-letters")
 
 
 async def one(request: Request) -> Response:
-    """Redrives or discards one."""
-    command = _command(request)
-    key = (await fields_of(request)).get("key", "")
+    """Redrives or discards one. A discard is asked about first: it cannot be undone."""
+    command, form = _command(request), await fields_of(request)
+    key = form.get("key", "")
+    if command == "discard" and not form.get("sure"):
+        return RedirectResponse(f"{HERE}/look?discard&key={quote(key, safe='')}", 303)
 
     def does(letters: "DeadLetters") -> dict[str, Any]:
         return letters.redrive(key, by=WHO) if command == "redrive" else letters.discard(key, by=WHO)
@@ -91,52 +112,43 @@ def _of_one(command: str, answer: Mapping[str, Any] | str) -> Message:
 
 
 async def count(request: Request) -> Response:
-    """What many would come to, before anything is done."""
-    command = _command(request)
-    where = _where(await fields_of(request))
-    answer: Any = await _asked(place_in(request), lambda letters: letters.count(command, _of(where)))
-    problem, counts = (answer, None) if isinstance(answer, str) else ("", answer)
-    context = {"command": command, "done": DONE[command], "where": where, "problem": problem, "counted": counts}
+    """What many would come to, before anything is done. Only what was counted can be done."""
+    command, form = _command(request), await fields_of(request)
+    prefix, reason = form.get("prefix", ""), form.get("reason", "")
+    answer: Any = await _asked(
+        place_in(request), lambda letters: runs.count(letters, command, prefix if prefix in KINDS else "", reason)
+    )
+    context: dict[str, Any] = {"command": command, "done": DONE[command], "problem": "", "run": None, "counted": None}
+    if isinstance(answer, str):
+        context["problem"] = answer
+    else:
+        context["run"], context["counted"] = answer
+        session_of(request).keep(answer[0].id, answer[0])
     return page(request, "dead_letters_count.html", context, here="dead-letters")
 
 
 async def many(request: Request) -> Response:
-    """Does it, as long as a click may take."""
+    """Does what was counted, as long as a click may take."""
     command = _command(request)
-    form = await fields_of(request)
-    where = _where(form)
-    answer: Any = await _asked(place_in(request), lambda letters: _run(letters, command, where, form.get("after", "")))
-    if not isinstance(answer, str) and not answer.is_complete:
-        context = {"command": command, "done": DONE[command], "where": where, "so_far": answer}
-        return page(request, "dead_letters_more.html", context, here="dead-letters")
-    say(request, _of_many(command, answer))
+    run = session_of(request).kept.pop((await fields_of(request)).get("run", ""), None)
+    if not isinstance(run, Run) or run.command != command:
+        say(request, Message(kind="bad", text=UNCOUNTED))
+        return RedirectResponse(HERE, 303)
+    problem = await _asked(place_in(request), run.go_on) or ""
+    if not run.is_complete and not problem:
+        session_of(request).keep(run.id, run)
+        return page(request, "dead_letters_more.html", {"done": DONE[command], "run": run}, here="dead-letters")
+    say(request, _of_many(run, problem))
     return RedirectResponse(HERE, 303)
 
 
-def _run(letters: "DeadLetters", command: Any, where: Mapping[str, str], after: str) -> "BulkResult":
-    began = monotonic()
-    bulk = letters.many(command, _of(where), by=WHO, after=after)
-    for _ in bulk.steps():
-        if monotonic() - began > LONGEST:
-            break
-    return bulk.result
-
-
-def _of_many(command: str, answer: "BulkResult | str") -> Message:
-    if isinstance(answer, str):
-        return Message(kind="bad", text=f"Not all were {DONE[command]}. {answer}")
-    left = f" {counted(sum(answer.refused.values()), 'schedule')} stayed as they were." if answer.refused else ""
-    return Message(kind="good", text=f"{counted(answer.done, 'schedule')} {DONE[command]}.{left}")
-
-
-def _where(form: Mapping[str, str]) -> dict[str, str]:
-    return {name: form.get(name, "") for name in ("prefix", "reason", "owner", "group", "action", "since", "until")}
-
-
-def _of(where: Mapping[str, str]) -> Any:
-    from delayer_client.operator import Where
-
-    return Where(**where, everything=not any(where.values()))  # the page has counted them, and said how many
+def _of_many(run: Run, problem: str) -> Message:
+    left = sum(run.refused.values())
+    text = f"{counted(run.done, 'schedule')} {DONE[run.command]}."
+    text += f" {counted(left, 'schedule')} stayed as they were." if left else ""
+    if problem:
+        return Message(kind="bad", text=f"Not all were {DONE[run.command]}. {problem} {text}")
+    return Message(kind="good", text=text)
 
 
 def _command(request: Request) -> Any:

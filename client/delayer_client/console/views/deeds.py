@@ -85,9 +85,9 @@ async def move(order: Order) -> Outcome:
 def _instant(text: str) -> datetime:
     try:
         at = datetime.fromisoformat(text)
-    except ValueError as error:
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
         raise WrongArgument("The time is like 2026-12-24T18:00, in UTC.") from error
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _delay(order: Order) -> timedelta:

@@ -2,79 +2,118 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from attrs import frozen
 from starlette.requests import Request
 from starlette.responses import Response
 
 from delayer_client.api.models import Schedule
 from delayer_client.asynchronous.client import AsyncDelayer
-from delayer_client.console.listing import figures
+from delayer_client.console.listing import figures, journal
+from delayer_client.console.listing.held import Held
 from delayer_client.console.listing.looked_up import looked_up
 from delayer_client.console.listing.recent import AT_MOST, Listed, between, recent
-from delayer_client.console.listing.whole_stack import Watch, WholeStack
+from delayer_client.console.listing.whole_stack import Watch
 from delayer_client.console.pictures.axis import axis, span_of
 from delayer_client.console.rendering import page, place_in, session_of
 from delayer_client.console.words.schedules import kind
+from delayer_client.errors import Invalid
 
 AHEAD: Final = 300  # of the 1,000
 BARS: Final = 48
 SHOWN: Final = 8
+LIVE: Final = ("scheduled", "enqueued", "undecided", "claimed")
+
+
+@frozen(kw_only=True)
+class Seen:
+    """What the lists tell. `held` was due before `past` begins, and has not ended."""
+
+    past: Listed
+    ahead: Listed
+    held: Listed
+
+    @property
+    def everything(self) -> list[Schedule]:
+        """In due order."""
+        return [*self.held.schedules, *self.past.schedules, *self.ahead.schedules]
 
 
 async def show(request: Request) -> Response:
     """The page; with htmx, the part of it that changes."""
-    place = place_in(request)
-    if not hasattr(request.app.state, "watch"):
-        request.app.state.watch = Watch(place)
-    client, now = place.of(session_of(request).owner), place.now()
-    past, ahead, whole = await asyncio.gather(
-        recent(client, now, AT_MOST - AHEAD), between(client, now, None, AHEAD), request.app.state.watch.look()
-    )
-    content = await _content(client, now, past, ahead, whole)
+    place, state = place_in(request), request.app.state
+    if not hasattr(state, "watch"):
+        state.watch, state.held = Watch(place), Held()
+    owner, now = session_of(request).owner, place.now()
+    client = place.of(owner)
+    seen, whole = await asyncio.gather(_seen(client, now, owner, state.held), state.watch.look())
+    content = await _content(client, now, seen) if seen else {"unlisted": journal.SENTENCE, "is_empty": False}
     is_live = request.query_params.get("live", "on") != "off"
-    return page(request, "now.html", {**content, "is_live": is_live}, here="now")
+    return page(request, "now.html", {**content, "whole": whole, "is_live": is_live}, here="now")
 
 
-async def _content(
-    client: AsyncDelayer, now: datetime, past: Listed, ahead: Listed, whole: WholeStack
-) -> dict[str, Any]:
-    everything = [*past.schedules, *ahead.schedules]
-    failed, waiting = await asyncio.gather(
-        looked_up(client, _unknown([one for one in past.schedules if figures.has_failed(one)])),
-        looked_up(client, [one for one in everything if figures.waits(one, now)]),
-    )
-    known = {one.id: one for one in (*failed, *waiting)}
-    past_known = [known.get(one.id, one) for one in past.schedules]
-    due = [one for one in ahead.schedules if one.state in ("scheduled", "enqueued", "undecided", "claimed")]
+async def _seen(client: AsyncDelayer, now: datetime, owner: str, held: Held) -> Seen | None:
+    """None where nothing can be listed."""
+    try:
+        past, ahead, older = await asyncio.gather(
+            recent(client, now, AT_MOST - AHEAD), between(client, now, None, AHEAD), held.look(owner, client, now)
+        )
+    except Invalid as error:
+        if journal.is_off(error):
+            return None
+        raise
+    known = {one.id for one in (*past.schedules, *ahead.schedules)}
+    before = [one for one in older.schedules if one.id not in known and _is_before(one, past.since)]
+    return Seen(past=past, ahead=ahead, held=Listed(schedules=before, is_cut=older.is_cut))
+
+
+def _is_before(one: Schedule, since: datetime | None) -> bool:
+    """What was due later, the fresh list tells better."""
+    return not (since and one.point_in_time and one.point_in_time >= since)
+
+
+async def _content(client: AsyncDelayer, now: datetime, seen: Seen) -> dict[str, Any]:
+    everything = seen.everything
+    waiting = [one for one in everything if figures.waits(one, now)]
+    unknown = [one for one in everything if figures.has_failed(one) and not kind(one)]
+    failed, explained = await asyncio.gather(looked_up(client, unknown[::-1]), looked_up(client, waiting))
+    known = {one.id: one for one in (*failed, *explained)}
+    past = [known.get(one.id, one) for one in seen.past.schedules]
+    held = [known.get(one.id, one) for one in seen.held.schedules]
+    fired, still = figures.fired(past), [one for one in explained if figures.waits(one, now)]
+    return {
+        **_due(seen.ahead, now),
+        "fired": fired[: -SHOWN - 1 : -1],
+        "lateness": figures.lateness(past),
+        "points": _points(fired),
+        "failing": figures.failing([*held, *past]),
+        "waiting": still,
+        "waiting_number": len(waiting) - len(explained) + len(still),
+        "past": seen.past,
+        "held": seen.held,
+        "listed": len(seen.past.schedules) + len(seen.ahead.schedules),
+        "is_empty": not everything,
+        "unlisted": "",
+    }
+
+
+def _due(ahead: Listed, now: datetime) -> dict[str, Any]:
+    due = [one for one in ahead.schedules if one.state in LIVE]
     times = [one.point_in_time for one in due if one.point_in_time]
     end = now + span_of(now, times)
-    fired = figures.fired(past_known)
     return {
         "due": due[:SHOWN],
         "due_number": len(due),
         "due_cut": ahead.is_cut,
         "due_later": sum(at >= end for at in times),
         "axis": axis(figures.bars(due, now, end, BARS)) if due else None,
-        "fired": fired[: -SHOWN - 1 : -1],
-        "lateness": figures.lateness(past_known),
-        "points": _points(fired),
-        "failing": figures.failing(past_known),
-        "waiting": [one for one in waiting if figures.waits(one, now)],
-        "past": past,
-        "listed": len(everything),
-        "whole": whole,
-        "is_empty": not everything,
     }
 
 
-def _unknown(listed: list[Schedule]) -> list[Schedule]:
-    """Those whose action the list did not tell."""
-    return [one for one in listed if not kind(one)]
-
-
-def _points(fired: list[Schedule]) -> str:
+def _points(fired: Sequence[Schedule]) -> str:
     """When each was due, in seconds, and how late it was, in milliseconds: for the chart."""
     pairs = [(one.point_in_time.timestamp(), one.lateness_ms) for one in fired if one.point_in_time]
     return json.dumps([[at for at, _ in pairs], [late for _, late in pairs]])

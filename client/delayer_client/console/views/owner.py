@@ -7,19 +7,24 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from delayer_client.console.guards.sessions import Message
 from delayer_client.console.place import PREFIX
-from delayer_client.console.rendering import place_in, session_of
+from delayer_client.console.rendering import place_in, say, session_of
 from delayer_client.console.views.forms import fields_of
 
 LONGEST: Final = 256
+NOT_ONE: Final = "That can be no owner: one is 256 printable ASCII characters at most. The owner is still {}."
 
 
 async def choose(request: Request) -> Response:
     """From now on, in this browser."""
     if not place_in(request).chooses_owner:
         raise HTTPException(404)
-    owner = (await fields_of(request)).get("owner", "")[:LONGEST]
-    session_of(request).owner = owner if owner.isascii() and owner.isprintable() else ""
+    owner = (await fields_of(request)).get("owner", "")
+    if len(owner) <= LONGEST and owner.isascii() and owner.isprintable():
+        session_of(request).owner = owner
+    else:
+        say(request, Message(kind="bad", text=NOT_ONE.format(session_of(request).owner or "anonymous")))
     return RedirectResponse(PREFIX, 303)
 
 

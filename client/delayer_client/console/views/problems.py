@@ -6,8 +6,10 @@ from typing import Any, Final
 from attrs import evolve, frozen
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
+from delayer_client.console.listing.journal import is_off
+from delayer_client.console.place import PREFIX
 from delayer_client.console.rendering import page, place_in
 from delayer_client.errors import (
     DelayerError,
@@ -39,7 +41,7 @@ def said_of(error: Exception, url: str, *, is_local: bool) -> Said:
     """In people's words."""
     if isinstance(error, NoAnswer):
         return _no_answer(error, url, is_local=is_local)
-    if isinstance(error, Invalid) and any(one.field == "group" for one in error.errors):
+    if isinstance(error, Invalid) and is_off(error):
         return evolve(ONLY_GROUPS, detail=str(error))
     for kind, said in SAID.items():
         if isinstance(error, kind):
@@ -65,6 +67,11 @@ ONLY_GROUPS: Final = Said(
     title="Only groups can be listed here",
     advice="The stack has no journal, or there can be no such group. Ask for one group, on the page of schedules: "
     "/console/schedules?group=orders.",
+)
+OWN_MISTAKE: Final = Said(
+    status=500,
+    title="The console has made a mistake",
+    advice="It is not known whether what you asked for was done: look at it. What went wrong is in the console's log.",
 )
 SAID: Final[Mapping[type[Exception], Said]] = {
     NoCredentials: Said(status=502, title="There are no credentials", advice="The API asks for some."),
@@ -109,9 +116,20 @@ async def delayer_error(request: Request, error: Exception) -> Response:
 async def http_error(request: Request, error: Exception) -> Response:
     """Of the console's own paths."""
     status = error.status_code if isinstance(error, HTTPException) else 500
+    if request.url.path.startswith(f"{PREFIX}/static/"):  # everybody may ask there: nothing of the stack is shown
+        return PlainTextResponse("There is no such file.", status)
     advice = "Begin with what happens now, or search above."
     said = Said(status=status, title="There is no such page" if status == 404 else "This cannot be done", advice=advice)
     return page(request, "problem.html", {"said": said}, status=status)
 
 
-HANDLERS: Final[dict[Any, Any]] = {DelayerError: delayer_error, HTTPException: http_error}
+async def other_error(request: Request, _error: Exception) -> Response:
+    """A mistake of the console's own. Its traceback goes to the log of whoever serves it."""
+    return page(request, "problem.html", {"said": OWN_MISTAKE}, status=500)
+
+
+HANDLERS: Final[dict[Any, Any]] = {
+    DelayerError: delayer_error,
+    HTTPException: http_error,
+    Exception: other_error,
+}

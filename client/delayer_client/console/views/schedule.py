@@ -58,6 +58,7 @@ async def show(request: Request) -> Response:
         "path": path(one, place.now()),
         "possible": possible(one),
         "is_live": one.state in LIVE or is_behind(one, place.now()),
+        "is_followed": request.query_params.get("live", "on") != "off",
         "units": SECONDS,
     }
     return page(request, "schedule.html", context, here="schedules")

@@ -57,16 +57,17 @@ async def search(request: Request) -> Response:
     text = request.query_params.get("q", "").strip()
     if not text:
         return RedirectResponse(f"{PREFIX}/schedules", 303)
-    found = await find(place_in(request).of(session_of(request).owner), text)
-    if place := _only(found):
-        return RedirectResponse(place, 303)
+    place = place_in(request)
+    found = await find(place.of(session_of(request).owner), text, place.now())
+    if leads_to := _only(found):
+        return RedirectResponse(leads_to, 303)
     return page(request, "search.html", {"found": found, "query": text}, here="search")
 
 
 def _only(found: Found) -> str | None:
-    if found.schedule and not (found.series or found.group or len(found.among) > 1):
+    if found.schedule and not (found.series or found.group or found.series_among or len(found.among) > 1):
         return link(found.schedule.id)
-    if found.series and not (found.schedule or found.group or found.among):
+    if found.series and not (found.schedule or found.group or found.among or found.series_among):
         return series_link(found.series.id)
     return None
 

@@ -1,6 +1,8 @@
 """Each page: what it shows with data, without, and when something is wrong."""
 
+from collections import Counter
 from datetime import timedelta
+from html.parser import HTMLParser
 from types import SimpleNamespace
 from typing import Any
 
@@ -173,6 +175,80 @@ def test_another_owner_sees_their_own() -> None:
         assert 'value="alice"' in page
 
 
+@pytest.mark.parametrize("name", ["Zoë", "a" * 257])
+def test_what_can_be_no_owner_is_said_and_the_old_one_stays(name: str) -> None:
+    with console() as world:
+        world.page()
+        world.press("/owner", owner="alice")
+        page = world.press("/owner", owner=name)
+        assert "That can be no owner" in page
+        assert "The owner is still alice." in page
+        assert 'value="alice"' in page
+
+
+def test_a_mistake_of_the_console_is_a_page_too() -> None:
+    def mistaken(_request: httpx.Request) -> httpx.Response:
+        raise RuntimeError("a mistake")
+
+    page = page_of(mistaken, raise_server_exceptions=False)
+    assert page.status_code == 500
+    assert "The console has made a mistake" in page.text
+    assert "a mistake</p>" not in page.text, "what it was is for the log"
+
+
+class Focusable(HTMLParser):
+    """Ids of a page, and what takes the focus within the part that is renewed without having one."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.without: list[str] = []
+        self.depth = 0
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if given.get("id"):
+            self.ids.append(str(given["id"]))
+        if tag == "div" and (self.depth or given.get("id") == "live"):
+            self.depth += 1
+        if self.depth and (tag in ("a", "button", "input", "select", "summary") or "tabindex" in given):
+            self.without += [] if given.get("id") else [str(self.get_starttag_text())]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "div" and self.depth:
+            self.depth -= 1
+
+
+def test_ids_are_unique_and_all_that_takes_the_focus_in_a_renewed_part_has_one() -> None:
+    """The focus finds its place again by its id; two of the same would lead it elsewhere."""
+    with console() as world:
+        tags = {"group": "orders", "tags": {"team": "billing", "shop": "north"}}
+        empty = world.page()
+        world.fake.answer(Answer.http(503))
+        for _ in range(3):
+            world.client.schedule(HOOK, delay=1, retry=Retry(max_attempts=9), **tags)  # type: ignore[arg-type]
+        one = world.client.schedule(HOOK, delay=600, name="one", **tags)  # type: ignore[arg-type]
+        series = world.client.series.create(Repeat(every="PT1H"), HOOK, name="one", group="orders")
+        world.fake.advance(timedelta(seconds=4))
+        paths = ["", f"/schedules/{one.id}", "/schedules", f"/series/{series.id}", "/series", "/search?q=o"]
+        for page in [empty, *(world.page(path) for path in paths)]:
+            found = Focusable(page)
+            assert [name for name, number in Counter(found.ids).items() if number > 1] == []
+            assert found.without == []
+
+
+def test_the_renewal_of_a_schedule_can_be_paused() -> None:
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=600)
+        page = world.page(f"/schedules/{one.id}")
+        assert "every 2s" in page
+        assert f'href="/console/schedules/{one.id}?live=off">Pause' in page
+        page = world.page(f"/schedules/{one.id}?live=off")
+        assert "every 2s" not in page
+        assert ">Follow</a>" in page
+
+
 @pytest.mark.parametrize(
     ("url", "credentials", "expected"),
     [
@@ -235,13 +311,13 @@ def test_something_else_at_the_address_is_said_in_words() -> None:
     assert "This is not what Delayer answers" in page_of(lambda _request: httpx.Response(200, text="<html>")).text
 
 
-def page_of(answer: object) -> httpx.Response:
+def page_of(answer: object, **settings: Any) -> httpx.Response:
     transport = httpx.MockTransport(answer)  # type: ignore[arg-type]
     place = Place(
         url="http://localhost:9",
         client=lambda _owner: AsyncDelayer("http://localhost:9", transport=transport, retrying=Retrying(times=0)),
         chooses_owner=True,
     )
-    with TestClient(application(place), base_url=ORIGIN) as browser:
+    with TestClient(application(place), base_url=ORIGIN, **settings) as browser:
         found: httpx.Response = browser.get("/console/schedules")
         return found

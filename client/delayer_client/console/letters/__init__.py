@@ -1,0 +1,1 @@
+"""Dead letters: many at once, and to whom they belong."""

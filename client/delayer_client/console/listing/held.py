@@ -1,0 +1,42 @@
+"""What was due long ago and has not ended: still in the table, suspended, behind a circuit, or attempted again."""
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import Final
+
+from attrs import define, field
+
+from delayer_client.asynchronous.client import AsyncDelayer
+from delayer_client.console.listing.recent import Listed, between
+
+STATES: Final = ("undecided", "scheduled", "enqueued", "claimed")
+AT_MOST: Final = 300  # of each state, those that were due first
+PAGES: Final = 3  # of each state: a page looks at a thousand schedules
+KEPT: Final = timedelta(seconds=30)  # a list by state reads much, and what has waited for an hour changes slowly
+OWNERS: Final = 20
+
+
+@define
+class Held:
+    """Asks every half minute at most for each owner, however many pages are open."""
+
+    _known: dict[str, tuple[datetime, Listed]] = field(factory=dict)
+
+    async def look(self, owner: str, client: AsyncDelayer, now: datetime) -> Listed:
+        """What was known half a minute ago, or is now, in due order."""
+        known = self._known.get(owner)
+        if known is None or now - known[0] > KEPT:
+            known = now, await held(client, now)
+            self._known.pop(owner, None)
+            self._known[owner] = known
+            if len(self._known) > OWNERS:
+                self._known.pop(next(iter(self._known)))
+        return known[1]
+
+
+async def held(client: AsyncDelayer, now: datetime) -> Listed:
+    """All that was due before now and is not at its end, from as long ago as the list reaches."""
+    found = await asyncio.gather(*(between(client, None, now, AT_MOST, state=state, pages=PAGES) for state in STATES))
+    schedules = [one for listed in found for one in listed.schedules]
+    schedules.sort(key=lambda one: (one.point_in_time or now, one.id))
+    return Listed(schedules=schedules, is_cut=any(listed.is_cut for listed in found))
