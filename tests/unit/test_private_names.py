@@ -13,6 +13,7 @@ OURS = ("delayer", "local", "bench", "operate", "tests")
 PATH = re.compile(rf"(?:{'|'.join(OURS)})(?:\.\w+)*\._[a-z]\w*(?:\.\w+)*")  # as monkeypatch and mock take it
 NAME = re.compile(r"_[a-z]\w*")
 OF_OTHERS = {"sys._getframe", "_aws", "__type"}  # of Python; a key of CloudWatch's metrics in logs, and of AWS's errors
+OF_CLICK = {"_protected_args"}  # where it keeps what comes before the name of a command
 OF_MINISTACK = {  # what it has no public names for: `local` replaces or keeps some of it, and a test looks at it
     "_HANDLERS",
     "_access_keys",
@@ -113,7 +114,7 @@ def private_names(text: str) -> Iterator[str]:
     own = own_names(tree)
     for node in ast.walk(tree):
         for name in named_by(node, own):
-            if name in OF_OTHERS or name.rpartition(".")[2] in OF_MINISTACK:
+            if name in OF_OTHERS or name.rpartition(".")[2] in OF_MINISTACK | OF_CLICK:
                 continue
             if any(is_private(part) for part in name.split(".")):
                 yield f"{getattr(node, 'lineno', 0)}: {name}"
