@@ -60,6 +60,7 @@ def _result(found: "BulkResult") -> dict[str, Any]:
         "matched": found.matched,
         done: found.done,
         "refused": dict(found.refused),
+        **({"atLeast": True} if found.is_least else {}),
         **({"reasons": reasons, "dryRun": True} if found.is_dry_run else {}),
     }
 
@@ -68,7 +69,10 @@ def _words(found: "BulkResult") -> str:
     done = {"redrive": "redriven", "discard": "discarded"}[found.command]
     verb = f"would be {done}" if found.is_dry_run else done
     stays = "".join(f"\n  {count:,} stay as they are: {reason}" for reason, count in found.refused.items())
-    return f"{number(found.matched, 'dead letter')} matched; {number(found.done, 'schedule')} {verb}.{stays}"
+    least = "at least " if found.is_least else ""  # what a call did that was not answered is not counted
+    return (
+        f"{least}{number(found.matched, 'dead letter')} matched; {least}{number(found.done, 'schedule')} {verb}.{stays}"
+    )
 
 
 def _reasons(session: "Session", found: "BulkResult") -> Any:
