@@ -1,6 +1,7 @@
 """What the scenarios are held against: the fake, or a stack; and that each answer is one that `openapi.yaml` has."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, Protocol
 
 import httpx
@@ -29,6 +30,9 @@ class Subject(Protocol):
 
     def pass_time(self, seconds: float) -> None:
         """Waits for real, or moves a clock."""
+
+    def now(self) -> datetime:
+        """What its clock says."""
 
 
 @frozen

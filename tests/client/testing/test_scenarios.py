@@ -1,7 +1,7 @@
 """The fake does what a stack does: tests/e2e/fake holds a stack to the same scenarios."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 import httpx
@@ -38,6 +38,9 @@ class Fake:
 
     def arrived(self, path: str) -> list[Mapping[str, str]]:
         return [one.headers for one in self.fake.handed_over if urlsplit(one.action["url"]).path == path]
+
+    def now(self) -> datetime:
+        return self.fake.now
 
     def pass_time(self, seconds: float) -> None:
         self.fake.advance(timedelta(seconds=seconds))

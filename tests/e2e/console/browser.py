@@ -29,13 +29,18 @@ RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 ZONE = "Europe/Lisbon"
 
 
-@contextmanager
-def chromium() -> Iterator[Browser]:
+def require_chromium() -> None:
     """Skips the test without it; in the check of a commit (DELAYER_CI) that is a failure."""
     if not shutil.which(PATH):
         if os.environ.get("DELAYER_CI"):
             pytest.fail(WHY)
         pytest.skip(WHY)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Started for each module: while it runs, its event loop does, and other tests need one of their own."""
+    require_chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=PATH, args=list(FLAGS))
         yield browser

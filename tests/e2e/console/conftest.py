@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from delayer_client import Delayer, HttpRequest, Repeat, Retry
 from tests.e2e.client import Client
-from tests.e2e.console.browser import chromium
+from tests.e2e.console.browser import chromium, require_chromium
 
 OWNER = "console-tests"
 
@@ -35,9 +35,10 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
-@pytest.fixture(scope="module")
-def world(browser: Browser, client: Client) -> Iterator[World]:
+@pytest.fixture(scope="session")
+def world(client: Client) -> Iterator[World]:
     """Schedules of an owner of its own, some of which have fired, failed and been attempted."""
+    require_chromium()
     base = client.stack.api_url
     hook = HttpRequest(url=f"{client.receiver.url}/console", keep_answer=True)
     with Delayer(base) as delayer:

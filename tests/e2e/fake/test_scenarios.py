@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 import httpx
 import pytest
@@ -30,6 +31,9 @@ class Stack:
 
     def arrived(self, path: str) -> list[Mapping[str, str]]:
         return [one.headers for one in self.client.receiver.of(path)]
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
 
     def pass_time(self, seconds: float) -> None:
         """For real: what is tested is the time of a stack."""
