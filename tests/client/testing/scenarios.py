@@ -34,10 +34,10 @@ def its_history_tells_what_happened(api: Api) -> None:
 
 
 def what_is_cancelled_never_fires(api: Api) -> None:
-    schedule = api.schedule(2)
+    schedule = api.schedule(4)
     assert api.ok(f"DELETE /schedules/{schedule}")["state"] == "cancelled"
     assert api.ok(f"DELETE /schedules/{schedule}")["state"] == "cancelled"
-    api.subject.pass_time(3)
+    api.subject.pass_time(5)
     assert api.subject.arrived(api.path) == []
     assert api.ok(f"GET /schedules/{schedule}")["state"] == "cancelled"
 
