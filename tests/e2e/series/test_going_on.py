@@ -94,10 +94,10 @@ def test_an_event_that_was_lost_is_made_up_for(client: Client, each_minute: Each
     claim_in_silence(client, cursor.current)
     time.sleep(2)
     assert table_of(client).cursor(OWNER, cursor.series) == cursor, "nothing has told of it"
-    client.stack.client("dynamodb").delete_item(
-        TableName=client.stack.outputs["ControlTable"], Key={"name": {"S": "series-net"}}
-    )
-    client.stack.invoke(TASK, {})
+    net = {"TableName": client.stack.outputs["ControlTable"], "Key": {"name": {"S": "series-net"}}}
+    for _ in range(3):  # the task of the minute may write its own mark in between
+        client.stack.client("dynamodb").delete_item(**net)
+        client.stack.invoke(TASK, {})
     after = numbered(client, cursor, 2)
     assert after.at > now() - SECOND, "the next time to come: nothing is made up"
     assert "found by the net" in client.stack.logs(TASK)
