@@ -22,12 +22,7 @@ WORDS = {
     "async_sleep": "sleep",
     "asynchronous": "synchronous",
 }
-PHRASES = {
-    "Callable[[float], Coroutine[Any, Any, None]]": "Callable[[float], None]",
-    "from collections.abc import Callable, Coroutine\n": "from collections.abc import Callable\n",
-    "from typing import Any, TypeVar": "from typing import TypeVar",
-    "Callable, Coroutine, Mapping": "Callable, Mapping",
-}
+PHRASES = {"Callable[[float], Coroutine[Any, Any, None]]": "Callable[[float], None]"}
 
 
 def main() -> int:

@@ -131,7 +131,7 @@ class AsyncDelayer:
         """The schedule that has the name, or had it last. Raises NotFound."""
         return await self._sender.send(schedules.get_named(name))
 
-    async def list(
+    def list(
         self,
         *,
         group: str | None = None,
@@ -144,14 +144,9 @@ class AsyncDelayer:
 
         `since` and `until` (not included) are about when they are due. `page_size` is 1 to 100.
         """
-        cursor = None
-        while True:
-            page = await self._sender.send(schedules.page(group, state, since, until, page_size, cursor))
-            for one in page.schedules:
-                yield one
-            cursor = page.next_cursor
-            if not cursor:
-                return
+        return self._sender.items(
+            lambda cursor: schedules.page(group, state, since, until, page_size, cursor), lambda page: page.schedules
+        )
 
     async def page(
         self,

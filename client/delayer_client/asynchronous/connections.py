@@ -24,16 +24,9 @@ class AsyncConnections:
         """All but its secrets, and how much names it. Raises NotFound."""
         return await self._sender.send(owned.connection(name))
 
-    async def list(self, *, page_size: int | None = None) -> AsyncIterator[Connection]:
+    def list(self, *, page_size: int | None = None) -> AsyncIterator[Connection]:
         """All, by name."""
-        cursor = None
-        while True:
-            page = await self._sender.send(owned.connections(page_size, cursor))
-            for one in page.connections:
-                yield one
-            cursor = page.next_cursor
-            if not cursor:
-                return
+        return self._sender.items(lambda cursor: owned.connections(page_size, cursor), lambda page: page.connections)
 
     async def delete(self, name: str, *, force: bool = False) -> None:
         """Deletes it. Raises Conflict while live schedules name it, unless `force`: then those fail. NotFound."""

@@ -1,8 +1,8 @@
 """Sends calls with httpx, and repeats them as `transport.attempts` says."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import httpx
 from attrs import frozen
@@ -12,6 +12,18 @@ from delayer_client.transport.attempts import Attempts, Retrying, Wait
 from delayer_client.transport.sleeping import async_sleep, utc_now
 
 Value = TypeVar("Value")
+Item = TypeVar("Item")
+
+
+class HasCursor(Protocol):
+    """A page of a list."""
+
+    @property
+    def next_cursor(self) -> str | None:
+        """Of the page after it; None: it is the last."""
+
+
+Page = TypeVar("Page", bound=HasCursor)
 
 
 @frozen(kw_only=True)
@@ -44,3 +56,16 @@ class AsyncSender:
                     return answered.value
                 then = answered
             await self.sleep(then.seconds)
+
+    async def items(
+        self, page_after: Callable[[str | None], Call[Page]], items_of: Callable[[Page], Sequence[Item]]
+    ) -> AsyncIterator[Item]:
+        """Those of all pages, each fetched when it is needed. `page_after` makes the call for a cursor, or for none."""
+        cursor = None
+        while True:
+            page = await self.send(page_after(cursor))
+            for one in items_of(page):
+                yield one
+            cursor = page.next_cursor
+            if not cursor:
+                return

@@ -107,18 +107,11 @@ class AsyncSeriesCalls:
         """The series that has the name, or had it last. Raises NotFound."""
         return await self._sender.send(series.get_named(name))
 
-    async def list(
+    def list(
         self, *, group: str | None = None, state: str | None = None, page_size: int | None = None
     ) -> AsyncIterator[Series]:
         """All series, or those of a group, in the order of their groups."""
-        cursor = None
-        while True:
-            page = await self._sender.send(series.page(group, state, page_size, cursor))
-            for one in page.series:
-                yield one
-            cursor = page.next_cursor
-            if not cursor:
-                return
+        return self._sender.items(lambda cursor: series.page(group, state, page_size, cursor), lambda page: page.series)
 
     async def page(
         self,
@@ -139,18 +132,13 @@ class AsyncSeriesCalls:
         """The next times of a series by its rule. Raises NotFound."""
         return await self._sender.send(series.following(series_id, count))
 
-    async def occurrences(
+    def occurrences(
         self, series_id: str, *, state: str | None = None, page_size: int | None = None
     ) -> AsyncIterator[Schedule]:
         """Its occurrences, the latest first. Raises NotFound, Conflict without a journal."""
-        cursor = None
-        while True:
-            page = await self._sender.send(series.occurrences(series_id, state, page_size, cursor))
-            for one in page.occurrences:
-                yield one
-            cursor = page.next_cursor
-            if not cursor:
-                return
+        return self._sender.items(
+            lambda cursor: series.occurrences(series_id, state, page_size, cursor), lambda page: page.occurrences
+        )
 
     async def change(
         self,

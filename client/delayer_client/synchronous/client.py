@@ -144,13 +144,9 @@ class Delayer:
 
         `since` and `until` (not included) are about when they are due. `page_size` is 1 to 100.
         """
-        cursor = None
-        while True:
-            page = self._sender.send(schedules.page(group, state, since, until, page_size, cursor))
-            yield from page.schedules
-            cursor = page.next_cursor
-            if not cursor:
-                return
+        return self._sender.items(
+            lambda cursor: schedules.page(group, state, since, until, page_size, cursor), lambda page: page.schedules
+        )
 
     def page(
         self,

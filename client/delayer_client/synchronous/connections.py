@@ -26,13 +26,7 @@ class Connections:
 
     def list(self, *, page_size: int | None = None) -> Iterator[Connection]:
         """All, by name."""
-        cursor = None
-        while True:
-            page = self._sender.send(owned.connections(page_size, cursor))
-            yield from page.connections
-            cursor = page.next_cursor
-            if not cursor:
-                return
+        return self._sender.items(lambda cursor: owned.connections(page_size, cursor), lambda page: page.connections)
 
     def delete(self, name: str, *, force: bool = False) -> None:
         """Deletes it. Raises Conflict while live schedules name it, unless `force`: then those fail. NotFound."""

@@ -1,8 +1,8 @@
 """Sends calls with httpx, and repeats them as `transport.attempts` says."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import httpx
 from attrs import frozen
@@ -12,6 +12,18 @@ from delayer_client.transport.attempts import Attempts, Retrying, Wait
 from delayer_client.transport.sleeping import sleep, utc_now
 
 Value = TypeVar("Value")
+Item = TypeVar("Item")
+
+
+class HasCursor(Protocol):
+    """A page of a list."""
+
+    @property
+    def next_cursor(self) -> str | None:
+        """Of the page after it; None: it is the last."""
+
+
+Page = TypeVar("Page", bound=HasCursor)
 
 
 @frozen(kw_only=True)
@@ -44,3 +56,15 @@ class Sender:
                     return answered.value
                 then = answered
             self.sleep(then.seconds)
+
+    def items(
+        self, page_after: Callable[[str | None], Call[Page]], items_of: Callable[[Page], Sequence[Item]]
+    ) -> Iterator[Item]:
+        """Those of all pages, each fetched when it is needed. `page_after` makes the call for a cursor, or for none."""
+        cursor = None
+        while True:
+            page = self.send(page_after(cursor))
+            yield from items_of(page)
+            cursor = page.next_cursor
+            if not cursor:
+                return

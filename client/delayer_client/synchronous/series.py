@@ -111,13 +111,7 @@ class SeriesCalls:
         self, *, group: str | None = None, state: str | None = None, page_size: int | None = None
     ) -> Iterator[Series]:
         """All series, or those of a group, in the order of their groups."""
-        cursor = None
-        while True:
-            page = self._sender.send(series.page(group, state, page_size, cursor))
-            yield from page.series
-            cursor = page.next_cursor
-            if not cursor:
-                return
+        return self._sender.items(lambda cursor: series.page(group, state, page_size, cursor), lambda page: page.series)
 
     def page(
         self,
@@ -142,13 +136,9 @@ class SeriesCalls:
         self, series_id: str, *, state: str | None = None, page_size: int | None = None
     ) -> Iterator[Schedule]:
         """Its occurrences, the latest first. Raises NotFound, Conflict without a journal."""
-        cursor = None
-        while True:
-            page = self._sender.send(series.occurrences(series_id, state, page_size, cursor))
-            yield from page.occurrences
-            cursor = page.next_cursor
-            if not cursor:
-                return
+        return self._sender.items(
+            lambda cursor: series.occurrences(series_id, state, page_size, cursor), lambda page: page.occurrences
+        )
 
     def change(
         self,
