@@ -22,7 +22,7 @@ HANDLERS := .mypy_cache/handlers# each by a name of its own: mypy takes two file
 ENGINES := .engines/installed
 # A function's name holds the stack's, and Lambda takes 64 characters. CloudFormation would find out in the middle.
 LONGEST_STACK_NAME := 38
-CODE := shared client local functions examples operate tests docs/hooks $(wildcard bench)
+CODE := shared client local functions examples operate tests docs/hooks $(wildcard docs/pictures bench)
 PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
 	--no-emit-index-url --no-annotate --no-header
 
@@ -56,7 +56,7 @@ lint: $(INSTALLED) ## ruff, mypy, cfn-lint, and whether `make contract` was forg
 	@$(BIN)/ruff format --check --quiet $(CODE) || { echo "Not formatted; run: make format" >&2; exit 1; }
 	@$(BIN)/python shared/contract.py --check && $(BIN)/python client/generate/models.py --check && \
 		$(BIN)/python client/generate/surface.py --check
-	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py client/delayer_client local operate docs/hooks $(wildcard bench tests)
+	@$(BIN)/mypy --no-error-summary shared/delayer shared/contract.py client/delayer_client local operate docs/hooks $(wildcard docs/pictures bench tests)
 	@rm -rf $(HANDLERS); mkdir -p $(HANDLERS)
 	@for handler in functions/*/app.py examples/*/app.py; do name=$$(basename $$(dirname $$handler)); \
 		ln -s ../../$$handler $(HANDLERS)/$$(echo $$name | tr - _).py; done
@@ -98,7 +98,7 @@ client: $(INSTALLED) ## build the wheel of the client, its command line and its 
 	@rm -rf client/dist; $(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir client/dist ./client && \
 		echo "Built $$(ls client/dist/*.whl)."
 
-screenshots: $(INSTALLED) ## take the pictures of docs/console.md anew, with Chromium
+screenshots: $(INSTALLED) ## take the pictures of docs/use/console.md anew, with Chromium
 	@PYTHONPATH=shared:client:. $(BIN)/python -m tests.e2e.console.screenshots
 
 endpoints: $(INSTALLED) ## write the layer's list of AWS's endpoints anew, from that of botocore
@@ -123,8 +123,8 @@ deploy: ## deploy to AWS with the SAM CLI (STACK=delayer PARAMETERS="Actions=htt
 	@sam build --help | grep -q -e --language-extensions || { echo "make deploy needs the AWS SAM CLI 1.160 or later." >&2; exit 1; }
 	sam build --language-extensions $(OVERRIDES) && \
 		sam deploy --guided --stack-name $(STACK) --language-extensions --capabilities CAPABILITY_IAM CAPABILITY_AUTO_EXPAND $(OVERRIDES)
-	@echo "Scale=large needs 3,000 concurrent executions of your account; make verify tells how many it has (docs/scale.md)."
-	@echo "Check that it keeps its promises there: make verify URL=<the output ApiUrl> (docs/verify.md)"
+	@echo "Scale=large needs 3,000 concurrent executions of your account; make verify tells how many it has (docs/how-it-works/scale.md)."
+	@echo "Check that it keeps its promises there: make verify URL=<the output ApiUrl> (docs/operate/verify.md)"
 
 verify: $(INSTALLED) ## check what a deployed stack promises (URL=https://… STACK=delayer TOKEN=…; ARGS=--help)
 	@$(BIN)/python -m operate.verify --stack $(STACK) $(if $(URL),--url $(URL)) $(ARGS)

@@ -123,7 +123,7 @@ def lines(command: str, result: dict[str, Any]) -> list[str]:
 
 
 def listed(result: dict[str, Any]) -> list[str]:
-    """All there is. For whom a message waits is not counted anywhere; the logs know (docs/flow.md)."""
+    """All there is. For whom a message waits is not counted anywhere; the logs know (docs/use/flow.md)."""
     suspensions, circuits, queue = result["suspensions"], result["circuits"], result["delayerQueue"]
     malformed = result["malformed"]
     return [

@@ -61,7 +61,7 @@ def memory(scale: str, seed: int) -> str:
 
 
 def write() -> None:
-    """The tables of docs/scale.md anew."""
+    """The tables of docs/how-it-works/scale.md anew."""
     for scale in stack.SCALES:
         report.write(report.PAGE, scale, report.of_loads(outcomes(report.LOADS, stack.of_template(scale))))
     report.write(report.PAGE, "facts", report.of_facts())
@@ -74,7 +74,8 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bench.scale",
         description="Calculates how late schedules are on AWS, what binds first and what they cost: for the loads of "
-        "docs/scale.md, or for one that is given. It calls nothing; --measure and --run start an emulator.",
+        "docs/how-it-works/scale.md, or for one that is given. It calls nothing; --measure and --run start an "
+        "emulator.",
     )
     parser.add_argument("--schedules", type=int, metavar="N", help="a load of its own: so many schedules")
     parser.add_argument(
@@ -98,7 +99,7 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--emulator", action="store_true", help="show the runs of the emulator beside their prediction")
     parser.add_argument("--memory", action="store_true", help="compare sizes of the functions, in speed and in cost")
-    parser.add_argument("--write", action="store_true", help="write the tables of docs/scale.md anew")
+    parser.add_argument("--write", action="store_true", help="write the tables of docs/how-it-works/scale.md anew")
     return parser
 
 

@@ -13,7 +13,7 @@ from bench.scale.emulator import Compared
 from bench.scale.model import ENQUEUE, EXECUTE, RELAY, Load, Outcome
 from local.project import PROJECT
 
-PAGE: Final = PROJECT / "docs/scale.md"
+PAGE: Final = PROJECT / "docs/how-it-works/scale.md"
 MILLION: Final = 1_000_000
 MONTH_HOURS: Final = 720
 INSTANT = Load(name="ten thousand at one instant", schedules=10_000, within=0)

@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[2]
 BUILT_IN = ROOT / "shared/delayer/core/actions/built_in.json"
 FOLDER = "actions"
-BEHIND = "api.md"  # in the navigation
+BEHIND = "use/api.md"  # in the navigation
 INDEX = """\
 # Actions
 

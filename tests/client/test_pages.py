@@ -11,7 +11,7 @@ from delayer_client import Delayer, errors
 from delayer_client.testing import FakeDelayer
 from tests.cfn import ROOT
 
-PAGE = (ROOT / "docs/client.md").read_text()
+PAGE = (ROOT / "docs/use/client.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -23,7 +23,7 @@ def test_what_the_page_shows_works(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.setattr(delayer_client, "AsyncDelayer", lambda _url: clients[1])
     names: dict[str, Any] = {}
     for block in BLOCKS:
-        exec(compile(block, "docs/client.md", "exec"), names)
+        exec(compile(block, "docs/use/client.md", "exec"), names)
     assert len(BLOCKS) >= 5
     shown = capsys.readouterr().out
     assert "scheduled 20" in shown

@@ -215,7 +215,7 @@ def test_what_is_cited_is_decided_now() -> None:
     known = {file.name[:4] for file in WHOLE}
     folders = ("shared", "functions", "local", "bench", "operate", "tests")
     places = [p for folder in folders for p in (ROOT / folder).rglob("*.py")]
-    places += [*(ROOT / "docs").glob("*.md"), *(ROOT / "functions").glob("*/README.md")]
+    places += [*(ROOT / "docs").rglob("*.md"), *(ROOT / "functions").glob("*/README.md")]
     places += [ROOT / name for name in ("template.yaml", "openapi.yaml", "Makefile", "pyproject.toml", "README.md")]
     cited = {
         (place.relative_to(ROOT).as_posix(), number)

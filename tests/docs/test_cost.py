@@ -10,7 +10,7 @@ from delayer.ports.observer import Metric
 from tests.cfn import ROOT, events, functions, resources, written
 from tests.template.added import SHIPPED, is_added
 
-PAGE = (ROOT / "docs/cost.md").read_text()
+PAGE = (ROOT / "docs/decide/cost.md").read_text()
 MONTH = 30 * 86_400  # seconds
 POLLERS, WAIT = 5, 20  # of Lambda for each queue; seconds of a poll without messages
 ALARM, METRIC = Decimal("0.10"), Decimal("0.30")  # a month
@@ -150,7 +150,7 @@ def test_the_canary() -> None:
     assert tables()[1]["the canary, with its metrics and alarms"][1] == together
 
 
-@pytest.mark.parametrize("path", ["docs/cost.md", "adr/0035-cost.md"])
+@pytest.mark.parametrize("path", ["docs/decide/cost.md", "adr/0035-cost.md"])
 def test_the_sum_is_named_in_words(path: str) -> None:
     fires, watches = tables()
     whole = fires["**what fires**"][1] + watches["**what watches**"][1]
@@ -159,7 +159,7 @@ def test_the_sum_is_named_in_words(path: str) -> None:
 
 def test_the_relaxed_lane_beside_the_precise_one() -> None:
     """Each column adds up, and the precise ones are those of the page on costs."""
-    text = (ROOT / "docs/relaxed.md").read_text()
+    text = (ROOT / "docs/use/relaxed.md").read_text()
     found = re.findall(r"^\| \**([^|*]+?)\** \|" + r" \**\$([\d.]+)\** \|" * 4 + "$", text, re.MULTILINE)
     table = {name: [Decimal(one) for one in costs] for name, *costs in found}
     without, lambda_time, together = table.pop("without Lambda time"), table.pop("Lambda time"), table.pop("together")

@@ -17,7 +17,7 @@ def test_the_two_commands_come_first() -> None:
 
 def test_every_make_target_that_a_text_names_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    texts = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "adr").glob("*.md")]
+    texts = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "adr").glob("*.md")]
     named = {
         target
         for text in texts

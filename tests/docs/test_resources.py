@@ -8,7 +8,7 @@ from delayer.aws.dynamodb.jobs import group_job_list, job_list
 from delayer.aws.dynamodb.registry import group_list, name_list, request_list
 from tests.cfn import ROOT, functions, leading_keys, listed, managed_policies_of, resource_name, resources, statements
 
-PAGE = (ROOT / "docs/resources.md").read_text()
+PAGE = (ROOT / "docs/reference/resources.md").read_text()
 
 WORDS = {
     "receive": {"ReceiveMessage", "DeleteMessage", "GetQueueAttributes"},

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cfn import ROOT, entry_of, functions, resources
 
-TEXT = (ROOT / "docs/runbook.md").read_text()
+TEXT = (ROOT / "docs/operate/runbook.md").read_text()
 ALARMS = sorted({entry_of(alarm) for alarm in resources("AWS::CloudWatch::Alarm")})
 
 

@@ -20,7 +20,7 @@ from delayer.core.ledger.lifecycle import EventType, State
 from tests.cfn import ROOT, expanded, functions
 from tests.template.added import is_added
 
-PAGE = (ROOT / "docs/concepts.md").read_text()
+PAGE = (ROOT / "docs/project/glossary.md").read_text()
 CODE = ("shared", "functions", "examples", "local", "bench", "operate", "tests")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+")
 

@@ -12,7 +12,9 @@ ROOT = Path(__file__).parents[2]
 CALLS = sum(
     len({*item} - {"parameters"}) for item in yaml.safe_load((ROOT / "openapi.yaml").read_text())["paths"].values()
 )
-EXAMPLES = 650 // CALLS  # of each call and kind, however many calls there are; more with `st` by hand, see docs/api.md
+EXAMPLES = (
+    650 // CALLS
+)  # of each call and kind, however many calls there are; more with `st` by hand, see docs/use/api.md
 
 
 def test_schemathesis_finds_nothing(client: Client) -> None:

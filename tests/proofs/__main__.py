@@ -2,7 +2,7 @@
 
 `tests/proofs/record.json` has each deliberate bug with the seed that finds it and the invariant it breaks, each guard
 of the model with its violation, and the size of each of the model's spaces; `tests/proofs/test-ids.txt` has all tests.
-The tables of `docs/proof.md` are written from the record.
+The tables of `docs/decide/proof.md` are written from the record.
 """
 
 import argparse
@@ -94,7 +94,9 @@ def main() -> int:
         "--bugs", action="store_true", help="only the deliberate bugs, and of each the story on record first (a minute)"
     )
     only.add_argument(
-        "--tables", action="store_true", help="write only the tables of docs/proof.md, from the record as it is stored"
+        "--tables",
+        action="store_true",
+        help="write only the tables of docs/decide/proof.md, from the record as it is stored",
     )
     given = parser.parse_args()
     if given.tables:

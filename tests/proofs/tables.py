@@ -1,4 +1,4 @@
-"""The tables of `docs/proof.md` that are made from the record: each stands between two comments in the page."""
+"""The tables of `docs/decide/proof.md` that are made from the record: each stands between two comments in the page."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from tests.model.guards import GUARDS
 from tests.simulation.bugs import BUGS
 
 ROOT: Final = Path(__file__).parents[2]
-PAGE: Final = ROOT / "docs/proof.md"
+PAGE: Final = ROOT / "docs/decide/proof.md"
 RECORD: Final = Path(__file__).with_name("record.json")
 EXAMPLE: Final = "duplicate-discards-body"  # the bug whose story the page shows how to print
 PARTS: Final = ("bugs", "example", "spaces", "guards")

@@ -1,4 +1,4 @@
-"""An action is one small function: this is what its author imports (docs/extending.md).
+"""An action is one small function: this is what its author imports (docs/extend/extending.md).
 
 class SlackPost(Action):
     \"\"\"A message in a Slack channel.\"\"\"

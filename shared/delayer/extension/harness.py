@@ -1,4 +1,4 @@
-"""Tests an executor or a subscriber as Delayer calls it, without AWS (docs/harness.md).
+"""Tests an executor or a subscriber as Delayer calls it, without AWS (docs/extend/harness.md).
 
     result = run(handler, {"channel": "#reports"}, payload={"text": "Done."}, attempt=2)
     assert deliver(handler, event("failed", detail="HTTP 500")) == []

@@ -1,4 +1,4 @@
-"""A policy decides when a schedule is due: this is what its author imports (docs/policies.md).
+"""A policy decides when a schedule is due: this is what its author imports (docs/use/policies.md).
 
 class NextFullHour(Policy):
     \"\"\"The next full hour.\"\"\"

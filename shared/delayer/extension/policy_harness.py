@@ -1,4 +1,4 @@
-"""Tests a policy as Delayer asks it, without AWS (docs/policies.md).
+"""Tests a policy as Delayer asks it, without AWS (docs/use/policies.md).
 
     noon = instant("2026-11-21T12:00:00Z")
     assert ask(handler, {"seconds": 60}, now=noon) == At(…)

@@ -1,4 +1,4 @@
-"""A reader of lifecycle events is one small function: this is what its author imports (docs/subscribers.md).
+"""A reader of lifecycle events is one small function: this is what its author imports (docs/extend/subscribers.md).
 
 @subscriber("big-spenders")
 def handler(event: Event) -> None:

@@ -150,7 +150,7 @@ def test_without_credentials_it_says_what_it_needs(operator: Cli, stack: Stack, 
 
 
 def finding(severity: Severity, what: str) -> Finding:
-    return Finding(code="x", severity=severity, area="queues", what=what, do="Look at it.", link="runbook.md")
+    return Finding(code="x", severity=severity, area="queues", what=what, do="Look at it.", link="operate/runbook.md")
 
 
 def test_the_doctor(delayer: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from tests.cfn import ROOT
 from tests.client.cli.conftest import Cli
 from tests.client.cli.test_help import ALL, understood
 
-PAGE = (ROOT / "docs/command-line.md").read_text()
+PAGE = (ROOT / "docs/use/command-line.md").read_text()
 COMMANDS = {" ".join(path) for path, _ in ALL}
 LINES = [
     line

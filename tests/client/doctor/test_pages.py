@@ -1,5 +1,6 @@
 """The doctor and the documentation say the same, and the links of findings lead somewhere."""
 
+import os
 import re
 
 import pytest
@@ -9,7 +10,7 @@ from delayer_client.operator.doctor.judge import alarms, queues, readers, ticks
 from delayer_client.operator.doctor.runbook import HEADINGS, anchor_of
 from tests.cfn import ROOT, entry_of, resources
 
-PAGE = (ROOT / "docs/doctor.md").read_text()
+PAGE = (ROOT / "docs/operate/doctor.md").read_text()
 TABLE = PAGE.split("<!-- findings -->")[1].split("<!-- end of findings -->")[0]
 ROW = re.compile(r"^\| `([a-z-]+)` \| (\w+) \| (.+) \| (.*) \|$", re.MULTILINE)
 ROWS = {code: (severity, means, do) for code, severity, means, do in ROW.findall(TABLE)}
@@ -21,6 +22,13 @@ LINKS = {
     *queues.LINKS.values(),
     *queues.OLD_LINKS.values(),
 }
+
+
+def relative(link: str) -> str:
+    """As the page of the doctor writes it."""
+    page, _, anchor = link.partition("#")
+    path = "" if page in ("", "operate/doctor.md") else os.path.relpath(page, "operate")
+    return path + (f"#{anchor}" if anchor else "")
 
 
 def anchors(page: str) -> set[str]:
@@ -41,7 +49,7 @@ def test_a_row_says_what_the_finding_says(entry: Entry) -> None:
     assert (severity, means) == (str(entry.severity), entry.means)
     text, _, link = do.partition(" [")
     assert text == entry.do
-    assert entry.link.removeprefix("doctor.md") in link
+    assert relative(entry.link) in link
     assert bool(entry.do) is (entry.severity is not Severity.OK), "what is not well says what to do"
 
 
@@ -54,11 +62,11 @@ def test_a_link_leads_to_a_heading(link: str) -> None:
 
 def test_the_entry_of_every_alarm_is_known() -> None:
     """By the description of the alarm, as CloudWatch shows it."""
-    assert list(HEADINGS) == re.findall(r"^### (.+)$", (ROOT / "docs/runbook.md").read_text(), re.MULTILINE)
+    assert list(HEADINGS) == re.findall(r"^### (.+)$", (ROOT / "docs/operate/runbook.md").read_text(), re.MULTILINE)
     for alarm in resources("AWS::CloudWatch::Alarm"):
         page, _, anchor = anchor_of(entry_of(alarm)).partition("#")
         assert anchor in anchors(page)
-    assert anchor_of("UnknownAlarm") == "runbook.md"
+    assert anchor_of("UnknownAlarm") == "operate/runbook.md"
 
 
 def test_the_runbooks_entry_is_read_from_a_description() -> None:

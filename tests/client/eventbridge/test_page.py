@@ -32,7 +32,7 @@ from tests.client.eventbridge.samples import (
     an_api_destination,
 )
 
-PAGE = (ROOT / "docs/from-eventbridge.md").read_text()
+PAGE = (ROOT / "docs/use/from-eventbridge.md").read_text()
 OPTIONS = Options(now=NOW)
 EVENT = {"EventBridgeParameters": {"Source": "orders", "DetailType": "Due"}}
 INPUTS: dict[str, Any] = {

@@ -9,7 +9,7 @@ from delayer_client.testing import Answer, Attempt
 from tests.cfn import ROOT
 from tests.docs.extension.test_tutorial import BLOCK
 
-PAGE = (ROOT / "docs/testing.md").read_text()
+PAGE = (ROOT / "docs/use/testing.md").read_text()
 
 
 def test_its_examples_are_true() -> None:

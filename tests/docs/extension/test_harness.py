@@ -10,10 +10,10 @@ from delayer.extension.harness import NotAccepted, handler_in, run
 from tests.cfn import ROOT
 from tests.docs.extension.test_tutorial import BLOCK, steps
 
-PAGE = (ROOT / "docs/harness.md").read_text()
+PAGE = (ROOT / "docs/extend/harness.md").read_text()
 APPS = {
     step.title: step.text
-    for page in ("extending.md", "subscribers.md")
+    for page in ("extend/extending.md", "extend/subscribers.md")
     for step in steps(page)
     if step.title.endswith("/app.py")
 }

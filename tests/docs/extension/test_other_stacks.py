@@ -23,7 +23,7 @@ from tests.cfn import ROOT, expanded
 from tests.docs.extension.test_tutorial import BLOCK
 
 EXAMPLE = ROOT / "examples/executor-in-its-own-stack"
-PAGE = (ROOT / "docs/other-stacks.md").read_text()
+PAGE = (ROOT / "docs/extend/other-stacks.md").read_text()
 README = (EXAMPLE / "README.md").read_text()
 BLOCKS = [*BLOCK.finditer(PAGE)]
 REGISTRAR = "lambda:InvokeFunction"
@@ -71,7 +71,7 @@ def test_the_request_is_accepted() -> None:
 
 
 def test_it_is_listed_as_the_page_on_the_api_shows() -> None:
-    page = (ROOT / "docs/api.md").read_text()
+    page = (ROOT / "docs/use/api.md").read_text()
     [shown] = [one["text"] for one in BLOCK.finditer(page) if one["text"].startswith('{"actions"')]
     action_type = handler_in(EXAMPLE).target.action_type
     expected = {"type": action_type.type, "stack": "notes", "largestPayload": action_type.largest_payload}

@@ -19,7 +19,7 @@ from tests.contract.conftest import create_table
 from tests.unit.empty_account import empty_account
 
 JMESPATH: Final[Any] = import_module("jmespath")  # comes with boto3, without types
-SECTION = (ROOT / "docs/operations.md").read_text().split("## Taking out an action whose stack is gone\n")[1]
+SECTION = (ROOT / "docs/operate/operations.md").read_text().split("## Taking out an action whose stack is gone\n")[1]
 GONE = "arn:aws:cloudformation:eu-west-1:123456789012:stack/reports/1a2b"
 REPORT = Registration(
     action=ActionType(type="report-make", schema="{}"), stack=GONE, token="9f-1", resource="Action", function="arn:f"

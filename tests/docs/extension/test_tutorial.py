@@ -25,12 +25,12 @@ NOT_COPIED = shutil.ignore_patterns(
 )
 PORTS = 3  # of `make local`: the API, the AWS endpoint and the receiver
 TUTORIALS = {  # from where to where, on each page
-    "extending.md": ("\n## A tutorial\n", "\n## Reference\n"),
-    "subscribers.md": ("\n## Make it\n", "\n## What an event holds\n"),
-    "policies.md": ("\n## Add a policy\n", "\n## Reference\n"),
+    "extend/extending.md": ("\n## A tutorial\n", "\n## Reference\n"),
+    "extend/subscribers.md": ("\n## Make it\n", "\n## What an event holds\n"),
+    "use/policies.md": ("\n## Add a policy\n", "\n## Reference\n"),
 }
 MORE = {
-    "extending.md": ("\n### A permission, a setting\n", "\n### Test it with the harness\n")
+    "extend/extending.md": ("\n### A permission, a setting\n", "\n### Test it with the harness\n")
 }  # what can be done, too
 LINE_OF_THE_TABLE = "template.yaml, in the table "
 BEHIND_THE_LOOP = "template.yaml, behind the loop "
@@ -191,7 +191,7 @@ def test_a_tutorial_shows_all_that_it_needs(page: str) -> None:
     commands = "".join(step.text for step in steps(page) if step.language == "sh")
     for command in ("make new-", ".venv/bin/pytest tests/functions/", "make lint", "make local", "curl "):
         assert command in commands
-    assert steps(page)[-1].language == ("sh" if page == "subscribers.md" else "text")
+    assert steps(page)[-1].language == ("sh" if page == "extend/subscribers.md" else "text")
 
 
 STEPS = [

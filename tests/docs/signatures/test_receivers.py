@@ -26,7 +26,7 @@ from tests.samples import NOW, OWNER, an_executor_message, an_id
 from tests.unit.targets.apps import app_of
 from tests.world import World
 
-PAGE = (ROOT / "docs/signatures.md").read_text()
+PAGE = (ROOT / "docs/use/signatures.md").read_text()
 LANGUAGES = ("python", "javascript", "go")
 START_SECONDS = 20
 

@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/console.md anew: `make screenshots`."""
+"""Takes the pictures of docs/use/console.md anew: `make screenshots`."""
 
 import random
 import time

@@ -217,7 +217,7 @@ ILLS = [
         breaks=lambda stack: ring(stack, "ALARM"),
         mends=lambda stack: ring(stack, "OK"),
         about="IteratorAgeAlarm",
-        link="runbook.md#iteratoragealarm",
+        link="operate/runbook.md#iteratoragealarm",
     ),
     Ill(code="alarm-silenced", breaks=silence, mends=unsilence, about="FailedAlarm"),
     Ill(code="alarms-heard", breaks=subscribe, mends=unsubscribe),

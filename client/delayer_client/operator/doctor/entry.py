@@ -1,4 +1,4 @@
-"""The kinds of findings. Their table is in docs/doctor.md, which a test compares with them."""
+"""The kinds of findings. Their table is in docs/operate/doctor.md, which a test compares with them."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -20,12 +20,12 @@ class Severity(StrEnum):
 class Finding:
     """One row of the report."""
 
-    code: str  # stable: a key of the table in docs/doctor.md
+    code: str  # stable: a key of the table in docs/operate/doctor.md
     severity: Severity
     area: str  # what was looked at, as in AREAS
     what: str  # in plain words
     do: str = ""  # empty if nothing has to be done
-    link: str = ""  # a page of the documentation and its anchor, such as runbook.md#failedalarm
+    link: str = ""  # a page of the documentation and its anchor, such as operate/runbook.md#failedalarm
     about: str = ""  # the resource, the owner or the target; empty if it is about the whole
     data: Mapping[str, Any] = field(default_factory=dict)  # the figures behind it
 

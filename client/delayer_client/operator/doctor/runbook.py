@@ -1,4 +1,4 @@
-"""Where the runbook speaks of an alarm. A test compares this with docs/runbook.md."""
+"""Where the runbook speaks of an alarm. A test compares this with docs/operate/runbook.md."""
 
 from typing import Final
 
@@ -82,5 +82,5 @@ def anchor_of(alarm: str) -> str:
     """The page and the anchor of its entry; the page alone for an alarm that it does not know."""
     for heading in HEADINGS:
         if alarm in heading.split(", "):
-            return "runbook.md#" + heading.lower().replace(", ", "-")
-    return "runbook.md"
+            return "operate/runbook.md#" + heading.lower().replace(", ", "-")
+    return "operate/runbook.md"

@@ -1,4 +1,4 @@
-"""Checks what a deployed stack promises, by using it (docs/verify.md)."""
+"""Checks what a deployed stack promises, by using it (docs/operate/verify.md)."""
 
 from delayer_client.operator.verify.options import LONGEST_BATCH, PARTS, Options
 from delayer_client.operator.verify.results.findings import Finding, Lateness, Outcome

@@ -26,7 +26,7 @@ class Event:
     """
 
     id: str  # the same if the event is delivered again: remember it where a second time would do harm
-    type: EventType  # a text, such as "failed"; docs/events.md has them all
+    type: EventType  # a text, such as "failed"; docs/use/events.md has them all
     schedule_id: str
     owner: str  # whose schedule it is
     state: State  # of the schedule after the transition; a text, such as "dead-lettered"

@@ -6,7 +6,7 @@ from delayer_client.operator.verify.results import cost
 from delayer_client.operator.verify.results.cost import Bill
 from tests.cfn import ROOT
 
-PAGE = (ROOT / "docs/cost.md").read_text()
+PAGE = (ROOT / "docs/decide/cost.md").read_text()
 
 
 def dollars(row: str, column: int) -> float:

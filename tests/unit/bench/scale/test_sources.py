@@ -10,7 +10,7 @@ from bench.scale.model import simulate
 from local.project import PROJECT
 from tests.cfn import functions, written
 
-PAGE = (PROJECT / "docs/scale.md").read_text(encoding="utf-8")
+PAGE = (PROJECT / "docs/how-it-works/scale.md").read_text(encoding="utf-8")
 FACTS = facts.facts()
 
 
@@ -69,7 +69,7 @@ def test_what_large_costs_by_the_hour() -> None:
     executors = [name.removeprefix("executor-") for name in functions() if name.startswith("executor-")]
     of_executors = sum(mappings["Executors"].get(name, {}).get("Pollers", 2) for name in executors)
     pollers = of_executors + mappings["Scales"]["large"]["RelayPollers"]
-    for page in ("scale", "cost", "getting-started"):
+    for page in ("how-it-works/scale", "decide/cost", "start/one-machine"):
         assert f"${report.by_the_hour(pollers):.0f} a month" in (PROJECT / f"docs/{page}.md").read_text(
             encoding="utf-8"
         )
@@ -77,7 +77,7 @@ def test_what_large_costs_by_the_hour() -> None:
 
 
 def test_the_prices_are_those_of_the_page_on_cost() -> None:
-    cost = (PROJECT / "docs/cost.md").read_text(encoding="utf-8")
+    cost = (PROJECT / "docs/decide/cost.md").read_text(encoding="utf-8")
     for what, fact in {
         "DynamoDB write unit (1 KB)": facts.PRICE_WRITE,
         "DynamoDB read unit (4 KB, strongly consistent)": facts.PRICE_READ,

@@ -288,7 +288,7 @@ def test_a_default_alone_stays_one(stack: Stack) -> None:
 
 def test_each_list_of_the_registry_is_known() -> None:
     """One that is not would be taken for another table, and nothing of the registry would go back."""
-    page = (Path(__file__).parents[4] / "docs/resources.md").read_text()
+    page = (Path(__file__).parents[4] / "docs/reference/resources.md").read_text()
     part = page.partition("## Lists of the registry")[2].partition("\n## ")[0]
     lists = re.findall(r"`([a-z-]+)(?:#[^`]*)?`", "\n".join(re.findall(r"^\| (`[^|]*) \|", part, re.MULTILINE)))
     assert len(lists) > 15

@@ -102,7 +102,7 @@ def _object(content: bytes) -> dict[str, Any]:
 
 
 def _owner(stack: OperatorStack | None, token: str, owner: str, authorization: str, claim: str) -> str:
-    """As the stack makes it of the caller (docs/api.md#owners); empty if that cannot be known from here."""
+    """As the stack makes it of the caller (docs/use/api.md#owners); empty if that cannot be known from here."""
     if authorization == "NONE":
         return owner or "anonymous"
     if authorization == "JWT":

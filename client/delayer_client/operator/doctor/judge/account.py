@@ -10,7 +10,7 @@ from delayer_client.operator.doctor.finding import Finding, Severity
 AREA: Final = "concurrency"
 FUNCTIONS: Final = "functions"
 NEARLY: Final = 0.8
-QUOTAS: Final = "scale.md#what-to-ask-aws-for"
+QUOTAS: Final = "how-it-works/scale.md#what-to-ask-aws-for"
 
 ENOUGH: Final = Entry(
     code="concurrency-enough",
@@ -62,7 +62,7 @@ FAIL: Final = Entry(
     area=FUNCTIONS,
     means="Invocations of a function ended with an error in the last quarter of an hour.",
     do="Look into its log for lines of the levels ERROR and WARNING.",
-    link="operations.md#logs",
+    link="operate/operations.md#logs",
 )
 THROTTLED: Final = Entry(
     code="function-throttled",

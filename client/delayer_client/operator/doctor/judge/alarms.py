@@ -22,7 +22,7 @@ RINGS: Final = Entry(
     area=AREA,
     means="An alarm is in the state ALARM.",
     do="Read its entry in the runbook.",
-    link="runbook.md",
+    link="operate/runbook.md",
 )
 UNHEARD: Final = Entry(
     code="alarms-unheard",
@@ -30,7 +30,7 @@ UNHEARD: Final = Entry(
     area=AREA,
     means="Nobody has confirmed a subscription of the alarm topic: alarms ring, and nobody hears them.",
     do="Set the parameter AlarmEmail and confirm the mail, or subscribe to the output AlarmTopic.",
-    link="operations.md#alarms",
+    link="operate/operations.md#alarms",
 )
 UNHEARD_HERE: Final = Entry(
     code="alarms-unheard-here",
@@ -38,7 +38,7 @@ UNHEARD_HERE: Final = Entry(
     area=AREA,
     means="On one machine nobody is subscribed to the alarms, as a rule.",
     do="Nothing. On AWS it would be the warning alarms-unheard.",
-    link="operations.md#alarms",
+    link="operate/operations.md#alarms",
 )
 SILENCED: Final = Entry(
     code="alarm-silenced",
@@ -46,7 +46,7 @@ SILENCED: Final = Entry(
     area=AREA,
     means="The actions of an alarm are disabled, or it has none: it tells nobody.",
     do="Enable them: aws cloudwatch enable-alarm-actions --alarm-names NAME.",
-    link="operations.md#alarms",
+    link="operate/operations.md#alarms",
 )
 ENTRIES: Final = (QUIET, HEARD, RINGS, UNHEARD, UNHEARD_HERE, SILENCED)
 

@@ -23,7 +23,7 @@ SILENT: Final = Entry(
     area=AREA,
     means="Nobody answers at the URL.",
     do="Check the URL: it is the output ApiUrl of the stack, or http://localhost:8080 while `make local` runs.",
-    link="getting-started.md",
+    link="start/one-machine.md",
 )
 NOT_DELAYER: Final = Entry(
     code="api-not-delayer",
@@ -31,7 +31,7 @@ NOT_DELAYER: Final = Entry(
     area=AREA,
     means="Something answers at the URL, but it is not the API of Delayer.",
     do="Check the URL: it is the output ApiUrl of the stack, without a path.",
-    link="verify.md",
+    link="operate/verify.md",
 )
 REFUSES: Final = Entry(
     code="api-refuses-caller",
@@ -39,7 +39,7 @@ REFUSES: Final = Entry(
     area=AREA,
     means="The API refuses the caller: no credentials, or wrong ones, or a token without the scope.",
     do="Give a token of the stack's issuer (DELAYER_TOKEN), or AWS credentials with execute-api:Invoke on the API.",
-    link="getting-started.md#in-aws",
+    link="start/one-machine.md#in-aws",
 )
 FAILS: Final = Entry(
     code="api-fails",
@@ -47,7 +47,7 @@ FAILS: Final = Entry(
     area=AREA,
     means="The API answers 5xx or 429.",
     do="Look into the log of api-schedule-list for the reason. What is scheduled fires all the same.",
-    link="runbook.md#apiservererrorsalarm",
+    link="operate/runbook.md#apiservererrorsalarm",
 )
 CLOCK_RIGHT: Final = Entry(
     code="clock-right",

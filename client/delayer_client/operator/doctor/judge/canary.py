@@ -20,7 +20,7 @@ NOT_YET: Final = Entry(
     area=AREA,
     means="The stack was deployed minutes ago, and no canary of this kind can have arrived yet.",
     do="Look again when the delayer period and six minutes are over.",
-    link="operations.md#the-canary",
+    link="operate/operations.md#the-canary",
 )
 OFF: Final = Entry(
     code="canary-off",
@@ -28,7 +28,7 @@ OFF: Final = Entry(
     area=AREA,
     means="The parameter Canary is off: nothing shows that schedules fire while nobody schedules any.",
     do="Deploy with Canary=on, unless this is meant so.",
-    link="operations.md#the-canary",
+    link="operate/operations.md#the-canary",
 )
 MISSING: Final = Entry(
     code="canary-missing",
@@ -36,7 +36,7 @@ MISSING: Final = Entry(
     area=AREA,
     means="No canary of this kind has arrived for a quarter of an hour: users' schedules do not fire either.",
     do="Follow one canary through the logs: task-1minute-enqueuer writes its scheduleId.",
-    link="runbook.md#canarynearmissingalarm",
+    link="operate/runbook.md#canarynearmissingalarm",
 )
 LATE: Final = Entry(
     code="canary-late",
@@ -44,7 +44,7 @@ LATE: Final = Entry(
     area=AREA,
     means="Most canaries of this kind arrive more than a second late.",
     do="Look at the throttles of stream-enqueuer and delayer-relay, and at the delayer queue.",
-    link="runbook.md#canarynearlatealarm-canaryfarlatealarm",
+    link="operate/runbook.md#canarynearlatealarm-canaryfarlatealarm",
 )
 ENTRIES: Final = (ARRIVES, NOT_YET, OFF, MISSING, LATE)
 
@@ -60,7 +60,7 @@ def judge(facts: CanaryFacts, now: datetime) -> Iterator[Finding]:
 
 
 def _of(kind: str, values: Sequence[float], *, is_new: bool) -> Finding:
-    link = "runbook.md#canaryfarmissingalarm" if kind == "far" else ""
+    link = "operate/runbook.md#canaryfarmissingalarm" if kind == "far" else ""
     if not values:
         if is_new:
             return NOT_YET(f"No {kind} canary has arrived yet.", about=kind)

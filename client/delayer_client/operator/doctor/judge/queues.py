@@ -13,20 +13,20 @@ OLD: Final = 1200.0  # seconds, of a queue in which messages are delayed
 OF_OTHERS: Final = 900.0  # seconds
 OF_SERIES: Final = 300.0  # seconds
 LINKS: Final = {  # of dead-letter queues, by how their names begin
-    "Task": "runbook.md#taskdeadletterqueuealarm",
-    "Sweep": "runbook.md#sweepdeadletterqueuealarm",
-    "Group": "runbook.md#groupdeadletterqueuealarm",
-    "Journal": "runbook.md#journaldeadletterqueuealarm",
-    "Subscribers": "runbook.md#subscribersdeadletterqueuealarm",
-    "Policies": "runbook.md#policiesdeadletterqueuealarm",
+    "Task": "operate/runbook.md#taskdeadletterqueuealarm",
+    "Sweep": "operate/runbook.md#sweepdeadletterqueuealarm",
+    "Group": "operate/runbook.md#groupdeadletterqueuealarm",
+    "Journal": "operate/runbook.md#journaldeadletterqueuealarm",
+    "Subscribers": "operate/runbook.md#subscribersdeadletterqueuealarm",
+    "Policies": "operate/runbook.md#policiesdeadletterqueuealarm",
 }
 OLD_LINKS: Final = {
-    "Journal": "runbook.md#journalbehindalarm",
-    "Series": "runbook.md#seriesbehindalarm",
-    "Subscriber": "runbook.md#subscriberbehindalarm",
-    "Policy": "runbook.md#policybehindalarm",
-    "Delayer": "runbook.md#delayerqueueoldalarm-executorqueueoldalarm",
-    "Executor": "runbook.md#delayerqueueoldalarm-executorqueueoldalarm",
+    "Journal": "operate/runbook.md#journalbehindalarm",
+    "Series": "operate/runbook.md#seriesbehindalarm",
+    "Subscriber": "operate/runbook.md#subscriberbehindalarm",
+    "Policy": "operate/runbook.md#policybehindalarm",
+    "Delayer": "operate/runbook.md#delayerqueueoldalarm-executorqueueoldalarm",
+    "Executor": "operate/runbook.md#delayerqueueoldalarm-executorqueueoldalarm",
 }
 
 DRAINED: Final = Entry(
@@ -41,7 +41,7 @@ DEAD: Final = Entry(
     area=AREA,
     means="A dead-letter queue has messages: something was tried for more than a day, and given up.",
     do="Remove the cause, which the log of its function has, then redrive the queue.",
-    link="concepts.md#dead-letters",
+    link="project/glossary.md#dead-letters",
 )
 SUSPECTS: Final = Entry(
     code="suspects-wait",
@@ -49,7 +49,7 @@ SUSPECTS: Final = Entry(
     area=AREA,
     means="Messages that came back three times wait among the suspects: something keeps their function from them.",
     do="Read the warnings in the log of the function, and remove the cause. Do not purge the queue.",
-    link="runbook.md#delayersuspectsalarm-executorsuspectsalarm-seriessuspectsalarm",
+    link="operate/runbook.md#delayersuspectsalarm-executorsuspectsalarm-seriessuspectsalarm",
 )
 TOO_DEEP: Final = Entry(
     code="queue-deep",
@@ -57,7 +57,7 @@ TOO_DEEP: Final = Entry(
     area=AREA,
     means="More than 5,000 messages are due in a queue.",
     do="Raise RelayConcurrency or ExecutorConcurrency, or the limit of the account. The queue drains by itself.",
-    link="runbook.md#delayerqueuedeepalarm-executorqueuedeepalarm",
+    link="operate/runbook.md#delayerqueuedeepalarm-executorqueuedeepalarm",
 )
 TOO_OLD: Final = Entry(
     code="queue-old",
@@ -65,7 +65,7 @@ TOO_OLD: Final = Entry(
     area=AREA,
     means="The oldest message of a queue is older than its alarm allows.",
     do="If many messages wait, raise the concurrency. If only a few, read in the log of the function why they fail.",
-    link="runbook.md#delayerqueueoldalarm-executorqueueoldalarm",
+    link="operate/runbook.md#delayerqueueoldalarm-executorqueueoldalarm",
 )
 ENTRIES: Final = (DRAINED, DEAD, SUSPECTS, TOO_DEEP, TOO_OLD)
 

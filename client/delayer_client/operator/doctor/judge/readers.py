@@ -9,19 +9,19 @@ from delayer_client.operator.doctor.finding import Finding, Severity
 
 AREA: Final = "mappings"
 STREAMS: Final = "streams"
-RUNBOOK: Final = "runbook.md#delayerqueuenotpolledalarm-executorqueuenotpolledalarm"
+RUNBOOK: Final = "operate/runbook.md#delayerqueuenotpolledalarm-executorqueuenotpolledalarm"
 OF_STREAMS: Final = {
-    "stream-enqueuer": "runbook.md#streamnotpolledalarm",
-    "relaxed-claimer": "runbook.md#relaxednotpolledalarm",
-    "stream-lifecycle": "runbook.md#lifecycleschedulesnotpolledalarm-lifecyclerelaxednotpolledalarm-"
+    "stream-enqueuer": "operate/runbook.md#streamnotpolledalarm",
+    "relaxed-claimer": "operate/runbook.md#relaxednotpolledalarm",
+    "stream-lifecycle": "operate/runbook.md#lifecycleschedulesnotpolledalarm-lifecyclerelaxednotpolledalarm-"
     "lifecycleledgernotpolledalarm-lifecyclewaitingnotpolledalarm",
 }
 # As the alarms on the age of the iterator, in milliseconds; a minute where there is none.
 BEHIND_FROM: Final = {"relaxed-claimer": 3_000_000.0, "stream-lifecycle": 900_000.0}
 MINUTE_MS: Final = 60_000.0
 BEHIND_LINKS: Final = {
-    "relaxed-claimer": "runbook.md#relaxediteratoragealarm",
-    "stream-lifecycle": "runbook.md#lifecycleiteratoragealarm",
+    "relaxed-claimer": "operate/runbook.md#relaxediteratoragealarm",
+    "stream-lifecycle": "operate/runbook.md#lifecycleiteratoragealarm",
 }
 
 ENABLED: Final = Entry(
@@ -75,7 +75,7 @@ BEHIND: Final = Entry(
     area=STREAMS,
     means="A function that reads a stream is further behind than its alarm allows.",
     do="Look at its errors and throttles, and remove the cause. It catches up by itself.",
-    link="runbook.md#iteratoragealarm",
+    link="operate/runbook.md#iteratoragealarm",
 )
 ENTRIES: Final = (ENABLED, DISABLED, GONE, CHANGING, FAILS, KEPT_UP, NOT_MEASURED, BEHIND)
 

@@ -14,9 +14,9 @@ LATE: Final = timedelta(minutes=3)  # as MinuteTaskMissingAlarm, and as the hear
 NEW: Final = timedelta(minutes=5)
 BEHIND: Final = timedelta(minutes=20)  # ten are normal
 RUNBOOK: Final = {
-    "Task1MinuteEnqueuer": "runbook.md#minutetaskmissingalarm",
-    "Task1MinuteSeries": "runbook.md#seriestaskmissingalarm",
-    "Task1MinuteTiming": "runbook.md#policyqueuenotpolledalarm-timingnotpolledalarm-timingtaskmissingalarm",
+    "Task1MinuteEnqueuer": "operate/runbook.md#minutetaskmissingalarm",
+    "Task1MinuteSeries": "operate/runbook.md#seriestaskmissingalarm",
+    "Task1MinuteTiming": "operate/runbook.md#policyqueuenotpolledalarm-timingnotpolledalarm-timingtaskmissingalarm",
 }
 
 IN_ORDER: Final = Entry(
@@ -35,7 +35,7 @@ NOT_COMPLETE: Final = Entry(
     area=STACK,
     means="The last deployment did not end as it should: it failed, or was rolled back.",
     do="Read the events of the stack in CloudFormation, remove the cause, and deploy again.",
-    link="upgrade.md",
+    link="operate/upgrade.md",
 )
 RUN: Final = Entry(code="ticks-run", severity=Severity.OK, area=AREA, means="The minute task runs, and sweeps.")
 NOT_YET: Final = Entry(
@@ -51,7 +51,7 @@ SWITCHED_OFF: Final = Entry(
     area=AREA,
     means="The schedule in EventBridge Scheduler that starts a task of each minute is disabled, or gone.",
     do="Enable the schedule in EventBridge Scheduler; if it is gone, deploy the template again.",
-    link="runbook.md#minutetaskmissingalarm",
+    link="operate/runbook.md#minutetaskmissingalarm",
 )
 TICK_LATE: Final = Entry(
     code="tick-late",
@@ -59,7 +59,7 @@ TICK_LATE: Final = Entry(
     area=AREA,
     means="No tick has left a sign for three minutes: what is further ahead than the delayer period will be late.",
     do="See whether task-1minute-enqueuer is throttled or fails, and enable its schedule. The next tick catches up.",
-    link="runbook.md#minutetaskmissingalarm",
+    link="operate/runbook.md#minutetaskmissingalarm",
 )
 HELD: Final = Entry(
     code="sweep-held",
@@ -67,7 +67,7 @@ HELD: Final = Entry(
     area=AREA,
     means="Ticks run but do not sweep: their heartbeats do not come back through the stream, or the relay is behind.",
     do="Look at stream-enqueuer and its event source mapping, then at delayer-relay. Nothing is lost meanwhile.",
-    link="runbook.md#sweepheldalarm",
+    link="operate/runbook.md#sweepheldalarm",
 )
 OLD_MINUTES: Final = Entry(
     code="sweep-behind",
@@ -75,7 +75,7 @@ OLD_MINUTES: Final = Entry(
     area=AREA,
     means="The sweep has not closed a minute that is more than twenty minutes old; ten are normal.",
     do="Look for `bucket not swept` in the log of task-1minute-enqueuer. After an outage it is normal for a while.",
-    link="runbook.md#minutetaskerrorsalarm",
+    link="operate/runbook.md#minutetaskerrorsalarm",
 )
 ENTRIES: Final = (
     IN_ORDER,

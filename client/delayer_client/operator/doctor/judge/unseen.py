@@ -17,7 +17,7 @@ NOT_ALLOWED: Final = Entry(
     area=ANY,
     means="The caller's AWS credentials lack a permission that is needed to look at this.",
     do="Ask whoever administers the account for the permission, or use other credentials.",
-    link="doctor.md#what-it-needs",
+    link="operate/doctor.md#what-it-needs",
 )
 NOT_SEEN: Final = Entry(
     code="not-seen",
@@ -25,7 +25,7 @@ NOT_SEEN: Final = Entry(
     area=ANY,
     means="AWS could not be asked, or did not answer: there are no credentials, no such stack, or no connection.",
     do="Do what the sentence says, and look again.",
-    link="doctor.md#what-it-needs",
+    link="operate/doctor.md#what-it-needs",
 )
 ENTRIES: Final = (NOT_ALLOWED, NOT_SEEN)
 

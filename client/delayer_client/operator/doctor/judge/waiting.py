@@ -21,7 +21,7 @@ WAIT: Final = Entry(
     area=AREA,
     means="Schedules have become dead letters: malformed ones, or such that crash their function. They wait for you.",
     do="Read the reasons, remove the cause, then redrive or discard them.",
-    link="runbook.md#deadletteredalarm",
+    link="operate/runbook.md#deadletteredalarm",
 )
 FAILED: Final = Entry(
     code="failed-schedules-stored",
@@ -29,7 +29,7 @@ FAILED: Final = Entry(
     area=AREA,
     means="Schedules have failed, because their targets refused them or their attempts are used up. Bodies are kept.",
     do="Tell the owners of the targets, then redrive or discard.",
-    link="runbook.md#failedalarm",
+    link="operate/runbook.md#failedalarm",
 )
 SET_ASIDE: Final = Entry(
     code="stream-records-set-aside",
@@ -37,7 +37,7 @@ SET_ASIDE: Final = Entry(
     area=AREA,
     means="Records of a stream were set aside, because they could not be handled. They are brought back by themselves.",
     do="If they stay for more than a quarter of an hour, read the warnings of stream-enqueuer.",
-    link="runbook.md#notbroughtbackalarm",
+    link="operate/runbook.md#notbroughtbackalarm",
 )
 FREE: Final = Entry(
     code="flow-free", severity=Severity.OK, area=FLOW, means="Nothing is suspended, and no circuit is open."
@@ -48,7 +48,7 @@ SUSPENDED: Final = Entry(
     area=FLOW,
     means="An operator has suspended an owner, a target, or both: what is due for them waits.",
     do="Release it when the reason is gone.",
-    link="flow.md#the-operators-command",
+    link="use/flow.md#the-operators-command",
 )
 CIRCUIT: Final = Entry(
     code="circuit-open",
@@ -56,7 +56,7 @@ CIRCUIT: Final = Entry(
     area=FLOW,
     means="A target did not answer several times in a row, and is left alone for a while. Its schedules wait.",
     do="Tell the owner of the target. It is probed by itself; to close the circuit sooner is possible.",
-    link="flow.md#circuits",
+    link="use/flow.md#circuits",
 )
 BOOKED_UP: Final = Entry(
     code="limit-booked-up",
@@ -64,7 +64,7 @@ BOOKED_UP: Final = Entry(
     area=FLOW,
     means="More comes for a limited target than its rate allows: a new schedule waits for fifteen minutes or more.",
     do="Raise the limit, or have less scheduled for this target.",
-    link="flow.md#limits",
+    link="use/flow.md#limits",
 )
 MALFORMED: Final = Entry(
     code="flow-row-malformed",
@@ -72,7 +72,7 @@ MALFORMED: Final = Entry(
     area=FLOW,
     means="A row about suspensions, circuits or limits cannot be read by this version: it has no effect.",
     do="If no newer version wrote it, discard it.",
-    link="flow.md#the-operators-command",
+    link="use/flow.md#the-operators-command",
 )
 ENTRIES: Final = (NONE, WAIT, FAILED, SET_ASIDE, FREE, SUSPENDED, CIRCUIT, BOOKED_UP, MALFORMED)
 BY_PREFIX: Final = {"dead-lettered/": WAIT, "failed/": FAILED, "waiting/": SET_ASIDE, "aws/lambda/": SET_ASIDE}

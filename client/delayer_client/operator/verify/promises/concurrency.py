@@ -19,5 +19,5 @@ def concurrency(session: Session, account: Account) -> Finding:
     return broken(
         PROMISE,
         f"{allowed:,}, but Scale={scale} needs {needed:,}; ask AWS for {needed:,}: Service Quotas, AWS Lambda, "
-        "Concurrent executions (docs/scale.md)",
+        "Concurrent executions (docs/how-it-works/scale.md)",
     )

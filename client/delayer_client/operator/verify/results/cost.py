@@ -1,4 +1,4 @@
-"""What a run cost, by the cost model of docs/cost.md: on-demand list prices, small records, nothing batched."""
+"""What a run cost, by the cost model of docs/decide/cost.md: on-demand list prices, small records, nothing batched."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -130,7 +130,7 @@ def test_a_preview_shows_the_next_times_and_stores_nothing() -> None:
 
 def test_the_example_of_the_page_comes_out_as_it_stands_there() -> None:
     """With half past one left out on 28 March."""
-    text = (ROOT / "docs/series.md").read_text().split("\n## Preview\n")[1].split("\n## ")[0]
+    text = (ROOT / "docs/use/series.md").read_text().split("\n## Preview\n")[1].split("\n## ")[0]
     asked, shown = re.search(r"-d '(.+?)'\n", text, re.DOTALL), re.search(r"```json\n(.+?)```", text, re.DOTALL)
     assert asked
     assert shown
