@@ -67,7 +67,7 @@ format: $(INSTALLED) ## format the code
 	@$(BIN)/ruff check --fix --quiet $(CODE); $(BIN)/ruff format $(CODE)
 
 docs: $(INSTALLED) ## build the documentation into site/
-	@$(BIN)/mkdocs build --strict --quiet && echo "Built site/index.html."
+	@$(BIN)/mkdocs build --strict
 
 docs-serve: $(INSTALLED) ## serve the documentation while you write
 	@$(BIN)/mkdocs serve --dev-addr 127.0.0.1:8000

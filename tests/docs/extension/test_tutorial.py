@@ -24,14 +24,13 @@ NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", ".engines", ".local", ".schemathesis", ".hypothesis", ".pytest_cache", "__pycache__", "site"
 )
 PORTS = 3  # of `make local`: the API, the AWS endpoint and the receiver
-TUTORIALS = {  # from where to where, on each page
-    "extend/extending.md": ("\n## A tutorial\n", "\n## Reference\n"),
+TUTORIALS: dict[str, tuple[str, str | None]] = {  # from where to where, on each page
+    "extend/extending.md": ("\n### 1. Make it\n", None),
     "extend/subscribers.md": ("\n## Make it\n", "\n## What an event holds\n"),
     "use/policies.md": ("\n## Add a policy\n", "\n## Reference\n"),
 }
-MORE = {
-    "extend/extending.md": ("\n### A permission, a setting\n", "\n### Test it with the harness\n")
-}  # what can be done, too
+MORE = {"extend/extending.md": "extend/how-to.md"}  # what can be done, too
+SETTINGS = {"extend/how-to.md": ("\n## A permission, a setting\n", "\n## Leave it out of a stack\n")}
 LINE_OF_THE_TABLE = "template.yaml, in the table "
 BEHIND_THE_LOOP = "template.yaml, behind the loop "
 AT_THE_END = "template.yaml, at the end of "
@@ -47,12 +46,13 @@ class Step:
     text: str
 
 
-def steps(page: str, sections: Mapping[str, tuple[str, str]] = TUTORIALS) -> list[Step]:
+def steps(page: str, sections: Mapping[str, tuple[str, str | None]] = TUTORIALS) -> list[Step]:
     """In their order."""
     if page not in sections:
         return []
     begin, end = sections[page]
-    section = (ROOT / "docs" / page).read_text().split(begin)[1].split(end)[0]
+    section = (ROOT / "docs" / page).read_text().split(begin)[1]
+    section = section.split(end)[0] if end else section
     return [Step(found["language"], found["title"] or "", found["text"]) for found in BLOCK.finditer(section)]
 
 
@@ -60,7 +60,7 @@ def performed(page: str) -> list[Step]:
     """What can be done, too, is done before all of it is checked."""
     whole = steps(page)
     at = [step.text for step in whole].index("make lint\n")
-    return [*whole[:at], *steps(page, MORE), *whole[at:]]
+    return [*whole[:at], *steps(MORE.get(page, ""), SETTINGS), *whole[at:]]
 
 
 @frozen

@@ -13,7 +13,7 @@ from tests.template.added import SHIPPED, is_added
 PAGE = (ROOT / "docs/decide/cost.md").read_text()
 MONTH = 30 * 86_400  # seconds
 POLLERS, WAIT = 5, 20  # of Lambda for each queue; seconds of a poll without messages
-ALARM, METRIC = Decimal("0.10"), Decimal("0.30")  # a month
+ALARM, METRIC, SECRET = Decimal("0.10"), Decimal("0.30"), Decimal("0.40")  # a month
 GB_SECOND = Decimal("13.33")
 OWN = [name for name in functions() if not is_added(name)]
 EXECUTORS = [name for name in OWN if name.startswith("executor-") and name != "executor-canary"]
@@ -74,6 +74,9 @@ def test_an_idle_stack() -> None:
     of_path = sum(queues_of(name) for name in OWN if not name.startswith(("executor-", "subscriber-", "policy-")))
     assert of_path == 7
     assert fires["long polling of seven queues by Lambda"][1] == rounded(polling(7))
+    secrets = len(resources("AWS::SecretsManager::Secret"))
+    [row] = [row for name, row in fires.items() if name.startswith("the secret behind")]
+    assert row == (str(secrets), secrets * SECRET)
     own = [*EXECUTORS, *SUBSCRIBERS, *POLICIES]
     for what, names in (("executors", EXECUTORS), ("subscribers", SUBSCRIBERS), ("policies", POLICIES)):
         [(count, cost)] = [row for name, row in fires.items() if name.startswith(f"long polling for {what}")]

@@ -1,0 +1,67 @@
+"""What a sceptic asks: one link for each on the home page, and short answers that agree with the pages behind."""
+
+import re
+
+import pytest
+
+from tests.cfn import ROOT
+
+DOCS = ROOT / "docs"
+HOME = (DOCS / "index.md").read_text().split("\n## What a sceptic asks\n")[1].split("\n## ")[0]
+ON_HOME = re.findall(r"^\| (.+\?) \| \[[^\]]+\]\(([^)]+)\) \|$", HOME, re.MULTILINE)
+PAGE = (DOCS / "decide/questions.md").read_text()
+ANSWERS = dict(re.findall(r"^## (.+)\n\n(.+)\n", PAGE, re.MULTILINE))
+
+
+def links(answer: str) -> list[str]:
+    """From the root of the site."""
+    return [
+        (DOCS / "decide" / path).resolve().relative_to(DOCS).as_posix() + anchor
+        for path, anchor in re.findall(r"\]\(([^)#]+)(#[^)]*)?\)", answer)
+    ]
+
+
+def test_there_are_fifteen_each_answered_by_one_click() -> None:
+    assert len(ON_HOME) == len(ANSWERS) == 15
+
+
+@pytest.mark.parametrize(("question", "link"), ON_HOME, ids=[link for _, link in ON_HOME])
+def test_the_short_answer_leads_to_the_same_page(question: str, link: str) -> None:
+    [answer] = [text for asked, text in ANSWERS.items() if asked.startswith(question.removesuffix("?").split(",")[0])]
+    assert links(answer) == [link]
+
+
+def test_the_million_is_that_of_the_model() -> None:
+    scale = (DOCS / "how-it-works/scale.md").read_text()
+    answer = ANSWERS["What does a million due in one minute cost, and how late is the last?"]
+    for name in ("small", "large"):
+        table = scale.split(f"<!-- {name} -->")[1].split("<!-- end")[0]
+        [cells] = [line.split("|") for line in table.splitlines() if "a million in one minute" in line]
+        latest, dollars = cells[4].strip(), cells[-2].strip()
+        assert f"{latest} late" in answer
+        assert f"costs {dollars}" in answer
+
+
+def test_the_prices_are_those_of_the_page_on_cost() -> None:
+    cost = (DOCS / "decide/cost.md").read_text()
+    for figure in ("$559 a month", "$2.46", "about $29", "$8 for what fires", "$21 for what watches", "$1.32"):
+        assert figure.lower() in cost.lower()
+        assert figure.lower() in PAGE.lower()
+
+
+def test_the_home_page_has_the_measured_figures() -> None:
+    """Of the table of one run of the benchmark: p50, p99 and the largest lateness."""
+    text = (DOCS / "decide/benchmarks.md").read_text()
+    rows = {
+        name: cells.split(" | ") for name, cells in re.findall(r"^\| (50.*?) \| [\d,]+ \| (.+) \|$", text, re.MULTILINE)
+    }
+    home = (DOCS / "index.md").read_text()
+    for name, words in (
+        (
+            "50/s, POSTed ahead",
+            "half of the requests reached the target within {0} ms after their point in time, 99 of 100 within {1} ms",
+        ),
+        ("50/s, POSTed meanwhile", "half within {0} ms, 99 of 100 within {1} ms"),
+    ):
+        assert words.format(*rows[name]) in home
+    assert f"the last one was {int(rows['500 at one instant'][2].replace(',', '')) / 1000:.1f} s late" in home
