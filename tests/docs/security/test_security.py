@@ -50,7 +50,7 @@ def test_each_actor_is_in_the_summary() -> None:
     assert linked == [slug(actor) for actor in ACTORS]
 
 
-@pytest.mark.parametrize("actor", ACTORS)
+@pytest.mark.parametrize("actor", ACTORS, ids=slug)
 class TestActor:
     def test_says_what_it_wants_what_stops_it_and_what_does_not(self, actor: str) -> None:
         wants, rest = ACTORS[actor].split("\n**What stops it**\n")
@@ -132,6 +132,7 @@ def touching(place: str, key: str, calls: set[str]) -> set[str]:
         ("registered actions", "ControlTable", "actions"),
         ("dead letters", "DeadLetterBucket/*", ""),
     ],
+    ids=["signing-key", "id-key", "connections", "connection-key", "owner-policies", "actions", "dead-letters"],
 )
 def test_who_reads_what_is_secret(what: str, place: str, key: str) -> None:
     """Where the page says in words who does, the functions that it names are among them."""
