@@ -15,7 +15,11 @@ from tests.docs.test_actions import PAGES as ACTIONS
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))  # those of adr/ lie behind a link, which rglob does not follow
-TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "adr").glob("*.md"))]
+TEXTS = [
+    *PAGES,
+    *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "SECURITY")),
+    *sorted((ROOT / "adr").glob("*.md")),
+]
 OUTSIDE_HOSTS = ("fonts.googleapis", "fonts.gstatic", "unpkg", "cdn.", "jsdelivr", "cdnjs")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 

@@ -84,10 +84,13 @@ def _with_id(schedule_id: str, facts: dict[str, object]) -> dict[str, object]:
 
 
 def _traced(handler: Handler) -> Handler:
-    """X-Ray's SDK is imported only where tracing is on: it costs a cold start."""
+    """X-Ray's SDK is imported only where tracing is on: it costs a cold start.
+
+    A trace holds times and no answers: those hold payloads, and that of api-signing-secret a secret (ADR 0067).
+    """
     if os.environ.get("POWERTOOLS_TRACE_DISABLED", "true") != "false":
         return handler
     from aws_lambda_powertools import Tracer
 
-    traced: Handler = Tracer().capture_lambda_handler(handler)
+    traced: Handler = Tracer().capture_lambda_handler(handler, capture_response=False, capture_error=False)
     return traced

@@ -2,11 +2,15 @@
 
 import json
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
+import aws_lambda_powertools
 import pytest
 from aws_lambda_powertools.metrics import Metrics
+from aws_lambda_powertools.tracing import Tracer
 
 from delayer.aws.runtime.clients import log
 from delayer.aws.runtime.telemetry import Telemetry
@@ -137,3 +141,45 @@ def test_facts_of_any_kind_are_logged(capsys: pytest.CaptureFixture[str]) -> Non
     written = lines(capsys)
     assert written[-1]["message"] == "next"
     assert [line["message"] for line in written] == ["refused", "next"]
+
+
+class Traces:
+    """Takes what the tracer would send to X-Ray."""
+
+    def __init__(self) -> None:
+        self.held: list[Any] = []
+
+    @contextmanager
+    def in_subsegment(self, **named: str) -> Iterator["Traces"]:
+        self.held.append(named)
+        yield self
+
+    def put_annotation(self, **kept: Any) -> None:
+        self.held.append(kept)
+
+    put_metadata = put_annotation
+
+
+def test_a_trace_holds_no_answer_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer of api-signing-secret is a secret, and others hold payloads."""
+    traces = Traces()
+
+    def tracer() -> Tracer:
+        return Tracer(provider=traces, auto_patch=False, disabled=False)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(aws_lambda_powertools, "Tracer", tracer)
+    monkeypatch.setenv("POWERTOOLS_TRACE_DISABLED", "false")
+    monkeypatch.setenv("LAMBDA_TASK_ROOT", "/var/task")  # elsewhere the tracer is off
+    telemetry = a_telemetry()
+
+    def handler(event: dict[str, Any], context: Any) -> Any:
+        if event["fails"]:
+            raise OSError("whsec_hidden")
+        return {"current": "whsec_hidden"}
+
+    traced = telemetry.observed(handler)
+    traced({"fails": False}, SimpleNamespace())
+    with pytest.raises(OSError, match="whsec_hidden"):
+        traced({"fails": True}, SimpleNamespace())
+    assert len([one for one in traces.held if "name" in one]) == 2
+    assert "whsec_hidden" not in str(traces.held)
