@@ -65,6 +65,7 @@ class Visit:
 
     page: Page
     base: str
+    room: str = ""
     complaints: list[str] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
@@ -80,8 +81,8 @@ class Visit:
             self.complaints.append(f"request: {url}")
 
     def open(self, path: str = "") -> Page:
-        """A path of the console."""
-        self.page.goto(f"{self.base}/console{path}")
+        """A path of the room."""
+        self.page.goto(f"{self.base}{self.room}{path}")
         return self.page
 
     def violations(self) -> list[str]:

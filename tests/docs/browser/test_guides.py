@@ -1,0 +1,17 @@
+"""Each page that explains, in a real browser, light and dark, wide and narrow."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.browser.chromium import Visit
+from tests.docs.browser.groups import GUIDES, pages
+from tests.docs.browser.looks import problems
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_guides_work_for_everybody(seen: Visit, site: Path, name: str) -> None:
+    """No error, no request off the site, no violation of WCAG 2.1 A or AA, nothing wider than the screen."""
+    found = pages(site, name)
+    assert found
+    assert [problem for address in found for problem in problems(seen, address)] == []

@@ -1,0 +1,44 @@
+"""The search finds what people ask for."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.chromium import Visit
+
+# What is typed, and the page that answers it.
+ASKED = {
+    "upgrade": "operate/upgrade/",
+    "encryption": "decide/data/",
+    "KMS": "decide/data/",
+    "changelog": "project/changelog/",
+    "Temporal": "decide/compared/",
+    "ADR 0018": "adr/0018-ledger-decides/",
+    "0018": "adr/0018-ledger-decides/",
+    "restore": "operate/restore/",
+    "cost": "decide/cost/",
+}
+FIRST = 5
+FOUND = "() => [...document.querySelectorAll('.md-search-result__item > a')].map(one => new URL(one.href).pathname)"
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_the_page_that_answers_is_among_the_first(seen: Visit, asked: str) -> None:
+    page = seen.open("/")
+    seen.complaints.clear()
+    page.keyboard.press("/")
+    page.keyboard.type(asked)
+    assert f"/{ASKED[asked]}" in settled(page)[:FIRST]
+    assert seen.complaints == []
+
+
+def settled(page: Page) -> list[str]:
+    """What is found when the last letter has been looked up."""
+    page.wait_for_selector(".md-search-result__item")
+    before: list[str] = []
+    for _ in range(50):
+        page.wait_for_timeout(200)
+        found: list[str] = page.evaluate(FOUND)
+        if found and found == before:
+            break
+        before = found
+    return before
