@@ -14,6 +14,8 @@ OPEN_SHADOWS = """
 const closed = Element.prototype.attachShadow;
 Element.prototype.attachShadow = function (how) { return closed.call(this, { ...how, mode: "open" }); };
 """
+# Each page builds the index of the search when it is opened, which takes longer than all of its checks.
+EMPTY = {"config": {"lang": ["en"], "separator": " ", "pipeline": [], "fields": {}}, "docs": []}
 # With its tabs and both its menus, which the theme shows from 1220 on.
 WIDE = Screen(width=1280)
 
@@ -37,7 +39,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def seen(browser: Browser, base: str) -> Iterator[Visit]:
-    """Opened once for a module: a new one for each page would cost as much time as its checks."""
+    """Opened once for a module, without a search: a new one for each page would cost as much time as its checks."""
     with visit(browser, base, WIDE) as seen:
         seen.page.add_init_script(OPEN_SHADOWS)
+        seen.page.route("**/search_index.json", lambda asked: asked.fulfill(json=EMPTY))
         yield seen
