@@ -32,7 +32,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local client screenshots test test-fast lint format docs docs-serve bench profile scale endpoints simulate model record contract new-executor \
+.PHONY: help local client screenshots test test-fast lint format docs docs-check docs-serve readability bench profile scale endpoints simulate model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -69,8 +69,14 @@ format: $(INSTALLED) ## format the code
 docs: $(INSTALLED) ## build the documentation into site/
 	@$(BIN)/mkdocs build --strict
 
+docs-check: $(INSTALLED) ## build the documentation and look at every page with Chromium
+	@$(BIN)/pytest --numprocesses 2 --dist loadscope tests/docs/browser $(ARGS)
+
 docs-serve: $(INSTALLED) ## serve the documentation while you write
 	@$(BIN)/mkdocs serve --dev-addr 127.0.0.1:8000
+
+readability: $(INSTALLED) ## which pages and sentences of the documentation are hard to read
+	@$(BIN)/python -m tests.docs.reading
 
 bench: $(INSTALLED) ## measure lateness, throughput and cost (ARGS=--help)
 	@$(BIN)/python -m bench $(ARGS)

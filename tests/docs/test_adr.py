@@ -2,13 +2,13 @@
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+
+from tests.docs.browser.site import built
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "adr").glob("[0-9]*.md"))
@@ -160,12 +160,7 @@ def test_the_index_lists_nothing_else() -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documentation as `make docs` builds it."""
-    folder: Path = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
-    assert built.returncode == 0, built.stdout + built.stderr
-    return folder
+    return built(tmp_path_factory)
 
 
 def test_each_page_shows_number_status_and_date(site: Path) -> None:

@@ -9,8 +9,8 @@ from attrs import frozen
 from playwright.sync_api import Browser
 
 from delayer_client import Delayer, HttpRequest, Repeat, Retry
+from tests.browser.chromium import chromium, require_chromium
 from tests.e2e.client import Client
-from tests.e2e.console.browser import chromium, require_chromium
 
 OWNER = "console-tests"
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from delayer_client import Delayer, HttpRequest, Repeat, Retry
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
+from tests.browser.chromium import Screen, chromium
 from tests.cfn import ROOT
-from tests.e2e.console.browser import Screen, chromium, visit
+from tests.e2e.console.browser import visit
 
 ASSETS = ROOT / "docs" / "assets"
 LIKELY = random.Random(7)

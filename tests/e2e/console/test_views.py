@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.console.browser import SCREENS, Screen, visit
+from tests.browser.chromium import SCREENS, Screen
+from tests.e2e.console.browser import visit
 from tests.e2e.console.conftest import World
 
 VIEWS = {
