@@ -18,8 +18,8 @@ BEHIND = "reference/http-api.md"  # in the navigation
 INDEX = """\
 # Actions
 
-What can be scheduled. Each action is one function, and [you can add one](../extend/extending.md). `GET /actions` lists those
-of a deployed stack, also those that other stacks have added to it.
+What can be scheduled. Each action is one function, and [you can add one](../extend/extending.md). `GET /actions` lists
+those of a deployed stack, also those that other stacks have added to it.
 
 | type | what it does |
 |---|---|

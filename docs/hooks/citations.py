@@ -85,14 +85,14 @@ def section(number: int, config: Any) -> str:
     """What leads from a record to the code and the tests."""
     tests = [path for path, numbers in confirming().items() if number in numbers]
     paths = [path for path, numbers in citing().items() if number in numbers and path not in tests]
-    lists = listed("Its tests", tests, config) + listed("What cites it", paths, config)
+    lists = listed("Tests that confirm it", tests, config) + listed("Files that cite it", paths, config)
     return f"\n## In the code and the tests {{ data-search-exclude }}\n\n{lists}" if lists else ""
 
 
 def listed(title: str, paths: Iterable[str], config: Any) -> str:
     """A heading and a list of paths."""
     entries = "".join(f"- {place(path, config)}\n" for path in sorted(paths))
-    return f"{title}:\n\n{entries}{{ .paths }}\n\n" if entries else ""
+    return f'{title}:\n\n<div class="paths" markdown>\n\n{entries}\n</div>\n\n' if entries else ""
 
 
 def place(path: str, config: Any) -> str:
