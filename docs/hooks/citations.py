@@ -7,6 +7,7 @@ paths are links into it.
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,9 @@ the other direction.
 
 
 def on_config(config: Any) -> Any:
-    """Puts the page into the navigation, behind the index of the records."""
+    """Puts the page into the navigation, behind the index of the records. Each build reads the files anew."""
+    citing.cache_clear()
+    confirming.cache_clear()
     for section in config["nav"]:
         for pages in section.values():
             if isinstance(pages, list) and INDEX in pages:
@@ -63,6 +66,7 @@ def cited(text: str) -> set[int]:
     return {int(number) for number in found}
 
 
+@cache
 def citing() -> dict[str, set[int]]:
     """The files of the code and the tests that name decisions, each with their numbers."""
     inside = (path for folder in (*FOLDERS, TESTS) for path in (ROOT / folder).rglob("*") if path.suffix in ENDINGS)
@@ -71,6 +75,7 @@ def citing() -> dict[str, set[int]]:
     return {path: numbers for path, numbers in found.items() if numbers}
 
 
+@cache
 def confirming() -> dict[str, set[int]]:
     """The tests that the records name, each with the numbers of the records."""
     found: dict[str, set[int]] = {}
@@ -104,9 +109,7 @@ def place(path: str, config: Any) -> str:
 def page_of_the_code(config: Any) -> str:
     """A table for each folder: a file, and its decisions."""
     known = {int(file.name[:4]): file.name for file in (ROOT / "adr").glob("[0-9]*.md")}
-    found = citing()
-    for path, numbers in confirming().items():
-        found[path] = found.get(path, set()) | numbers
+    found = {path: citing().get(path, set()) | confirming().get(path, set()) for path in {*citing(), *confirming()}}
     groups: dict[str, list[str]] = {}
     for path in sorted(found, key=lambda path: (path.startswith(TESTS), "/" not in path, path)):
         links = ", ".join(f"[{number:04d}]({known[number]})" for number in sorted(found[path]) if number in known)
