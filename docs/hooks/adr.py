@@ -14,6 +14,10 @@ from mkdocs.structure.files import File, Files
 INDEX = "adr/index.md"
 TIMELINE = "adr/timeline.md"
 RECORD = re.compile(r"adr/(\d{4})-[a-z0-9-]+\.md")
+OF_THE_FILE = "The sidebar of the site is made from this page."
+OF_THE_SITE = (
+    "They are also listed [by their dates](timeline.md), and [by the files of the code](code.md) that follow them."
+)
 LISTED = re.compile(r"- \[(\d{4})\]\((\d{4}-[a-z0-9-]+\.md)\) (.+)")
 HEAD = """\
 ---
@@ -110,7 +114,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     markdown = markdown.replace("](../docs/", "](../")  # in the repository, docs/ lies beside adr/; here, adr/ in docs/
     record = RECORD.fullmatch(page.file.src_uri)
     if not record:
-        return markdown
+        return markdown.replace(OF_THE_FILE, OF_THE_SITE)
     folder = Path(config["docs_dir"]) / "adr"
     return re.sub(
         r"^# (.+)$",
