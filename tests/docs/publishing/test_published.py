@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.cfn import ROOT
+from tests.docs.test_adr import FILES, STUBS, front_matter, numbers, record
 
 SITE = "https://example.com/delayer/"
 REPOSITORY = "https://example.org/team/delayer"
@@ -81,7 +82,8 @@ def test_every_link_into_the_repository_leads_to_a_file(published: Path) -> None
 def test_with_an_address_each_page_names_its_own(published: Path) -> None:
     for name, text in texts(published).items():
         if name != "404.html" and "http-equiv" not in text:
-            assert f'<link rel="canonical" href="{SITE}{name.removesuffix("index.html")}">' in text, name
+            [link] = re.findall(r'<link [^>]*rel="canonical"[^>]*>', text)
+            assert f'href="{SITE}{name.removesuffix("index.html")}"' in link
 
 
 def test_a_repository_is_linked_but_not_asked(published: Path) -> None:
@@ -134,3 +136,45 @@ def test_generated_pages_do_not_crowd_the_search(local: Path) -> None:
     assert "adr/0018-ledger-decides/" in places
     assert places & {"adr/code/", "adr/timeline/"} == set()
     assert [entry for entry in entries if "#in-the-code-and-the-tests" in entry["location"]] == []
+
+
+# ------------------------------------------------------------ the decisions
+
+
+def test_each_page_shows_number_status_and_date(local: Path) -> None:
+    for file in FILES:
+        matter = front_matter(file)
+        shown = re.sub(r"<[^>]+>", "", (local / "adr" / file.stem / "index.html").read_text())
+        by = "".join(f" by ADR {number:04d}" for number in numbers(matter, "superseded-by"))
+        assert f"ADR {matter['number']:04d} · {matter['status']}{by} · {matter['date']}" in shown, file.name
+
+
+def test_both_sides_of_a_supersession_are_linked_on_the_site(local: Path) -> None:
+    for stub in STUBS:
+        [by] = numbers(front_matter(stub), "superseded-by")
+        for here, there in ((stub, record(by)), (record(by), stub)):
+            line = (local / "adr" / here.stem / "index.html").read_text().split('class="adr-facts"')[1].split("</p>")[0]
+            assert f'href="../{there.stem}/"' in line
+
+
+def test_the_search_finds_a_record_by_its_number(local: Path) -> None:
+    """By "0018", and by "ADR 0018": the one is in the title, the other in the text."""
+    entries = json.loads((local / "search/search_index.json").read_text())["docs"]
+    by_place = {entry["location"]: entry for entry in entries}
+    for file in FILES:
+        entry = by_place[f"adr/{file.stem}/"]
+        assert entry["title"].startswith(f"{file.name[:4]} ")
+        assert f"ADR {file.name[:4]} · " in entry["text"]
+
+
+def test_the_sidebar_groups_the_records_as_the_index_does(local: Path) -> None:
+    themes = re.findall(r"^## (.+)$", (ROOT / "adr/index.md").read_text(), flags=re.MULTILINE)
+    page = (local / "adr/index.html").read_text()
+    sidebar = page.split("md-sidebar--primary")[1].split("md-sidebar--secondary")[0]
+    shown = [" ".join(text.split()) for text in re.findall(r">([^<>]+)<", sidebar)]
+    shown = shown[shown.index(themes[0]) :]
+    places = [shown.index(theme) for theme in themes]
+    assert places == sorted(places)
+    for file in FILES:
+        [entry] = {text for text in shown if text.startswith(f"{file.name[:4]} ")}
+        assert entry.endswith(" (superseded)") == (file in STUBS)
