@@ -17,8 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = "adr/code.md"
 INDEX = "adr/index.md"
 RECORD = re.compile(r"adr/(\d{4})-[a-z0-9-]+\.md")
-FOLDERS = ("bench", "client", "docs/hooks", "docs/pictures", "examples", "functions", "local", "operate", "shared")
+FOLDERS = ("bench", "client", "examples", "functions", "local", "operate", "shared")
 TESTS = "tests"
+EXAMPLES = "tests/docs/"  # what tests the documentation names decisions as examples
 FILES = ("Makefile", "openapi.yaml", "pyproject.toml", "requirements-dev.in", "template.yaml")
 ENDINGS = (".html", ".in", ".js", ".md", ".py", ".toml", ".yaml")
 CITED = re.compile(r"ADR (\d{4}(?:(?:, | and )\d{4})*)|/adr/(\d{4})-")
@@ -72,7 +73,7 @@ def citing() -> dict[str, set[int]]:
     inside = (path for folder in (*FOLDERS, TESTS) for path in (ROOT / folder).rglob("*") if path.suffix in ENDINGS)
     files = sorted(path for path in (*inside, *(ROOT / name for name in FILES)) if path.is_file())
     found = {path.relative_to(ROOT).as_posix(): cited(path.read_text(encoding="utf-8")) for path in files}
-    return {path: numbers for path, numbers in found.items() if numbers}
+    return {path: numbers for path, numbers in found.items() if numbers and not path.startswith(EXAMPLES)}
 
 
 @cache

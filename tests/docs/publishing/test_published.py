@@ -26,7 +26,7 @@ def build(folder: Path, **variables: str) -> Path:
     }
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     built = subprocess.run(
-        command, cwd=ROOT, env={**environment, **variables}, capture_output=True, text=True, check=False, timeout=300
+        command, cwd=ROOT, env={**environment, **variables}, capture_output=True, text=True, check=False, timeout=900
     )
     assert built.returncode == 0, built.stdout + built.stderr
     return folder
