@@ -59,3 +59,9 @@ def test_the_folders_that_contributors_are_led_to_exist() -> None:
     tops = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
     made = {"site", "examples", "node_modules"}
     assert [top for top in sorted(tops - made) if f"`{top}/" not in table] == []
+
+
+def test_the_root_leads_contributors_on() -> None:
+    linked = re.findall(r"\]\(([^)]+)\)", (ROOT / "CONTRIBUTING.md").read_text())
+    assert linked
+    assert [target for target in linked if not (ROOT / target).is_file()] == []
