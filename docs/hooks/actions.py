@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[2]
 BUILT_IN = ROOT / "shared/delayer/core/actions/built_in.json"
 FOLDER = "actions"
-BEHIND = "use/api.md"  # in the navigation
+BEHIND = "reference/http-api.md"  # in the navigation
 INDEX = """\
 # Actions
 
@@ -29,12 +29,19 @@ those of a deployed stack, also those that other stacks have added to it.
 def on_config(config: Any) -> Any:
     """Puts the pages into the navigation, behind that of the API."""
     entries = [f"{FOLDER}/index.md", *({kind: f"{FOLDER}/{kind}.md"} for kind in described())]
-    for section in config["nav"]:
-        for pages in section.values():
-            places = [at for at, page in enumerate(pages) if isinstance(page, dict) and BEHIND in page.values()]
-            for at in places:
-                pages.insert(at + 1, {"Actions": entries})
+    insert(config["nav"], entries)
     return config
+
+
+def insert(pages: list[Any], entries: list[Any]) -> None:
+    """In the group that has the page, however deep."""
+    for at, page in enumerate(pages.copy()):
+        inside = list(page.values()) if isinstance(page, dict) else []
+        if BEHIND in inside:
+            pages.insert(at + 1, {"Actions": entries})
+        for group in inside:
+            if isinstance(group, list):
+                insert(group, entries)
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -1,6 +1,5 @@
 """The decision records keep their form, and each names a test that exists (ADR 0001)."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -153,53 +152,6 @@ def test_a_superseded_record_is_one_sentence_and_the_link(file: Path) -> None:
 def test_the_index_lists_nothing_else() -> None:
     index = (ROOT / "adr/index.md").read_text()
     assert len(re.findall(r"^- ", index, flags=re.MULTILINE)) == len(FILES)
-
-
-# ------------------------------------------------------------ the site
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(tmp_path_factory)
-
-
-def test_each_page_shows_number_status_and_date(site: Path) -> None:
-    for file in FILES:
-        matter = front_matter(file)
-        shown = re.sub(r"<[^>]+>", "", (site / "adr" / file.stem / "index.html").read_text())
-        by = "".join(f" by ADR {number:04d}" for number in numbers(matter, "superseded-by"))
-        assert f"ADR {matter['number']:04d} · {matter['status']}{by} · {matter['date']}" in shown, file.name
-
-
-def test_both_sides_of_a_supersession_are_linked_on_the_site(site: Path) -> None:
-    for stub in STUBS:
-        [by] = numbers(front_matter(stub), "superseded-by")
-        for here, there in ((stub, record(by)), (record(by), stub)):
-            line = (site / "adr" / here.stem / "index.html").read_text().split('class="adr-facts"')[1].split("</p>")[0]
-            assert f'href="../{there.stem}/"' in line
-
-
-def test_the_search_finds_a_record_by_its_number(site: Path) -> None:
-    """By "0018", and by "ADR 0018": the one is in the title, the other in the text."""
-    entries = json.loads((site / "search/search_index.json").read_text())["docs"]
-    by_place = {entry["location"]: entry for entry in entries}
-    for file in FILES:
-        entry = by_place[f"adr/{file.stem}/"]
-        assert entry["title"].startswith(f"{file.name[:4]} ")
-        assert f"ADR {file.name[:4]} · " in entry["text"]
-
-
-def test_the_sidebar_groups_the_records_as_the_index_does(site: Path) -> None:
-    themes = re.findall(r"^## (.+)$", (ROOT / "adr/index.md").read_text(), flags=re.MULTILINE)
-    page = (site / "adr/index.html").read_text()
-    sidebar = page.split("md-sidebar--primary")[1].split("md-sidebar--secondary")[0]
-    shown = [" ".join(text.split()) for text in re.findall(r">([^<>]+)<", sidebar)]
-    shown = shown[shown.index(themes[0]) :]
-    places = [shown.index(theme) for theme in themes]
-    assert places == sorted(places)
-    for file in FILES:
-        [entry] = {text for text in shown if text.startswith(f"{file.name[:4]} ")}
-        assert entry.endswith(" (superseded)") == (file in STUBS)
 
 
 # ------------------------------------------------------------ the code

@@ -1,0 +1,74 @@
+"""From a decision to the code and the tests, and back; and the decisions by their dates."""
+
+import importlib.util
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.cfn import ROOT
+from tests.docs.test_adr import FILES, STUBS, WHOLE, front_matter, title
+
+HERE: dict[str, Any] = {"repo_url": None, "extra": {"ref": "main"}, "docs_dir": str(ROOT / "docs")}
+
+
+def loaded(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"hook_{name}", ROOT / f"docs/hooks/{name}.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+CITATIONS, RECORDS = loaded("citations"), loaded("adr")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("so that it is not lost (ADR 0018).", {18}),
+        ("see ADR 0018, 0020", {18, 20}),
+        ("ADR 0018, 0020 and 0084", {18, 20, 84}),
+        ("Decisions: [0088](../../adr/0088-an-action-is-a-class-and-a-function.md).", {88}),
+        ("the year 2018, in ADR-like form", set()),
+    ],
+)
+def test_what_a_file_cites(text: str, expected: set[int]) -> None:
+    assert CITATIONS.cited(text) == expected
+
+
+@pytest.mark.parametrize("file", WHOLE, ids=lambda file: file.stem)
+def test_each_record_leads_to_its_tests_and_to_what_cites_it(file: Any) -> None:
+    number = int(file.name[:4])
+    section = CITATIONS.section(number, HERE)
+    confirmation = file.read_text().split("### Confirmation")[1].split("\n## ")[0]
+    for path in CITATIONS.CONFIRMED.findall(confirmation):
+        assert f"- `{path}`\n" in section
+    for path in (path for path, numbers in CITATIONS.citing().items() if number in numbers):
+        assert f"- `{path}`\n" in section
+
+
+def test_the_way_back_names_the_same_pairs() -> None:
+    page = CITATIONS.page_of_the_code(HERE)
+    for file in WHOLE:
+        paths = {line[3:-1] for line in CITATIONS.section(int(file.name[:4]), HERE).splitlines() if line[:3] == "- `"}
+        assert paths
+        for path in paths:
+            [row] = [line for line in page.splitlines() if line.startswith(f"| `{path}` |")]
+            assert f"[{file.name[:4]}]({file.name})" in row
+
+
+def test_the_folders_of_the_code_are_searched() -> None:
+    tops = {path.split("/")[0] for path in CITATIONS.citing()}
+    assert {"shared", "functions", "bench", "client", "operate", "tests", "template.yaml"} <= tops
+
+
+def test_the_timeline_has_each_record_once_and_below_its_date() -> None:
+    page = RECORDS.timeline(ROOT / "adr")
+    dates = {part.split("\n")[0]: part for part in page.split("\n## ")[1:]}
+    assert list(dates) == sorted(dates, reverse=True)
+    for file in FILES:
+        assert page.count(f"\n- [{file.name[:4]}]({file.name}) ") == 1
+        shown = f"<del>{title(file)}</del> superseded by [ADR " if file in STUBS else title(file)
+        assert f"[{file.name[:4]}]({file.name}) {shown}" in dates[str(front_matter(file)["date"])]
