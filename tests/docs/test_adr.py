@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.docs.browser.site import built
-
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "adr").glob("[0-9]*.md"))
 STATUSES = {"proposed", "accepted", "rejected", "deprecated", "superseded"}

@@ -1,16 +1,14 @@
 """The site with an address and a repository, and without: what leads there, and what does not."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.cfn import ROOT
+from tests.docs.browser.site import build, built
 from tests.docs.test_adr import FILES, STUBS, front_matter, numbers, record
 
 SITE = "https://example.com/delayer/"
@@ -20,22 +18,10 @@ DECISION = "adr/0018-ledger-decides/index.html"
 TEST = "tests/unit/core/ledger/test_claim.py"
 
 
-def build(folder: Path, **variables: str) -> Path:
-    environment = {
-        name: value for name, value in os.environ.items() if name not in ("SITE_URL", "REPO_URL", "REPO_REF")
-    }
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    built = subprocess.run(
-        command, cwd=ROOT, env={**environment, **variables}, capture_output=True, text=True, check=False, timeout=900
-    )
-    assert built.returncode == 0, built.stdout + built.stderr
-    return folder
-
-
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """As on a developer's machine."""
-    return build(tmp_path_factory.mktemp("local"))
+    return built(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
