@@ -1,0 +1,103 @@
+"""The states of a schedule, the transitions between them, and the events that tell of them."""
+
+from functools import cache
+
+from delayer.core.ledger.lifecycle import ENDS, TRANSITIONS, WAITING, EventType, State, Transition
+from docs.hooks.reference.comments import beside
+from docs.hooks.reference.text import listed, record, sentence, table
+from tests import cfn
+
+CODE = "shared/delayer/core/ledger/lifecycle.py"
+# Whoever makes a transition is named in the table by a function, or by what several have in common.
+BY = {
+    "client": "its owner, by a call of the API",
+    "policy": "the function of its [policy](docs:reference/policies.md)",
+    "executor": "the executor of its [action](docs:actions/index.md)",
+}
+
+
+@cache
+def texts(kind: str) -> dict[str, str]:
+    """What the code says beside each member of `State` or `EventType`."""
+    return {name: sentence(text) for name, text in beside(CODE, kind).items()}
+
+
+def states() -> str:
+    """A section for each."""
+    return "\n".join(map(state, State))
+
+
+def state(one: State) -> str:
+    """What it means, how it begins, and what may follow."""
+    begins = [item for item in TRANSITIONS if item.target is one and item.source is not one]
+    follows = [item for item in TRANSITIONS if item.source is one and item.target is not one]
+    after = listed([f"[`{name}`](#{name})" for name in dict.fromkeys(str(item.target) for item in follows)], "or")
+    return (
+        f"### `{one}`\n\n{texts('State')[one]} {place(one)}\n\n"
+        + table(("from", "event", "by", "decided in"), [row(item, is_source=True) for item in begins])
+        + (f"\nWhat may follow: {after}.\n" if after else "\nNothing follows.\n")
+    )
+
+
+def place(one: State) -> str:
+    """Whether it is an end."""
+    if one in ENDS:
+        return "It is an end."
+    return "It is where a schedule waits; the ledger has no row that says so." if one in WAITING else ""
+
+
+def row(item: Transition, *, is_source: bool) -> tuple[str, str, str, str]:
+    """A transition, without the state that the section is about."""
+    other = item.source if is_source else item.target
+    return (
+        f"[`{other}`](#{other})" if other else "nothing",
+        f"[`{item.event}`](#event-{item.event})",
+        by(item.by),
+        record(item.adr),
+    )
+
+
+def by(name: str) -> str:
+    """Who makes it."""
+    return f"[`{name}`](docs:reference/functions/{name}.md)" if name in cfn.functions() else BY[name]
+
+
+def transitions() -> str:
+    """Those that lead to the state that they come from: the event is told, and the state stays."""
+    rows = [
+        (f"[`{item.source}`](#{item.source})", f"[`{item.event}`](#event-{item.event})", by(item.by), record(item.adr))
+        for item in TRANSITIONS
+        if item.source is item.target
+    ]
+    return table(("state", "event", "by", "decided in"), rows)
+
+
+def events() -> str:
+    """A section for each."""
+    return "\n".join(map(event, EventType))
+
+
+def event(one: EventType) -> str:
+    """When it is published, and which states it leads to."""
+    leads = listed([f"[`{target}`](#{target})" for target in targets(one)], "or")
+    makers = listed(list(dict.fromkeys(by(item.by) for item in TRANSITIONS if item.event is one)), "or")
+    facts = f"- **State afterwards**: {leads}\n- **Made by**: {makers}\n"
+    return f"### `{one}` {{ #event-{one} }}\n\n{texts('EventType')[one]}\n\n{facts}"
+
+
+def targets(one: EventType) -> list[str]:
+    """The states that an event leads to."""
+    return list(dict.fromkeys(str(item.target) for item in TRANSITIONS if item.event is one))
+
+
+def event_table() -> str:
+    """All on one table, for the page about events."""
+    rows = [
+        (
+            f"[`{one}`](docs:reference/states.md#event-{one})",
+            texts("EventType")[one],
+            listed([f"`{name}`" for name in targets(one)], "or"),
+        )
+        for one in EventType
+    ]
+    return table(("event", "when", "state afterwards"), rows)
