@@ -14,12 +14,12 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parents[2]
 BUILT_IN = ROOT / "shared/delayer/core/actions/built_in.json"
 FOLDER = "actions"
-BEHIND = "use/api.md"  # in the navigation
+BEHIND = "reference/http-api.md"  # in the navigation
 INDEX = """\
 # Actions
 
-What can be scheduled. Each action is one function, and [you can add one](../extending.md). `GET /actions` lists those
-of a deployed stack, also those that other stacks have added to it.
+What can be scheduled. Each action is one function, and [you can add one](../extend/extending.md). `GET /actions` lists
+those of a deployed stack, also those that other stacks have added to it.
 
 | type | what it does |
 |---|---|
@@ -29,12 +29,16 @@ of a deployed stack, also those that other stacks have added to it.
 def on_config(config: Any) -> Any:
     """Puts the pages into the navigation, behind that of the API."""
     entries = [f"{FOLDER}/index.md", *({kind: f"{FOLDER}/{kind}.md"} for kind in described())]
-    for section in config["nav"]:
-        for pages in section.values():
-            places = [at for at, page in enumerate(pages) if isinstance(page, dict) and BEHIND in page.values()]
-            for at in places:
-                pages.insert(at + 1, {"Actions": entries})
+    for pages in lists(config["nav"]):
+        for at in [at for at, page in enumerate(pages) if isinstance(page, dict) and BEHIND in page.values()]:
+            pages.insert(at + 1, {"Actions": entries})
     return config
+
+
+def lists(pages: list[Any]) -> list[list[Any]]:
+    """A list of the navigation, and all in it."""
+    inner = [part for page in pages if isinstance(page, dict) for part in page.values() if isinstance(part, list)]
+    return [pages, *(found for part in inner for found in lists(part))]
 
 
 def on_files(files: Files, config: Any) -> Files:

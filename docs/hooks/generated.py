@@ -14,20 +14,16 @@ ROOT = Path(__file__).resolve().parents[2]
 # mkdocs knows neither this repository nor its package `delayer`, and other clones may be installed.
 sys.path[:0] = [str(ROOT), str(ROOT / "shared"), str(ROOT / "client")]
 
-from docs.hooks.reference import pages  # noqa: E402 - it is found by the line above
+from docs.hooks import actions  # noqa: E402 - it is found by the line above
+from docs.hooks.reference import pages  # noqa: E402
 from docs.hooks.reference.functions import page as functions  # noqa: E402
 
 
 def on_config(config: Any) -> Any:
     """Puts the pages of the functions into the navigation, behind their index."""
-    for _, section in (part for parts in config["nav"] for part in parts.items()):
-        for group in (group for group in section if isinstance(group, dict)):
-            for listed in (one for one in group.values() if isinstance(one, list)):
-                places = [
-                    at for at, page in enumerate(listed) if isinstance(page, dict) and functions.INDEX in page.values()
-                ]
-                for at in places:
-                    listed[at] = {"Functions": [functions.INDEX, *functions.navigation()]}
+    entry = {"Functions": [functions.INDEX, *functions.navigation()]}
+    for listed in actions.lists(config["nav"]):
+        listed[:] = [entry if isinstance(page, dict) and functions.INDEX in page.values() else page for page in listed]
     return config
 
 

@@ -23,6 +23,7 @@ MAKERS: dict[str, Callable[..., str]] = {
     "alarms": alarms.alarms,
     "metrics": metrics.metrics,
     "shared-flags": commands.shared_flags,
+    "command-table": commands.command_table,
     "commands": commands.commands,
     "make": makefile.targets,
     "console": console.pages,

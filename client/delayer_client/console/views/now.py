@@ -45,7 +45,7 @@ class Seen:
 async def show(request: Request) -> Response:
     """What is due next on an axis of time, what has fired and how late it was, what fails, what is kept back and why.
 
-    It renews itself every ten seconds: with htmx, the part of it that changes.
+    It renews itself every ten seconds.
     """
     place, state = place_in(request), request.app.state
     if not hasattr(state, "watch"):

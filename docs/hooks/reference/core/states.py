@@ -8,6 +8,7 @@ from docs.hooks.reference.text import listed, record, sentence, table
 from tests import cfn
 
 CODE = "shared/delayer/core/ledger/lifecycle.py"
+HEADING = ("from", "event", "by", "decided in")
 # Whoever makes a transition is named in the table by a function, or by what several have in common.
 BY = {
     "client": "its owner, by a call of the API",
@@ -30,31 +31,31 @@ def states() -> str:
 def state(one: State) -> str:
     """What it means, how it begins, and what may follow."""
     begins = [item for item in TRANSITIONS if item.target is one and item.source is not one]
-    follows = [item for item in TRANSITIONS if item.source is one and item.target is not one]
-    after = listed([f"[`{name}`](#{name})" for name in dict.fromkeys(str(item.target) for item in follows)], "or")
-    return (
-        f"### `{one}`\n\n{texts('State')[one]} {place(one)}\n\n"
-        + table(("from", "event", "by", "decided in"), [row(item, is_source=True) for item in begins])
-        + (f"\nWhat may follow: {after}.\n" if after else "\nNothing follows.\n")
-    )
+    follows = [str(item.target) for item in TRANSITIONS if item.source is one and item.target is not one]
+    rows = [(other(item), f"[`{item.event}`](#event-{item.event})", by(item.by), record(item.adr)) for item in begins]
+    said = " ".join(part for part in (texts("State")[one], place(one)) if part)
+    return f"### `{one}`\n\n{said}\n\n{table(HEADING, rows)}\n{after(one, follows)}\n"
+
+
+def other(item: Transition) -> str:
+    """Where a transition comes from."""
+    return f"[`{item.source}`](#{item.source})" if item.source else "nothing"
+
+
+def after(one: State, follows: list[str]) -> str:
+    """The states that may come next."""
+    links = listed([f"[`{name}`](#{name})" for name in dict.fromkeys(follows)], "or")
+    if not links:
+        return "Nothing follows."
+    return f"All the same it may become {links}." if one in ENDS else f"It may become {links}."
 
 
 def place(one: State) -> str:
-    """Whether it is an end."""
+    """Whether it is an end, or where a schedule waits."""
     if one in ENDS:
         return "It is an end."
-    return "It is where a schedule waits; the ledger has no row that says so." if one in WAITING else ""
-
-
-def row(item: Transition, *, is_source: bool) -> tuple[str, str, str, str]:
-    """A transition, without the state that the section is about."""
-    other = item.source if is_source else item.target
-    return (
-        f"[`{other}`](#{other})" if other else "nothing",
-        f"[`{item.event}`](#event-{item.event})",
-        by(item.by),
-        record(item.adr),
-    )
+    both = listed(sorted(f"`{name}`" for name in WAITING))
+    return f"The ledger does not say which of {both} it is." if one in WAITING else ""
 
 
 def by(name: str) -> str:

@@ -4,7 +4,7 @@ from functools import cache
 from typing import Any
 
 from docs.hooks.reference.stack.values import parts, resource
-from docs.hooks.reference.text import counted, duration, listed
+from docs.hooks.reference.text import duration, listed
 from tests import cfn
 
 
@@ -22,14 +22,6 @@ def timeout(function: str) -> str:
 def _globals() -> dict[str, Any]:
     common: dict[str, Any] = cfn.expanded()["Globals"]["Function"]
     return common
-
-
-def concurrency(function: str) -> str:
-    """How many run at a time, as far as the template says."""
-    reserved = cfn.functions()[function].get("ReservedConcurrentExecutions")
-    if reserved is not None:
-        return f"{reserved} reserved"
-    return "as many as there are invocations, within the limit of the account" if not sources(function) else "see above"
 
 
 def invoked_by(function: str) -> list[str]:
@@ -66,8 +58,9 @@ def sources(function: str) -> list[str]:
 
 def queue(mapping: dict[str, Any]) -> str:
     """Which, how many at a time, and how many functions read it."""
-    size = counted(mapping.get("BatchSize", 10), "message")
-    return f"Messages of `{resource(mapping['Queue'])}`, {size} at most at a time. {readers(mapping)}"
+    size = mapping.get("BatchSize", 10)
+    several = "one at a time" if size == 1 else f"up to {size} at a time"
+    return f"Messages of `{resource(mapping['Queue'])}`, {several}. {readers(mapping)}"
 
 
 def readers(mapping: dict[str, Any]) -> str:
@@ -81,7 +74,7 @@ def readers(mapping: dict[str, Any]) -> str:
                 f"{least} to {most} provisioned pollers read the queue instead."
             )
         case {"MaximumConcurrency": limit}:
-            return f"At most {parts(limit)} run at a time."
+            return f"At most {str(limit) if isinstance(limit, int) else parts(limit)} run at a time."
     return "Lambda says how many run at a time."
 
 
@@ -98,7 +91,7 @@ def stream(mapping: dict[str, Any]) -> str:
     unless = " Not with [`Lifecycle=off`](docs:reference/parameters.md#lifecycle)." if condition == "HasEvents" else ""
     return (
         f"Records of the stream of `{resource(mapping['Stream']).removesuffix('.StreamArn')}`, "
-        f"{counted(mapping['BatchSize'], 'record')} at most at a time.{only} {lanes} run at most for each shard of the "
+        f"up to {mapping['BatchSize']} at a time.{only} At most {lanes} run for each shard of the "
         f"stream. A record that cannot be handled is tried again for {age}{then}.{unless}"
     )
 

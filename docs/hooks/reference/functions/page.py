@@ -9,7 +9,11 @@ from docs.hooks.reference.text import placed, record, table
 from tests import cfn
 
 INDEX = "reference/functions.md"
-BASE = "Its role allows this, and to write into its own log group. Nothing else is allowed."
+BASE = (
+    "Its role allows this, and to write into its own log group. With "
+    "[`Tracing=true`](docs:reference/parameters.md#tracing) it may also send traces to X-Ray. Nothing else is allowed."
+)
+DEFAULTS = "with the defaults of the [parameters](docs:reference/parameters.md)"
 OF_ALL = ("UnexpectedAlarm",)
 NOT_SCHEDULED = ("executor-canary", "executor-remote")  # by clients: they have no page among the actions
 
@@ -32,7 +36,7 @@ def pages() -> dict[str, str]:
 
 def page(function: str) -> str:
     """With links from docs/."""
-    size = f"{facts.memory(function)} of memory; {facts.timeout(function)} at most for an invocation."
+    size = f"{facts.memory(function)} of memory, and {facts.timeout(function)} at most for an invocation, {DEFAULTS}."
     sections = {
         "What invokes it": "\n".join(f"- {sentence}" for sentence in facts.invoked_by(function)),
         "Memory and time": size + recursion(function),

@@ -43,7 +43,7 @@ def named(reference: Any) -> str:
         case {"Fn::Sub": [str(text), *_]} | {"Fn::Sub": str(text)} if text.startswith("arn:"):
             return "`" + text.replace("${AWS::Partition}", "aws") + "`"
         case {"Fn::Split": _}:
-            return parts(reference)
+            return f"what {parts(reference)} names"
     return f"`{cfn.resource_name(reference)}`"
 
 

@@ -23,10 +23,20 @@ STATISTICS = {
     "p99": "the 99th percentile of",
     "p50": "the median of",
 }
+# What is measured in units of time, in seconds.
+TIMES = {
+    "ApproximateAgeOfOldestMessage": 1,
+    "CanaryFarLateness": 0.001,
+    "CanaryNearLateness": 0.001,
+    "IteratorAge": 0.001,
+    "Lateness": 0.001,
+    "UndecidedAge": 0.001,
+}
+FUNCTION = re.compile(r"\b(executor|subscriber|policy|stream|timing|relaxed)-[a-z0-9*-]+")
 CONDITIONS = {
-    "HasEvents": "Only if [`Lifecycle`](docs:reference/parameters.md#lifecycle) is `journal` or `events`.",
-    "HasJournal": "Only if [`Lifecycle`](docs:reference/parameters.md#lifecycle) is `journal`.",
-    "HasCanary": "Only if [`Canary`](docs:reference/parameters.md#canary) is `on`.",
+    "HasEvents": "- Only if [`Lifecycle`](docs:reference/parameters.md#lifecycle) is `journal` or `events`.",
+    "HasJournal": "- Only if [`Lifecycle`](docs:reference/parameters.md#lifecycle) is `journal`.",
+    "HasCanary": "- Only if [`Canary`](docs:reference/parameters.md#canary) is `on`.",
 }
 
 
@@ -66,28 +76,46 @@ def alarms() -> str:
 def section(entry: str, place: str) -> str:
     """One entry."""
     names = entries()[entry]
-    alarm = cfn.resources(KIND)[names[0]]
-    several = f"There are {len(names)}: {listed([f'`{name}`' for name in names])}.\n\n" if names != [entry] else ""
     condition = CONDITIONS.get(cfn.expanded()["Resources"][names[0]].get("Condition", ""), "")
-    lines = [
-        f"- **Rings** {when(alarm)}",
-        f"- **Without data**: {silence(alarm)}",
-        *([f"- {condition}"] if condition else []),
-    ]
-    return (
-        f"### `{entry}`\n\n{text(entry)} [What to do](docs:operate/runbook.md#{place}).\n\n{several}"
-        + "\n".join(lines)
-        + "\n"
-    )
+    rings = common([when(cfn.resources(KIND)[name]) for name in names])
+    without = silence(cfn.resources(KIND)[names[0]])
+    facts = "\n".join([f"- **Rings** {rings}", f"- **Without data**: {without}", condition]).strip()
+    to_do = f"[What to do](docs:operate/runbook.md#{place})."
+    return f"### `{entry}`\n\n{text(entry)} {to_do}\n\n{several(entry, names)}{facts}\n"
+
+
+def several(entry: str, names: list[str]) -> str:
+    """The alarms of an entry that a loop makes."""
+    if names == [entry]:
+        return ""
+    number = "It is" if len(names) == 1 else f"There are {len(names)} of it:"
+    return f"{number} {listed([f'`{name}`' for name in names])} in the template.\n\n"
+
+
+def common(texts: list[str]) -> str:
+    """What is said of several, with a star for what differs: `Executor*Queue`."""
+    words = zip(*(text.split(" ") for text in texts), strict=True)
+    return " ".join(one[0] if len(set(one)) == 1 else starred(list(one)) for one in words)
+
+
+def starred(words: list[str]) -> str:
+    """What they begin and end with."""
+    begins = shared_letters(words)
+    ends = shared_letters([word[len(begins) :][::-1] for word in words])[::-1]
+    return f"{begins}*{ends}"
+
+
+def shared_letters(words: list[str]) -> str:
+    """All begin with them."""
+    least, most = min(words), max(words)
+    return next((least[:at] for at, letter in enumerate(least) if letter != most[at]), least)
 
 
 def text(entry: str) -> str:
-    """Its description, without the pointer to the runbook; what differs within a loop is left open."""
-    names = entries()[entry]
-    said = cfn.resources(KIND)[names[0]]["AlarmDescription"]
-    said = said["Fn::Sub"] if isinstance(said, dict) else said
-    said = re.sub(r" Runbook: \w+\.$", "", said)
-    return re.sub(r"\b(executor|subscriber|policy)-[a-z0-9-]+", r"`\1-*`", said) if names != [entry] else said
+    """Its description, without the pointer to the runbook, and with a star for what differs within a loop."""
+    said = [cfn.resources(KIND)[name]["AlarmDescription"] for name in entries()[entry]]
+    plain = [one["Fn::Sub"] if isinstance(one, dict) else one for one in said]
+    return FUNCTION.sub(r"`\g<0>`", common([re.sub(r" Runbook: \w+\.$", "", one) for one in plain]))
 
 
 def anchor(entry: str) -> str:
@@ -103,9 +131,17 @@ def link(entry: str) -> str:
 def when(alarm: dict[str, Any]) -> str:
     """The condition, and how long it has to last."""
     period = period_of(alarm)
-    threshold = f"`{alarm['Threshold']:,}`"
-    compared = COMPARED[alarm["ComparisonOperator"]].format(threshold)
+    compared = COMPARED[alarm["ComparisonOperator"]].format(threshold(alarm))
     return f"when {measured(alarm)} {compared}{lasting(alarm, period)}.{inputs(alarm)}"
+
+
+def threshold(alarm: dict[str, Any]) -> str:
+    """With its unit, if that is one of time."""
+    stats = [one["MetricStat"] for one in alarm.get("Metrics", []) if "MetricStat" in one]
+    names = {one["Metric"]["MetricName"] for one in [*stats, {"Metric": alarm}] if "MetricName" in one["Metric"]}
+    unit = TIMES.get(names.pop()) if len(names) == 1 and alarm.get("Statistic") != "SampleCount" else None
+    number = alarm["Threshold"]
+    return duration(number * unit) if unit else f"{number:,}"
 
 
 def period_of(alarm: dict[str, Any]) -> int:

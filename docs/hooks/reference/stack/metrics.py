@@ -8,7 +8,7 @@ from docs.hooks.reference.text import ROOT, linked, listed, sentence
 
 PORT = "shared/delayer/ports/observer.py"
 UNITS = {"Count": "Count", "Lateness": "Milliseconds"}
-COUNTING = ("core", "extension", "use_cases", "wiring")  # the rooms of the layer from which the port is called
+COUNTING = ("core", "targets", "use_cases", "wiring")  # the rooms of the layer from which the port is called
 
 
 @cache
@@ -31,7 +31,10 @@ def metrics() -> str:
 def section(name: str) -> str:
     """What it counts, where, and which alarm watches it."""
     unit, text = described()[name]
-    watching = [alarms.link(entry) for entry in alarms.of_metric(name)]
-    rings = f"Watched by {listed(watching)}." if watching else "No alarm watches it."
-    where = f" Written by {listed([f'`{module}`' for module in counted_in()[name]])}." if counted_in()[name] else ""
-    return f"### `{name}`\n\n{linked(sentence(text))} Unit: {unit}. {rings}{where}\n"
+    lines = {
+        "Unit": unit,
+        "Watched by": listed([alarms.link(entry) for entry in alarms.of_metric(name)]) or "no alarm",
+        "Counted in": listed([f"`{module}`" for module in counted_in()[name]]),
+    }
+    facts = "\n".join(f"- **{title}**: {said}" for title, said in lines.items())
+    return f"### `{name}`\n\n{linked(sentence(text))}\n\n{facts}\n"

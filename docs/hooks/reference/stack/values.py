@@ -30,7 +30,7 @@ def parts(value: Any) -> str:
     """A value as Markdown."""
     match value:
         case {"Ref": str(name)} if name in cfn.expanded()["Parameters"]:
-            return f"the parameter [`{name}`](docs:reference/parameters.md#{name.lower()})"
+            return f"[`{name}`](docs:reference/parameters.md#{name.lower()})"
         case {"Ref": str(name)}:
             return PSEUDO.get(name, f"`{name}`")
         case {"Fn::GetAtt": str(text)} | {"Fn::Sub": str(text)}:

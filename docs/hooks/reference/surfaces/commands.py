@@ -10,15 +10,25 @@ from delayer_client.api.models import ActionType
 from delayer_client.cli.app import app
 from delayer_client.cli.fields.types import ByType, made
 from delayer_client.cli.options import PANEL
-from docs.hooks.reference.text import cell, plain, sentence, table
+from docs.hooks.reference.text import cell, plain, table
 
 HEADING = "[bold]For example[/bold]"
 
 
 @cache
+def panels() -> dict[str, dict[str, Any]]:
+    """All commands that do something, by what is typed, in the groups of the help."""
+    root: Any = typer.main.get_command(app)
+    found: dict[str, dict[str, Any]] = {}
+    for name in root.list_commands(None):
+        command = root.commands[name]
+        found.setdefault(command.rich_help_panel, {}).update(_below(command, f"{root.name} {name}"))
+    return found
+
+
 def commands_by_path() -> dict[str, Any]:
-    """All commands that do something, by what is typed."""
-    return dict(_below(typer.main.get_command(app), "delayer"))
+    """In the order of the help."""
+    return {path: command for inside in panels().values() for path, command in inside.items()}
 
 
 def _below(command: Any, path: str) -> list[tuple[str, Any]]:
@@ -29,8 +39,26 @@ def _below(command: Any, path: str) -> list[tuple[str, Any]]:
 
 
 def commands() -> str:
-    """A section for each."""
-    return "\n".join(section(path, command) for path, command in commands_by_path().items())
+    """A section for each, in the groups of the help."""
+    parts = [
+        f"## {title}\n\n" + "\n".join(section(path, command) for path, command in inside.items())
+        for title, inside in panels().items()
+    ]
+    return "\n".join(parts)
+
+
+def command_table() -> str:
+    """All of them with what they do, for the page that introduces them."""
+    return "\n".join(
+        f"**{title}**\n\n" + table(("command", "what it does"), [brief(path, one) for path, one in inside.items()])
+        for title, inside in panels().items()
+    )
+
+
+def brief(path: str, command: Any) -> tuple[str, str]:
+    """The first paragraph of its help."""
+    link = f"[`{path.removeprefix('delayer ')}`](docs:reference/commands.md#{path.replace(' ', '-')})"
+    return link, cell(paragraphs(command.help).partition("\n\n")[0])
 
 
 def section(path: str, command: Any) -> str:
@@ -79,7 +107,7 @@ def said(parameter: Any) -> str:
     text = plain((parameter.help or "").replace("\\[", "["))
     needed = " Required." if parameter.required and parameter.param_type_name == "option" else ""
     several = " It may be given several times." if getattr(parameter, "multiple", False) else ""
-    return cell(f"{sentence(text)}{needed}{several}{default(parameter)}")
+    return cell(f"{text.removesuffix('.')}.{needed}{several}{default(parameter)}")
 
 
 def default(parameter: Any) -> str:

@@ -6,6 +6,7 @@ from functools import cache
 from docs.hooks.reference.text import ROOT, listed, sentence
 
 TARGET = re.compile(r"^([a-z][a-z -]*):([^=\n#]*)(?:## (.*))?$")
+GIVEN = re.compile(r"[A-Z_]+=(?:\"[^\"]*\"|[^\s;]+)")
 VARIABLE = re.compile(r"^([A-Z_]+) \?= ?(.*)$", re.MULTILINE)
 
 
@@ -50,14 +51,15 @@ def targets() -> str:
 
 
 def section(name: str, text: str) -> str:
-    """What it does, and its variables."""
+    """What it does, its variables, and what the comment gives as an example."""
     begins, _, example = text.partition(" (")
     defaults = dict(VARIABLE.findall(makefile()))
     taken = [f"`{one}` (`{defaults[one]}` by default)" if defaults[one] else f"`{one}`" for one in variables(name)]
     lines = [
         f"### `make {name}` {{ #{name} }}\n",
         f"{sentence(begins)}\n",
-        *([f"For example or in full: `{example.removesuffix(')')}`.\n"] if example else []),
-        *([f"Variables: {listed(taken)}.\n"] if taken else []),
+        *([f"- **Variables**: {listed(taken)}"] if taken else []),
+        *([f"- **For example**: {GIVEN.sub(lambda one: f'`{one[0]}`', example.removesuffix(')'))}"] if example else []),
+        "",
     ]
     return "\n".join(lines)
