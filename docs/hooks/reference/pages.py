@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 
 from docs.hooks.reference.core import policies, states
 from docs.hooks.reference.functions import index
@@ -35,6 +35,7 @@ def filled(markdown: str, path: str) -> str:
     return MARKER.sub(lambda marker: placed(made(marker[1], marker[2]), path).strip(), markdown)
 
 
+@cache
 def made(name: str, argument: str | None) -> str:
     """What a marker stands for, with links from docs/."""
     maker = MAKERS[name]

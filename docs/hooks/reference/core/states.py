@@ -8,7 +8,6 @@ from docs.hooks.reference.text import listed, record, sentence, table
 from tests import cfn
 
 CODE = "shared/delayer/core/ledger/lifecycle.py"
-HEADING = ("from", "event", "by", "decided in")
 # Whoever makes a transition is named in the table by a function, or by what several have in common.
 BY = {
     "client": "its owner, by a call of the API",
@@ -32,14 +31,21 @@ def state(one: State) -> str:
     """What it means, how it begins, and what may follow."""
     begins = [item for item in TRANSITIONS if item.target is one and item.source is not one]
     follows = [str(item.target) for item in TRANSITIONS if item.source is one and item.target is not one]
-    rows = [(other(item), f"[`{item.event}`](#event-{item.event})", by(item.by), record(item.adr)) for item in begins]
     said = " ".join(part for part in (texts("State")[one], place(one)) if part)
-    return f"### `{one}`\n\n{said}\n\n{table(HEADING, rows)}\n{after(one, follows)}\n"
+    return f"### `{one}`\n\n{said}\n\n{lines(begins)}\n\n{after(one, follows)}\n"
+
+
+def lines(items: list[Transition]) -> str:
+    """One for each: where it comes from, which event tells of it, who makes it, where that is decided."""
+    return "\n".join(
+        f"- {other(item)}, told as [`{item.event}`](#event-{item.event}): by {by(item.by)} ({record(item.adr)})"
+        for item in items
+    )
 
 
 def other(item: Transition) -> str:
     """Where a transition comes from."""
-    return f"[`{item.source}`](#{item.source})" if item.source else "nothing"
+    return f"From [`{item.source}`](#{item.source})" if item.source else "New"
 
 
 def after(one: State, follows: list[str]) -> str:
@@ -65,12 +71,7 @@ def by(name: str) -> str:
 
 def transitions() -> str:
     """Those that lead to the state that they come from: the event is told, and the state stays."""
-    rows = [
-        (f"[`{item.source}`](#{item.source})", f"[`{item.event}`](#event-{item.event})", by(item.by), record(item.adr))
-        for item in TRANSITIONS
-        if item.source is item.target
-    ]
-    return table(("state", "event", "by", "decided in"), rows)
+    return lines([item for item in TRANSITIONS if item.source is item.target])
 
 
 def events() -> str:

@@ -42,11 +42,10 @@ def _routes() -> dict[str, list[str]]:
 
 def routes(function: str) -> list[str]:
     """Its calls of the API."""
-    keys = _routes().get(cfn.logical_names()[function], [])
-    return [
-        "Each call of the API that has no route." if key == "$default" else f"`{key}` of the API."
-        for key in sorted(keys)
-    ]
+    keys = sorted(_routes().get(cfn.logical_names()[function], []))
+    if keys == ["$default"]:
+        return ["Each call of the API that has no route."]
+    return [f"{listed([f'`{key}`' for key in keys])} of the API."] if keys else []
 
 
 def sources(function: str) -> list[str]:

@@ -2,8 +2,8 @@
 
 import re
 
-from docs.hooks.reference.functions import facts
-from docs.hooks.reference.text import ROOT, table
+from docs.hooks.reference.functions import facts, rights
+from docs.hooks.reference.text import ROOT, listed, table
 from tests import cfn
 
 # By the first word of their names. All others are on the way of a schedule.
@@ -34,12 +34,16 @@ def functions() -> str:
 
 
 def entry(function: str) -> str:
-    """Its name, what it does, and what invokes it."""
-    begins = " ".join(facts.invoked_by(function))
-    size = f"{facts.memory(function)}, {facts.timeout(function)} at most."
+    """Its name, what it does, what invokes it, and what it may use."""
+    facts_of_it = {
+        "Invoked by": " ".join(facts.invoked_by(function)),
+        "Has": f"{facts.memory(function)} of memory, and {facts.timeout(function)} at most.",
+        "May use": f"{listed(rights.used(function)) or 'nothing but its log'}.",
+    }
+    lines = "\n".join(f"    - **{title}**: {said}" for title, said in facts_of_it.items())
     return (
         f"[`{function}`](docs:reference/functions/{function}.md){{ #{function} }}\n"
-        f":   {first_paragraph(function)}\n\n    **Invoked by**: {begins} **Has** {size}"
+        f":   {first_paragraph(function)}\n\n{lines}"
     )
 
 

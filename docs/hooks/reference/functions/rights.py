@@ -17,6 +17,18 @@ def rights(function: str) -> str:
     return text + (f"\nWhatever else allows it:\n\n{forbidden}" if forbidden else "")
 
 
+def used(function: str) -> list[str]:
+    """All that it may do anything with, without prefixes of keys."""
+    statements = [one for one in cfn.statements(function) if not is_of_logs(one)]
+    names = [named(one).replace("`", "") for statement in statements for one in flat(cfn.listed(statement["Resource"]))]
+    return [f"`{name}`" if "[" not in name else name for name in dict.fromkeys(map(whole, names))]
+
+
+def whole(name: str) -> str:
+    """`Bucket` of `Bucket/prefix/*`, and the table of a stream."""
+    return name if name.startswith(("arn:", "what ")) else name.partition("/")[0].removesuffix(".StreamArn")
+
+
 def is_of_logs(statement: dict[str, Any]) -> bool:
     """Whether it lets the function write its log, as all may."""
     return "logs:CreateLogStream" in cfn.listed(statement["Action"])
@@ -52,5 +64,5 @@ def limit(statement: dict[str, Any]) -> str:
     keys = sorted(cfn.leading_keys(statement))
     found = [f"rows {listed([f'`{key}`' for key in keys])} only"] if keys else []
     for condition in statement.get("Condition", {}).values():
-        found += [f"{key} is {parts(value)}" for key, value in condition.items() if key != "dynamodb:LeadingKeys"]
+        found += [f"`{key}` is {parts(value)}" for key, value in condition.items() if key != "dynamodb:LeadingKeys"]
     return f" ({'; '.join(found)})" if found else ""
