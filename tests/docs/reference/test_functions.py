@@ -81,5 +81,8 @@ def test_the_settings_of_all_functions_are_listed() -> None:
 def test_it_names_the_alarms_on_what_it_reads(name: str) -> None:
     said = section(name, "What watches it")
     assert ("[`ExecutorQueueOldAlarm`]" in said) == name.startswith("executor-")
-    assert "[`UnexpectedAlarm`](../alarms.md#unexpectedalarm)" in said
+    assert ("[`ApiServerErrorsAlarm`](../alarms.md#apiservererrorsalarm)" in said) == name.startswith("api-")
+    assert ("No alarm is about" in said) == ("](../alarms.md#" not in said)
     assert ("[`StreamNotPolledAlarm`]" in said) == (name == "stream-enqueuer")
+    assert ("[`SweepDeadLetterQueueAlarm`]" in said) == (name == "sweep-bucket-enqueuer")
+    assert ("[`TaskDeadLetterQueueAlarm`]" in said) == (name.startswith("task-") or name == "operator-id-key")

@@ -40,7 +40,7 @@ def test_the_introduction_of_the_command_line_names_each_command() -> None:
     assert sorted(named) == sorted(path.replace(" ", "-") for path in PATHS)
 
 
-def test_flags_of_all_commands_are_told_once() -> None:
+def test_flags_of_all_commands_are_listed_once() -> None:
     text = page("reference/commands.md")
     for flag in ("--json", "--url", "--profile", "--owner", "--token", "--zone", "--stack", "--aws-profile"):
         assert len(re.findall(rf"^\| `{flag}`", text, re.MULTILINE)) == 1, flag

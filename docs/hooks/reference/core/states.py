@@ -38,7 +38,7 @@ def state(one: State) -> str:
 def lines(items: list[Transition]) -> str:
     """One for each: where it comes from, which event tells of it, who makes it, where that is decided."""
     return "\n".join(
-        f"- {other(item)}, told as [`{item.event}`](#event-{item.event}): by {by(item.by)} ({record(item.adr)})"
+        f"- {other(item)}, with the event [`{item.event}`](#event-{item.event}): by {by(item.by)} ({record(item.adr)})"
         for item in items
     )
 
@@ -70,7 +70,7 @@ def by(name: str) -> str:
 
 
 def transitions() -> str:
-    """Those that lead to the state that they come from: the event is told, and the state stays."""
+    """Those that lead to the state that they come from: the event is published, and the state stays."""
     return lines([item for item in TRANSITIONS if item.source is item.target])
 
 

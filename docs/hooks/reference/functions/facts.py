@@ -56,10 +56,19 @@ def sources(function: str) -> list[str]:
 
 
 def queue(mapping: dict[str, Any]) -> str:
-    """Which, how many at a time, and how many functions read it."""
-    size = mapping.get("BatchSize", 10)
+    """Which, how many at a time, how many functions read it, and what becomes of messages that they cannot handle."""
+    name, size = resource(mapping["Queue"]), mapping.get("BatchSize", 10)
     several = "one at a time" if size == 1 else f"up to {size} at a time"
-    return f"Messages of `{resource(mapping['Queue'])}`, {several}. {readers(mapping)}"
+    return f"Messages of `{name}`, {several}. {readers(mapping)}{given_up(name)}"
+
+
+def given_up(queue: str) -> str:
+    """Where a message goes that comes back again and again."""
+    redrive = cfn.resources("AWS::SQS::Queue")[queue].get("RedrivePolicy")
+    if not redrive:
+        return ""
+    times = f"{redrive['maxReceiveCount']:,}"
+    return f" A message that was received {times} times moves to `{resource(redrive['deadLetterTargetArn'])}`."
 
 
 def readers(mapping: dict[str, Any]) -> str:

@@ -6,6 +6,8 @@ from docs.hooks.reference.functions import facts, rights
 from docs.hooks.reference.text import ROOT, listed, table
 from tests import cfn
 
+TABLE = re.compile(r"^\| \| \|\n\|---\|---\|\n((?:\|.+\|\n?)+)", re.MULTILINE)  # without a heading: a list is plainer
+ROW = re.compile(r"^\| (.+?) \| (.+) \|$", re.MULTILINE)
 # By the first word of their names. All others are on the way of a schedule.
 GROUPS = {
     "api": "Calls of the API",
@@ -53,6 +55,7 @@ def readme(function: str) -> str:
     text = re.sub(r"\]\(\.\./\.\./docs/", "](docs:", text)
     text = re.sub(r"\]\(\.\./\.\./adr/", "](docs:adr/", text)
     text = re.sub(r"\]\(\.\./([a-z0-9-]+)/README\.md", r"](docs:reference/functions/\1.md", text)
+    text = TABLE.sub(lambda found: ROW.sub(r"- **\1**: \2", found[1]), text)
     return text.partition("\n")[2].strip()
 
 

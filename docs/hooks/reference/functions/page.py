@@ -14,7 +14,9 @@ BASE = (
     "[`Tracing=true`](docs:reference/parameters.md#tracing) it may also send traces to X-Ray. Nothing else is allowed."
 )
 DEFAULTS = "with the defaults of the [parameters](docs:reference/parameters.md)"
-OF_ALL = ("UnexpectedAlarm",)
+# By the first word of their names: the metrics of these alarms do not say which function it is.
+SHARED = {"api": ("ApiServerErrorsAlarm", "UnexpectedAlarm"), "job": ("UnexpectedAlarm",)}
+NO_ALARM = "No alarm is about this function."
 NOT_SCHEDULED = ("executor-canary", "executor-remote")  # by clients: they have no page among the actions
 
 
@@ -74,8 +76,7 @@ def settings(function: str) -> str:
 
 
 def watching(function: str) -> str:
-    """The alarms on it, on what it reads, and on its mappings."""
-    found = alarms.on(function)
-    own = [f"- {alarms.link(name)}: {alarms.text(name)}" for name in found]
-    of_all = [f"- {alarms.link(name)}, which is for all functions: {alarms.text(name)}" for name in OF_ALL]
-    return "\n".join([*own, *of_all])
+    """The alarms on it, on what it reads, and on its mappings; those that many functions share."""
+    shared = SHARED.get(function.partition("-")[0], ())
+    lines = [f"- {alarms.link(name)}: {alarms.text(name)}" for name in [*alarms.on(function), *shared]]
+    return "\n".join(lines) or NO_ALARM

@@ -213,17 +213,17 @@ def watched() -> dict[str, set[str]]:
 
 @cache
 def belongings() -> dict[str, set[str]]:
-    """The logical names of each function, its queues and its mappings."""
-    found = {folder: {name} for folder, name in cfn.logical_names().items()}
-    for queue, consumer in cfn.consumed().items():
-        found[consumer].add(queue)
+    """The logical names of each function, its mappings, its queues, and the queues of what it could not handle."""
+    queues, mappings = cfn.resources("AWS::SQS::Queue"), cfn.resources("AWS::Lambda::EventSourceMapping")
+    consumed = cfn.consumed()
+    found: dict[str, set[str]] = {}
     for folder, function in cfn.functions().items():
-        found[folder] |= {cfn.logical_names()[folder] + event for event in function.get("Events", {})}
-    for name, mapping in cfn.resources("AWS::Lambda::EventSourceMapping").items():
-        for own in found.values():
-            if logical_names(mapping["FunctionName"]) & own:
-                own.add(name)
-                break
+        name, events = cfn.logical_names()[folder], function.get("Events", {})
+        read = {queue for queue, consumer in consumed.items() if consumer == folder}
+        left = [queues[queue].get("RedrivePolicy") for queue in read]
+        failed = [event["Properties"].get("DeadLetterConfig") for event in events.values()]
+        mapped = {one for one, mapping in mappings.items() if name in logical_names(mapping["FunctionName"])}
+        found[folder] = {name, *read, *mapped, *logical_names([left, failed]), *(name + event for event in events)}
     return found
 
 
