@@ -21,7 +21,7 @@ TEMPLATE = ROOT / "template.yaml"
 CODE = {"AWS::Serverless::Function": "CodeUri", "AWS::Serverless::LayerVersion": "ContentUri"}
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """Reads `!Ref A` as {"Ref": "A"} and `!GetAtt A.B` as {"Fn::GetAtt": "A.B"}."""
 
 

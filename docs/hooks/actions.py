@@ -29,19 +29,16 @@ those of a deployed stack, also those that other stacks have added to it.
 def on_config(config: Any) -> Any:
     """Puts the pages into the navigation, behind that of the API."""
     entries = [f"{FOLDER}/index.md", *({kind: f"{FOLDER}/{kind}.md"} for kind in described())]
-    insert(config["nav"], entries)
+    for pages in lists(config["nav"]):
+        for at in [at for at, page in enumerate(pages) if isinstance(page, dict) and BEHIND in page.values()]:
+            pages.insert(at + 1, {"Actions": entries})
     return config
 
 
-def insert(pages: list[Any], entries: list[Any]) -> None:
-    """In the group that has the page, however deep."""
-    for at, page in enumerate(pages.copy()):
-        inside = list(page.values()) if isinstance(page, dict) else []
-        if BEHIND in inside:
-            pages.insert(at + 1, {"Actions": entries})
-        for group in inside:
-            if isinstance(group, list):
-                insert(group, entries)
+def lists(pages: list[Any]) -> list[list[Any]]:
+    """A list of the navigation, and all in it."""
+    inner = [part for page in pages if isinstance(page, dict) for part in page.values() if isinstance(part, list)]
+    return [pages, *(found for part in inner for found in lists(part))]
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -15,21 +15,21 @@ from delayer_client.console.views import dead_letters, now, owner, problems, sch
 
 STATIC: Final = f"{PREFIX}/static/"
 FILES: Final = Path(__file__).parent / "static"
+ROUTES: Final = (
+    Route(PREFIX, now.show),
+    Route(f"{PREFIX}/", now.show),
+    *schedules.ROUTES,
+    *schedule.ROUTES,
+    *series.ROUTES,
+    *dead_letters.ROUTES,
+    *owner.ROUTES,
+)
 
 
 def application(place: Place, sessions: Sessions | None = None) -> ASGIApp:
     """Everything below /console. With a token in `sessions`, a browser needs it once to get in."""
     app = Starlette(
-        routes=[
-            Route(PREFIX, now.show),
-            Route(f"{PREFIX}/", now.show),
-            Mount(STATIC.rstrip("/"), StaticFiles(directory=FILES)),
-            *schedules.ROUTES,
-            *schedule.ROUTES,
-            *series.ROUTES,
-            *dead_letters.ROUTES,
-            *owner.ROUTES,
-        ],
+        routes=[*ROUTES, Mount(STATIC.rstrip("/"), StaticFiles(directory=FILES))],
         exception_handlers=problems.HANDLERS,
     )
     app.router.redirect_slashes = False

@@ -4,40 +4,50 @@ from typing import Literal, Protocol
 
 from delayer.core.schedule.instants import Millis
 
+# The comment beside each is its description in docs/reference/metrics.md.
 Count = Literal[
-    "Accepted",
-    "Announced",
-    "Asked",
-    "BroughtBack",
-    "Cancelled",
-    "CircuitOpened",
-    "Claimed",
-    "DeadLettered",
-    "Decided",
-    "Delivered",
-    "Dropped",
-    "Enqueued",
-    "Executed",
-    "Failed",
-    "Journaled",
-    "Late",
-    "Refused",
-    "Retried",
+    "Accepted",  # schedules that were answered 201
+    "Announced",  # lifecycle events that were published
+    "Asked",  # schedules whose policy was asked for their time
+    "BroughtBack",  # records of a stream that were set aside and then handled, those included that Lambda gave up on
+    "Cancelled",  # schedules that their owners cancelled
+    "CircuitOpened",  # circuits that have opened, those included that opened again after a probe that failed
+    "Claimed",  # claims, repeated ones too, canaries included
+    "DeadLettered",  # bodies written to the dead-letter store under dead-lettered/
+    "Decided",  # times that were decided
+    "Delivered",  # lifecycle events that a subscriber took
+    "Dropped",  # schedules that a rule or a stop ended, late canaries included
+    "Enqueued",  # records sent to the delayer queue, canaries included
+    "Executed",  # attempts that the target accepted
+    "Failed",  # schedules that failed: their target refused them, or their attempts are used up
+    "Journaled",  # lifecycle events that were written into the journal
+    "Late",  # schedules whose first attempt began a second or more after the point in time, in the precise lane
+    "Refused",  # requests that were answered 4xx
+    "Retried",  # attempts that failed and are followed by another
+    # objects with set-aside records that are more than an hour old and could not be brought back in this round
     "NotBroughtBack",
-    "SeriesFailed",
-    "SeriesHealed",
-    "SeriesStepped",
-    "NotDecided",
-    "SetAside",
+    "SeriesFailed",  # series that have stopped, because their rule failed
+    "SeriesHealed",  # occurrences that were put though no event had led to them
+    "SeriesStepped",  # occurrences that were put after something happened to the one before
+    "NotDecided",  # tries of a policy that failed, and schedules that wait for a policy that is not there
+    "SetAside",  # records of a stream that were set aside, because they held up their shard
+    # ticks that did not sweep everything: nothing without a heartbeat, only what is urgent during a backlog
     "SweepHeld",
-    "Swept",
-    "TimeRefused",
+    "Swept",  # records deleted by the sweep, canaries included
+    "TimeRefused",  # schedules that failed because their policy refused to decide a time
+    # lifecycle events that could not be published: they could not be read or encoded, or SNS refuses them for ever
     "Unannounced",
-    "Uncounted",
-    "Undelivered",
-    "Unexpected",
+    "Uncounted",  # creations that were allowed because the live count could not be read
+    "Undelivered",  # lifecycle events that come again, because a subscriber raised or could not read them
+    "Unexpected",  # requests that were answered 500, and schedules that a job could not cancel because of a defect
 ]
-Lateness = Literal["Lateness", "RelaxedLateness", "CanaryNearLateness", "CanaryFarLateness", "UndecidedAge"]
+Lateness = Literal[
+    "Lateness",  # from the point in time to the first attempt, in the precise lane
+    "RelaxedLateness",  # from the point in time to the first attempt, in the relaxed lane
+    "CanaryNearLateness",  # how late a canary arrived that was due within the delayer period
+    "CanaryFarLateness",  # how late a canary arrived that was due beyond the delayer period
+    "UndecidedAge",  # how long the oldest schedule has been waiting for its time
+]
 Metric = Literal[Count, Lateness]
 
 

@@ -9,10 +9,9 @@ from delayer_client.cli.exits import MEANING
 from delayer_client.cli.profiles import VARIABLES
 from tests.cfn import ROOT
 from tests.client.cli.conftest import Cli
-from tests.client.cli.test_help import ALL, understood
+from tests.client.cli.test_help import understood
 
 PAGE = (ROOT / "docs/use/command-line.md").read_text()
-COMMANDS = {" ".join(path) for path, _ in ALL}
 LINES = [
     line
     for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
@@ -25,11 +24,6 @@ def rows(section: str) -> list[list[str]]:
     """Of the first table below a heading or a sentence."""
     table = PAGE.split(section, 1)[1].split("|---", 1)[1].split("\n\n", 1)[0]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[1:]]
-
-
-def test_its_table_has_every_command() -> None:
-    named = {name for row in rows("## Every command") for name in re.findall(r"`([a-z -]+)`", row[0])}
-    assert named == COMMANDS
 
 
 def test_its_table_has_every_exit_status() -> None:

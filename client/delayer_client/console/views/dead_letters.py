@@ -45,7 +45,7 @@ async def _asked(place: Place, ask: "Callable[[DeadLetters], Value]") -> "Value 
 
 
 async def show(request: Request) -> Response:
-    """Why they are there, the most frequent reason first; or all that one reason has."""
+    """The dead letters of all owners by their reason, the most frequent first; or all that one reason has."""
     kind, reason = request.query_params.get("kind", ""), request.query_params.get("reason")
     prefix = kind if kind in KINDS else ""
 
@@ -75,7 +75,7 @@ async def show(request: Request) -> Response:
 
 
 async def look(request: Request) -> Response:
-    """One of them, as it is stored; its secrets are masked."""
+    """One dead letter, as it is stored; its secrets are masked."""
     key = request.query_params.get("key", "")
     answer = await _asked(place_in(request), lambda letters: letters.show(key))
     context: dict[str, Any] = (
@@ -88,7 +88,7 @@ async def look(request: Request) -> Response:
 
 
 async def one(request: Request) -> Response:
-    """Redrives or discards one. A discard is asked about first: it cannot be undone."""
+    """Redrives or discards one dead letter. A discard is asked about first: it cannot be undone."""
     command, form = _command(request), await fields_of(request)
     key = form.get("key", "")
     if command == "discard" and not form.get("sure"):
@@ -112,7 +112,7 @@ def _of_one(command: str, answer: Mapping[str, Any] | str) -> Message:
 
 
 async def count(request: Request) -> Response:
-    """What many would come to, before anything is done. Only what was counted can be done."""
+    """Counts what a redrive or a discard of many would come to. Only what was counted can be done."""
     command, form = _command(request), await fields_of(request)
     prefix, reason = form.get("prefix", ""), form.get("reason", "")
     answer: Any = await _asked(
@@ -128,7 +128,7 @@ async def count(request: Request) -> Response:
 
 
 async def many(request: Request) -> Response:
-    """Does what was counted, as long as a click may take."""
+    """Redrives or discards what was counted. After twenty seconds it says how far it came, and asks."""
     command = _command(request)
     run = session_of(request).kept.pop((await fields_of(request)).get("run", ""), None)
     if not isinstance(run, Run) or run.command != command:

@@ -58,7 +58,7 @@ def bad(order: Order, text: str) -> Outcome:
 
 
 async def cancel(order: Order) -> Outcome:
-    """The truth: whether it will never be handed over."""
+    """Cancels it, and says whether it will never be handed over."""
     done = await order.client.cancel(order.schedule_id)
     return good(order, "Cancelled: it will never be handed over.") if done else bad(order, not_cancelled(done))
 
@@ -75,7 +75,7 @@ def not_cancelled(done: Cancellation) -> str:
 
 
 async def move(order: Order) -> Outcome:
-    """Another point in time; what takes its place has an id of its own."""
+    """Gives it another point in time; what takes its place has an id of its own."""
     at = order.form.get("at")
     moved = await order.client.change(order.schedule_id, **({"at": _instant(at)} if at else {"delay": _delay(order)}))
     due = f" to {moved.point_in_time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if moved.point_in_time else ""
@@ -98,7 +98,7 @@ def _delay(order: Order) -> timedelta:
 
 
 async def stop(order: Order) -> Outcome:
-    """No further attempt."""
+    """Keeps further attempts from starting."""
     found = await order.client.stop(order.schedule_id)
     if found.state == "dropped":
         return good(order, "Stopped: it has ended as dropped.")
@@ -132,7 +132,7 @@ DEEDS: Final[dict[str, Does]] = {"cancel": cancel, "move": move, "stop": stop, "
 
 
 async def act(request: Request) -> Response:
-    """Does it, and shows the schedule with what came of it."""
+    """Does something about a schedule, and shows it with what came of that."""
     does = DEEDS.get(request.path_params["what"])
     if does is None:
         raise HTTPException(404)

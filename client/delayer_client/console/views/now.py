@@ -43,7 +43,10 @@ class Seen:
 
 
 async def show(request: Request) -> Response:
-    """The page; with htmx, the part of it that changes."""
+    """What is due next on an axis of time, what has fired and how late it was, what fails, what is kept back and why.
+
+    It renews itself every ten seconds.
+    """
     place, state = place_in(request), request.app.state
     if not hasattr(state, "watch"):
         state.watch, state.held = Watch(place), Held()

@@ -17,7 +17,7 @@ NOT_ONE: Final = "That can be no owner: one is 256 printable ASCII characters at
 
 
 async def choose(request: Request) -> Response:
-    """From now on, in this browser."""
+    """Chooses the owner whose schedules are shown in this browser from now on. On one machine only."""
     if not place_in(request).chooses_owner:
         raise HTTPException(404)
     owner = (await fields_of(request)).get("owner", "")

@@ -50,7 +50,10 @@ def is_behind(one: Schedule, now: datetime) -> bool:
 
 
 async def show(request: Request) -> Response:
-    """The page; with htmx, the part of it that changes."""
+    """One schedule: its path as a picture, its history with the target's answers, its definition, what can be done.
+
+    It renews itself every two seconds until the schedule has ended.
+    """
     place = place_in(request)
     one = await place.of(session_of(request).owner).get(request.path_params["id"])
     context = {

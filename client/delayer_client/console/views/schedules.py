@@ -25,7 +25,7 @@ FROM: Final = {
 
 
 async def show(request: Request) -> Response:
-    """A page of the list, in due order."""
+    """Schedules in due order, 200 on a page, by their state, group and time."""
     given = {name: request.query_params.get(name, "") for name in ("state", "group", "from", "cursor")}
     place = place_in(request)
     begin = FROM.get(given["from"], FROM[""])[1]
@@ -53,7 +53,7 @@ async def _page(client: AsyncDelayer, *, cursor: str | None, **asked: Any) -> tu
 
 
 async def search(request: Request) -> Response:
-    """What a text finds; if that is one schedule or series, its own page."""
+    """What a text finds among ids, names, groups, tags and hosts; if that is one schedule or series, its own page."""
     text = request.query_params.get("q", "").strip()
     if not text:
         return RedirectResponse(f"{PREFIX}/schedules", 303)

@@ -27,7 +27,7 @@ STATES: Final = ("active", "paused", "waiting", "ended", "failed", "cancelled")
 
 
 async def show_all(request: Request) -> Response:
-    """A page of the list."""
+    """The series, a hundred on a page, by their state."""
     given = {name: request.query_params.get(name, "") for name in ("state", "cursor")}
     client = place_in(request).of(session_of(request).owner)
     state = given["state"] if given["state"] in STATES else None
@@ -37,7 +37,7 @@ async def show_all(request: Request) -> Response:
 
 
 async def show(request: Request) -> Response:
-    """One series."""
+    """One series: its rule in words, its next ten times on a calendar strip, its latest occurrences."""
     client = place_in(request).of(session_of(request).owner)
     series_id = request.path_params["id"]
     one = await client.series.get(series_id)
@@ -97,7 +97,7 @@ def days(following: Times | None, one: Series) -> list[dict[str, Any]]:
 
 
 async def pause(client: AsyncDelayer, series_id: str) -> Message:
-    """What will not be handed over, and what was."""
+    """Pauses it, and says what will not be handed over, and what was."""
     done = await client.series.pause(series_id)
     left = f" {counted(len(done.claimed), 'occurrence')} had been handed over, or had ended." if done.claimed else ""
     stopped = counted(len(done.cancelled), "occurrence")
@@ -105,14 +105,14 @@ async def pause(client: AsyncDelayer, series_id: str) -> Message:
 
 
 async def resume(client: AsyncDelayer, series_id: str) -> Message:
-    """It goes on with the first time that is still to come."""
+    """Lets it go on with the first time that is still to come."""
     done = await client.series.resume(series_id)
     missed = f" {counted(done.missed, 'time')} passed meanwhile and will not be made up." if done.missed else ""
     return Message(kind="good", text=f"Resumed.{missed}")
 
 
 async def run_now(client: AsyncDelayer, series_id: str) -> Message:
-    """One occurrence, beside the current one."""
+    """Puts one occurrence that is due at once, beside the current one."""
     done = await client.series.run_now(series_id)
     return Message(kind="good", text=f"One occurrence is due at once: {done.schedule_id}.")
 
@@ -122,7 +122,7 @@ ACTIONS: Final[dict[str, Does]] = {"pause": pause, "resume": resume, "run-now": 
 
 
 async def act(request: Request) -> Response:
-    """Does it, and shows the series with what came of it."""
+    """Steers a series, and shows it with what came of that."""
     series_id, does = request.path_params["id"], ACTIONS.get(request.path_params["what"])
     if does is None:
         raise HTTPException(404)

@@ -13,38 +13,49 @@ from attrs import frozen
 
 
 class State(StrEnum):
-    """One word for one thing; the same words in the API, the ledger, the logs and the documentation."""
+    """One word for one thing; the same words in the API, the ledger, the logs and the documentation.
 
-    UNDECIDED = "undecided"
+    The comment beside each is its description in docs/reference/states.md; so it is with the events.
+    """
+
+    UNDECIDED = "undecided"  # accepted without a time; it waits for its policy to decide one
+    # its policy has decided its time: another schedule, whose id is `decidedAs`, has it and goes on
     DECIDED = "decided"
+    # stored in its table, where it waits until the delayer period begins, or in the relaxed lane until it is due
     SCHEDULED = "scheduled"
-    ENQUEUED = "enqueued"
-    CLAIMED = "claimed"
-    EXECUTED = "executed"
+    ENQUEUED = "enqueued"  # it has left the table, and is in the stream or in the delayer queue
+    CLAIMED = "claimed"  # handed over to the queue of its action: it is attempted, or waits for its next attempt
+    EXECUTED = "executed"  # the target has accepted it
+    # the target refused it, its attempts are used up, or its policy refused to decide a time; its body is stored,
+    # unless it had no time
     FAILED = "failed"
-    CANCELLED = "cancelled"
+    CANCELLED = "cancelled"  # its owner cancelled it before it was claimed: it will never be handed over
+    # another schedule, whose id is `replacedBy`, took its place: before it was claimed, or when it had failed or was
+    # dead-lettered
     REPLACED = "replaced"
-    DROPPED = "dropped"
+    DROPPED = "dropped"  # its own rule for lateness, a stop by its owner, or a discard by an operator ended it
+    # nobody could handle it; its body is in the dead-letter store, and an operator may redrive it
     DEAD_LETTERED = "dead-lettered"
 
 
 class EventType(StrEnum):
     """What is published about each transition (ADR 0052)."""
 
-    SCHEDULED = "scheduled"
-    DECIDED = "decided"
-    ENQUEUED = "enqueued"
-    CLAIMED = "claimed"
-    CLAIMED_AGAIN = "claimed-again"
+    SCHEDULED = "scheduled"  # a schedule was stored; the event has its definition
+    DECIDED = "decided"  # a policy has decided its time; `decidedAs` is the id of the schedule that has it
+    ENQUEUED = "enqueued"  # its record has left the table for the delayer queue
+    CLAIMED = "claimed"  # a relay has claimed it and hands it over
+    CLAIMED_AGAIN = "claimed-again"  # a relay has claimed it once more, after a crash
+    # an attempt failed, and the next one waits; `attempt` is the number of the one that failed
     ATTEMPT_FAILED = "attempt-failed"
-    STOP_REQUESTED = "stop-requested"
-    EXECUTED = "executed"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-    REPLACED = "replaced"
-    DROPPED = "dropped"
-    DEAD_LETTERED = "dead-lettered"
-    REDRIVEN = "redriven"
+    STOP_REQUESTED = "stop-requested"  # its owner wants no further attempt
+    EXECUTED = "executed"  # the target accepted it
+    FAILED = "failed"  # the target refused it, or the attempts are used up, or a policy refused to decide its time
+    CANCELLED = "cancelled"  # its owner cancelled it
+    REPLACED = "replaced"  # another schedule took its place; `replacedBy` is the id of that one
+    DROPPED = "dropped"  # its own rule, a stop by its owner, or a discard by an operator ended it
+    DEAD_LETTERED = "dead-lettered"  # nobody could handle it; its body is in the dead-letter store
+    REDRIVEN = "redriven"  # an operator sent it on its way again
 
 
 @frozen(kw_only=True)
