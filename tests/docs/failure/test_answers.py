@@ -38,7 +38,7 @@ def test_an_answer_begins_with_itself_and_its_proofs_exist(answer: str) -> None:
     assert named or files
     assert [name for name in named if f"def {name}(" not in all_tests()] == []
     assert [file for file in files if not (ROOT / file).is_file()] == []
-    bugs = {name for name in re.findall(r"`([a-z]+(?:-[a-z]+)+)`", proof)}
+    bugs = set(re.findall(r"`([a-z]+(?:-[a-z]+)+)`", proof))
     assert bugs <= {bug.name for bug in BUGS}
 
 

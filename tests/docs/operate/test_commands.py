@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ def test_the_documents_in_them_are_what_aws_wants() -> None:
     checked = 0
     for _, words in COMMANDS:
         shape = None if words[2] == "wait" else operation(words).input_shape
-        for option, value in zip(words, words[1:], strict=False):
+        for option, value in pairwise(words):
             if shape and option.startswith("--") and value.startswith("{") and words[1] != "lambda":
                 name = next((one for one in shape.members if f"--{xform_name(one, '-')}" == option), None)
                 if name and shape.members[name].type_name == "structure":
