@@ -31,7 +31,7 @@ def draw() -> str:
     inside.append(text(x(2e5) - 8, y(at_least(minutes["small"], 2e5)["latest"]), "small", "end"))
     inside.append(text(x(5e5) + 8, y(at_least(minutes["large"], 5e5)["latest"]) + 8, "large"))
     return (
-        '<svg viewBox="0 0 360 372" role="img" font-size="12" fill="currentColor" style="max-width: 36rem" '
+        '<svg viewBox="0 0 360 372" role="img" font-size="12" fill="currentColor" style="max-width: 28rem" '
         'aria-labelledby="scaling-title">'
         f'<title id="scaling-title">{title(minutes)}</title>' + "\n".join(inside) + "</svg>"
     )
@@ -79,7 +79,7 @@ def axes() -> Iterator[str]:
         yield text(LEFT - 6, y(seconds) + 4, label, "end")
     for power, label in COUNTS.items():
         if power % 2 == 0 or power == MOST:
-            yield text(min(x(10**power), RIGHT - 4), BOTTOM + 16, label, "middle")
+            yield text(x(10**power), BOTTOM + 16, label, "end" if power == MOST else "middle")
         yield f'<path d="M{x(10**power):.1f} {TOP}V{BOTTOM}" stroke="{FAINT}"/>'
     yield text(RIGHT, BOTTOM + 34, "schedules due in one minute (M: a million)", "end")
     yield text(4, BOTTOM + 54, "what binds")

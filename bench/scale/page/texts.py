@@ -28,7 +28,7 @@ def answer(scales: Mapping[str, Sequence[Row]]) -> str:
     ]
     cells = [[f"`{scale}`", f"${row.million:.2f}", *map(seconds, (row.p50, row.latest))] for scale, row in ones.items()]
     return f"**{'; '.join(sentences)}.**\n\n".replace("**on", "**On") + table(
-        ["`Scale`", "a million costs", "half are late by less than", "the last one is late by"], cells
+        ["`Scale`", "a million", "half within", "the last"], cells
     )
 
 
@@ -42,7 +42,7 @@ def billion(scales: Mapping[str, Sequence[Row]]) -> str:
     )
 
 
-def rates(scales: Mapping[str, Sequence[Row]]) -> str:
+def throughput(scales: Mapping[str, Sequence[Row]]) -> str:
     """How many a second each scale fires for as long as there are more."""
     most = {scale: max(row.schedules / row.last for row in rows) for scale, rows in scales.items()}
     return table(
@@ -54,4 +54,4 @@ def rates(scales: Mapping[str, Sequence[Row]]) -> str:
 def texts(scales: Mapping[str, Sequence[Row]]) -> dict[str, str]:
     """By the names of the marks."""
     tables = {scale: of_rows(shown(rows)) for scale, rows in scales.items()}
-    return {"answer": answer(scales), "billion": billion(scales), "rates": rates(scales), **tables}
+    return {"answer": answer(scales), "billion": billion(scales), "throughput": throughput(scales), **tables}
