@@ -12,6 +12,9 @@ from botocore import xform_name
 from botocore.session import get_session
 from botocore.validate import ParamValidator
 
+from operate import dead_letters
+from operate.restore import options as restore_options
+from operate.verify import options as verify_options
 from tests.cfn import ROOT
 
 PAGES = sorted((ROOT / "docs/operate").glob("*.md"))
@@ -66,3 +69,28 @@ def test_the_documents_in_them_are_what_aws_wants() -> None:
                     assert not report.has_errors(), report.generate_report()
                     checked += 1
     assert checked >= 2
+
+
+PARSERS: dict[str, Any] = {
+    "restore": restore_options.parse,
+    "dead-letters": lambda argv: dead_letters.parser().parse_args(argv),
+    "verify": lambda argv: verify_options.parse(["--url", "https://api", *argv]),
+}
+GIVEN = re.compile(r"make (restore|dead-letters|verify)[^\n`]*? ARGS=(?:\"([^\"]*)\"|([^\s`\"]+))")
+MADE = sorted(
+    {
+        (page.name, name, quoted or bare)
+        for page in PAGES
+        for name, quoted, bare in GIVEN.findall(page.read_text().replace("\\\n", " "))
+        if "--help" not in quoted + bare
+    }
+)
+
+
+@pytest.mark.parametrize(("page", "name", "args"), MADE)
+def test_a_command_of_ours_takes_these_arguments(page: str, name: str, args: str) -> None:
+    assert PARSERS[name](shlex.split(args)), page
+
+
+def test_the_commands_of_ours_were_found() -> None:
+    assert {name for _, name, _ in MADE} == set(PARSERS)
