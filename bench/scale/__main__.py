@@ -8,6 +8,8 @@ from attrs import evolve
 
 from bench.scale import emulator, figures, report, stack
 from bench.scale.model import Load, Outcome, simulate
+from bench.scale.page import rows, texts
+from bench.scale.page.rows import Row
 from local.errors import EmulatorError
 
 
@@ -23,8 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(report.of_comparison(*emulator.compare(figures.read())))
         elif given.memory:
             print("\n\n".join(memory(scale, given.seed) for scale in given.scale or stack.SCALES))
-        elif given.write:
-            write()
+        elif given.write or given.show:
+            write(calculates=given.write)
         elif not given.measure and given.run is None:
             print(asked(given))
     except (EmulatorError, ValueError) as error:
@@ -40,7 +42,7 @@ def asked(given: argparse.Namespace) -> str:
     parts = []
     for scale in given.scale or stack.SCALES:
         shape = stack.changed(stack.of_template(scale), changes)
-        parts.append(f"{scale}: {shape}\n\n{report.of_loads(outcomes(loads, shape, given.seed))}")
+        parts.append(f"{scale}: {shape}\n\n{rows.of_rows(map(Row.of, outcomes(loads, shape, given.seed)))}")
     return "\n\n".join(parts)
 
 
@@ -52,18 +54,21 @@ def outcomes(loads: Sequence[Load], shape: stack.Stack, seed: int = 1) -> list[O
 
 def memory(scale: str, seed: int) -> str:
     """Ten thousand at one instant, and one schedule after the other, with other sizes of relay and executor."""
-    rows = []
+    sizes = []
     for relay, executor in report.SIZES:
         shape = evolve(stack.of_template(scale), relay_memory=relay, executor_memory=executor)
         burst, trickle = outcomes((report.INSTANT, report.TRICKLE), shape, seed)
-        rows.append((relay, executor, burst, trickle))
-    return f"{scale}:\n\n{report.of_sizes(rows)}"
+        sizes.append((relay, executor, burst, trickle))
+    return f"{scale}:\n\n{report.of_sizes(sizes)}"
 
 
-def write() -> None:
-    """The tables of docs/how-it-works/scale.md anew."""
-    for scale in stack.SCALES:
-        report.write(report.PAGE, scale, report.of_loads(outcomes(report.LOADS, stack.of_template(scale))))
+def write(*, calculates: bool) -> None:
+    """The page anew, from the file; and before that the file, by a calculation."""
+    if calculates:
+        loads = (*report.LOADS, *report.BETWEEN)
+        rows.store({name: [Row.of(one) for one in outcomes(loads, stack.of_template(name))] for name in stack.SCALES})
+    for name, text in texts.texts(rows.read()).items():
+        report.write(report.PAGE, name, text)
     report.write(report.PAGE, "facts", report.of_facts())
     if figures.RUNS.exists():
         report.write(report.PAGE, "emulator", report.of_comparison(*emulator.compare(figures.read())))
@@ -99,7 +104,10 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--emulator", action="store_true", help="show the runs of the emulator beside their prediction")
     parser.add_argument("--memory", action="store_true", help="compare sizes of the functions, in speed and in cost")
-    parser.add_argument("--write", action="store_true", help="write the tables of docs/how-it-works/scale.md anew")
+    parser.add_argument(
+        "--write", action="store_true", help="write loads.json and the figures of docs/how-it-works/scale.md anew"
+    )
+    parser.add_argument("--show", action="store_true", help="write the page anew, from loads.json as it is")
     return parser
 
 

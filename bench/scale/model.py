@@ -31,6 +31,9 @@ TOGETHER = 0.1  # of the lead; what is due within the rest of it shares a reques
 SENT_WITHIN = 0.6  # of an executor's work comes before the request; outcomes and logs come after it
 ENQUEUE, IGNORE, RELAY, EXECUTE = "enqueue", "ignore", "relay", "execute"
 NOTHING = "nothing"
+LEDGER = "writes of the ledger"
+WRITES = 2  # of the ledger for each schedule: claim and outcome
+FULL = 0.95  # of what it can write
 
 
 FUNCTIONS: Final = {  # of each station, as its import is measured
@@ -80,9 +83,19 @@ class Outcome:
         return 0.0
 
     def binds(self) -> str:
-        """What it waited for most, if a schedule waited for it for 10 ms on average."""
+        """What it waited for most, if a schedule waited for it for 10 ms on average.
+
+        Where the ledger wrote all the time, it was the ledger: what waits for it keeps pollers busy.
+        """
         most = max(self.waited, key=self.waited.__getitem__, default="")
-        return most if most and self.waited[most] > 0.01 * self.load.schedules else NOTHING
+        if not most or self.waited[most] <= 0.01 * self.load.schedules:
+            return NOTHING
+        return LEDGER if self.written > FULL else most
+
+    @property
+    def written(self) -> float:
+        """Which part of what the ledger could write until the last arrival was written."""
+        return WRITES * self.load.schedules / (self.stack.ledger_writes * self.last)
 
 
 @define(kw_only=True, slots=False)
@@ -219,7 +232,7 @@ class Model:
         done = self._worked(RELAY, count, first=at == 0) + self._jittered(facts.DYNAMODB_ANSWERS)
         written = self.ledger.take(self.engine.now, count)
         if written > done:
-            self._note("writes of the ledger", count * max(0.0, written - max(done, group[0].due)))
+            self._note(LEDGER, count * max(0.0, written - max(done, group[0].due)))
         sent = max(done, written) + self._jittered(facts.SQS_ANSWERS)
         self.sends += 1
 

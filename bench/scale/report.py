@@ -21,9 +21,17 @@ ONE = Load(name="a million in one minute", schedules=MILLION, within=60)
 TEN = Load(name="ten million in one minute", schedules=10 * MILLION, within=60)
 DAY = Load(name="a billion a day, five minutes of it", schedules=3_472_200, within=300)
 FIFTY = Load(name="50 a second, a minute of it", schedules=3_000, within=60)
+SECOND = Load(name="one a second, a minute of it", schedules=60, within=60)
+THOUSAND = Load(name="1,000 a second, a minute of it", schedules=60_000, within=60)
+FIVE_THOUSAND = Load(name="5,000 a second, a minute of it", schedules=300_000, within=60)
+SINGLE = Load(name="one in a minute", schedules=1, within=60)
 TRICKLE = Load(name="one every two seconds, ten minutes of it", schedules=300, within=600)
 SIZES: Final = [(relay, executor) for relay in (256, 512, 1024) for executor in (256, 512, 768, 1024, 1769)]
-LOADS: Final = (FIFTY, INSTANT, ONE, DAY, TEN)
+LOADS: Final = (SINGLE, SECOND, FIFTY, INSTANT, THOUSAND, FIVE_THOUSAND, ONE, DAY, TEN)  # of the table
+BETWEEN: Final = tuple(  # more points of the picture
+    Load(name=f"{count:,} in one minute", schedules=count, within=60)
+    for count in (10, 600, 10_000, 30_000, 100_000, 200_000, 500_000, 3 * MILLION)
+)
 
 
 @frozen(kw_only=True)
@@ -73,24 +81,6 @@ def at_a_time(outcome: Outcome) -> int:
 def seconds(value: float) -> str:
     """Short, and readable at once."""
     return f"{value * 1000:,.0f} ms" if value < 1 else f"{value:,.1f} s" if value < 100 else f"{value / 60:,.1f} min"
-
-
-def of_loads(outcomes: Iterable[Outcome]) -> str:
-    """A row for each load."""
-    rows = [
-        [
-            outcome.load.name,
-            seconds(outcome.percentile(0.5)),
-            seconds(outcome.percentile(0.99)),
-            seconds(outcome.percentile(1)),
-            seconds(outcome.last),
-            outcome.binds(),
-            f"{at_a_time(outcome):,}",
-            f"${cost(outcome).whole:.2f}",
-        ]
-        for outcome in outcomes
-    ]
-    return table(["load", "p50", "p99", "latest", "all out after", "what binds", "at a time", "a million"], rows)
 
 
 def of_sizes(rows: Iterable[tuple[int, int, Outcome, Outcome]]) -> str:

@@ -89,6 +89,17 @@ def test_what_is_slow_is_what_binds() -> None:
     assert run(Load(name="", schedules=2, within=0.0), evolve(PROVISIONED, jitter=0.0)).binds() != "pollers of relay"
 
 
+def test_where_the_ledger_writes_all_the_time_it_is_what_binds() -> None:
+    """More pollers would not help: those that there are wait for it."""
+    load = Load(name="", schedules=40_000, within=0.0)
+    many = evolve(STACK, relay=Mapping(at_most=400), executor=Mapping(at_most=400), ledger_writes=1000)
+    outcome = run(load, many)
+    assert outcome.waited["pollers of relay"] > outcome.waited["writes of the ledger"]
+    assert outcome.written > 0.95
+    assert outcome.binds() == "writes of the ledger"
+    assert run(load, evolve(many, ledger_writes=2000)).last < 0.6 * outcome.last
+
+
 def test_little_waits_for_nothing() -> None:
     warm = evolve(FIGURES, imports={"delayer-relay": 0.0})
     outcome = simulate(Load(name="", schedules=600, within=600.0), STACK, warm)

@@ -1,0 +1,57 @@
+"""What stands between the marks of docs/how-it-works/scale.md, all of it from the stored rows."""
+
+from collections.abc import Mapping, Sequence
+
+from bench.report.markdown import table
+from bench.scale.page.rows import Row, of_rows
+from bench.scale.report import DAY, LOADS, ONE, seconds
+
+NAMES = {load.name for load in LOADS}
+
+
+def shown(rows: Sequence[Row]) -> list[Row]:
+    """Those of the table; the picture has more."""
+    return [row for row in rows if row.name in NAMES]
+
+
+def named(rows: Sequence[Row], name: str) -> Row:
+    """The row of a load."""
+    return next(row for row in rows if row.name == name)
+
+
+def answer(scales: Mapping[str, Sequence[Row]]) -> str:
+    """What a million due in one minute cost, and how late the last one is."""
+    ones = {scale: named(rows, ONE.name) for scale, rows in scales.items()}
+    sentences = [
+        f"on `{scale}` they cost ${row.million:.2f}, and the last one is {seconds(row.latest)} late"
+        for scale, row in ones.items()
+    ]
+    cells = [[f"`{scale}`", f"${row.million:.2f}", *map(seconds, (row.p50, row.latest))] for scale, row in ones.items()]
+    return f"**{'; '.join(sentences)}.**\n\n".replace("**on", "**On") + table(
+        ["`Scale`", "a million", "half within", "the last"], cells
+    )
+
+
+def billion(scales: Mapping[str, Sequence[Row]]) -> str:
+    """What a day of it costs on `large`."""
+    row = named(scales["large"], DAY.name)
+    return (
+        f"A billion a day is {1e9 / 86_400:,.0f} a second, without a pause. On `large` that costs "
+        f"${row.million:.2f} a million, ${row.million * 1000:,.0f} a day. The latest is {seconds(row.latest)} late, "
+        f"in the first minute, while the pollers grow; half of them are late by less than {seconds(row.p50)}."
+    )
+
+
+def throughput(scales: Mapping[str, Sequence[Row]]) -> str:
+    """How many a second each scale fires for as long as there are more."""
+    most = {scale: max(row.schedules / row.last for row in rows) for scale, rows in scales.items()}
+    return table(
+        ["`Scale`", "a second at most", "a minute"],
+        [[f"`{scale}`", f"{round(most[scale], -2):,.0f}", f"{round(60 * most[scale], -3):,.0f}"] for scale in scales],
+    )
+
+
+def texts(scales: Mapping[str, Sequence[Row]]) -> dict[str, str]:
+    """By the names of the marks."""
+    tables = {scale: of_rows(shown(rows)) for scale, rows in scales.items()}
+    return {"answer": answer(scales), "billion": billion(scales), "throughput": throughput(scales), **tables}

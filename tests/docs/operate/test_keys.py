@@ -1,0 +1,68 @@
+"""The page on keys says what the code and the template say."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from delayer.core.schedule.instants import DAY, MINUTE
+from delayer.core.signing import keys as signing_keys
+from delayer.core.signing import rotation
+from delayer.use_cases.recovery.id_keys import USAGE
+from tests.cfn import ROOT, expanded
+
+PAGE = (ROOT / "docs/operate/keys.md").read_text()
+RESOURCES = expanded()["Resources"]
+
+
+def who_names(text: str, *kinds: str) -> set[str]:
+    """The resources of these types whose properties hold a text."""
+    return {
+        name for name, one in RESOURCES.items() if one["Type"] in kinds and text in json.dumps(one.get("Properties"))
+    }
+
+
+def test_each_key_of_the_table_has_a_section() -> None:
+    rows = re.findall(r"^\| \[[^\]]+\]\(#([a-z0-9-]+)\)", PAGE, re.MULTILINE)
+    headings = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
+    assert [re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in headings] == rows
+
+
+@pytest.mark.parametrize("section", PAGE.split("\n## ")[1:], ids=lambda text: text.partition("\n")[0])
+def test_a_section_says_what_happens_and_how_to_check_it(section: str) -> None:
+    assert "**Check it**" in section or section.startswith(("Encryption keys", "The webhook address"))
+
+
+def test_the_payloads_are_commands_of_the_function() -> None:
+    payloads: list[dict[str, Any]] = [json.loads(text) for text in re.findall(r"--payload '(\{.*?\})'", PAGE)]
+    assert {one["command"] for one in payloads} == {"rotate", "show", "rotate-signing-key"}
+    assert [one for one in payloads if f'"{one["command"]}"' not in USAGE] == []
+
+
+def test_four_functions_read_the_signing_key() -> None:
+    named = who_names('"signing-key"', "AWS::IAM::Role", "AWS::IAM::ManagedPolicy")
+    readers = {"ApiSigningSecretRole", "ApiConnectionTestRole", "ExecutorhttprequestPermissions", "OperatorIdKeyRole"}
+    assert named == readers
+
+
+def test_two_functions_read_the_connection_key() -> None:
+    assert who_names("ConnectionKey", "AWS::Serverless::Function") == {"ApiConnectionTest", "Executorhttprequest"}
+
+
+def test_the_times_of_the_rotations() -> None:
+    assert signing_keys.CURRENT_AFTER == rotation.NEXT_AFTER == 10 * MINUTE
+    assert signing_keys.OVERLAP == 7 * DAY
+    assert rotation.OVERLAP == DAY
+
+
+def test_what_is_stored_is_encrypted_as_the_page_says() -> None:
+    """Seven tables by a key of AWS in KMS, all queues by SQS, the bucket by S3; no key of the stack's own."""
+    of_type: dict[str, list[Any]] = {}
+    for one in RESOURCES.values():
+        of_type.setdefault(one["Type"], []).append(one.get("Properties", {}))
+    tables = of_type["AWS::DynamoDB::Table"]
+    assert len(tables) == 7
+    assert all(table["SSESpecification"] == {"SSEEnabled": True} for table in tables)
+    assert all(queue["SqsManagedSseEnabled"] is True for queue in of_type["AWS::SQS::Queue"])
+    assert "AWS::KMS::Key" not in of_type
