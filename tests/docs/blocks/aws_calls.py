@@ -1,12 +1,14 @@
 """Calls of the AWS CLI, compared with botocore's descriptions of the services: they are AWS's own."""
 
+import itertools
 import json
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import botocore.session
-import jmespath
+import jmespath  # type: ignore[import-untyped]
+from attrs import frozen
 from botocore import xform_name
 from botocore.exceptions import UnknownServiceError
 from botocore.model import OperationModel, Shape
@@ -74,33 +76,52 @@ def _wrong(call: list[str]) -> Iterator[str]:
 
 
 def _wrong_options(operation: OperationModel, args: list[str]) -> Iterator[str]:
-    members: dict[str, Shape] = dict(operation.input_shape.members) if operation.input_shape else {}
-    names = {f"--{xform_name(name, '-')}": name for name in members} | RENAMED.get(operation.name, {})
-    given: dict[str, Any] = {}
-    positional = []
-    rest = list(args)
-    while rest:
-        option = rest.pop(0)
-        if option in EVERYWHERE:
-            value = rest.pop(0) if EVERYWHERE[option] else ""
-            if option == "--query":
-                jmespath.compile(value)
-        elif option in names:
-            values = [rest.pop(0)] if members[names[option]].type_name != "boolean" else []
-            while rest and not rest[0].startswith("--") and members[names[option]].type_name == "list":
-                values.append(rest.pop(0))
-            given[names[option]] = _value(members[names[option]], values)
-        elif option.startswith("--"):
-            yield f"{operation.name}: {option}: no such option"
-        else:
-            positional.append(option)
+    shape = operation.input_shape
+    read = _Read.of(operation.name, dict(shape.members) if shape else {}, args)
+    yield from (f"{operation.name}: {one}: no such option" for one in read.unknown)
     streams = operation.has_streaming_output
-    if len(positional) != int(streams):
-        yield f"{operation.name}: {positional}: {'a file' if streams else 'nothing'} is expected there"
-    if operation.input_shape and (report := ParamValidator().validate(given, operation.input_shape)).has_errors():
+    if len(read.positional) != int(streams):
+        yield f"{operation.name}: {read.positional}: {'a file' if streams else 'nothing'} is expected there"
+    if shape and (report := ParamValidator().validate(read.given, shape)).has_errors():
         yield f"{operation.name}: {report.generate_report()}"
     if operation.name == "Invoke":
-        yield from _wrong_payload(str(given.get("FunctionName")), json.loads(given.get("Payload", "{}")))
+        yield from _wrong_payload(str(read.given.get("FunctionName")), json.loads(read.given.get("Payload", "{}")))
+
+
+@frozen
+class _Read:
+    """The arguments of a call, as the AWS CLI takes them apart."""
+
+    given: dict[str, Any]  # by the names of the service
+    positional: list[str]
+    unknown: list[str]
+
+    @classmethod
+    def of(cls, operation: str, members: dict[str, Shape], args: list[str]) -> Self:
+        names = {f"--{xform_name(name, '-')}": name for name in members} | RENAMED.get(operation, {})
+        read, rest = cls({}, [], []), list(args)
+        while rest:
+            option = rest.pop(0)
+            if not option.startswith("--"):
+                read.positional.append(option)
+            elif option in names:
+                member = members[names[option]]
+                read.given[names[option]] = _value(member, _taken(rest, member.type_name))
+            elif option not in EVERYWHERE:
+                read.unknown.append(option)
+            else:
+                values = _taken(rest, "string" if EVERYWHERE[option] else "boolean")
+                if option == "--query":
+                    jmespath.compile(values[0])
+        return read
+
+
+def _taken(rest: list[str], kind: str) -> list[str]:
+    """The values of an option of this type, taken from the rest."""
+    many = len(rest) if kind == "list" else 0 if kind == "boolean" else 1
+    values = list(itertools.takewhile(lambda word: not word.startswith("--"), rest[:many])) if many != 1 else rest[:1]
+    del rest[: len(values)]
+    return values
 
 
 def _value(shape: Any, values: list[str]) -> Any:

@@ -58,7 +58,9 @@ def help_of(target: str, command: tuple[str, ...]) -> str:
     assert program, f"make {target} takes no ARGS"
     path = os.pathsep.join(str(ROOT / one) for one in ("shared", "client", "."))
     asked = [sys.executable, "-m", program[1], *command, "--help"]
-    return subprocess.run(asked, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True).stdout
+    return subprocess.run(
+        asked, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
+    ).stdout
 
 
 def wrong_in_sam(call: list[str]) -> Iterator[str]:

@@ -62,7 +62,5 @@ def recorded(block: str, folder: Path) -> Recorded:
 
 
 # What blocks take from the environment, as their pages say.
-GIVEN: Final = {
-    name: "given"
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "DELAYER_URL", "LIFECYCLE_TOPIC", "QUEUE_ARN")
-}
+KEYS: Final = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+GIVEN: Final = dict.fromkeys((*KEYS, "DELAYER_URL", "LIFECYCLE_TOPIC", "QUEUE_ARN"), "given")

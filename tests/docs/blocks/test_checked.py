@@ -31,7 +31,7 @@ def named(fence: Fence) -> str:
 
 
 @pytest.mark.parametrize("fence", SHELLS, ids=named)
-def test_a_shell_block_calls_what_there_is(fence: Fence, tmp_path: Path, delayer: Cli) -> None:  # noqa: F811
+def test_a_shell_block_calls_what_there_is(fence: Fence, tmp_path: Path, delayer: Cli) -> None:
     done = recorded(PLACEHOLDER.sub("placeholder-of-some-length", fence.text), tmp_path)
     assert not done.error, f"{fence.place}: {done.error}"
     assert done.calls, fence.place

@@ -1,11 +1,10 @@
 """The page about AWS: its policies fit the API, and its first call is signed as AWS wants it."""
 
 import json
-import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
