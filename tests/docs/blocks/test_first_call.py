@@ -129,14 +129,14 @@ def first_call(tab: str, language: str) -> Fence:
     return found
 
 
-def assert_signed(request: ReceivedRequest) -> None:
+def assert_signed(request: ReceivedRequest, token: str = "first-token") -> None:
     """For the API of this region, with these credentials, a moment ago. The signature is calculated again."""
     received = Received(
         method=request.method, path=request.path, query="", headers=dict(request.headers), body=request.body
     )
     claim = claim_of(received)
     assert (claim.service, claim.region, claim.access_key_id) == ("execute-api", "eu-west-1", "AKIAFIRST")
-    assert request.headers["x-amz-security-token"] == "first-token"
+    assert request.headers.get("x-amz-security-token", "") == token
     Signatures(lambda _key, _token: KEYS["AWS_SECRET_ACCESS_KEY"]).check(received)
 
 
@@ -150,14 +150,20 @@ def assert_accepted(body: bytes) -> None:
         assert [attempt.payload for attempt in fake.handed_over] == [{"order": 17}]
 
 
-def test_the_call_of_curl_is_signed(received: Receiver, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_temporary", [True, False])
+def test_the_call_of_curl_is_signed(received: Receiver, tmp_path: Path, is_temporary: bool) -> None:
+    """With keys that are not temporary, without the line that the page names."""
+    token = '  -H "x-amz-security-token: $AWS_SESSION_TOKEN" \\\n'
+    text = first_call("curl", "sh").text
+    assert token in text
     aws = tmp_path / "aws"
     aws.write_text("#!/bin/sh\n" + "\n".join(f"echo export {name}={value}" for name, value in KEYS.items()) + "\n")
     aws.chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "DELAYER_URL": received.url}
-    subprocess.run(["/bin/bash", "-euc", first_call("curl", "sh").text], env=environment, check=True, timeout=20)
+    script = text if is_temporary else text.replace(token, "")
+    subprocess.run(["/bin/bash", "-euc", script], env=environment, check=True, timeout=20)
     [request] = received.of("/schedules")
-    assert_signed(request)
+    assert_signed(request, "first-token" if is_temporary else "")
     assert_accepted(request.body)
 
 
