@@ -13,7 +13,21 @@ from typing import Final
 
 from attrs import frozen
 
-PROGRAMS: Final = ("aws", "sam", "make", "delayer", "curl", "pip", "pipx", "git", "jq", "cat", "sleep", "python")
+PROGRAMS: Final = (
+    "aws",
+    "sam",
+    "make",
+    "delayer",
+    "curl",
+    "pip",
+    "pipx",
+    "git",
+    "jq",
+    "cat",
+    "sleep",
+    "python",
+    "pytest",
+)
 STAND_IN: Final = """#!{python} -S
 import json, os, sys
 with open({log!r}, "a") as log:
@@ -41,6 +55,7 @@ def recorded(block: str, folder: Path) -> Recorded:
     log.touch()
     for name in re.findall(r"< (\w+\.txt)", block):  # as a block before has written it
         (folder / name).write_text("1\n")
+    (folder / "delayer").mkdir()  # as `git clone` makes it
     (folder / ".local/8080").mkdir(parents=True)
     (folder / ".local/8080/aws.env").touch()
     for name in PROGRAMS:
