@@ -522,7 +522,7 @@ def test_the_longest_name_of_a_stack() -> None:
     )
     [checked] = re.findall(r"^LONGEST_STACK_NAME := (\d+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert int(checked) == longest
-    assert f"at most {longest} characters" in (ROOT / "docs/start/one-machine.md").read_text()
+    assert f"at most {longest} characters" in (ROOT / "docs/start/aws.md").read_text()
     assert f"at most {longest} characters" in written()["Description"]
 
 

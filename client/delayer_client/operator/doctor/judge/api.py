@@ -39,7 +39,7 @@ REFUSES: Final = Entry(
     area=AREA,
     means="The API refuses the caller: no credentials, or wrong ones, or a token without the scope.",
     do="Give a token of the stack's issuer (DELAYER_TOKEN), or AWS credentials with execute-api:Invoke on the API.",
-    link="start/one-machine.md#in-aws",
+    link="start/aws.md#let-a-caller-in",
 )
 FAILS: Final = Entry(
     code="api-fails",

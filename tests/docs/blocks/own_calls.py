@@ -1,0 +1,72 @@
+"""Calls of our own commands, and of SAM's: the targets of the Makefile with their variables, and options."""
+
+import itertools
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import Final
+
+from tests.cfn import ROOT
+
+MAKEFILE: Final = (ROOT / "Makefile").read_text()
+TARGETS: Final = set(re.findall(r"^([a-z-]+)(?: [a-z -]+)?:", MAKEFILE, re.MULTILINE)) | set(
+    re.findall(r"[a-z-]+", " ".join(re.findall(r"^\.PHONY:((?:.*\\\n)*.*)", MAKEFILE, re.MULTILINE)))
+)
+VARIABLES: Final = set(re.findall(r"^([A-Z_]+) \?=", MAKEFILE, re.MULTILINE)) | {"PYTHON"}
+# SAM is not installed where the tests run: its options that we use, as its own documentation has them.
+SAM: Final = {
+    "build": {"--language-extensions", "--parameter-overrides"},
+    "deploy": {
+        "--guided", "--stack-name", "--capabilities", "--resolve-s3", "--parameter-overrides", "--language-extensions",
+        "--region", "--template-file",
+    },
+    "delete": {"--stack-name", "--region", "--no-prompts"},
+}  # fmt: skip
+
+
+def wrong_in_make(call: list[str]) -> Iterator[str]:
+    """Targets and variables that the Makefile does not have, and options that its commands do not take."""
+    for word in call[1:]:
+        name, given, value = word.partition("=")
+        if not given:
+            yield from () if name in TARGETS else (f"make {name}: no such target",)
+        elif name not in VARIABLES:
+            yield f"make {call[1]}: {name}: no such variable"
+        elif name == "ARGS":
+            yield from wrong_options(call[1], value)
+
+
+def wrong_options(target: str, arguments: str) -> Iterator[str]:
+    """What the help of its command does not name."""
+    words = shlex.split(arguments)
+    command = tuple(itertools.takewhile(lambda word: re.fullmatch(r"[a-z-]+", word) and word[0] != "-", words))
+    for option in words:
+        flag = option.partition("=")[0]
+        if flag.startswith("--") and not re.search(rf"{flag}(?![\w-])", help_of(target, command)):
+            yield f"make {target}: {flag}: no such option"
+
+
+@cache
+def help_of(target: str, command: tuple[str, ...]) -> str:
+    """What the Python program says that the target runs."""
+    recipe = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
+    program = recipe and re.search(r"-m ([\w.]+)", recipe[1])
+    assert program, f"make {target} takes no ARGS"
+    path = os.pathsep.join(str(ROOT / one) for one in ("shared", "client", "."))
+    asked = [sys.executable, "-m", program[1], *command, "--help"]
+    return subprocess.run(
+        asked, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
+    ).stdout
+
+
+def wrong_in_sam(call: list[str]) -> Iterator[str]:
+    """Commands and options that are not in the table."""
+    known = SAM.get(call[1])
+    if known is None:
+        yield f"sam {call[1]}: not known"
+    else:
+        yield from (f"sam {call[1]}: {one}: not known" for one in call[2:] if one.startswith("--") and one not in known)
