@@ -16,6 +16,7 @@ MAKERS: dict[str, Callable[..., str]] = {
     "shared-settings": index.shared_settings,
     "policies": policies.policies,
     "parameters": parameters.group,
+    "other-parameters": parameters.others,
     "states": states.states,
     "events": states.events,
     "event-table": states.event_table,

@@ -24,10 +24,16 @@ PARAMETERS: dict[str, dict[str, Any]] = written()["Parameters"]
 
 def test_every_parameter_is_described_in_its_group() -> None:
     assert sorted(sections("parameters")) == sorted(PARAMETERS)
-    page = (ROOT / "docs/reference/parameters.md").read_text()
-    named = re.findall(r"^## (.+)$", page, re.MULTILINE)
-    assert named == list(parameters.groups())
-    assert re.findall(r"^<!-- generated: parameters (.+) -->$", page, re.MULTILINE) == named
+    filled = pages.filled(parameters.PAGE.read_text(), "reference/parameters.md")
+    assert re.findall(r"^## (.+)$", filled, re.MULTILINE) == list(parameters.groups())
+
+
+def test_a_group_that_the_page_does_not_know_comes_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A team adds a parameter of its own without a change of the page."""
+    assert parameters.others() == ""
+    known = parameters.groups()
+    monkeypatch.setattr(parameters, "groups", lambda: {**known, "Slack": ["AlarmEmail"]})
+    assert parameters.others().startswith("## Slack\n\n### `AlarmEmail`\n")
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

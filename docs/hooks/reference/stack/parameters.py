@@ -1,9 +1,12 @@
 """Every parameter of template.yaml, in the groups of its interface."""
 
+import re
 from typing import Any
 
-from docs.hooks.reference.text import counted, linked, listed, plain
+from docs.hooks.reference.text import ROOT, counted, linked, listed, plain
 from tests import cfn
+
+PAGE = ROOT / "docs/reference/parameters.md"
 
 
 def groups() -> dict[str, list[str]]:
@@ -15,6 +18,12 @@ def groups() -> dict[str, list[str]]:
 def group(title: str) -> str:
     """A section for each of its parameters."""
     return "\n".join(section(name, cfn.written()["Parameters"][name]) for name in groups()[title])
+
+
+def others() -> str:
+    """The groups for which the page has no place of their own, such as that of an action that a team has added."""
+    placed = re.findall(r"^<!-- generated: parameters (.+) -->$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    return "\n".join(f"## {title}\n\n{group(title)}" for title in groups() if title not in placed)
 
 
 def section(name: str, said: dict[str, Any]) -> str:
