@@ -33,10 +33,7 @@ def test_a_group_that_the_page_does_not_know_comes_last(monkeypatch: pytest.Monk
     assert parameters.others() == ""
     known = parameters.groups()
     monkeypatch.setattr(parameters, "groups", lambda: {**known, "Slack": ["AlarmEmail"]})
-    assert parameters.others().startswith("## Slack
-
-### `AlarmEmail`
-")
+    assert parameters.others().startswith("## Slack\n\n### `AlarmEmail`\n")
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

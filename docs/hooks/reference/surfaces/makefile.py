@@ -39,10 +39,13 @@ def recipes() -> dict[str, str]:
 
 
 def variables(target: str) -> list[str]:
-    """Those that its recipe reads, and that a caller may give."""
-    recipe = recipes().get(target, "").replace("$(OVERRIDES)", "$(PARAMETERS)")
-    given = dict(VARIABLE.findall(makefile()))
-    return [name for name in given if f"$({name})" in recipe or f"$(if $({name})" in recipe]
+    """Those that its recipe reads and a caller may give; of a recipe for several targets, those in the comment."""
+    own = recipes().get(target, "")
+    recipe = own.replace("$(OVERRIDES)", "$(PARAMETERS)")
+    given = [name for name, _ in VARIABLE.findall(makefile())]
+    read = [name for name in given if f"$({name})" in recipe or f"$(if $({name})" in recipe]
+    is_shared = list(recipes().values()).count(own) > 1
+    return [name for name in read if f"{name}=" in described()[target]] if is_shared else read
 
 
 def targets() -> str:
