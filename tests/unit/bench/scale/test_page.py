@@ -68,6 +68,9 @@ def test_what_the_text_says_of_few_schedules() -> None:
     medians = [row(scale, load).p50 for scale in stack.SCALES for load in (report.SECOND, report.FIFTY)]
     assert {round(one * 1000) for one in medians} == {5, 15}, "late by 5 to 15 ms"
     assert all(round(row(scale, report.SINGLE).latest) == 1 for scale in stack.SCALES), "about a second"
+    imports = figures.read().imports
+    assert all(round(imports[name] * 4) == 1 for name in ("delayer-relay", "executor-http-request")), "a quarter"
+    assert facts.COLD.value == 0.4
     assert all(round(row(scale, report.SINGLE).million) == 8 for scale in stack.SCALES), "about $8"
 
 
