@@ -108,26 +108,22 @@ def chip(x: float, y: float, state: State | None) -> str:
     return (
         f'<rect x="{left:g}" y="{top:g}" width="{CHIP_WIDTH}" height="{CHIP_HEIGHT}" rx="{radius:g}" '
         f'fill="{fill}" stroke="currentColor" stroke-width="{0 if is_end else 1.2}"/>'
-        + text(x, y + 4.5, str(state), middle=True, colour=colour)
+        + text(x, y + 4.5, str(state), anchor="middle", colour=colour)
     )
 
 
 def text(
-    x: float,
-    y: float,
-    words: str,
-    *,
-    weight: str = "normal",
-    faint: bool = False,
-    middle: bool = False,
-    colour: str = "",
+    x: float, y: float, words: str, *, weight: str = "", faint: bool = False, anchor: str = "", colour: str = ""
 ) -> str:
     """One line."""
-    anchor = ' text-anchor="middle"' if middle else ""
-    size = ' font-size="12"' if faint else ""
-    fill = ' fill="var(--md-default-fg-color--light)"' if faint else f' fill="{colour}"' if colour else ""
-    bold = ' font-weight="bold"' if weight == "bold" else ""
-    return f'<text x="{x:g}" y="{y:g}"{anchor}{size}{bold}{fill}>{escape(words)}</text>'
+    attributes = {
+        "text-anchor": anchor,
+        "font-weight": weight,
+        "font-size": "12" if faint else "",
+        "fill": "var(--md-default-fg-color--light)" if faint else colour,
+    }
+    said = "".join(f' {name}="{value}"' for name, value in attributes.items() if value)
+    return f'<text x="{x:g}" y="{y:g}"{said}>{escape(words)}</text>'
 
 
 def arrow(begin: tuple[float, float], end: tuple[float, float]) -> str:
