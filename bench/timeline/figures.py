@@ -97,7 +97,8 @@ def under(measured: Measured) -> str:
 
 def row(words: str, found: Instant) -> str:
     """One instant."""
-    return f"| {words} | {shown(found.median)} | {shown(found.least)} to {shown(found.most)} |"
+    least = shown(found.least).removesuffix(" ms")
+    return f"| {words} | {shown(found.median)} | {least} to {shown(found.most)} |"
 
 
 def shown(value: float) -> str:
