@@ -6,10 +6,12 @@ A hook of mkdocs. Where a page has a line `<!-- picture: NAME -->`, it shows the
 
 import importlib.util
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parents[1] / "pictures"
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docs/pictures"
 PLACE = re.compile(r"^<!-- picture: ([a-z_]+) -->$", re.MULTILINE)
 
 
@@ -20,9 +22,20 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 def drawn(name: str) -> str:
     """The SVG, on lines without a gap: an empty line would end the HTML in Markdown."""
+    make_importable()
     spec = importlib.util.spec_from_file_location(f"picture_{name}", FOLDER / f"{name}.py")
     if not spec or not spec.loader:
         raise FileNotFoundError(f"there is no picture {name} in docs/pictures")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return "\n".join(line for line in module.draw().splitlines() if line.strip())
+
+
+def make_importable() -> None:
+    """A picture may show what the code beside it has, and share `docs.pictures.…` with another.
+
+    Not when the hook is loaded: mkdocs restores the path after that.
+    """
+    for place in (ROOT / "shared", ROOT):
+        if str(place) not in sys.path:
+            sys.path.insert(0, str(place))
