@@ -32,7 +32,7 @@ def _built(shared: Path) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
             command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-            made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+            made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
             assert made.returncode == 0, made.stdout + made.stderr
             done.touch()
     return folder
