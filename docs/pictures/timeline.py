@@ -26,7 +26,7 @@ class Bar:
 def draw() -> str:
     """Three drawings with a scale each: after the POST, before the point in time, after it."""
     measured = read()
-    at = {name: measured.instants[name].median for name in (*AFTER_POST, *AROUND_DUE)}
+    at: dict[str, float] = {name: round(measured.instants[name].median) for name in (*AFTER_POST, *AROUND_DUE)}
     return panels([after_post(at), before_due(at), after_due(at)])
 
 

@@ -89,7 +89,7 @@ def test_nothing_that_is_stored_was_early() -> None:
 
 def test_the_picture_has_each_figure_of_the_table_but_the_last() -> None:
     stored, picture = figures.read(), timeline.draw()
-    at = {name: stored.instants[name].median for name in (*AFTER_POST, *AROUND_DUE)}
+    at = {name: round(stored.instants[name].median) for name in (*AFTER_POST, *AROUND_DUE)}
     spans = [at["answered"], at["sent"], at["claimed"] - at["claim_began"], -at["claimed"]]
     spans += [at["reached"], at["decided"] - at["reached"], at["written"] - at["decided"]]
     assert [span for span in spans if f">{figures.shown(span)}<" not in picture] == []
