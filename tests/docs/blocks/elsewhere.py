@@ -4,7 +4,7 @@ from functools import cache
 from typing import Final
 
 from tests.docs.blocks.fences import SHELL, Fence
-from tests.docs.extension.test_tutorial import TUTORIALS, performed
+from tests.docs.extension.test_tutorial import MORE, TUTORIALS, performed
 
 TUTORIAL: Final = "tests/docs/extension/test_tutorial.py"
 TESTS: Final = {  # (page, language): who runs all such blocks of the page
@@ -25,6 +25,7 @@ def _performed(page: str) -> frozenset[str]:
 
 def runner_of(fence: Fence) -> str:
     """The test that runs it; nothing if none does."""
-    if fence.page in TUTORIALS and fence.text in _performed(fence.page):
+    of_page = [page for page in TUTORIALS if fence.page in (page, MORE.get(page))]
+    if any(fence.text in _performed(page) for page in of_page):
         return TUTORIAL
     return TESTS.get((fence.page, fence.language), "")
