@@ -105,7 +105,7 @@ def tables() -> tuple[dict[str, tuple[str, Decimal]], dict[str, tuple[str, Decim
 
 
 def test_what_fires_with_few_actions() -> None:
-    """Beside `remote`, which no stack is without: with one at most six dollars a month, and 30 cents a further queue."""
+    """Beside `remote`, which each stack has: with one at most six dollars a month, and 30 cents a further queue."""
     fires, watches = tables()
     without = fires["**what fires**"][1] - rounded(polling(2 * len(EXECUTORS)))
     one, two = (without + rounded(polling(2 * executors)) for executors in (2, 3))
