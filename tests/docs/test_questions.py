@@ -56,6 +56,10 @@ def test_the_prices_are_those_of_the_page_on_cost() -> None:
     for figure in ("$559 a month", "$2.46", "about $29", "$8 for what fires", "$21 for what watches", "$1.32"):
         assert figure.lower() in cost.lower()
         assert figure.lower() in PAGE.lower()
+    bursts, trickle = re.findall(
+        r"^\| \*\*together\*\* \| \*\*\$([\d.]+)\*\* \| \*\*\$([\d.]+)\*\* \|$", cost, re.MULTILINE
+    )[0]
+    assert f"Delayer costs ${float(bursts):.0f} to ${float(trickle):.0f}," in PAGE
 
 
 def test_the_home_page_has_the_measured_figures() -> None:

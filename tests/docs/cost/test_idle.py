@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from delayer.ports.observer import Metric
-from tests.cfn import ROOT, events, functions, resources, written
+from tests.cfn import ROOT, events, expanded, functions, resources, written
 from tests.template.added import SHIPPED, is_added
 
 PAGE = (ROOT / "docs/decide/cost.md").read_text()
@@ -114,6 +114,18 @@ def test_what_fires_with_few_actions() -> None:
     assert f"With `remote` and one action it is ${watched}." in PAGE
     assert one <= 6
     assert polling(1) <= Decimal("0.30")
+
+
+@pytest.mark.skipif(not set(functions()) >= SHIPPED, reason="an action that is shipped was taken out: it costs less")
+def test_the_pollers_of_a_large_stack() -> None:
+    mappings = expanded()["Mappings"]
+    executors = [name.removeprefix("executor-") for name in OWN if name.startswith("executor-")]
+    own = [mappings["Executors"].get(name, {}).get("Pollers", 2) for name in executors]
+    pollers = mappings["Scales"]["large"]["RelayPollers"] + sum(own)
+    [hourly] = re.findall(r"^\| a provisioned poller, each hour \| ([\d.]+) dollars \|", PAGE, re.MULTILINE)
+    monthly = Decimal(hourly) * 720
+    assert f"there are {pollers} provisioned pollers besides, ${pollers * monthly:.0f} a month" in PAGE
+    assert f"${monthly:.2f} each" in PAGE
 
 
 def test_lambda_time_follows_the_memory_of_the_template() -> None:
