@@ -42,11 +42,24 @@ def test_the_million_is_that_of_the_model() -> None:
         assert f"costs {dollars}" in answer
 
 
+@pytest.mark.parametrize("page", ["decide/guarantees.md", "operate/operations.md"])
+def test_how_many_fire_in_a_minute_is_that_of_the_model(page: str) -> None:
+    scale = (DOCS / "how-it-works/scale.md").read_text().split("<!-- throughput -->")[1].split("<!-- end")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| +([\d,]+) \|$", scale, re.MULTILINE))
+    [row] = re.findall(r"^\| schedules that fire in one minute \|.+$", (DOCS / page).read_text(), re.MULTILINE)
+    assert rows["small"] + " with `Scale=small`" in row
+    assert rows["large"] + " with `large`" in row
+
+
 def test_the_prices_are_those_of_the_page_on_cost() -> None:
     cost = (DOCS / "decide/cost.md").read_text()
     for figure in ("$559 a month", "$2.46", "about $29", "$8 for what fires", "$21 for what watches", "$1.32"):
         assert figure.lower() in cost.lower()
         assert figure.lower() in PAGE.lower()
+    bursts, trickle = re.findall(
+        r"^\| \*\*together\*\* \| \*\*\$([\d.]+)\*\* \| \*\*\$([\d.]+)\*\* \|$", cost, re.MULTILINE
+    )[0]
+    assert f"Delayer costs ${float(bursts):.0f} to ${float(trickle):.0f}," in PAGE
 
 
 def test_the_home_page_has_the_measured_figures() -> None:

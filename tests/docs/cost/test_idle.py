@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from delayer.ports.observer import Metric
-from tests.cfn import ROOT, events, functions, resources, written
+from tests.cfn import ROOT, events, expanded, functions, resources, written
 from tests.template.added import SHIPPED, is_added
 
 PAGE = (ROOT / "docs/decide/cost.md").read_text()
@@ -104,13 +104,28 @@ def tables() -> tuple[dict[str, tuple[str, Decimal]], dict[str, tuple[str, Decim
     return dict(found[:end]), dict(found[end:])
 
 
-def test_what_fires_with_two_actions() -> None:
-    """At most six dollars a month, and each further queue at most 30 cents."""
-    fires, _ = tables()
-    whole = fires["**what fires**"][1] - rounded(polling(2 * len(EXECUTORS))) + rounded(polling(4))
-    assert f"**With two actions** what fires costs ${whole}" in PAGE
-    assert whole <= 6
+def test_what_fires_with_few_actions() -> None:
+    """Beside `remote`, which each stack has: with one at most six dollars a month, and 30 cents a further queue."""
+    fires, watches = tables()
+    without = fires["**what fires**"][1] - rounded(polling(2 * len(EXECUTORS)))
+    one, two = (without + rounded(polling(2 * executors)) for executors in (2, 3))
+    assert f"**With it and one action** what fires costs ${one}, with it and two actions ${two}." in PAGE
+    watched = watches["**what watches**"][1] - (len(EXECUTORS) - 2) * 8 * ALARM
+    assert f"With `remote` and one action it is ${watched}." in PAGE
+    assert one <= 6
     assert polling(1) <= Decimal("0.30")
+
+
+@pytest.mark.skipif(not set(functions()) >= SHIPPED, reason="an action that is shipped was taken out: it costs less")
+def test_the_pollers_of_a_large_stack() -> None:
+    mappings = expanded()["Mappings"]
+    executors = [name.removeprefix("executor-") for name in OWN if name.startswith("executor-")]
+    own = [mappings["Executors"].get(name, {}).get("Pollers", 2) for name in executors]
+    pollers = mappings["Scales"]["large"]["RelayPollers"] + sum(own)
+    [hourly] = re.findall(r"^\| a provisioned poller, each hour \| ([\d.]+) dollars \|", PAGE, re.MULTILINE)
+    monthly = Decimal(hourly) * 720
+    assert f"there are {pollers} provisioned pollers besides, ${pollers * monthly:.0f} a month" in PAGE
+    assert f"${monthly:.2f} each" in PAGE
 
 
 def test_lambda_time_follows_the_memory_of_the_template() -> None:
@@ -151,6 +166,8 @@ def test_the_canary() -> None:
     assert whole == sum(cost for what, (_, cost) in found.items() if not what.startswith(("its two", "its alarms")))
     together = whole + found["its two metrics"][1] + found[name][1]
     assert tables()[1]["the canary, with its metrics and alarms"][1] == together
+    stays = rounded(polling(2)) + alarms_of("executor-canary") * ALARM
+    assert f"`Canary=off` saves ${together - stays} " in PAGE
 
 
 @pytest.mark.parametrize("path", ["docs/decide/cost.md", "adr/0035-cost.md"])

@@ -5,8 +5,9 @@ from functools import cache
 
 import pytest
 
+from delayer.core.firing.sweeping import HEARTBEAT_FRESH
 from delayer.core.recovery import trial
-from delayer.core.schedule.instants import MINUTE
+from delayer.core.schedule.instants import MINUTE, SECOND
 from tests.cfn import ROOT, resources
 from tests.simulation.bugs import BUGS
 
@@ -51,3 +52,18 @@ def test_how_long_a_killer_holds_up_its_neighbours() -> None:
     assert "three times, 90 seconds apart" in PAGE
     assert queues["ExecutorhttprequestQueue"]["VisibilityTimeout"] == 90
     assert (trial.PROOFS, trial.BLOCKS_AT_MOST) == (5, 5 * MINUTE)
+
+
+def test_when_the_alarms_of_a_stalled_stream_ring() -> None:
+    alarms = resources("AWS::CloudWatch::Alarm")
+
+    def after(name: str) -> int:
+        return int(alarms[name]["Period"]) * int(alarms[name]["EvaluationPeriods"]) * SECOND
+
+    assert HEARTBEAT_FRESH + after("SweepHeldAlarm") == after("CanaryNearMissingAlarm") == 6 * MINUTE
+    assert "`SweepHeldAlarm` and `CanaryNearMissingAlarm` ring after about six minutes" in PAGE
+    assert after("StreamNotPolledAlarm") == 10 * MINUTE
+    assert "`StreamNotPolledAlarm` rings after ten to fifteen" in PAGE
+    behind = alarms["IteratorAgeAlarm"]
+    assert (after("IteratorAgeAlarm"), behind["Threshold"]) == (2 * MINUTE, MINUTE)
+    assert behind["TreatMissingData"] == "notBreaching", "it is silent if nobody reads"
