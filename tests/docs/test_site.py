@@ -133,6 +133,14 @@ class TestText:
         assert [host for host in OUTSIDE_HOSTS if host in file.read_text()] == []
 
 
+def test_no_link_leads_to_what_a_team_may_take_out() -> None:
+    """`make rm-executor` takes a page out, too, and a link to it would fail the next build. The lists of all stay."""
+    gone = re.compile(r"(?:^|/)(?:actions/(?!index\.md)|functions/(?:executor|policy|subscriber)-|executor-.+/README)")
+    texts = [*TEXTS, *(ROOT / "functions").glob("*/README.md")]
+    linked = {(file.relative_to(ROOT), target) for file in texts for target in LINK.findall(file.read_text())}
+    assert [pair for pair in sorted(linked) if gone.search(pair[1]) and "examples/" not in pair[1]] == []
+
+
 def test_the_site_needs_no_outside_host() -> None:
     configuration = read_yaml("mkdocs.yml")
     assert configuration["theme"]["font"] is False
