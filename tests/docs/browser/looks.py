@@ -1,11 +1,15 @@
 """What is wrong with a page, in the words of a test that failed."""
 
+from contextlib import suppress
+
 from playwright.sync_api import Page
+from playwright.sync_api import TimeoutError as TooLong
 
 from tests.browser.accessibility import AXE, COLOURS, RULES, violations
 from tests.browser.chromium import PHONE, Visit
 
 THEMES = ("default", "slate")  # light and dark, as the theme names them
+PATIENCE = 20_000  # milliseconds, for all diagrams of a page
 STILL = "*, *::before, *::after { transition: none !important; animation: none !important }"
 
 
@@ -52,7 +56,8 @@ def choose(page: Page, theme: str) -> None:
 def not_drawn(page: Page) -> list[str]:
     """Diagrams without a drawing, and pictures that are not there."""
     if page.locator(".mermaid").count():
-        page.wait_for_function(DRAWN, timeout=20_000)
+        with suppress(TooLong):  # below it is said which one
+            page.wait_for_function(DRAWN, timeout=PATIENCE)
     return [f"not drawn: {one}" for one in (*page.evaluate(NOT_DRAWN), *page.evaluate(PICTURES))]
 
 
