@@ -116,7 +116,6 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     if not record:
         return markdown.replace(OF_THE_FILE, OF_THE_SITE)
     folder = Path(config["docs_dir"]) / "adr"
-    markdown = markdown.replace("](../docs/", "](../")  # as it is in the repository, and as it is on the site
     return re.sub(
         r"^# (.+)$",
         lambda title: f"# {record[1]} {title[1]}\n\n{facts(page.meta, folder)}\n{{ .adr-facts }}",

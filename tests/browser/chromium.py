@@ -4,13 +4,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-import axe_playwright_python
 import pytest
 from attrs import define, field, frozen
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.browser.accessibility import AXE, RULES, violations
 
 PATH = "/usr/bin/chromium"
 WHY = "Chromium is not at /usr/bin/chromium: install it with `apt-get install chromium`."
@@ -24,8 +24,6 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 ZONE = "Europe/Lisbon"
 
 
@@ -86,10 +84,9 @@ class Visit:
         return self.page
 
     def violations(self) -> list[str]:
-        """Of WCAG 2.1 A and AA, as axe-core sees them, with the page's policy in force."""
+        """Of WCAG 2.1 A and AA, with the page's policy in force."""
         self.page.evaluate(AXE)
-        found = self.page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-        return [f"{one['id']}: {[node['html'][:200] for node in one['nodes']]}" for one in found["violations"]]
+        return violations(self.page, RULES)
 
     def too_wide(self) -> int:
         """By how many pixels the page is wider than the screen."""

@@ -1,32 +1,21 @@
 """Each action has a page, made of its README and its class; its example is one that the API accepts."""
 
-import importlib.util
 import json
 import re
-from types import ModuleType
 
 import pytest
 
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import admit
 from delayer.core.schedule.instants import parse_instant
+from docs.hooks import actions
 from tests.cfn import ROOT
 
 NOW = parse_instant("2026-11-21T09:00:00Z")
 
 
-def loaded() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("hook_of_the_actions", ROOT / "docs/hooks/actions.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-HOOK = loaded()
-PAGES: dict[str, str] = HOOK.pages()
-KINDS = sorted(HOOK.described())
+PAGES = actions.pages()
+KINDS = sorted(actions.described())
 
 each = pytest.mark.parametrize("kind", KINDS)
 
@@ -42,12 +31,12 @@ def test_there_is_a_page_for_each_action_that_clients_can_schedule() -> None:
 def test_the_page_has_each_field_with_its_text_and_bounds(kind: str) -> None:
     text = PAGES[f"actions/{kind}.md"]
     assert text.startswith(f"# {kind}\n")
-    schema = HOOK.described()[kind]["schema"]
+    schema = actions.described()[kind]["schema"]
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+) \|", text, re.MULTILINE))
     for name, field in schema["properties"].items():
         if name != "type":
             assert (rows[name] == "required") == (name in schema["required"])
-            assert HOOK.meaning(field) in text
+            assert actions.meaning(field) in text
 
 
 @each
@@ -90,4 +79,4 @@ def test_links_lead_somewhere(kind: str) -> None:
     ],
 )
 def test_bounds_are_said_in_words(field: dict[str, object], words: str) -> None:
-    assert HOOK.meaning(field) == words
+    assert actions.meaning(field) == words

@@ -18,11 +18,13 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))  # those of adr/ lie behind a link, which rglob does not follow
 TEXTS = [
     *PAGES,
-    *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "SECURITY")),
+    *(ROOT / f"{name}.md" for name in ("README", "CHANGELOG", "CONTRIBUTING", "SECURITY")),
     *sorted((ROOT / "adr").glob("*.md")),
 ]
 GENERATED = {*ACTIONS, *pages_of_functions()}  # pages that are no files
 OUTSIDE_HOSTS = ("fonts.googleapis", "fonts.gstatic", "unpkg", "cdn.", "jsdelivr", "cdnjs")
+PATH = re.compile(r"`((?:adr|bench|client|docs|examples|functions|local|operate|shared|tests)/[\w./-]+)`")
+FOREIGN = re.compile(r"!\[[^\]]*\]\(https?:[^)]*|<(?:img|script|iframe|link)\b[^>]*https?:[^>]*")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -131,6 +133,24 @@ class TestText:
 
     def test_names_no_outside_host(self, file: Path) -> None:
         assert [host for host in OUTSIDE_HOSTS if host in file.read_text()] == []
+
+    def test_shows_nothing_that_lies_outside(self, file: Path) -> None:
+        assert FOREIGN.findall(without_code(file.read_text())) == []
+
+    def test_the_paths_that_it_names_are_there(self, file: Path) -> None:
+        """But for what a reader makes on the page, and what a team may take out."""
+        made = [name.replace("-", "[-_]") for name in re.findall(r"NAME=([a-z-]+)", file.read_text())]
+        other = "|".join(["^functions/(?:executor|policy|subscriber)-", *made])
+        named = [path for path in PATH.findall(file.read_text()) if not re.search(other, path)]
+        assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_no_link_leads_to_what_a_team_may_take_out() -> None:
+    """`make rm-executor` takes a page out, too, and a link to it would fail the next build. The lists of all stay."""
+    gone = re.compile(r"(?:^|/)(?:actions/(?!index\.md)|functions/(?:executor|policy|subscriber)-|executor-.+/README)")
+    texts = [*TEXTS, *(ROOT / "functions").glob("*/README.md")]
+    linked = {(file.relative_to(ROOT), target) for file in texts for target in LINK.findall(file.read_text())}
+    assert [pair for pair in sorted(linked) if gone.search(pair[1]) and "examples/" not in pair[1]] == []
 
 
 def test_the_site_needs_no_outside_host() -> None:

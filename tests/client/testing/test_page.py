@@ -7,13 +7,13 @@ import attrs
 
 from delayer_client.testing import Answer, Attempt
 from tests.cfn import ROOT
-from tests.docs.extension.test_tutorial import BLOCK
+from tests.docs.blocks.fences import fences_in
 
 PAGE = (ROOT / "docs/use/testing.md").read_text()
 
 
 def test_its_examples_are_true() -> None:
-    blocks = [one["text"] for one in BLOCK.finditer(PAGE) if one["language"] == "python"]
+    blocks = [one.text for one in fences_in("use/testing.md", PAGE) if one.language == "python"]
     assert len(blocks) == 6
     names: dict[str, Any] = {}
     for block in blocks:  # one after the other; fixtures are of another file

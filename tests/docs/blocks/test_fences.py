@@ -45,7 +45,7 @@ Text.
 
 <!-- record: bugs -->
 
-````markdown
+````markdown title="a.md"
 ```sh
 inner
 ```
@@ -53,13 +53,13 @@ inner
 """
 
 
-def test_blocks_are_found_with_their_marks_and_tabs() -> None:
-    found = [(one.language, one.tab, one.marker, one.text) for one in fences_in("a.md", TEXT)]
+def test_blocks_are_found_with_their_files_marks_and_tabs() -> None:
+    found = [(one.language, one.title, one.tab, one.marker, one.text) for one in fences_in("a.md", TEXT)]
     assert found == [
-        ("sh", "", "aws", "make deploy\n"),
-        ("python", "Python", "", 'x = "```"\n'),
-        ("sh", "curl", "not run: it takes a year", "sleep\n"),
-        ("markdown", "", "", "```sh\ninner\n```\n"),
+        ("sh", "", "", "aws", "make deploy\n"),
+        ("python", "", "Python", "", 'x = "```"\n'),
+        ("sh", "", "curl", "not run: it takes a year", "sleep\n"),
+        ("markdown", "a.md", "", "", "```sh\ninner\n```\n"),
     ]
 
 

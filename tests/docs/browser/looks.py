@@ -1,13 +1,15 @@
 """What is wrong with a page, in the words of a test that failed."""
 
-from typing import Any
+from contextlib import suppress
 
-from playwright.sync_api import Frame, Page
+from playwright.sync_api import Page
+from playwright.sync_api import TimeoutError as TooLong
 
-from tests.browser.chromium import AXE, PHONE, RULES, Visit
+from tests.browser.accessibility import AXE, COLOURS, RULES, violations
+from tests.browser.chromium import PHONE, Visit
 
 THEMES = ("default", "slate")  # light and dark, as the theme names them
-COLOURS = ["color-contrast", "link-in-text-block"]
+PATIENCE = 20_000  # milliseconds, for all diagrams of a page
 STILL = "*, *::before, *::after { transition: none !important; animation: none !important }"
 
 
@@ -26,13 +28,6 @@ STICKS_OUT = """() => [...document.querySelectorAll('article *')].filter(one => 
     return true;
 }).map(one => one.outerHTML.slice(0, 100))"""
 PICTURES = "() => [...document.images].filter(one => one.complete && !one.naturalWidth).map(one => one.src)"
-# Of the pieces of code that have the same colour, one is measured: a page has a thousand of them.
-ALIKE = """() => {
-    const known = new Set();
-    for (const one of document.querySelectorAll('pre span[class]'))
-        if (known.has(one.className)) one.dataset.alike = ''; else known.add(one.className);
-}"""
-RUN = """settings => axe.run({exclude: [['[data-alike]']]}, settings).then(found => found.violations)"""
 CHOSEN = "document.body.getAttribute('data-md-color-scheme')"
 
 
@@ -61,7 +56,8 @@ def choose(page: Page, theme: str) -> None:
 def not_drawn(page: Page) -> list[str]:
     """Diagrams without a drawing, and pictures that are not there."""
     if page.locator(".mermaid").count():
-        page.wait_for_function(DRAWN, timeout=20_000)
+        with suppress(TooLong):  # below it is said which one
+            page.wait_for_function(DRAWN, timeout=PATIENCE)
     return [f"not drawn: {one}" for one in (*page.evaluate(NOT_DRAWN), *page.evaluate(PICTURES))]
 
 
@@ -73,18 +69,3 @@ def narrow(seen: Visit) -> list[str]:
     wide, out = seen.too_wide(), seen.page.evaluate(STICKS_OUT)
     seen.page.set_viewport_size(before)
     return [f"{wide} pixels wider than a phone"] * (wide > 0) + [f"sticks out on a phone: {one}" for one in out]
-
-
-def violations(page: Page | Frame, rules: list[str]) -> list[str]:
-    """Of WCAG 2.1 A and AA, also those of the theme and of Swagger UI: our style sheets mend them."""
-    kind = "rule" if rules == COLOURS else "tag"
-    settings = {"runOnly": {"type": kind, "values": rules}, "resultTypes": ["violations"], "preload": False}
-    page.evaluate(ALIKE)
-    found = page.evaluate(RUN, settings)
-    return [said(one, node) for one in found for node in one["nodes"]]
-
-
-def said(violation: dict[str, Any], node: dict[str, Any]) -> str:
-    """With the place, and what was measured."""
-    measured = [check["message"] for check in (*node["any"], *node["all"], *node["none"])][:1]
-    return f"{violation['id']}: {node['html'][:160]} ({'; '.join(measured)})"

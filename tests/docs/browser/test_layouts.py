@@ -3,8 +3,9 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.chromium import AXE, PHONE, RULES, Screen, Visit, visit
-from tests.docs.browser.looks import STILL, THEMES, choose, violations
+from tests.browser.accessibility import AXE, RULES, violations
+from tests.browser.chromium import PHONE, Screen, Visit, visit
+from tests.docs.browser.looks import STILL, THEMES, choose
 
 LAYOUTS = {
     "home": "/",

@@ -11,8 +11,9 @@ from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import MAX_AHEAD, MAX_BODY_BYTES
 from delayer.core.firing.retrying import MAX_AGE_SECONDS, MAX_ATTEMPTS
 from delayer.core.schedule.instants import DAY, SECOND, YEAR
+from docs.hooks import compared
 from tests.cfn import ROOT, written
-from tests.docs.compared.test_figures import COMPARED, DECIDE, HOOK, OTHERS
+from tests.docs.compared.test_figures import COMPARED, DECIDE, OTHERS
 from tests.docs.test_site import LINK, anchors
 
 DELAYER: dict[str, str] = COMPARED["delayer"]
@@ -54,7 +55,7 @@ def test_the_targets() -> None:
 
 def test_the_costs_are_those_of_their_page() -> None:
     """The hook reads them there; the other page says them in whole dollars."""
-    figures = HOOK.figures()
+    figures = compared.figures()
     bursts, trickle = (round(Decimal(figures[name])) for name in ("bursts", "trickle"))
     assert f"${figures['bursts']} to ${figures['trickle']}" in DELAYER["cost"]
     assert f"${bursts} to ${trickle} per million" in BESIDE
@@ -63,7 +64,7 @@ def test_the_costs_are_those_of_their_page() -> None:
 
 def test_nothing_is_left_to_be_filled_in() -> None:
     assert re.findall(r"\{\w+\}", json.dumps(COMPARED, default=str)) == []
-    assert f"within {HOOK.figures()['p99']} ms" in DELAYER["precision"]
+    assert f"within {compared.figures()['p99']} ms" in DELAYER["precision"]
 
 
 def test_the_page_beside_eventbridge_says_the_same_of_it() -> None:
@@ -85,7 +86,7 @@ def test_the_page_beside_eventbridge_says_the_same_of_it() -> None:
 
 @pytest.mark.parametrize("what", ["when", *COMPARED["properties"], "beside eventbridge"])
 def test_its_links_resolve(what: str) -> None:
-    for target in LINK.findall(HOOK.written(what)):
+    for target in LINK.findall(compared.written(what)):
         path, _, anchor = target.partition("#")
         if target.startswith("https://") or path == "../actions/index.md":
             continue

@@ -1,32 +1,21 @@
 """What is said of other schedulers has a source and a date, and what is calculated from it is right."""
 
-import importlib.util
 import re
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from botocore.loaders import Loader
 
+from docs.hooks import compared
 from tests.cfn import ROOT
 
 DECIDE = ROOT / "docs/decide"
 
 
-def loaded() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("hook_of_the_comparison", ROOT / "docs/hooks/compared.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-HOOK = loaded()
-COMPARED: dict[str, Any] = HOOK.read()
+COMPARED: dict[str, Any] = compared.read()
 OTHERS: dict[str, Any] = COMPARED["others"]
 PROPERTIES = list(COMPARED["properties"])
 
@@ -73,7 +62,7 @@ def test_a_source_has_an_address_and_the_day_on_which_it_was_read(name: str) -> 
 def test_the_page_has_a_table_of_each_property() -> None:
     page = (DECIDE / "compared.md").read_text()
     assert re.findall(r"^<!-- compared: (.+) -->$", page, re.MULTILINE) == ["when", *PROPERTIES, "missing"]
-    written = HOOK.on_page_markdown(page)
+    written = compared.on_page_markdown(page)
     assert "<!-- compared" not in written
     for other in OTHERS.values():
         assert written.count(f"| {other['name']} |") == 1 + len(PROPERTIES)
@@ -82,7 +71,7 @@ def test_the_page_has_a_table_of_each_property() -> None:
 
 
 def test_what_is_not_known_is_listed() -> None:
-    written = HOOK.written("missing").splitlines()
+    written = compared.written("missing").splitlines()
     missing = [(name, about) for name in OTHERS for about in PROPERTIES if "missing" in OTHERS[name][about]]
     assert len(written) == len(missing)
     assert written
@@ -91,15 +80,15 @@ def test_what_is_not_known_is_listed() -> None:
 
 
 def test_another_page_without_marks_stays_as_it_is() -> None:
-    assert HOOK.on_page_markdown("# A page\n\n<!-- compared -->") == "# A page\n\n<!-- compared -->"
+    assert compared.on_page_markdown("# A page\n\n<!-- compared -->") == "# A page\n\n<!-- compared -->"
 
 
 def test_a_figure_that_a_page_has_lost_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for page, _ in HOOK.FIGURES.values():
+    for page, _ in compared.FIGURES.values():
         (tmp_path / page).write_text("nothing")
-    monkeypatch.setattr(HOOK, "FOLDER", tmp_path)
+    monkeypatch.setattr(compared, "FOLDER", tmp_path)
     with pytest.raises(ValueError, match=r"cost\.md does not have bursts and trickle any more"):
-        HOOK.figures()
+        compared.figures()
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,12 @@ def test_an_executor() -> None:
     assert f"= {POLLERS * MONTH // WAIT:,} requests" in PAGE
 
 
-@pytest.mark.skipif(not set(functions()) >= SHIPPED, reason="an action that is shipped was taken out: it costs less")
+as_shipped = pytest.mark.skipif(
+    not set(functions()) >= SHIPPED, reason="an action that is shipped was taken out: it costs less"
+)
+
+
+@as_shipped
 def test_an_idle_stack() -> None:
     fires, watches = tables()
     of_path = sum(queues_of(name) for name in OWN if not name.startswith(("executor-", "subscriber-", "policy-")))
@@ -104,6 +109,7 @@ def tables() -> tuple[dict[str, tuple[str, Decimal]], dict[str, tuple[str, Decim
     return dict(found[:end]), dict(found[end:])
 
 
+@as_shipped
 def test_what_fires_with_few_actions() -> None:
     """Beside `remote`, which each stack has: with one at most six dollars a month, and 30 cents a further queue."""
     fires, watches = tables()

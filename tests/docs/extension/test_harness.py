@@ -8,7 +8,8 @@ import pytest
 
 from delayer.extension.harness import NotAccepted, handler_in, run
 from tests.cfn import ROOT
-from tests.docs.extension.test_tutorial import BLOCK, steps
+from tests.docs.blocks.fences import fences_in
+from tests.docs.extension.test_tutorial import steps
 
 PAGE = (ROOT / "docs/extend/harness.md").read_text()
 APPS = {
@@ -29,7 +30,7 @@ def in_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_its_examples_are_true() -> None:
-    blocks = [one["text"] for one in BLOCK.finditer(PAGE) if one["language"] == "python"]
+    blocks = [one.text for one in fences_in("extend/harness.md", PAGE) if one.language == "python"]
     assert sum("assert " in one for one in blocks) == len(blocks) == 4
     names: dict[str, Any] = {}
     for block in blocks:  # one after the other, as a reader tries them

@@ -20,18 +20,18 @@ from delayer.core.schedule.instants import parse_instant
 from delayer.extension.action import schema_of
 from delayer.extension.harness import handler_in
 from tests.cfn import ROOT, expanded
-from tests.docs.extension.test_tutorial import BLOCK
+from tests.docs.blocks.fences import fences_in
 
 EXAMPLE = ROOT / "examples/executor-in-its-own-stack"
 PAGE = (ROOT / "docs/extend/other-stacks.md").read_text()
 README = (EXAMPLE / "README.md").read_text()
-BLOCKS = [*BLOCK.finditer(PAGE)]
+BLOCKS = [*fences_in("extend/other-stacks.md", PAGE)]
 REGISTRAR = "lambda:InvokeFunction"
 
 
 @pytest.mark.parametrize("file", ["app.py", "template.yaml"])
 def test_the_page_shows_the_whole_file(file: str) -> None:
-    [shown] = [one["text"] for one in BLOCKS if one["title"] == f"examples/{EXAMPLE.name}/{file}"]
+    [shown] = [one.text for one in BLOCKS if one.title == f"examples/{EXAMPLE.name}/{file}"]
     assert shown == (EXAMPLE / file).read_text()
 
 
@@ -65,14 +65,14 @@ def test_the_patterns_are_examples_of_what_the_code_takes(number: int, is_allowe
 
 
 def test_the_request_is_accepted() -> None:
-    [request] = [one["text"] for one in BLOCKS if "delaySeconds" in one["text"]]
+    [request] = [one.text for one in BLOCKS if "delaySeconds" in one.text]
     target = handler_in(EXAMPLE).target
     admit(request.encode(), parse_instant("2026-11-21T09:00:00Z"), {target.kind: target.action_type})
 
 
 def test_it_is_listed_as_the_page_on_the_api_shows() -> None:
     page = (ROOT / "docs/use/api.md").read_text()
-    [shown] = [one["text"] for one in BLOCK.finditer(page) if one["text"].startswith('{"actions"')]
+    [shown] = [one.text for one in fences_in("", page) if one.text.startswith('{"actions"')]
     action_type = handler_in(EXAMPLE).target.action_type
     expected = {"type": action_type.type, "stack": "notes", "largestPayload": action_type.largest_payload}
     assert json.loads(shown) == {"actions": [{**expected, "schema": json.loads(action_type.schema)}]}
@@ -80,7 +80,7 @@ def test_it_is_listed_as_the_page_on_the_api_shows() -> None:
 
 @pytest.mark.parametrize("text", [PAGE, README], ids=["page", "README"])
 def test_only_cloudformation_speaks_for_a_stack(text: str) -> None:
-    [shown] = [one["text"] for one in BLOCK.finditer(text) if REGISTRAR in one["text"] and one["language"] == "json"]
+    [shown] = [one.text for one in fences_in("", text) if REGISTRAR in one.text and one.language == "json"]
     statement = json.loads(shown)
     assert statement["Action"] == REGISTRAR
     name = expanded()["Resources"]["DeployActionRegistrar"]["Properties"]["FunctionName"]["Fn::Sub"]
@@ -90,6 +90,6 @@ def test_only_cloudformation_speaks_for_a_stack(text: str) -> None:
 
 
 def test_what_is_left_out_is_the_registration() -> None:
-    [command] = [one["text"] for one in BLOCKS if "--retain-resources" in one["text"]]
+    [command] = [one.text for one in BLOCKS if "--retain-resources" in one.text]
     name = command.split("--retain-resources ")[1].strip()
     assert re.search(rf"^  {name}:.*\n    Type: Custom::DelayerAction$", PAGE, re.MULTILINE)

@@ -15,11 +15,8 @@ from attrs import frozen
 from local.errors import EmulatorError
 from local.stack.ports import free_ports, refuse_used
 from tests.cfn import ROOT
+from tests.docs.blocks.fences import Fence, fences_in
 
-BLOCK = re.compile(
-    r'^(?P<fence>`{3,})(?P<language>\w+)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^(?P=fence)$',
-    re.MULTILINE | re.DOTALL,
-)
 NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", ".engines", ".local", ".schemathesis", ".hypothesis", ".pytest_cache", "__pycache__", "site"
 )
@@ -37,26 +34,17 @@ AT_THE_END = "template.yaml, at the end of "
 THE_SAME_LINE = ", instead of the same line"  # the one that begins as this one does, up to the `=`
 
 
-@frozen
-class Step:
-    """A block of the page, with the file that it is written into, if it is a file."""
-
-    language: str
-    title: str
-    text: str
-
-
-def steps(page: str, sections: Mapping[str, tuple[str, str | None]] = TUTORIALS) -> list[Step]:
-    """In their order."""
+def steps(page: str, sections: Mapping[str, tuple[str, str | None]] = TUTORIALS) -> list[Fence]:
+    """The blocks of a page, in their order. The title of a block is the file that it is written into."""
     if page not in sections:
         return []
     begin, end = sections[page]
     section = (ROOT / "docs" / page).read_text().split(begin)[1]
     section = section.split(end)[0] if end else section
-    return [Step(found["language"], found["title"] or "", found["text"]) for found in BLOCK.finditer(section)]
+    return list(fences_in(page, section))
 
 
-def performed(page: str) -> list[Step]:
+def performed(page: str) -> list[Fence]:
     """What can be done, too, is done before all of it is checked."""
     whole = steps(page)
     at = [step.text for step in whole].index("make lint\n")
@@ -70,7 +58,7 @@ class Copy:
     root: Path
     port: int
 
-    def perform(self, step: Step, running: list[subprocess.Popen[bytes]]) -> None:
+    def perform(self, step: Fence, running: list[subprocess.Popen[bytes]]) -> None:
         """Writes the file, runs the commands, or waits for what the running stack shows."""
         if step.title:
             self._write(step)
@@ -85,7 +73,7 @@ class Copy:
         elif step.language == "text":
             self._wait_for(step.text.partition(") ")[2].strip(), running[-1])
 
-    def _write(self, step: Step) -> None:
+    def _write(self, step: Fence) -> None:
         """A whole file, or a part of one that is there."""
         if step.title.startswith(LINE_OF_THE_TABLE):
             self._insert(rf"^  {step.title.removeprefix(LINE_OF_THE_TABLE)}:\n(?:    .+\n)+", step.text)
@@ -179,12 +167,6 @@ def performances(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
     end_all()
 
 
-def test_blocks_are_found_with_their_files() -> None:
-    text = '```sh\nmake x\n```\n\n````markdown title="a.md"\n```json\n{}\n```\n````\n'
-    found = [(one["language"], one["title"], one["text"]) for one in BLOCK.finditer(text)]
-    assert found == [("sh", None, "make x\n"), ("markdown", "a.md", "```json\n{}\n```\n")]
-
-
 @pytest.mark.parametrize("page", TUTORIALS)
 def test_a_tutorial_shows_all_that_it_needs(page: str) -> None:
     """It makes something new, tests it, checks it, runs it, and says what is to be seen."""
@@ -204,7 +186,7 @@ STEPS = [
 
 @pytest.mark.parametrize(("page", "number", "step"), STEPS)
 def test_a_step_does_what_the_page_says(
-    performances: Callable[[str], Performance], page: str, number: int, step: Step
+    performances: Callable[[str], Performance], page: str, number: int, step: Fence
 ) -> None:
     """One after the other; each needs those before it."""
     performances(page).copy.perform(step, performances(page).running)

@@ -1,27 +1,14 @@
 """From a decision to the code and the tests, and back; and the decisions by their dates."""
 
-import importlib.util
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from docs.hooks import adr, citations
 from tests.cfn import ROOT
 from tests.docs.test_adr import FILES, STUBS, WHOLE, front_matter, title
 
 HERE: dict[str, Any] = {"repo_url": None, "extra": {"ref": "main"}, "docs_dir": str(ROOT / "docs")}
-
-
-def loaded(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"hook_{name}", ROOT / f"docs/hooks/{name}.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-CITATIONS, RECORDS = loaded("citations"), loaded("adr")
 
 
 @pytest.mark.parametrize(
@@ -35,24 +22,24 @@ CITATIONS, RECORDS = loaded("citations"), loaded("adr")
     ],
 )
 def test_what_a_file_cites(text: str, expected: set[int]) -> None:
-    assert CITATIONS.cited(text) == expected
+    assert citations.cited(text) == expected
 
 
 @pytest.mark.parametrize("file", WHOLE, ids=lambda file: file.stem)
 def test_each_record_leads_to_its_tests_and_to_what_cites_it(file: Any) -> None:
     number = int(file.name[:4])
-    section = CITATIONS.section(number, HERE)
+    section = citations.section(number, HERE)
     confirmation = file.read_text().split("### Confirmation")[1].split("\n## ")[0]
-    for path in CITATIONS.CONFIRMED.findall(confirmation):
+    for path in citations.CONFIRMED.findall(confirmation):
         assert f"- `{path}`\n" in section
-    for path in (path for path, numbers in CITATIONS.citing().items() if number in numbers):
+    for path in (path for path, numbers in citations.citing().items() if number in numbers):
         assert f"- `{path}`\n" in section
 
 
 def test_the_way_back_names_the_same_pairs() -> None:
-    page = CITATIONS.page_of_the_code(HERE)
+    page = citations.page_of_the_code(HERE)
     for file in WHOLE:
-        paths = {line[3:-1] for line in CITATIONS.section(int(file.name[:4]), HERE).splitlines() if line[:3] == "- `"}
+        paths = {line[3:-1] for line in citations.section(int(file.name[:4]), HERE).splitlines() if line[:3] == "- `"}
         assert paths
         for path in paths:
             [row] = [line for line in page.splitlines() if line.startswith(f"| `{path}` |")]
@@ -60,12 +47,12 @@ def test_the_way_back_names_the_same_pairs() -> None:
 
 
 def test_the_folders_of_the_code_are_searched() -> None:
-    tops = {path.split("/")[0] for path in CITATIONS.citing()}
+    tops = {path.split("/")[0] for path in citations.citing()}
     assert {"shared", "functions", "bench", "client", "operate", "tests", "template.yaml"} <= tops
 
 
 def test_the_timeline_has_each_record_once_and_below_its_date() -> None:
-    page = RECORDS.timeline(ROOT / "adr")
+    page = adr.timeline(ROOT / "adr")
     dates = {part.split("\n")[0]: part for part in page.split("\n## ")[1:]}
     assert list(dates) == sorted(dates, reverse=True)
     for file in FILES:

@@ -34,6 +34,7 @@ TIMES = {
 }
 FUNCTION = re.compile(r"\b(executor|subscriber|policy|stream|timing|relaxed)-[a-z0-9*-]+")
 CONDITIONS = {
+    "": "",
     "HasEvents": "- Only if [`Lifecycle`](docs:reference/parameters.md#lifecycle) is `journal` or `events`.",
     "HasJournal": "- Only if [`Lifecycle`](docs:reference/parameters.md#lifecycle) is `journal`.",
     "HasCanary": "- Only if [`Canary`](docs:reference/parameters.md#canary) is `on`.",
@@ -76,7 +77,7 @@ def alarms() -> str:
 def section(entry: str, place: str) -> str:
     """One entry."""
     names = entries()[entry]
-    condition = CONDITIONS.get(cfn.expanded()["Resources"][names[0]].get("Condition", ""), "")
+    condition = CONDITIONS[cfn.expanded()["Resources"][names[0]].get("Condition", "")]
     rings = common([when(cfn.resources(KIND)[name]) for name in names])
     without = silence(cfn.resources(KIND)[names[0]])
     facts = "\n".join([f"- **Rings** {rings}", f"- **Without data**: {without}", condition]).strip()

@@ -1,7 +1,5 @@
 """The page on scale, its picture and its answer are made of one file, and the model says what stands in it."""
 
-import importlib.util
-from functools import cache
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,22 +11,12 @@ from bench.scale.model import Load, simulate
 from bench.scale.page import rows, texts
 from bench.scale.page.rows import Row
 from bench.scale.stack import Mapping
+from docs.pictures import scaling
 from local.project import PROJECT
 
 PAGE = (PROJECT / "docs/how-it-works/scale.md").read_text(encoding="utf-8")
 SCALES = rows.read()
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-@cache
-def picture() -> Any:
-    """The module that draws it, which lies beside the pages."""
-    spec = importlib.util.spec_from_file_location("scaling", PROJECT / "docs/pictures/scaling.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def row(scale: str, load: Load) -> Row:
@@ -95,7 +83,8 @@ def test_what_a_minute_may_have_before_its_shards_bind() -> None:
 
 
 def test_the_picture_has_a_dot_for_each_load_of_a_minute() -> None:
-    drawn = ElementTree.fromstring(picture().draw())
+    assert "\n<!-- picture: scaling -->\n" in PAGE
+    drawn = ElementTree.fromstring(scaling.draw())
     dots = [one for one in drawn.iter() if one.tag.removeprefix(SVG) == "circle"]
     assert len(dots) == sum(one.within == 60 for scale in SCALES.values() for one in scale)
     lines = [one for one in drawn.iter() if one.tag.removeprefix(SVG) == "polyline"]
@@ -103,7 +92,7 @@ def test_the_picture_has_a_dot_for_each_load_of_a_minute() -> None:
 
 
 def test_the_picture_says_what_it_shows_and_can_be_read_on_a_phone() -> None:
-    drawn = ElementTree.fromstring(picture().draw())
+    drawn = ElementTree.fromstring(scaling.draw())
     title = next(one for one in drawn.iter() if one.tag.removeprefix(SVG) == "title")
     assert drawn.get("aria-labelledby") == title.get("id")
     assert "ten million" in (title.text or "")
@@ -114,10 +103,10 @@ def test_the_picture_says_what_it_shows_and_can_be_read_on_a_phone() -> None:
 def test_the_picture_names_what_binds() -> None:
     """In the words of the file, each in its place: the first loads begin with functions that start."""
     for scale in stack.SCALES:
-        within = picture().in_one_minute([{**vars_of(one)} for one in SCALES[scale]])
-        stretches = list(picture().stretches(within))
+        within = scaling.in_one_minute([{**vars_of(one)} for one in SCALES[scale]])
+        stretches = list(scaling.stretches(within))
         assert stretches[0][2] == "start"
-        assert {cause for _, _, cause in stretches} <= set(picture().WORDS)
+        assert {cause for _, _, cause in stretches} <= set(scaling.WORDS)
 
 
 def vars_of(one: Row) -> dict[str, Any]:
