@@ -27,7 +27,7 @@ def answer(about: str) -> str:
 
 def test_how_long_a_row_of_the_ledger_stays() -> None:
     days = f"{ROW_LIFETIME // DAY} days"
-    assert f"stays for {days} after the end" in answer("Where does my data lie")
+    assert f"stays for {days} after the schedule was due" in answer("Where does my data lie")
     assert f"| how long an end is shown | {days} by the ledger" in page("decide/guarantees.md")
     assert f"without payload | {days} after it was due" in page("decide/data.md")
     assert f"| ledger row | {days} after its last change" in page("operate/upgrade.md")
@@ -49,7 +49,8 @@ def test_how_long_the_journal_and_the_backups_stay() -> None:
 
 def test_when_a_new_key_signs_and_how_long_the_old_one_does() -> None:
     said = answer("rotate each key")
-    assert f"published {NUMBERS[keys.CURRENT_AFTER // MINUTE]} minutes before it is used" in said
+    assert f"makes ids {NUMBERS[WRITES_AFTER // MINUTE]} minutes after its command" in said
+    assert f"is shown to owners after {NUMBERS[keys.CURRENT_AFTER // MINUTE]}, " in said
     assert f"signs beside it for {NUMBERS[keys.OVERLAP // DAY]} days" in said
     text = page("operate/keys.md")
     assert f"{NUMBERS[keys.CURRENT_AFTER // MINUTE].capitalize()} minutes later, at `currentFrom`" in text
