@@ -111,7 +111,8 @@ endpoints: $(INSTALLED) ## write the layer's list of AWS's endpoints anew, from 
 	@PYTHONPATH=shared $(BIN)/python shared/endpoints.py
 
 new-executor new-subscriber new-policy rm-executor rm-subscriber rm-policy: $(INSTALLED)
-	@$(BIN)/python -m local.scaffold $@ --name="$(NAME)" --longest-stack-name $(LONGEST_STACK_NAME) $(if $(FORCE),--force)
+	@$(BIN)/python -m local.scaffold $@ --name="$(NAME)" --longest-stack-name $(LONGEST_STACK_NAME) $(if $(FORCE),--force) && \
+		$(BIN)/python client/generate/models.py
 new-executor: ## add an action: a folder, a test, a name in the template (NAME=slack-post)
 rm-executor: ## take an action out again (NAME=slack-post; FORCE=1 also deletes what git cannot bring back)
 new-subscriber: ## add a reader of lifecycle events (NAME=big-spenders)

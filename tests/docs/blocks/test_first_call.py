@@ -2,16 +2,21 @@
 
 import json
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from typer.testing import CliRunner
 
 import delayer_client
 from delayer_client import Aws
+from delayer_client.cli.app import app
+from delayer_client.cli.session import Surroundings
 from delayer_client.testing import FakeDelayer
 from delayer_client.transport.credentials import by_what_is_there
 from local.emulator.access.claims import Received, claim_of
@@ -76,6 +81,39 @@ def test_the_first_policy_allows_all_and_the_last_one_reads_all_but_the_secret()
     left = reached(allow["Resource"]) - reached(deny["Resource"])
     assert left == {route for route in every if route.startswith("GET/")} - {"GET/signing-secret"}
     assert deny["Effect"] == "Deny"
+
+
+class Recorded(httpx.BaseTransport):
+    """Keeps what is called, as a policy names it."""
+
+    def __init__(self, inner: httpx.BaseTransport) -> None:
+        self.inner = inner
+        self.calls: set[str] = set()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        path = re.sub(r"^/schedules/[^/]+$", "/schedules/x", request.url.path)
+        self.calls.add(f"{request.method}{path}")
+        return self.inner.handle_request(request)
+
+
+def test_the_second_policy_is_enough_for_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asks which actions there are, schedules, and with `--wait` looks the schedule up."""
+    monkeypatch.setenv("DELAYER_URL", "http://delayer.fake")
+    fake = FakeDelayer()
+    recorded = Recorded(fake.transport)
+    surroundings = Surroundings(
+        transport=recorded,
+        now=lambda: fake.now,
+        sleep=lambda seconds: fake.advance(timedelta(seconds=seconds)),
+        is_terminal=lambda: False,
+    )
+    command, *arguments = shlex.split(first_call("Command line", "sh").text.replace("\\\n", ""), comments=True)
+    assert command == ".venv/bin/delayer"
+    done = CliRunner().invoke(app, arguments, obj=surroundings, prog_name="delayer")
+    assert done.exit_code == 0, done.output
+    _, [service], _ = [policy["Statement"] for policy in POLICIES]
+    assert recorded.calls == {"GET/actions", "POST/schedules", "GET/schedules/x"}
+    assert recorded.calls <= set().union(*map(reached, service["Resource"]))
 
 
 def test_the_address_has_no_stage_so_the_stage_is_the_default_one() -> None:

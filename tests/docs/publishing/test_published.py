@@ -30,6 +30,9 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("published"), SITE_URL=SITE, REPO_URL=REPOSITORY, REPO_REF=COMMIT)
 
 
+# Sources that pages quote.
+
+
 def texts(site: Path) -> dict[str, str]:
     """The pages, but for those that a plugin brings."""
     files = [path for path in site.rglob("*.html") if path.name in ("index.html", "404.html")]

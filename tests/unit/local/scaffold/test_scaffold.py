@@ -262,6 +262,16 @@ def test_a_command_without_a_name_asks_for_one(
 # ------------------------------------------------------------ the list
 
 
+@pytest.mark.parametrize("target", ["new-executor", "rm-executor", "new-policy", "rm-policy"])
+def test_the_classes_of_the_client_follow(target: str) -> None:
+    """`make` writes them after the contract. Else `make lint` would be red, and say that it was forgotten."""
+    make = shutil.which("make")
+    assert make
+    command = [make, "--dry-run", "--no-print-directory", target, "NAME=slack-post"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert shown.index("local.scaffold") < shown.index("client/generate/models.py")
+
+
 def test_the_list_is_found_and_written_again_as_it_was() -> None:
     text = TEMPLATE.read_text()
     for kind in (EXECUTOR, SUBSCRIBER):
