@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import delayer_client
 from delayer_client import Aws
+from delayer_client.calls.call import Call
 from delayer_client.cli.app import app
 from delayer_client.cli.session import Surroundings
 from delayer_client.testing import FakeDelayer
@@ -181,9 +182,8 @@ def assert_signed(request: ReceivedRequest, token: str = "first-token") -> None:
 def assert_accepted(body: bytes) -> None:
     """Delayer itself takes it, and sends the payload to the queue."""
     with FakeDelayer() as fake:
-        client = fake.client()
-        made = client._sender.http.post("/schedules", content=body)
-        assert made.status_code == 201, made.text
+        call = Call(method="POST", path="/schedules", body=json.loads(body), read=lambda answer: answer.status)
+        assert fake.client().send(call) == 201
         fake.advance(timedelta(seconds=11))
         assert [attempt.payload for attempt in fake.handed_over] == [{"order": 17}]
 
