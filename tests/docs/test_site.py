@@ -124,7 +124,7 @@ class TestText:
             if aimed.is_relative_to(DOCS) and aimed.relative_to(DOCS).as_posix() in GENERATED:
                 continue
             assert aimed.exists(), target
-            if anchor:
+            if anchor and aimed.suffix == ".md":  # a picture has that of a theme
                 assert anchor in anchors(aimed), target
 
     def test_json_examples_are_json(self, file: Path) -> None:

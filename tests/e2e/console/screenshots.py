@@ -1,4 +1,4 @@
-"""Takes the pictures of docs/use/console.md anew: `make screenshots`."""
+"""Takes the pictures of docs/use/console.md anew, in light and dark: `make screenshots`."""
 
 import random
 import time
@@ -21,12 +21,14 @@ def main() -> None:
     with Receiver() as receiver, EmulatedStack(port=21100) as stack, Delayer(stack.api_url) as delayer:
         retried = fill(delayer, HttpRequest(url=f"{receiver.url}/hook", keep_answer=True), stack.api_url)
         time.sleep(35)
-        with chromium() as browser, visit(browser, stack.api_url, Screen(width=1120)) as seen:
-            for name, path, height in (("now", "", 1290), ("schedule", f"/schedules/{retried}", 900)):
-                page = seen.open(path)
-                page.set_viewport_size({"width": 1120, "height": height})
-                page.wait_for_timeout(500)
-                taken(ASSETS / f"console-{name}.png", page.screenshot())
+        for scheme, suffix in (("light", ""), ("dark", "-dark")):
+            screen = Screen(scheme=scheme, width=1120)
+            with chromium() as browser, visit(browser, stack.api_url, screen) as seen:
+                for name, path, height in (("now", "", 1290), ("schedule", f"/schedules/{retried}", 900)):
+                    page = seen.open(path)
+                    page.set_viewport_size({"width": 1120, "height": height})
+                    page.wait_for_timeout(500)
+                    taken(ASSETS / f"console-{name}{suffix}.png", page.screenshot())
 
 
 def fill(delayer: Delayer, hook: HttpRequest, base: str) -> str:
