@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from bench.command.options import positive
 from bench.scale import report
 from bench.timeline import figures
 from bench.timeline.measure import measure
@@ -28,6 +29,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def count(text: str) -> int:
+    """A whole number; otherwise the error that argparse expects."""
+    return 0 if text == "0" else positive(text)
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser, with the text that `--help` shows."""
     parser = argparse.ArgumentParser(
@@ -36,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
         "when each step was done, by the logs of the functions, the ledger, the target and the history. 40 schedules "
         "take about three minutes.",
     )
-    parser.add_argument("--schedules", type=int, default=40, metavar="N", help="default: 40; 0 reads the stored file")
+    parser.add_argument("--schedules", type=count, default=40, metavar="N", help="default: 40; 0 reads the stored file")
     parser.add_argument(
         "--write",
         action="store_true",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench.timeline import figures
+from bench.timeline.__main__ import main
 from bench.timeline.figures import AFTER_POST, AROUND_DUE, Firing, Instant, Measured, summary
 from bench.timeline.measure import Seen, firing, logged_at
 from docs.pictures import timeline
@@ -99,3 +100,11 @@ def test_the_lateness_beside_it_is_that_of_the_benchmarks() -> None:
     benchmarks = (PROJECT / "docs/decide/benchmarks.md").read_text(encoding="utf-8")
     [p50] = re.findall(r"^\| 50/s, POSTed ahead \| [\d,]+ \| (\d+) \|", benchmarks, re.MULTILINE)
     assert f"the median lateness was {p50} ms" in PAGE
+
+
+@pytest.mark.parametrize("given", ["-1", "1.5", "many", ""])
+def test_a_number_that_is_none_is_refused_before_a_stack_starts(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([f"--schedules={given}"])
+    assert ended.value.code == 2
+    assert "is not a whole number above zero" in capsys.readouterr().err
