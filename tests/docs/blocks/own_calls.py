@@ -10,13 +10,11 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
+from docs.hooks.reference.surfaces import makefile
 from tests.cfn import ROOT
 
-MAKEFILE: Final = (ROOT / "Makefile").read_text()
-TARGETS: Final = set(re.findall(r"^([a-z-]+)(?: [a-z -]+)?:", MAKEFILE, re.MULTILINE)) | set(
-    re.findall(r"[a-z-]+", " ".join(re.findall(r"^\.PHONY:((?:.*\\\n)*.*)", MAKEFILE, re.MULTILINE)))
-)
-VARIABLES: Final = set(re.findall(r"^([A-Z_]+) \?=", MAKEFILE, re.MULTILINE)) | {"PYTHON"}
+RECIPES: Final = makefile.recipes()
+VARIABLES: Final = {*makefile.defaults(), "PYTHON"}
 # SAM is not installed where the tests run: its options that we use, as its own documentation has them.
 SAM: Final = {
     "build": {"--language-extensions", "--parameter-overrides"},
@@ -33,7 +31,7 @@ def wrong_in_make(call: list[str]) -> Iterator[str]:
     for word in call[1:]:
         name, given, value = word.partition("=")
         if not given:
-            yield from () if name in TARGETS else (f"make {name}: no such target",)
+            yield from () if name in RECIPES else (f"make {name}: no such target",)
         elif name not in VARIABLES:
             yield f"make {call[1]}: {name}: no such variable"
         elif name == "ARGS":
@@ -53,8 +51,7 @@ def wrong_options(target: str, arguments: str) -> Iterator[str]:
 @cache
 def help_of(target: str, command: tuple[str, ...]) -> str:
     """What the Python program says that the target runs."""
-    recipe = re.search(rf"^{target}:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
-    program = recipe and re.search(r"-m ([\w.]+)", recipe[1])
+    program = re.search(r"-m ([\w.]+)", RECIPES[target])
     assert program, f"make {target} takes no ARGS"
     path = os.pathsep.join(str(ROOT / one) for one in ("shared", "client", "."))
     asked = [sys.executable, "-m", program[1], *command, "--help"]

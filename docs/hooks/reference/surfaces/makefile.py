@@ -38,12 +38,17 @@ def recipes() -> dict[str, str]:
     return found
 
 
+@cache
+def defaults() -> dict[str, str]:
+    """The variables that a caller may give, each with its default."""
+    return dict(VARIABLE.findall(makefile()))
+
+
 def variables(target: str) -> list[str]:
     """Those that its recipe reads and a caller may give; of a recipe for several targets, those in the comment."""
     own = recipes().get(target, "")
     recipe = own.replace("$(OVERRIDES)", "$(PARAMETERS)")
-    given = [name for name, _ in VARIABLE.findall(makefile())]
-    read = [name for name in given if f"$({name})" in recipe or f"$(if $({name})" in recipe]
+    read = [name for name in defaults() if f"$({name})" in recipe or f"$(if $({name})" in recipe]
     is_shared = list(recipes().values()).count(own) > 1
     return [name for name in read if f"{name}=" in described()[target]] if is_shared else read
 
@@ -56,8 +61,8 @@ def targets() -> str:
 def section(name: str, text: str) -> str:
     """What it does, its variables, and what the comment gives as an example."""
     begins, _, example = text.partition(" (")
-    defaults = dict(VARIABLE.findall(makefile()))
-    taken = [f"`{one}` (`{defaults[one]}` by default)" if defaults[one] else f"`{one}`" for one in variables(name)]
+    given = defaults()
+    taken = [f"`{one}` (`{given[one]}` by default)" if given[one] else f"`{one}`" for one in variables(name)]
     lines = [
         f"### `make {name}` {{ #{name} }}\n",
         f"{sentence(begins)}\n",
