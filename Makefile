@@ -11,6 +11,7 @@ STACK ?= delayer
 FROM ?=
 TO ?=
 SEEDS ?=
+FEATURE ?=
 SEED ?=
 ARGS ?=
 KEEP ?=
@@ -32,7 +33,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local client screenshots test test-fast lint format docs docs-check docs-serve readability bench profile scale endpoints simulate model record contract new-executor \
+.PHONY: help local client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability bench profile scale endpoints simulate model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -44,12 +45,27 @@ local: $(INSTALLED) ## run the whole stack here (PORT=8080 KEEP=1 DELAYER_PERIOD
 	@$(BIN)/python -m local --port $(PORT) $(if $(KEEP),--keep $(KEEP)) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
 		$(foreach parameter,$(PARAMETERS),--parameter '$(subst ','\'',$(parameter))') $(ARGS)
 
-test: lint $(ENGINES) ## every check and every test
-	@$(BIN)/pytest --numprocesses 2 --dist loadscope --ignore tests/e2e $(ARGS)
-	@if ls tests/e2e/test_*.py >/dev/null 2>&1; then $(BIN)/pytest tests/e2e $(ARGS); fi
+# Lint runs beside the tests, at a lower priority, and what it says comes after them.
+define test_beside_lint
+	@said=$$(mktemp); trap 'rm -f $$said' EXIT; \
+	nice -n 5 $(MAKE) --no-print-directory --silent lint >$$said 2>&1 & lint=$$!; \
+	$(BIN)/pytest --numprocesses 2 $(1) $(ARGS); tested=$$?; \
+	wait $$lint; linted=$$?; cat $$said; \
+	if [ $$linted = 0 ]; then echo "make lint: nothing to say."; else echo "make lint has failed; see above." >&2; fi; \
+	[ $$tested = 0 ] && [ $$linted = 0 ]
+endef
 
-test-fast: $(INSTALLED) $(ENGINES) ## the tests without the stack
-	@$(BIN)/pytest --numprocesses 2 --dist loadscope --ignore tests/e2e $(ARGS)
+test: $(INSTALLED) $(ENGINES) ## each promise, end to end, and all that is quick: ten minutes on two cores
+	$(call test_beside_lint,-m "not thorough")
+
+test-all: $(INSTALLED) $(ENGINES) ## every check and every test, as .ci/run does it: 25 minutes on two cores
+	$(call test_beside_lint,)
+
+test-fast: $(INSTALLED) ## the tests without the stack; those of one feature in less than a minute (FEATURE=series)
+	@files=$$($(BIN)/python -m tests.features $(FEATURE)) && $(BIN)/pytest --numprocesses 2 -m "not thorough" $$files $(ARGS)
+
+defects: $(INSTALLED) ## make deliberate defects in a copy of the tree, and look which test finds each (ARGS=--help)
+	@$(BIN)/python -m tests.defects $(ARGS)
 
 lint: $(INSTALLED) ## ruff, mypy, cfn-lint, and whether `make contract` was forgotten
 	@$(BIN)/ruff check --quiet $(CODE)

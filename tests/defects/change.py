@@ -1,4 +1,4 @@
-"""One deliberate change of the code, as data: it names the function and the text, so that it outlives a move of files."""
+"""One deliberate change of the code, as data: it names function and text, so that it outlives a move of files."""
 
 import ast
 from collections.abc import Iterator
