@@ -62,7 +62,7 @@ test-all: $(INSTALLED) $(ENGINES) ## every check and every test, as .ci/run does
 	$(call test_beside_lint,)
 
 test-fast: $(INSTALLED) ## the tests without the stack; those of one feature in less than a minute (FEATURE=series)
-	@files=$$($(BIN)/python -m tests.features $(FEATURE)) && $(BIN)/pytest --numprocesses 2 -m "not thorough" $$files $(ARGS)
+	@files=$$($(BIN)/python -m tests.running.features $(FEATURE)) && $(BIN)/pytest --numprocesses 2 -m "not thorough" $$files $(ARGS)
 
 defects: $(INSTALLED) ## make deliberate defects in a copy of the tree, and look which test finds each (ARGS=--help)
 	@$(BIN)/python -m tests.defects $(ARGS)

@@ -1,6 +1,13 @@
-"""The same examples on every run and every machine: a red test can be repeated, a green one stays green."""
+"""The same examples on every run and every machine: a red test can be repeated, a green one stays green.
+
+Each run ends with its slowest tests.
+"""
 
 from hypothesis import HealthCheck, settings
+
+from tests.running.slow import pytest_runtest_setup, pytest_terminal_summary
+
+__all__ = ["pytest_runtest_setup", "pytest_terminal_summary"]
 
 settings.register_profile(
     "delayer",
