@@ -11,7 +11,6 @@ from playwright.sync_api import Browser, expect
 
 from delayer_client import HttpRequest, Repeat
 from tests.client.console.world import served
-from tests.e2e.client import Client
 from tests.e2e.console.browser import visit
 from tests.e2e.console.conftest import World
 
@@ -19,7 +18,7 @@ EVIL = "\"'></pre></script><script>alert(1)</script><img src=x onerror=alert(1)>
 RAN = "window.ran"
 
 
-def test_scripts_in_every_field_do_nothing(browser: Browser, client: Client, world: World) -> None:
+def test_scripts_in_every_field_do_nothing(browser: Browser, world: World) -> None:
     action = HttpRequest(
         url=f"{world.base}/nowhere?q=%3Cscript%3Ealert(1)%3C/script%3E'onload=alert(1)",
         headers={"X-Note": EVIL},
