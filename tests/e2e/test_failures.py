@@ -6,6 +6,8 @@ import subprocess
 import sys
 from functools import partial
 
+import pytest
+
 from delayer.core.schedule.instants import SECOND
 from delayer_client import Backoff, HttpRequest, Retry
 from tests.cfn import ROOT
@@ -42,6 +44,7 @@ def test_a_target_that_is_down_at_first(client: Client) -> None:
     client.ledger_state(posted.id, "executed")
 
 
+@pytest.mark.thorough
 def test_a_policy_of_its_own_and_when_the_next_attempt_is(client: Client) -> None:
     """First the delay that the target asks for, then one of its own, which is made to last longer than its message.
 

@@ -79,6 +79,7 @@ def elsewhere(world: World) -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.thorough
 def test_a_link_from_elsewhere_opens_with_the_session_that_is_there(
     browser: Browser, world: World, elsewhere: str
 ) -> None:
@@ -91,6 +92,7 @@ def test_a_link_from_elsewhere_opens_with_the_session_that_is_there(
         assert page.context.cookies() == before
 
 
+@pytest.mark.thorough
 def test_the_address_of_delayer_console_opens_from_another_page_too(
     browser: Browser, world: World, elsewhere: str
 ) -> None:
@@ -108,6 +110,7 @@ def test_the_address_of_delayer_console_opens_from_another_page_too(
             expect(another.page.locator("body")).to_contain_text("has been used")
 
 
+@pytest.mark.thorough
 def test_it_is_not_shown_in_a_frame(browser: Browser, world: World, elsewhere: str) -> None:
     with visit(browser, world.base) as seen:
         seen.page.goto(elsewhere)
@@ -126,6 +129,7 @@ def test_a_form_of_another_page_changes_nothing(browser: Browser, world: World, 
         expect(seen.page.locator("#owner")).to_have_value("")
 
 
+@pytest.mark.thorough
 def test_a_script_of_the_page_cannot_reach_another_host(browser: Browser, world: World, elsewhere: str) -> None:
     with visit(browser, world.base) as seen:
         page = seen.open()

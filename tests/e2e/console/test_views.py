@@ -45,6 +45,7 @@ def test_a_view_works_for_everybody(browser: Browser, world: World, screen: Scre
     assert wrong == {}
 
 
+@pytest.mark.thorough
 def test_without_script_it_is_the_same_page_in_utc(browser: Browser, world: World) -> None:
     with visit(browser, world.base, java_script_enabled=False) as seen:
         page = seen.open(f"/schedules/{world.far}")
@@ -55,6 +56,7 @@ def test_without_script_it_is_the_same_page_in_utc(browser: Browser, world: Worl
         expect(page.get_by_role("heading", level=1)).to_have_text("Schedules")
 
 
+@pytest.mark.thorough
 def test_times_are_those_of_the_browser(browser: Browser, world: World) -> None:
     with visit(browser, world.base) as seen:
         page = seen.open()
@@ -74,6 +76,7 @@ def test_it_is_used_by_keyboard(browser: Browser, world: World) -> None:
         expect(page.get_by_role("heading", level=1)).to_contain_text(world.name("far"))
 
 
+@pytest.mark.thorough
 def test_now_is_renewed_by_itself_and_can_be_paused(browser: Browser, world: World) -> None:
     with visit(browser, world.base) as seen:
         page = seen.open()
@@ -85,6 +88,7 @@ def test_now_is_renewed_by_itself_and_can_be_paused(browser: Browser, world: Wor
         assert seen.complaints == []
 
 
+@pytest.mark.thorough
 def test_a_renewal_keeps_the_focus_and_what_was_scrolled(browser: Browser, world: World) -> None:
     with visit(browser, world.base, Screen(width=390)) as seen:
         page = seen.open()
@@ -101,6 +105,7 @@ def test_a_renewal_keeps_the_focus_and_what_was_scrolled(browser: Browser, world
         assert seen.complaints == []
 
 
+@pytest.mark.thorough
 def test_on_a_phone_a_path_begins_where_the_schedule_is(browser: Browser, world: World) -> None:
     with visit(browser, world.base, Screen(width=390)) as seen:
         page = seen.open(f"/schedules/{world.fired}")
@@ -134,6 +139,7 @@ def test_a_schedule_is_moved_and_cancelled_by_its_buttons(browser: Browser, worl
     assert world.delayer.get_named(world.name("moved")).state == "cancelled"
 
 
+@pytest.mark.thorough
 def test_what_has_failed_is_redriven_by_its_button(browser: Browser, world: World) -> None:
     one = world.delayer.schedule(world.hook.__class__(url=f"{world.base}/nowhere"), delay=1)
     world.delayer.wait(one.id, timeout=60)
@@ -148,6 +154,7 @@ def test_what_has_failed_is_redriven_by_its_button(browser: Browser, world: Worl
         assert seen.complaints == []
 
 
+@pytest.mark.thorough
 def test_dead_letters_are_counted_before_they_are_discarded(browser: Browser, world: World) -> None:
     one = world.delayer.schedule(world.hook.__class__(url=f"{world.base}/nothing-there"), delay=1)
     world.delayer.wait(one.id, timeout=60)

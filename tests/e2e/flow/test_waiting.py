@@ -70,6 +70,7 @@ def dead() -> str:
         return receiver.url
 
 
+@pytest.mark.thorough
 def test_a_dead_target_is_left_alone_until_it_is_back(client: Client, dead: str) -> None:
     host = dead.removeprefix("http://")
     retry = Retry(max_attempts=3, backoff=Backoff(first=5, factor=1, max=5))

@@ -4,10 +4,8 @@ It has a receiver of its own, for what a parameter of the stack names and for wh
 test that moves the clock of its process would falsify the instants of arrival there.
 """
 
-import fcntl
 import http.client
 import json
-import os
 import shutil
 import signal
 import sys
@@ -23,7 +21,7 @@ from attrs import asdict
 
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
-from tests.e2e.stacks.attaching import FAILED, LIFE, REFUSING, announced, arrivals_of, written
+from tests.e2e.stacks.attaching import FAILED, REFUSING, announced, arrivals_of, outlive_nobody, written
 from tests.e2e.stacks.kinds import EARLY, FAILURES, KINDS, MAIN, early
 from tests.e2e.stacks.minute_task import switch_minute_task
 
@@ -50,7 +48,7 @@ def main(folder: Path, name: str) -> None:
     """Starts the stack and says where it is; ends with the run."""
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the run, and this with it
-    threading.Thread(target=outlive_nobody, args=(folder / LIFE,), daemon=True).start()
+    threading.Thread(target=outlive_nobody, args=(folder,), daemon=True).start()
     try:
         hold(folder, name)
     except Exception:  # noqa: BLE001 - whatever it is, the tests say it
@@ -86,13 +84,6 @@ def posted(port: int, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
     if answer.status != 201:
         raise RuntimeError(f"{path} answered {answer.status}: {made}")
     return made
-
-
-def outlive_nobody(life: Path) -> None:
-    """Ends this process when every process of the run has let go of the file, or has died: the system sees to it."""
-    with life.open() as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def end(_number: int, _frame: FrameType | None) -> None:

@@ -8,6 +8,7 @@ them, also if they were killed.
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,13 @@ LIFE: Final = "life"
 REFUSING: Final = "refusing"
 FAILED: Final = ".failed"  # what a stack could not start for
 START_SECONDS: Final = 240  # on a machine that is busy with all the other tests
+
+
+def outlive_nobody(folder: Path) -> None:
+    """Ends this process when each process of the run has let go of the file, or has died: the system sees to it."""
+    with (folder / LIFE).open() as life:
+        fcntl.flock(life, fcntl.LOCK_EX)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def announced(folder: Path, name: str) -> Path:
