@@ -9,7 +9,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from local.key_pair import REGION, KeyPair
+from local.key_pair import EXPORTS, REGION, KeyPair
 from tests.e2e.client import Client
 
 KNOWN = KeyPair(access_key_id="test", secret_access_key="test")
@@ -87,5 +87,5 @@ def test_a_web_page_opens_no_websocket(client: Client) -> None:
 
 
 def test_the_keys_are_for_their_user_alone(client: Client) -> None:
-    file = client.stack.process.exports
+    file = client.stack.folder / EXPORTS
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)

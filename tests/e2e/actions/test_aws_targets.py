@@ -12,9 +12,8 @@ from delayer.core.schedule.instants import SECOND, format_instant
 from delayer_client import Action, EventPut, LambdaInvoke, SnsPublish, StepStart
 from delayer_client.api.action import AnyAction
 from tests.e2e.client import Client, now, until
-from tests.e2e.conftest import TARGET_ROLE
+from tests.e2e.stacks.kinds import TARGET_ROLE
 
-ANONYMOUS = "anonymous"
 MACHINE = {"StartAt": "Pass", "States": {"Pass": {"Type": "Pass", "End": True}}}
 
 
@@ -81,7 +80,7 @@ def test_a_message_to_a_topic(client: Client) -> None:
     message = received(client, url)
     assert json.loads(message["Body"]) == {"a": 1}
     attributes = {name: one["StringValue"] for name, one in message["MessageAttributes"].items()}
-    assert (attributes["kind"], attributes["Delayer-Owner"]) == ("due", ANONYMOUS)
+    assert (attributes["kind"], attributes["Delayer-Owner"]) == ("due", client.owner)
     assert attributes["Idempotency-Key"] == attributes["Delayer-Schedule-Id"] == schedule
     assert client.ledger_state(schedule, "executed")["detail"]["S"].startswith("message ")
 
@@ -114,7 +113,7 @@ def test_a_role_reaches_what_the_stack_may_not(client: Client) -> None:
     """It trusts the owner alone."""
     topic, url = a_topic(client, "theirs")
     name = TARGET_ROLE.rpartition("/")[2]
-    only = {"StringEquals": {"sts:ExternalId": ANONYMOUS}}
+    only = {"StringEquals": {"sts:ExternalId": client.owner}}
     assert a_role(client, name, {"Principal": {"AWS": "*"}, "Condition": only}) == TARGET_ROLE
     allowed = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sns:Publish", "Resource": topic}]}
     aws(client, "iam").put_role_policy(RoleName=name, PolicyName="publish", PolicyDocument=json.dumps(allowed))
@@ -147,7 +146,7 @@ def test_an_event_on_a_bus(client: Client) -> None:
         "Order due",
         {"order": 17},
     )
-    assert {f"Delayer-Schedule-Id:{schedule}", f"Delayer-Owner:{ANONYMOUS}"} <= set(event["resources"])
+    assert {f"Delayer-Schedule-Id:{schedule}", f"Delayer-Owner:{client.owner}"} <= set(event["resources"])
     assert client.ledger_state(schedule, "executed")["detail"]["S"].startswith("event ")
 
 
@@ -158,7 +157,7 @@ def test_an_event_whose_bus_is_missing_waits_for_it(client: Client) -> None:
     schedule = post(client, EventPut(event_bus_arn=arn, source="s", detail_type="d"), {})
     until(lambda: client.ledger_row(schedule).get("detail"))
     events.create_event_bus(Name="delayer-target-late")
-    client.ledger_state(schedule, "executed", seconds=20)
+    client.ledger_state(schedule, "executed")
 
 
 @pytest.mark.parametrize("payload", [None, [], "text", 17])
@@ -203,7 +202,7 @@ def test_a_function_is_invoked(client: Client, more: dict[str, str]) -> None:
     [request] = client.arrivals(f"/invoked-{kind}")
     event = json.loads(request.body)
     assert event["payload"] == {"order": 17}
-    assert (event["delayer"]["scheduleId"], event["delayer"]["owner"]) == (schedule, ANONYMOUS)
+    assert (event["delayer"]["scheduleId"], event["delayer"]["owner"]) == (schedule, client.owner)
     detail = client.ledger_state(schedule, "executed")["detail"]["S"]
     assert detail == ("the function returned" if more else "accepted by Lambda")
 
@@ -248,7 +247,7 @@ def test_an_execution_is_started_once(client: Client) -> None:
     [execution] = states.list_executions(stateMachineArn=arn)["executions"]
     assert execution["name"] == schedule
     found = json.loads(states.describe_execution(executionArn=execution["executionArn"])["input"])
-    assert (found["payload"], found["delayer"]["owner"]) == ({"order": 17}, ANONYMOUS)
+    assert (found["payload"], found["delayer"]["owner"]) == ({"order": 17}, client.owner)
 
 
 def test_an_express_state_machine_is_refused(client: Client) -> None:
