@@ -12,12 +12,13 @@ import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tests.defects import stored
+from tests.defects.change import Change
 from tests.defects.covered import Covered
 from tests.defects.draw import draw
-from tests.defects.measure import Finding, Measure, say, write
+from tests.defects.measure import Finding, Measure, known, say, write
 
 # They start other processes, read pages, or are steps of their own: their lines say nothing, or everything.
 LEFT_OUT: Final = (
@@ -63,12 +64,19 @@ def measured(given: argparse.Namespace) -> int:
     covered = Covered.read(given.coverage or RESULTS / "coverage", given.seconds or RESULTS / "seconds.json")
     measure = Measure(tree=tree, covered=covered, marks=given.marks, steps=frozenset(given.also), copies=given.copies)
     changes = [one for one in stored.read(given.name) if given.only in one.name]
-    findings: list[Finding] = []
+    before = known(given.to)
+    findings = [again(one, before[one.name + one.file]) for one in changes if one.name + one.file in before]
+    changes = [one for one in changes if one.name + one.file not in before]
     for finding in measure(changes):
         findings.append(finding)
         say(f"{len(findings)}/{len(changes)} {finding.change.name[:100]!r}: {finding.by or 'NOT FOUND'} {finding.step}")
         write(findings, given.to)
     return summary(findings)
+
+
+def again(change: Change, row: dict[str, Any]) -> Finding:
+    """What was measured before."""
+    return Finding(change=change, by=row["by"], step=row["step"], tests=row["tests"])
 
 
 def summary(findings: list[Finding]) -> int:
@@ -105,15 +113,20 @@ def main() -> int:
     running.add_argument("--tree", type=Path, default=Path.cwd(), help="the tree that is changed, in copies of it")
     running.add_argument("--coverage", type=Path)
     running.add_argument("--seconds", type=Path)
-    running.add_argument("--to", type=Path, default=RESULTS / "found.json", help="where the findings are written")
+    running.add_argument(
+        "--to",
+        type=Path,
+        default=RESULTS / "found.json",
+        help="where the findings are written; those that are there are not measured again",
+    )
     given = parser.parse_args()
     if given.command == "record":
         return record(given.marks)
     if given.command == "run":
         return measured(given)
     others = [path.stem for path in stored.FOLDER.glob("*.json") if path.stem != given.name]
-    known = frozenset(change for name in others for change in stored.read(name))
-    stored.write(given.name, draw(Path.cwd(), given.number, given.seed, known))
+    listed = frozenset(change for name in others for change in stored.read(name))
+    stored.write(given.name, draw(Path.cwd(), given.number, given.seed, listed))
     return 0
 
 

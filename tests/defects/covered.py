@@ -41,7 +41,7 @@ class Covered:
         if known is None:
             return []
         contexts = self.data.contexts_by_lineno(known)
-        ids = {one.partition(PHASE)[0] for line in lines for one in contexts.get(line, []) if one}
+        ids = {one.rpartition(PHASE)[0] for line in lines for one in contexts.get(line, []) if one}
         return _spread(sorted(ids, key=lambda one: (self.seconds.get(one, 1.0), one)))
 
 

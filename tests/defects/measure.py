@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
-from typing import Final
+from typing import Any, Final
 
 from attrs import field, frozen
 
@@ -21,6 +22,8 @@ from tests.defects.covered import Covered, lines_of
 
 AT_FIRST: Final = 60  # tests that run in the first process: most changes are found by them
 AT_MOST: Final = 900  # seconds for one step; a change that makes tests hang is found by that, too
+LISTED: Final = ".defects-tests"  # the ids of the tests to run
+UNKNOWN: Final = re.compile(r"^ERROR: not found: (.+)$", re.MULTILINE)
 READS_ALL: Final = (
     "tests/template/test_policies.py",
     "tests/template",
@@ -110,12 +113,12 @@ class Measure:
             yield Step(name, self._pytest(there, copy))
 
     def _pytest(self, tests: list[str], copy: Path) -> list[str]:
-        listed = copy / ".defects-tests"
+        listed = copy / LISTED
         listed.write_text("\n".join(tests))
         marks = ["-m", self.marks] if self.marks else []
         return [
             *(".venv/bin/python", "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"),
-            *("-p", "no:xdist", "-o", "addopts=--import-mode=importlib", *marks, "@.defects-tests"),
+            *("-p", "no:xdist", "-o", "addopts=--import-mode=importlib", *marks, f"@{LISTED}"),
         ]
 
 
@@ -164,8 +167,18 @@ def run(step: Step, copy: Path) -> str:
         return f"{step.name}: no end"
     if process.returncode in (0, 5):  # 5: nothing was selected
         return ""
+    if unknown := UNKNOWN.findall(printed):
+        return _without(step, copy, unknown)
     failed = [line for line in printed.splitlines() if line.startswith(("FAILED", "ERROR"))]
     return (failed or printed.strip().splitlines()[-1:] or [f"exit code {process.returncode}"])[0][:300]
+
+
+def _without(step: Step, copy: Path, unknown: list[str]) -> str:
+    """Some ids cannot be asked for, as they hold what no file holds in one line. The others are run."""
+    listed = copy / LISTED
+    known = [one for one in listed.read_text().splitlines() if not any(name.endswith(one) for name in unknown)]
+    listed.write_text("\n".join(known))
+    return run(step, copy) if known else ""
 
 
 def write(findings: list[Finding], to: Path) -> None:
@@ -176,6 +189,11 @@ def write(findings: list[Finding], to: Path) -> None:
         for one in findings
     ]
     to.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def known(path: Path) -> dict[str, dict[str, Any]]:
+    """What was measured before, by the change's name: a run that was ended goes on where it was."""
+    return {row["change"] + row["file"]: row for row in json.loads(path.read_text())} if path.exists() else {}
 
 
 def say(text: str) -> None:
