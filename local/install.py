@@ -100,7 +100,10 @@ class Environment:
             return True
         say("Fetching uv, which installs the rest (about 25 MB, 5 s).")
         command = [*self.pip, "install", "--quiet", "--only-binary", ":all:", "--require-hashes"]
-        return shown_if_it_fails([*command, "--requirement", str(requirements)])
+        fetched = shown_if_it_fails([*command, "--requirement", str(requirements)])
+        if not fetched:
+            print("uv could not be fetched; see above.", file=sys.stderr)
+        return fetched
 
     def install(self, *arguments: str, with_uv: bool) -> bool:
         """Whether uv did it. Otherwise pip has, or it raises NotInstalledError."""

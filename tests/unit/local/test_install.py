@@ -113,7 +113,9 @@ def test_pip_does_what_uv_cannot(place: Place, capfd: pytest.CaptureFixture[str]
     assert "  pip installs them, which takes minutes and not seconds.\n" in shown.out
 
 
-def test_pip_does_all_where_there_is_no_uv(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pip_does_all_where_there_is_no_uv(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     """A mirror may not have it, or not for this platform."""
     place.programs(brings_uv=FAILS)
     monkeypatch.setenv("UV_IS", "0.1.0")
@@ -122,6 +124,7 @@ def test_pip_does_all_where_there_is_no_uv(place: Place, monkeypatch: pytest.Mon
         BRING_UV,
         f"outside -m pip {INSIDE} install {LOCAL} --requirement requirements-dev.txt",
     ]
+    assert capfd.readouterr().err == "the index does not answer\nuv could not be fetched; see above.\n"
 
 
 def test_an_index_that_cannot_be_reached_is_named(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
