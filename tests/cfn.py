@@ -134,11 +134,16 @@ def _long(value: Any) -> Any:
 
 def resources(kind: str) -> dict[str, dict[str, Any]]:
     """The properties of all resources of a type, by logical name."""
-    return {
-        name: resource.get("Properties", {})
-        for name, resource in expanded()["Resources"].items()
-        if resource["Type"] == kind
-    }
+    return dict(_by_type().get(kind, {}))
+
+
+@cache
+def _by_type() -> dict[str, dict[str, dict[str, Any]]]:
+    """Asked for thousands of times by the pages that are made of the template."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, resource in expanded()["Resources"].items():
+        found.setdefault(resource["Type"], {})[name] = resource.get("Properties", {})
+    return found
 
 
 @cache

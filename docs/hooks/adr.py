@@ -103,7 +103,8 @@ def entered(meta: dict[str, Any], file: str, title: str, folder: Path) -> str:
 
 def front_matter(file: Path) -> dict[str, Any]:
     """Number, status and date, and what supersedes it."""
-    parsed: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8").split("---\n")[1])
+    written = file.read_text(encoding="utf-8").split("---\n")[1]
+    parsed: dict[str, Any] = yaml.load(written, Loader=yaml.CSafeLoader)
     return parsed
 
 

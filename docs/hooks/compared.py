@@ -44,7 +44,7 @@ def read() -> dict[str, Any]:
     text = (FOLDER / "compared.yaml").read_text(encoding="utf-8")
     for name, figure in figures().items():
         text = text.replace(f"{{{name}}}", figure)
-    compared: dict[str, Any] = yaml.safe_load(text)
+    compared: dict[str, Any] = yaml.load(text, Loader=yaml.CSafeLoader)
     return compared
 
 

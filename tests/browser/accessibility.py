@@ -6,6 +6,8 @@ from typing import Any
 import axe_playwright_python
 from playwright.sync_api import Frame, Page
 
+from tests.browser.alike import MARK
+
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 COLOURS = ["color-contrast", "link-in-text-block"]  # those that a theme may break
@@ -15,15 +17,29 @@ ALIKE = """() => {
     for (const one of document.querySelectorAll('pre span[class]'))
         if (known.has(one.className)) one.dataset.alike = ''; else known.add(one.className);
 }"""
-RUN = """settings => axe.run({exclude: [['[data-alike]']]}, settings).then(found => found.violations)"""
+RUN = "settings => axe.run({exclude: [['[data-alike]']]}, settings).then(found => found.violations)"
+RUN_ONCE = f"([settings, store]) => {{ {MARK}(store); return ({RUN})(settings); }}"
 
 
 def violations(page: Page | Frame, rules: list[str]) -> list[str]:
     """Of WCAG 2.1 A and AA, also those of the theme and of Swagger UI: our style sheets mend them."""
-    kind = "rule" if rules == COLOURS else "tag"
-    settings = {"runOnly": {"type": kind, "values": rules}, "resultTypes": ["violations"], "preload": False}
     page.evaluate(ALIKE)
-    found = page.evaluate(RUN, settings)
+    return lines_of(page.evaluate(RUN, settings(rules)))
+
+
+def new_violations(page: Page, rules: list[str], theme: str) -> list[str]:
+    """The same, of what has not been looked at in this theme on a page that was open before in the same tab."""
+    return lines_of(page.evaluate(RUN_ONCE, [settings(rules), f"alike-{theme}"]))
+
+
+def settings(rules: list[str]) -> dict[str, Any]:
+    """Of a run."""
+    kind = "rule" if rules == COLOURS else "tag"
+    return {"runOnly": {"type": kind, "values": rules}, "resultTypes": ["violations"], "preload": False}
+
+
+def lines_of(found: list[dict[str, Any]]) -> list[str]:
+    """One line for each place."""
     return [said(one, node) for one in found for node in one["nodes"]]
 
 

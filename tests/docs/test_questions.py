@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.cfn import ROOT
+from tests.docs.every import every
 
 DOCS = ROOT / "docs"
 HOME = (DOCS / "index.md").read_text().split("\n## What a sceptic asks\n")[1].split("\n## ")[0]
@@ -25,8 +26,9 @@ def test_there_are_fifteen_each_answered_by_one_click() -> None:
     assert len(ON_HOME) == len(ANSWERS) == 15
 
 
-@pytest.mark.parametrize(("question", "link"), ON_HOME, ids=[link for _, link in ON_HOME])
-def test_the_short_answer_leads_to_the_same_page(question: str, link: str) -> None:
+@every(ON_HOME)
+def test_the_short_answer_leads_to_the_same_page(asked_on_home: tuple[str, str]) -> None:
+    question, link = asked_on_home
     [answer] = [text for asked, text in ANSWERS.items() if asked.startswith(question.removesuffix("?").split(",")[0])]
     assert links(answer) == [link]
 

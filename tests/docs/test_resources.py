@@ -2,11 +2,10 @@
 
 import re
 
-import pytest
-
 from delayer.aws.dynamodb.jobs import group_job_list, job_list
 from delayer.aws.dynamodb.registry import group_list, name_list, request_list
 from tests.cfn import ROOT, functions, leading_keys, listed, managed_policies_of, resource_name, resources, statements
+from tests.docs.every import every
 
 PAGE = (ROOT / "docs/reference/resources.md").read_text()
 
@@ -109,7 +108,7 @@ def test_each_policy_belongs_to_a_function() -> None:
     assert managed == set(resources("AWS::IAM::ManagedPolicy"))
 
 
-@pytest.mark.parametrize("function", sorted({*NEEDED, *rows("Policies")}))
+@every(sorted({*NEEDED, *rows("Policies")}))
 def test_the_policies_are_those_of_the_template(function: str) -> None:
     cells = rows("Policies").get(function, [])
     assert [stated(cell) for cell in cells] == [granted(function)], f"it should be: {written(function) or 'nothing'}"

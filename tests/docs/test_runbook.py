@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from tests.cfn import ROOT, entry_of, functions, resources
+from tests.docs.every import every
 
 TEXT = (ROOT / "docs/operate/runbook.md").read_text()
 ALARMS = sorted({entry_of(alarm) for alarm in resources("AWS::CloudWatch::Alarm")})
@@ -22,7 +21,7 @@ def test_every_alarm_has_an_entry_and_every_entry_an_alarm() -> None:
     assert sorted(named) == ALARMS
 
 
-@pytest.mark.parametrize("names", entries(), ids=lambda names: names[0])
+@every(entries(), lambda names: names[0])
 def test_an_entry_says_what_it_means_where_to_look_and_what_to_do(names: tuple[str, ...]) -> None:
     found = re.findall(r"^\*\*(.+?)\*\*(?: and \*\*(.+?)\*\*)?: \S.{20}", entries()[names], re.MULTILINE)
     said = [title.lower() for titles in found for title in titles if title]

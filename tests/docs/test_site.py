@@ -2,16 +2,18 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from docs.hooks.reference.functions.page import pages as pages_of_functions
 from docs.hooks.reference.pages import filled
 from tests.cfn import resources
+from tests.docs.every import every
 from tests.docs.test_actions import PAGES as ACTIONS
+from tests.openapi import contract
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -28,7 +30,10 @@ FOREIGN = re.compile(r"!\[[^\]]*\]\(https?:[^)]*|<(?:img|script|iframe|link)\b[^
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 
 
-class AnyTag(yaml.SafeLoader):
+each_text = every(TEXTS, lambda file: file.relative_to(ROOT).as_posix())
+
+
+class AnyTag(yaml.CSafeLoader):
     """Reads CloudFormation's and mkdocs' own tags as plain values."""
 
 
@@ -45,6 +50,7 @@ AnyTag.add_multi_constructor("!", _plain)
 AnyTag.add_multi_constructor("tag:yaml.org,2002:python/", _plain)
 
 
+@cache
 def read_yaml(name: str) -> Any:
     return yaml.load((ROOT / name).read_text(), Loader=AnyTag)
 
@@ -57,6 +63,7 @@ def without_code(text: str) -> str:
     return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL))
 
 
+@cache
 def anchors(file: Path) -> set[str]:
     """The ids that the headings of a page get."""
     from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
@@ -95,13 +102,13 @@ def test_every_table_is_described() -> None:
 
 def test_every_field_of_a_request_is_described() -> None:
     """But for those of the actions, which have pages of their own: test_actions.py."""
-    schemas = read_yaml("openapi.yaml")["components"]["schemas"]
+    schemas = contract()["components"]["schemas"]
     text = page("use/api.md")
     assert [f for f in schemas["ScheduleRequest"]["properties"] if f"| `{f}` |" not in text] == []
 
 
 def test_every_error_is_described() -> None:
-    responses = read_yaml("openapi.yaml")["paths"]["/schedules"]["post"]["responses"]
+    responses = contract()["paths"]["/schedules"]["post"]["responses"]
     text = page("use/api.md")
     assert [status for status in responses if status != "201" and f"\n### {status}: " not in text] == []
 
@@ -113,36 +120,43 @@ def test_every_state_is_described() -> None:
     assert [state for state in State if f"| `{state}` |" not in lifecycle or f"`{state}`" not in glossary] == []
 
 
-@pytest.mark.parametrize("file", TEXTS, ids=lambda file: file.relative_to(ROOT).as_posix())
-class TestText:
-    def test_links_resolve(self, file: Path) -> None:
-        for target in LINK.findall(without_code(file.read_text())):
-            if target.startswith("https://"):
-                continue
-            path, _, anchor = target.partition("#")
-            aimed = (file.parent / path).resolve() if path else file
-            if aimed.is_relative_to(DOCS) and aimed.relative_to(DOCS).as_posix() in GENERATED:
-                continue
-            assert aimed.exists(), target
-            if anchor and aimed.suffix == ".md":  # a picture has that of a theme
-                assert anchor in anchors(aimed), target
+@each_text
+def test_links_resolve(file: Path) -> None:
+    for target in LINK.findall(without_code(file.read_text())):
+        if target.startswith("https://"):
+            continue
+        path, _, anchor = target.partition("#")
+        aimed = (file.parent / path).resolve() if path else file
+        if aimed.is_relative_to(DOCS) and aimed.relative_to(DOCS).as_posix() in GENERATED:
+            continue
+        assert aimed.exists(), target
+        if anchor and aimed.suffix == ".md":  # a picture has that of a theme
+            assert anchor in anchors(aimed), target
 
-    def test_json_examples_are_json(self, file: Path) -> None:
-        for example in re.findall(r"^```json\n(.*?)^```", file.read_text(), re.MULTILINE | re.DOTALL):
-            json.loads(example)
 
-    def test_names_no_outside_host(self, file: Path) -> None:
-        assert [host for host in OUTSIDE_HOSTS if host in file.read_text()] == []
+@each_text
+def test_json_examples_are_json(file: Path) -> None:
+    for example in re.findall(r"^```json\n(.*?)^```", file.read_text(), re.MULTILINE | re.DOTALL):
+        json.loads(example)
 
-    def test_shows_nothing_that_lies_outside(self, file: Path) -> None:
-        assert FOREIGN.findall(without_code(file.read_text())) == []
 
-    def test_the_paths_that_it_names_are_there(self, file: Path) -> None:
-        """But for what a reader makes on the page, and what a team may take out."""
-        made = [name.replace("-", "[-_]") for name in re.findall(r"NAME=([a-z-]+)", file.read_text())]
-        other = "|".join(["^functions/(?:executor|policy|subscriber)-", *made])
-        named = [path for path in PATH.findall(file.read_text()) if not re.search(other, path)]
-        assert [path for path in named if not (ROOT / path).exists()] == []
+@each_text
+def test_names_no_outside_host(file: Path) -> None:
+    assert [host for host in OUTSIDE_HOSTS if host in file.read_text()] == []
+
+
+@each_text
+def test_shows_nothing_that_lies_outside(file: Path) -> None:
+    assert FOREIGN.findall(without_code(file.read_text())) == []
+
+
+@each_text
+def test_the_paths_that_it_names_are_there(file: Path) -> None:
+    """But for what a reader makes on the page, and what a team may take out."""
+    made = [name.replace("-", "[-_]") for name in re.findall(r"NAME=([a-z-]+)", file.read_text())]
+    other = "|".join(["^functions/(?:executor|policy|subscriber)-", *made])
+    named = [path for path in PATH.findall(file.read_text()) if not re.search(other, path)]
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 def test_no_link_leads_to_what_a_team_may_take_out() -> None:
@@ -171,7 +185,7 @@ def test_every_page_is_in_the_navigation() -> None:
 
 
 def test_home_page_and_readme_say_where_it_stands() -> None:
-    version = read_yaml("openapi.yaml")["info"]["version"]
+    version = contract()["info"]["version"]
     for text in (page("index.md"), (ROOT / "README.md").read_text()):
         flat = " ".join(text.split())
         assert [word for word in (version, "not released", "emulator", "two cores") if word not in flat] == []

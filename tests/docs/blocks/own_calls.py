@@ -1,17 +1,18 @@
 """Calls of our own commands, and of SAM's: the targets of the Makefile with their variables, and options."""
 
+import io
 import itertools
-import os
 import re
+import runpy
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout, suppress
 from functools import cache
 from typing import Final
+from unittest.mock import patch
 
 from docs.hooks.reference.surfaces import makefile
-from tests.cfn import ROOT
 
 RECIPES: Final = makefile.recipes()
 VARIABLES: Final = {*makefile.defaults(), "PYTHON"}
@@ -50,14 +51,13 @@ def wrong_options(target: str, arguments: str) -> Iterator[str]:
 
 @cache
 def help_of(target: str, command: tuple[str, ...]) -> str:
-    """What the Python program says that the target runs."""
+    """What the Python program says that the target runs. It is asked in this process, which has read most modules."""
     program = re.search(r"-m ([\w.]+)", RECIPES[target])
     assert program, f"make {target} takes no ARGS"
-    path = os.pathsep.join(str(ROOT / one) for one in ("shared", "client", "."))
-    asked = [sys.executable, "-m", program[1], *command, "--help"]
-    return subprocess.run(
-        asked, cwd=ROOT, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True
-    ).stdout
+    shown = io.StringIO()
+    with patch.object(sys, "argv", [program[1], *command, "--help"]), redirect_stdout(shown), suppress(SystemExit):
+        runpy.run_module(program[1], run_name="__main__", alter_sys=True)
+    return shown.getvalue()
 
 
 def wrong_in_sam(call: list[str]) -> Iterator[str]:

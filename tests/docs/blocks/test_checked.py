@@ -17,6 +17,7 @@ from tests.docs.blocks.elsewhere import runner_of
 from tests.docs.blocks.fences import SHELL, Fence, all_fences
 from tests.docs.blocks.own_calls import wrong_in_make, wrong_in_sam
 from tests.docs.blocks.recording import recorded
+from tests.docs.every import every
 
 __all__ = ["delayer", "environment"]  # fixtures of the command line
 
@@ -27,10 +28,10 @@ PLACEHOLDER = re.compile(r"<[A-Za-z]+>|…")
 
 
 def named(fence: Fence) -> str:
-    return fence.id
+    return fence.place
 
 
-@pytest.mark.parametrize("fence", SHELLS, ids=named)
+@pytest.mark.parametrize("fence", SHELLS, ids=lambda fence: fence.id)
 def test_a_shell_block_calls_what_there_is(fence: Fence, tmp_path: Path, delayer: Cli) -> None:
     done = recorded(PLACEHOLDER.sub("placeholder-of-some-length", fence.text), tmp_path)
     assert not done.error, f"{fence.place}: {done.error}"
@@ -45,7 +46,7 @@ def test_a_shell_block_calls_what_there_is(fence: Fence, tmp_path: Path, delayer
     assert found == [], fence.place
 
 
-@pytest.mark.parametrize("fence", SHELLS, ids=named)
+@every(SHELLS, named)
 def test_what_it_asks_the_stack_for_is_there(fence: Fence) -> None:
     """Outputs, and types of resources."""
     stack = deployed()
@@ -55,7 +56,7 @@ def test_what_it_asks_the_stack_for_is_there(fence: Fence) -> None:
     assert set(re.findall(r"\bresources (AWS::\w+::\w+)", fence.text)) <= kinds
 
 
-@pytest.mark.parametrize("fence", PYTHON, ids=named)
+@every(PYTHON, named)
 def test_a_python_block_imports_what_there_is(fence: Fence) -> None:
     for node in ast.walk(ast.parse(fence.text)):
         if isinstance(node, ast.ImportFrom):

@@ -1,22 +1,27 @@
 """The documentation as `make docs` builds it: once for all tests of a run, also if they run side by side."""
 
 import fcntl
+import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from tests.browser.accessibility import AXE
 from tests.cfn import ROOT
 
 BUILT = "built.txt"
+AXE_OF_THE_SITE = "/axe.min.js"
+# Each page builds the index of the search when it is opened, which takes longer than all of its checks.
+EMPTY = json.dumps({"config": {"lang": ["en"], "separator": " ", "pipeline": [], "fields": {}}, "docs": []})
 
 
 def built(factory: pytest.TempPathFactory) -> Path:
@@ -49,15 +54,39 @@ def build(folder: Path, **variables: str) -> Path:
 
 class _Quiet(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    instead: ClassVar[Mapping[str, str]] = {AXE_OF_THE_SITE: AXE}  # beside the files, or in the place of one
+
+    def do_GET(self) -> None:
+        text = self.instead.get(self.path)
+        if text is None:
+            super().do_GET()
+            return
+        content = text.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(self.path))
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def end_headers(self) -> None:
+        """The browser keeps the files of the theme, compiled: each page has the same ones."""
+        if self.path.endswith((".js", ".css", ".png", ".svg")):
+            self.send_header("Cache-Control", "max-age=3600")
+        super().end_headers()
 
     def log_message(self, *args: Any) -> None:
         """What is missing is seen by the browser."""
 
 
+class _QuickToOpen(_Quiet):
+    instead: ClassVar[Mapping[str, str]] = {**_Quiet.instead, "/search/search_index.json": EMPTY}
+
+
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Its address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder))) as server:
+def served(folder: Path, *, search: bool = True) -> Iterator[str]:
+    """Its address, with axe-core beside it. Without the search, a page is open sooner."""
+    handler = _Quiet if search else _QuickToOpen
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as server:
         server.daemon_threads = True
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"

@@ -5,7 +5,6 @@ import re
 from decimal import Decimal
 
 import pytest
-import yaml
 
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import MAX_AHEAD, MAX_BODY_BYTES
@@ -14,7 +13,9 @@ from delayer.core.schedule.instants import DAY, SECOND, YEAR
 from docs.hooks import compared
 from tests.cfn import ROOT, written
 from tests.docs.compared.test_figures import COMPARED, DECIDE, OTHERS
+from tests.docs.every import every
 from tests.docs.test_site import LINK, anchors
+from tests.openapi import contract
 
 DELAYER: dict[str, str] = COMPARED["delayer"]
 BESIDE = (DECIDE / "eventbridge.md").read_text()
@@ -80,11 +81,11 @@ def test_the_page_beside_eventbridge_says_the_same_of_it() -> None:
     ):
         assert words in BESIDE
         assert words in other[about]
-    version = yaml.safe_load((ROOT / "openapi.yaml").read_text())["info"]["version"]
+    version = contract()["info"]["version"]
     assert f"the version {version}" in BESIDE
 
 
-@pytest.mark.parametrize("what", ["when", *COMPARED["properties"], "beside eventbridge"])
+@every(["when", *COMPARED["properties"], "beside eventbridge"])
 def test_its_links_resolve(what: str) -> None:
     for target in LINK.findall(compared.written(what)):
         path, _, anchor = target.partition("#")

@@ -11,6 +11,7 @@ from botocore.loaders import Loader
 
 from docs.hooks import compared
 from tests.cfn import ROOT
+from tests.docs.every import every
 
 DECIDE = ROOT / "docs/decide"
 
@@ -19,10 +20,8 @@ COMPARED: dict[str, Any] = compared.read()
 OTHERS: dict[str, Any] = COMPARED["others"]
 PROPERTIES = list(COMPARED["properties"])
 
-each_figure = pytest.mark.parametrize(
-    ("name", "about"), [(name, about) for name in OTHERS for about in PROPERTIES], ids="-".join
-)
-each_source = pytest.mark.parametrize("name", sorted(COMPARED["sources"]))
+each_figure = every([(name, about) for name in OTHERS for about in PROPERTIES], "-".join)
+each_source = every(sorted(COMPARED["sources"]))
 
 
 def said(name: str, about: str) -> str:
@@ -40,7 +39,8 @@ def test_those_of_the_title_are_compared_in_all_properties() -> None:
 
 
 @each_figure
-def test_a_figure_has_a_source_or_a_reason_why_there_is_none(name: str, about: str) -> None:
+def test_a_figure_has_a_source_or_a_reason_why_there_is_none(place: tuple[str, str]) -> None:
+    name, about = place
     figure = OTHERS[name][about]
     assert set(figure) in ({"value", "sources"}, {"missing"}, {"missing", "sources"})
     assert [key for key in figure.get("sources", []) if key not in COMPARED["sources"]] == []

@@ -7,12 +7,11 @@ import re
 import shlex
 from typing import Any
 
-import pytest
-
 from operate import dead_letters
 from operate.restore import options as restore_options
 from operate.verify import options as verify_options
 from tests.cfn import ROOT
+from tests.docs.every import every
 
 PAGES = sorted((ROOT / "docs/operate").glob("*.md"))
 PARSERS: dict[str, Any] = {
@@ -31,9 +30,10 @@ MADE = sorted(
 )
 
 
-@pytest.mark.parametrize(("page", "name", "args"), MADE)
-def test_a_command_of_ours_takes_these_arguments(page: str, name: str, args: str) -> None:
-    assert PARSERS[name](shlex.split(args)), page
+@every(MADE)
+def test_a_command_of_ours_takes_these_arguments(made: tuple[str, str, str]) -> None:
+    _, name, args = made
+    assert PARSERS[name](shlex.split(args))
 
 
 def test_the_commands_of_ours_were_found() -> None:

@@ -4,13 +4,12 @@ import json
 import re
 from typing import Any
 
-import pytest
-
 from delayer.core.schedule.instants import DAY, MINUTE
 from delayer.core.signing import keys as signing_keys
 from delayer.core.signing import rotation
 from delayer.use_cases.recovery.id_keys import USAGE
 from tests.cfn import ROOT, expanded
+from tests.docs.every import every
 
 PAGE = (ROOT / "docs/operate/keys.md").read_text()
 RESOURCES = expanded()["Resources"]
@@ -29,7 +28,7 @@ def test_each_key_of_the_table_has_a_section() -> None:
     assert [re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in headings] == rows
 
 
-@pytest.mark.parametrize("section", PAGE.split("\n## ")[1:], ids=lambda text: text.partition("\n")[0])
+@every(PAGE.split("\n## ")[1:], lambda text: text.partition("\n")[0])
 def test_a_section_says_what_happens_and_how_to_check_it(section: str) -> None:
     assert "**Check it**" in section or section.startswith(("Encryption keys", "The webhook address"))
 

@@ -6,6 +6,7 @@ import pytest
 
 from docs.hooks import adr, citations
 from tests.cfn import ROOT
+from tests.docs.every import every
 from tests.docs.test_adr import FILES, STUBS, WHOLE, front_matter, title
 
 HERE: dict[str, Any] = {"repo_url": None, "extra": {"ref": "main"}, "docs_dir": str(ROOT / "docs")}
@@ -25,7 +26,7 @@ def test_what_a_file_cites(text: str, expected: set[int]) -> None:
     assert citations.cited(text) == expected
 
 
-@pytest.mark.parametrize("file", WHOLE, ids=lambda file: file.stem)
+@every(WHOLE, lambda file: file.stem)
 def test_each_record_leads_to_its_tests_and_to_what_cites_it(file: Any) -> None:
     number = int(file.name[:4])
     section = citations.section(number, HERE)

@@ -3,15 +3,15 @@
 import re
 from typing import Any
 
-import pytest
 import yaml
 
 from tests.cfn import ROOT
+from tests.docs.every import every
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 PINNED = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+(\.\d+)*")
 
-each = pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
+each = every(WORKFLOWS, lambda file: file.name)
 
 
 def read(name: str) -> dict[str, Any]:
@@ -24,24 +24,29 @@ def steps(workflow: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @each
-class TestWorkflow:
-    def test_each_action_is_pinned_by_its_commit(self, file: Any) -> None:
-        used = re.findall(r"uses: (.+)", file.read_text())
-        assert used
-        assert [one for one in used if not PINNED.fullmatch(one)] == []
+def test_each_action_is_pinned_by_its_commit(file: Any) -> None:
+    used = re.findall(r"uses: (.+)", file.read_text())
+    assert used
+    assert [one for one in used if not PINNED.fullmatch(one)] == []
 
-    def test_may_read_the_repository_and_nothing_else_unless_a_job_says_so(self, file: Any) -> None:
-        assert read(file.name)["permissions"] == {"contents": "read"}
 
-    def test_two_runs_do_not_meet_and_none_runs_for_hours(self, file: Any) -> None:
-        workflow = read(file.name)
-        assert "github.ref" in workflow["concurrency"]["group"]
-        assert [job for job in workflow["jobs"].values() if job["timeout-minutes"] > 60] == []
+@each
+def test_may_read_the_repository_and_nothing_else_unless_a_job_says_so(file: Any) -> None:
+    assert read(file.name)["permissions"] == {"contents": "read"}
 
-    def test_runs_for_main_and_for_what_is_to_be_merged(self, file: Any) -> None:
-        events = yaml.safe_load(file.read_text().replace("\non:", '\n"on":'))["on"]  # YAML takes this word for a truth
-        assert events["push"] == {"branches": ["main"]}
-        assert "pull_request" in events
+
+@each
+def test_two_runs_do_not_meet_and_none_runs_for_hours(file: Any) -> None:
+    workflow = read(file.name)
+    assert "github.ref" in workflow["concurrency"]["group"]
+    assert [job for job in workflow["jobs"].values() if job["timeout-minutes"] > 60] == []
+
+
+@each
+def test_runs_for_main_and_for_what_is_to_be_merged(file: Any) -> None:
+    events = yaml.safe_load(file.read_text().replace("\non:", '\n"on":'))["on"]  # YAML takes this word for a truth
+    assert events["push"] == {"branches": ["main"]}
+    assert "pull_request" in events
 
 
 def test_what_checks_a_commit_is_the_command_of_the_repository() -> None:

@@ -2,18 +2,17 @@
 
 import re
 
-import pytest
-
 from docs.hooks.reference import pages
 from docs.hooks.reference.functions import facts, index, page, rights
 from docs.hooks.reference.text import placed
 from tests.cfn import ROOT, functions, leading_keys, listed, logical_names, resources, statements, variables
+from tests.docs.every import every
 
 FOLDERS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/app.py"))
 PAGES = page.pages()
 LIST = pages.filled((ROOT / "docs" / page.INDEX).read_text(), page.INDEX)
 
-each = pytest.mark.parametrize("name", FOLDERS)
+each = every(FOLDERS)
 
 
 def test_each_folder_has_a_page_and_a_place_in_the_navigation() -> None:

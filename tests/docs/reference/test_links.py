@@ -1,14 +1,15 @@
 """Links of generated text lead to pages and headings that are there; each marker stands for something."""
 
 import re
+from functools import cache
 from pathlib import Path
 
-import pytest
 from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 
 from docs.hooks.reference import pages
 from docs.hooks.reference.functions import page
 from tests.cfn import ROOT
+from tests.docs.every import every
 from tests.docs.test_actions import PAGES as ACTIONS
 
 DOCS = ROOT / "docs"
@@ -20,6 +21,7 @@ WITH_MARKERS = {
 TEXTS = {path: pages.filled(text, path) for path, text in WITH_MARKERS.items()} | page.pages()
 
 
+@cache
 def anchors(path: Path) -> set[str]:
     """The ids of the headings and of what has one given."""
     name = path.relative_to(DOCS).as_posix() if path.is_relative_to(DOCS) else ""
@@ -28,7 +30,7 @@ def anchors(path: Path) -> set[str]:
     return {slugify(re.sub(r"[`*]", "", one), "-") for one in headings} | set(re.findall(r"\{ #([\w-]+) \}", text))
 
 
-@pytest.mark.parametrize("path", sorted(TEXTS))
+@every(sorted(TEXTS))
 def test_links_lead_to_pages_and_headings(path: str) -> None:
     plain = re.sub(r"^```.*?^```", "", TEXTS[path], flags=re.MULTILINE | re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", plain):

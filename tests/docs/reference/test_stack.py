@@ -1,6 +1,7 @@
 """Parameters, alarms and metrics: each of the template and of the code has a section that says something."""
 
 import re
+from functools import cache
 from typing import Any, get_args
 
 import pytest
@@ -9,9 +10,11 @@ from delayer.ports.observer import Metric
 from docs.hooks.reference import pages
 from docs.hooks.reference.stack import alarms, metrics, parameters
 from tests.cfn import ROOT, entry_of, resources, written
+from tests.docs.every import every
 from tests.docs.test_runbook import entries
 
 
+@cache
 def sections(name: str) -> dict[str, str]:
     """The text below each heading of the third level, as readers get it."""
     path = f"reference/{name}.md"
@@ -36,7 +39,7 @@ def test_a_group_that_the_page_does_not_know_comes_last(monkeypatch: pytest.Monk
     assert parameters.others().startswith("## Slack\n\n### `AlarmEmail`\n")
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
+@every(PARAMETERS)
 def test_a_parameter_has_its_text_its_default_and_what_is_allowed(name: str) -> None:
     given, text = PARAMETERS[name], sections("parameters")[name]
     assert len(given["Description"]) <= 4_000, "CloudFormation takes no longer one"
@@ -58,7 +61,7 @@ def test_every_alarm_is_described() -> None:
     assert [name for name in resources(alarms.KIND) if f"`{name}`" not in filled] == []
 
 
-@pytest.mark.parametrize("entry", ALARMS)
+@every(ALARMS)
 def test_an_alarm_says_what_it_watches_and_leads_to_the_runbook(entry: str) -> None:
     text = sections("alarms")[entry]
     assert re.search(r"\n- \*\*Rings\*\* when .+ is .*\d.*, (over|in) .+", text)

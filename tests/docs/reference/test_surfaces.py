@@ -3,12 +3,14 @@
 import re
 
 import pytest
+from starlette.routing import Route
 
 from delayer_client.console.application import ROUTES
 from docs.hooks.reference import pages
 from docs.hooks.reference.surfaces import commands, console, makefile
 from tests.cfn import ROOT
 from tests.client.cli.test_help import ALL
+from tests.docs.every import every
 
 
 def page(path: str) -> str:
@@ -22,7 +24,7 @@ def test_every_command_is_described() -> None:
     assert sorted(re.findall(r"^### `(.+)`$", page("reference/commands.md"), re.MULTILINE)) == sorted(PATHS)
 
 
-@pytest.mark.parametrize("path", PATHS)
+@every(PATHS)
 def test_a_command_has_its_help_and_all_its_flags(path: str) -> None:
     command = commands.commands_by_path()[path]
     text = commands.section(path, command)
@@ -73,10 +75,8 @@ def test_every_route_of_the_console_is_described() -> None:
     assert set(headings) == routed
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{console.method(route)} {route.path}")
-def test_a_route_says_what_it_shows_or_does(route: object) -> None:
-    assert route in ROUTES
-    [found] = [one for one in ROUTES if one is route]
+@every(ROUTES, lambda route: f"{console.method(route)} {route.path}")
+def test_a_route_says_what_it_shows_or_does(found: Route) -> None:
     assert len(console.said(found.endpoint)) > 30
     choices = console.CHOICES.get(found.path, {})
     assert [name for name, function in choices.items() if len(console.said(function)) < 20] == []

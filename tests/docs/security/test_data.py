@@ -4,10 +4,10 @@ import re
 from fnmatch import fnmatchcase
 from typing import Any
 
-import pytest
 import yaml
 
 from tests.cfn import ROOT, events, resources, variables, written
+from tests.docs.every import every
 
 PAGE = (ROOT / "docs/decide/data.md").read_text()
 KINDS = {
@@ -134,7 +134,7 @@ def about_encryption(value: Any) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("where", rows("Encryption"), ids=lambda where: where.strip("`").replace(": ", " of "))
+@every(rows("Encryption"))
 def test_the_template_says_about_encryption_what_the_page_says(where: str) -> None:
     if where == "where" or (where not in KINDS and not where.endswith("Topic`")):
         return  # the heading, and what is no resource of the template

@@ -6,11 +6,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
-import yaml
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from delayer.core.owners.hosts import pattern_of, site_of
 from tests.cfn import ROOT, functions, leading_keys, listed, resource_name, resources, statements
+from tests.docs.every import every
+from tests.openapi import contract
 
 PAGE = (ROOT / "docs/decide/security.md").read_text()
 NAMED = re.compile(r"`(tests/[\w/]+\.py)`: ((?:`test_\w+`(?:, )?)+)")
@@ -43,6 +44,7 @@ def slug(heading: str) -> str:
 
 
 ACTORS = {text.partition("\n")[0]: text for text in section("Threat model").split("\n### ")[1:]}
+each_actor = every(ACTORS, slug)
 
 
 def test_each_actor_is_in_the_summary() -> None:
@@ -50,25 +52,28 @@ def test_each_actor_is_in_the_summary() -> None:
     assert linked == [slug(actor) for actor in ACTORS]
 
 
-@pytest.mark.parametrize("actor", ACTORS, ids=slug)
-class TestActor:
-    def test_says_what_it_wants_what_stops_it_and_what_does_not(self, actor: str) -> None:
-        wants, rest = ACTORS[actor].split("\n**What stops it**\n")
-        stops, does_not = rest.split("\n**What does not**\n")
-        assert "**Wants**" in wants
-        assert re.findall(r"^1\. ", stops, re.MULTILINE)
-        assert re.findall(r"^- ", does_not, re.MULTILINE)
+@each_actor
+def test_says_what_it_wants_what_stops_it_and_what_does_not(actor: str) -> None:
+    wants, rest = ACTORS[actor].split("\n**What stops it**\n")
+    stops, does_not = rest.split("\n**What does not**\n")
+    assert "**Wants**" in wants
+    assert re.findall(r"^1\. ", stops, re.MULTILINE)
+    assert re.findall(r"^- ", does_not, re.MULTILINE)
 
-    def test_each_protection_has_its_test_under_the_same_number(self, actor: str) -> None:
-        stops = ACTORS[actor].split("\n**What stops it**\n")[1].split("\n**What does not**\n")[0]
-        protections, tests = stops.split('\n??? info "The test of each"\n')
-        numbers = re.findall(r"^(\d+)\. ", protections, re.MULTILINE)
-        assert [found[0] for found in re.findall(rf"^    (\d+)\. {NAMED.pattern}", tests, re.MULTILINE)] == numbers
 
-    def test_the_tests_exist(self, actor: str) -> None:
-        for path, names in NAMED.findall(ACTORS[actor]):
-            source = (ROOT / path).read_text()
-            assert [name for name in re.findall(r"test_\w+", names) if f"def {name}(" not in source] == [], path
+@each_actor
+def test_each_protection_has_its_test_under_the_same_number(actor: str) -> None:
+    stops = ACTORS[actor].split("\n**What stops it**\n")[1].split("\n**What does not**\n")[0]
+    protections, tests = stops.split('\n??? info "The test of each"\n')
+    numbers = re.findall(r"^(\d+)\. ", protections, re.MULTILINE)
+    assert [found[0] for found in re.findall(rf"^    (\d+)\. {NAMED.pattern}", tests, re.MULTILINE)] == numbers
+
+
+@each_actor
+def test_the_tests_exist(actor: str) -> None:
+    for path, names in NAMED.findall(ACTORS[actor]):
+        source = (ROOT / path).read_text()
+        assert [name for name in re.findall(r"test_\w+", names) if f"def {name}(" not in source] == [], path
 
 
 def test_no_test_is_named_in_another_form() -> None:
@@ -80,7 +85,7 @@ def test_no_test_is_named_in_another_form() -> None:
 
 
 def test_scopes_are_those_of_the_contract() -> None:
-    paths = yaml.safe_load((ROOT / "openapi.yaml").read_text())["paths"]
+    paths = contract()["paths"]
     reads = {
         f"{method.upper()} {path}"
         for path, item in paths.items()
