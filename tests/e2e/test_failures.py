@@ -15,7 +15,10 @@ from tests.e2e.client import Client, lateness, millis, now, until
 
 
 def test_a_record_that_cannot_be_read_beside_good_ones(client: Client) -> None:
-    """It is dead-lettered with its whole body, is shown without what may be a secret, and can be discarded."""
+    """It is dead-lettered with its whole body, is shown without what may be a secret, and can be discarded.
+
+    It takes two seconds: the good ones are on their way meanwhile.
+    """
     dynamodb, table = client.stack.client("dynamodb"), client.stack.outputs["SchedulesTable"]
     key = {"bucket": {"S": "2026-11-21T09:00#0"}, "due": {"S": "garbage"}}
     due = now() + 2 * SECOND
@@ -34,9 +37,9 @@ def test_a_record_that_cannot_be_read_beside_good_ones(client: Client) -> None:
 
 
 def test_a_target_that_is_down_at_first(client: Client) -> None:
-    """Two answers of 503, then 200: three attempts, one idempotency key."""
+    """Two answers of 503, then 200: three attempts, one idempotency key. It takes seconds, as the retries do."""
     client.receiver.fail_first("/down", 2)
-    posted = client.schedule("/down", now() + SECOND)
+    posted = client.schedule("/down", now())
     requests = client.arrivals("/down", count=3)
     assert [request.status for request in requests] == [503, 503, 200]
     assert {request.headers["idempotency-key"] for request in requests} == {posted.id}
@@ -48,7 +51,8 @@ def test_a_target_that_is_down_at_first(client: Client) -> None:
 def test_a_policy_of_its_own_and_when_the_next_attempt_is(client: Client) -> None:
     """First the delay that the target asks for, then one of its own, which is made to last longer than its message.
 
-    So a second message waits on for the third attempt, as in a delay of hours; that is no attempt.
+    So a second message waits on for the third attempt, as in a delay of hours; that is no attempt. The delays take a
+    quarter of a minute.
     """
     client.receiver.fail_first("/patient", 2)
     client.receiver.ask_for_delay("/patient", 3)
@@ -83,8 +87,9 @@ def test_a_policy_of_its_own_and_when_the_next_attempt_is(client: Client) -> Non
 
 
 def test_a_target_that_refuses_fails_and_can_be_redriven(client: Client) -> None:
+    """Its dead letter has the payload and the reason; redriven, it fires once more."""
     client.receiver.fail_first("/refuses", 1, status=404)
-    posted = client.schedule("/refuses", now() + SECOND, payload="kept")
+    posted = client.schedule("/refuses", now(), payload="kept")
     client.ledger_state(posted.id, "failed")
     (entry,) = client.dead_letters(f"failed/{posted.id}/")
     assert entry["reason"] == "HTTP 404"
@@ -95,10 +100,14 @@ def test_a_target_that_refuses_fails_and_can_be_redriven(client: Client) -> None
     client.ledger_state(posted.id, "executed")
 
 
+@pytest.mark.thorough
 def test_many_are_redriven_with_one_command(client: Client) -> None:
-    """As an operator does it: first what would happen, then all of them, with the AWS settings of the shell."""
+    """As an operator does it: first what would happen, then all of them, with the AWS settings of the shell.
+
+    It takes some seconds: each command is a process.
+    """
     client.receiver.fail_first("/many", 5, status=410)
-    posted = [client.schedule("/many", now() + SECOND) for _ in range(5)]
+    posted = [client.schedule("/many", now()) for _ in range(5)]
     for one in posted:
         client.ledger_state(one.id, "failed")
     session = client.stack.clients.session
@@ -126,6 +135,7 @@ def test_many_are_redriven_with_one_command(client: Client) -> None:
 
 
 def test_a_target_that_nobody_listens_to(client: Client) -> None:
+    """It fails after the attempts that it has, which are a second apart."""
     nobody = HttpRequest(url="http://127.0.0.1:9/nobody")
     posted = client.delayer.schedule(nobody, delay=0, retry=Retry(max_attempts=2))
     row = client.ledger_state(posted.id, "failed")
@@ -143,6 +153,7 @@ def test_a_malformed_suspect_is_stored_as_a_dead_letter(client: Client) -> None:
 
 
 def test_a_message_that_cannot_be_read_beside_good_ones(client: Client) -> None:
+    """The good one is on time. It takes two seconds: both are on their way meanwhile."""
     sqs = client.stack.client("sqs")
     due = now() + 2 * SECOND
     sqs.send_message(QueueUrl=client.stack.outputs["DelayerQueueUrl"], MessageBody='{"v": 1}', DelaySeconds=1)
@@ -161,7 +172,7 @@ def test_a_wrong_command_is_answered_with_the_right_ones(client: Client) -> None
 
 
 def test_every_line_of_the_firing_path_has_the_schedule_id(client: Client) -> None:
-    posted = client.schedule("/logged", now() + SECOND)
+    posted = client.schedule("/logged", now())
     client.ledger_state(posted.id, "executed")
 
     def said_by(function: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""One stack for all blocks of the pages, as `make local` starts it."""
+"""One stack for the blocks of a module, as `make local` starts it, and the readers who run them."""
 
 from collections.abc import Iterator
 

@@ -60,6 +60,7 @@ def test_the_webhook_gets_a_failure_once_and_nothing_else(client: Client, main: 
     assert kinds <= {"delayer.schedule.failed", "delayer.schedule.dead-lettered"}
 
 
+@pytest.mark.thorough
 def test_an_event_that_was_not_taken_comes_again(impatient: Client, main: Shared) -> None:
     """It takes some seconds: an event that was not taken is hidden for one, each time."""
     main.arrivals.refuse(True)

@@ -40,6 +40,7 @@ class Stack:
         time.sleep(seconds)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_stack_does_as_the_fake_does(name: str, client: Client) -> None:
     owned = {"Delayer-Owner": f"{client.owner}-{name}"}

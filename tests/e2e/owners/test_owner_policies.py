@@ -41,6 +41,7 @@ def refusal(call: Callable[[], object]) -> Problem | None:
     return None
 
 
+@pytest.mark.thorough
 def test_a_policy_is_obeyed_within_seconds_and_lifted_again(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
     posted(client, "ruled", "/policy-before")
     rules = json.dumps({"actions": ["http-request"], "hosts": ["api.example.com"]})
