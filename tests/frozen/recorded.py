@@ -83,8 +83,8 @@ def client_of(service: str) -> Any:
     """Made once: to read AWS's models takes longer than all calls. No profile of whoever runs this is looked for."""
     with patch.dict(os.environ, AWS_ACCESS_KEY_ID="none", AWS_SECRET_ACCESS_KEY="none"):
         os.environ.pop("AWS_PROFILE", None)
-        session: Any = Session()
-        return session.create_client(service, region_name="eu-west-1")
+        create: Any = Session().create_client
+        return create(service, region_name="eu-west-1")
 
 
 @contextmanager
