@@ -5,7 +5,6 @@ import sys
 from typing import Any
 
 import msgspec
-import yaml
 
 from delayer_client import HttpRequest, NewSchedule, NewSeries, OnLate, Retry, Spread
 from delayer_client.api import models
@@ -16,8 +15,9 @@ from delayer_client.calls.call import Answer, Call, Repeat
 from delayer_client.calls.series import SeriesChange
 from tests.cfn import ROOT
 from tests.of_each import of_each
+from tests.openapi import openapi
 
-DOCUMENT = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+DOCUMENT = openapi()
 SCHEMAS = DOCUMENT["components"]["schemas"]
 ACTION = HttpRequest(url="https://example.com/")
 KEY = models.ApiKeyConnection(header_name="X-Key", value="secret")

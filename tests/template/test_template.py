@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 import pytest
-import yaml
 from attrs import evolve
 from ministack.core.responses import request_scope
 from ministack.services.cloudformation import engine
@@ -46,6 +45,7 @@ from tests.cfn import (
 from tests.cold_start import cold_start
 from tests.contract.aws_calls import CALLS
 from tests.of_each import of_each
+from tests.openapi import openapi
 from tests.samples import an_id
 from tests.template.added import compared, is_added
 from tests.world import reaches_the_journal
@@ -59,7 +59,7 @@ POLICIES = resources("AWS::IAM::Policy")
 FUNCTIONS_BY_LOGICAL_NAME = {name: function for function, name in logical_names().items()}
 ALARMS = resources("AWS::CloudWatch::Alarm")
 LOGS = resources("AWS::Logs::LogGroup")
-OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+OPENAPI = openapi()
 CLIENTS_ACTIONS = sorted(OPENAPI["components"]["schemas"]["Action"]["discriminator"]["mapping"])
 REGISTRATIONS = {one["Type"]: one for one in resources("Custom::DelayerAction").values()}
 FOURTEEN_DAYS = 1_209_600

@@ -4,6 +4,8 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
+import pytest
+
 from delayer_client.operator.doctor import CATALOGUE, Doctor, Entry, Finding, Severity, worst
 from delayer_client.operator.doctor.doctor import examine_stack
 from tests.client.doctor.account import NOW, RECORDED, a_stack, recorded, well
