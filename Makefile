@@ -36,6 +36,8 @@ BUT_LOCAL = $$(grep -Fxf requirements-local.txt $(RESOLVED) | sed -n 's/^\([a-z0
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUNBUFFERED := 1
+# Where Python may not keep what it compiled, every process compiles everything anew: tests take three times as long.
+unexport PYTHONDONTWRITEBYTECODE
 export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
