@@ -245,14 +245,14 @@ def test_a_value_that_an_operator_has_changed_is_read_anew_after_a_401(stand: St
     assert [sent["authorization"] for sent in stand.sent()] == ["Bearer old"] * 2 + ["Bearer new"] * 2
 
 
-def counted(stand: Stand) -> list[str]:
-    """The secrets that are read from now on."""
+def counted(stand: Stand, takes: float = 0) -> list[str]:
+    """The secrets that are read from now on, each in so many seconds."""
     read: list[str] = []
 
     class Counting(MemorySecrets):
         def read(self, owner: str, secret: str) -> str | None:
             read.append(secret)
-            time.sleep(0.05)
+            time.sleep(takes)
             return super().read(owner, secret)
 
     stand.secrets = Counting(stand.secrets.texts)
@@ -279,7 +279,7 @@ def test_of_many_attempts_that_are_refused_at_the_same_time_one_reads_and_all_ha
     target = stand.environment()
     assert stand.attempt(target) == Done("HTTP 204")
     rotate(stand, "new")
-    together, read = threading.Barrier(5), counted(stand)
+    together, read = threading.Barrier(5), counted(stand, takes=0.04)
     target = evolve(target, credentials=evolve(target.credentials, secrets=stand.secrets))
     target.credentials.of(OWNER, "crm", lambda: 1.0)
     rotate(stand, "newer")
@@ -503,22 +503,23 @@ def test_a_connection_without_tokens_asks_no_policy(stand: Stand) -> None:
 
 def test_who_comes_while_it_is_fetched_waits_for_it(stand: Stand) -> None:
     stand.put_oauth()
-    begun = threading.Event()
+    begun, waits = threading.Event(), threading.Event()
 
     def slow(handler: Handler) -> None:
         begun.set()
-        time.sleep(0.3)
+        waits.wait(20)
         issuing()(handler)
 
     stand.server.reply = both(only("Bearer t-1"), slow)
     results: list[Result] = []
     first = threading.Thread(target=lambda: results.append(stand.attempt()))
     first.start()
-    begun.wait(5)
+    assert begun.wait(20)
 
     class Waiting(ManualClock):
         def sleep_until(self, instant: int) -> None:
-            time.sleep(0.05)
+            waits.set()
+            first.join(20)
 
     stand.clock = Waiting(NOW)
     results.append(stand.attempt())
@@ -560,7 +561,10 @@ def endless(handler: Handler) -> None:
 
 
 def hanging(handler: Handler) -> None:
-    time.sleep(1.5)
+    """Until the other side has given up."""
+    handler.connection.settimeout(20)
+    with contextlib.suppress(OSError):
+        handler.connection.recv(1)
     handler.close_connection = True
 
 

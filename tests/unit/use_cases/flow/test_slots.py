@@ -1,12 +1,14 @@
 """A target that does not answer has half of the attempts that a function makes at a time, and the others go on."""
 
 import json
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from threading import Event, Thread
+from threading import Event, Semaphore, Thread
+from typing import Any
 
 import pytest
-from attrs import define, evolve
+from attrs import define, evolve, field
 
 from delayer.aws.runtime.environment import Started
 from delayer.core.flow.block import CROWDED, Kind, crowded, opened, suspended
@@ -15,6 +17,7 @@ from delayer.core.flow.shares import SLOTS
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND
 from delayer.fakes import ManualClock, MemoryObserver, MemoryQueue, MemorySeats, Tokens
+from delayer.ports.clock import Running
 from delayer.ports.queue import Outgoing, Pulled, ReceivedMessage
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.firing.refill import LONGEST_PAUSE, LOOK, TAKES_LONG, Refill, pause_after
@@ -221,6 +224,33 @@ class Hanging:
         return failed
 
 
+@define
+class Looking:
+    """Port Background: threads, and whoever waits for one for a while looks again at once."""
+
+    looks: Semaphore = field(factory=lambda: Semaphore(0))  # one for each
+
+    def start(self, do: Callable[[], Any]) -> "Looked":
+        return Looked(self, Started().start(do))
+
+
+@define
+class Looked:
+    """Port Running."""
+
+    by: Looking
+    running: Running[Any]
+
+    def wait(self, seconds: float) -> bool:
+        if seconds:
+            self.by.looks.release()
+            time.sleep(0)
+        return self.running.wait(0)
+
+    def result(self) -> Any:
+        return self.running.result()
+
+
 class ReleasesWhenEmpty(MemoryQueue):
     """Ends what hangs once all was received."""
 
@@ -248,7 +278,7 @@ def refill_of(
         suspects="suspects",
         slots=slots,
         seats=Seats(clock=clock, rows=MemorySeats(), new_id=Tokens(), observer=observer),
-        background=Started(),
+        background=Looking(),
         has_time=has_time,
         observer=observer,
     )
@@ -269,11 +299,15 @@ def test_while_one_hangs_others_are_received_and_deleted() -> None:
 def test_as_many_are_received_as_there_are_slots() -> None:
     """Each hangs: those that have a slot count once, so that all slots are used, and no more is received."""
     refill, handle, queue, _ = refill_of(*(f"slow {number}" for number in range(SLOTS + 5)))
-    ended = Event()
+    ended, looks = Event(), Semaphore(0)
+    refill = evolve(refill, background=Looking(looks))
     Thread(target=lambda: ended.set() if refill(batch_of("slow")) == [] else None, daemon=True).start()
     while len(handle.handled) < SLOTS:
-        assert not ended.wait(0.01)
-    assert not ended.wait(0.3)
+        assert looks.acquire(timeout=20)
+    while looks.acquire(blocking=False):
+        pass  # those from before
+    assert [looks.acquire(timeout=20) for _ in range(5)] == [True] * 5, "it could have received more"
+    assert not ended.is_set()
     assert len(handle.handled) == SLOTS
     assert queue.visible() == 6
     handle.release.set()
