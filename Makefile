@@ -1,4 +1,4 @@
-# Needs Python 3.11 to 3.13 with pip, and make. Everything else is installed into .venv from hashed requirements.
+# Needs Python 3.11 to 3.13 with pip, and make. Each target installs what it needs into .venv, from hashed requirements.
 
 PORT ?= 8080
 DELAYER_PERIOD ?=
@@ -11,20 +11,28 @@ STACK ?= delayer
 FROM ?=
 TO ?=
 SEEDS ?=
+FEATURE ?=
 SEED ?=
 ARGS ?=
 KEEP ?=
 URL ?=
 
 BIN := .venv/bin
+# What is installed: for the stack and its clients; with it, for tests and checks; for the documentation (ADR 0136).
+LOCAL := .venv/installed-local
 INSTALLED := .venv/installed
+SITE := .venv/installed-docs
 HANDLERS := .mypy_cache/handlers# each by a name of its own: mypy takes two files `app.py` for one module
 ENGINES := .engines/installed
 # A function's name holds the stack's, and Lambda takes 64 characters. CloudFormation would find out in the middle.
 LONGEST_STACK_NAME := 38
 CODE := shared client local functions examples operate tests docs/hooks $(wildcard docs/pictures bench)
-PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --upgrade \
-	--no-emit-index-url --no-annotate --no-header
+PIP_COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-annotate --no-header
+# All are resolved at once, so that they agree. Then each file gets its part, without what the local one has, and has
+# for the same platforms.
+RESOLVED := .venv/resolved.txt
+BUT_LOCAL = $$(grep -Fxf requirements-local.txt $(RESOLVED) | sed -n 's/^\([a-z0-9._-]*\).*==.*/--no-emit-package \1/p')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONUNBUFFERED := 1
@@ -32,7 +40,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local client screenshots test test-fast lint format docs docs-check docs-serve readability bench profile scale endpoints simulate model record contract new-executor \
+.PHONY: help local client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability bench profile scale endpoints simulate model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -40,16 +48,31 @@ help: ## list the targets
 	@echo "make <target>:"
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /|/' | awk -F'|' '{printf "  %-14s %s\n", $$1, $$2}'
 
-local: $(INSTALLED) ## run the whole stack here (PORT=8080 KEEP=1 DELAYER_PERIOD=840 PARAMETERS="Shards=2 LogLevel=DEBUG")
+local: $(LOCAL) ## run the whole stack here (PORT=8080 KEEP=1 DELAYER_PERIOD=840 PARAMETERS="Shards=2 LogLevel=DEBUG")
 	@$(BIN)/python -m local --port $(PORT) $(if $(KEEP),--keep $(KEEP)) $(if $(DELAYER_PERIOD),--delayer-period $(DELAYER_PERIOD)) \
 		$(foreach parameter,$(PARAMETERS),--parameter '$(subst ','\'',$(parameter))') $(ARGS)
 
-test: lint $(ENGINES) ## every check and every test
-	@$(BIN)/pytest --numprocesses 2 --dist loadscope --ignore tests/e2e $(ARGS)
-	@if ls tests/e2e/test_*.py >/dev/null 2>&1; then $(BIN)/pytest tests/e2e $(ARGS); fi
+# Lint runs beside the tests, at a lower priority, and what it says comes after them.
+define test_beside_lint
+	@said=$$(mktemp); trap 'rm -f $$said' EXIT; \
+	nice -n 5 $(MAKE) --no-print-directory --silent lint >$$said 2>&1 & lint=$$!; \
+	$(BIN)/pytest --numprocesses 2 $(1) $(ARGS); tested=$$?; \
+	wait $$lint; linted=$$?; cat $$said; \
+	if [ $$linted = 0 ]; then echo "make lint: nothing to say."; else echo "make lint has failed; see above." >&2; fi; \
+	[ $$tested = 0 ] && [ $$linted = 0 ]
+endef
 
-test-fast: $(INSTALLED) $(ENGINES) ## the tests without the stack
-	@$(BIN)/pytest --numprocesses 2 --dist loadscope --ignore tests/e2e $(ARGS)
+test: $(INSTALLED) $(SITE) $(ENGINES) ## each promise, end to end, and all that is quick: ten minutes on two cores
+	$(call test_beside_lint,-m "not thorough")
+
+test-all: $(INSTALLED) $(SITE) $(ENGINES) ## every check and every test, as .ci/run does it: 25 minutes on two cores
+	$(call test_beside_lint,)
+
+test-fast: $(INSTALLED) $(SITE) ## the tests without the stack; those of one feature in less than a minute (FEATURE=series)
+	@files=$$($(BIN)/python -m tests.running.features $(FEATURE)) && $(BIN)/pytest --numprocesses 2 -m "not thorough" $$files $(ARGS)
+
+defects: $(INSTALLED) ## make deliberate defects in a copy of the tree, and look which test finds each (ARGS=--help)
+	@$(BIN)/python -m tests.defects $(ARGS)
 
 lint: $(INSTALLED) ## ruff, mypy, cfn-lint, and whether `make contract` was forgotten
 	@$(BIN)/ruff check --quiet $(CODE)
@@ -66,13 +89,13 @@ lint: $(INSTALLED) ## ruff, mypy, cfn-lint, and whether `make contract` was forg
 format: $(INSTALLED) ## format the code
 	@$(BIN)/ruff check --fix --quiet $(CODE); $(BIN)/ruff format $(CODE)
 
-docs: $(INSTALLED) ## build the documentation into site/
+docs: $(SITE) ## build the documentation into site/
 	@$(BIN)/mkdocs build --strict
 
-docs-check: $(INSTALLED) ## build the documentation and look at every page with Chromium
+docs-check: $(INSTALLED) $(SITE) ## build the documentation and look at every page with Chromium
 	@$(BIN)/pytest --numprocesses 2 --dist loadscope tests/docs/browser $(ARGS)
 
-docs-serve: $(INSTALLED) ## serve the documentation while you write
+docs-serve: $(SITE) ## serve the documentation while you write
 	@$(BIN)/mkdocs serve --dev-addr 127.0.0.1:8000
 
 readability: $(INSTALLED) ## which pages and sentences of the documentation are hard to read
@@ -107,7 +130,7 @@ client: $(INSTALLED) ## build the wheel of the client, its command line and its 
 screenshots: $(INSTALLED) ## take the pictures of docs/use/console.md anew, with Chromium
 	@PYTHONPATH=shared:client:. $(BIN)/python -m tests.e2e.console.screenshots
 
-endpoints: $(INSTALLED) ## write the layer's list of AWS's endpoints anew, from that of botocore
+endpoints: $(LOCAL) ## write the layer's list of AWS's endpoints anew, from that of botocore
 	@PYTHONPATH=shared $(BIN)/python shared/endpoints.py
 
 new-executor new-subscriber new-policy rm-executor rm-subscriber rm-policy: $(INSTALLED)
@@ -120,7 +143,7 @@ new-policy: ## add a policy, which decides times (NAME=next-full-hour)
 rm-policy: ## take a policy out again (NAME=next-full-hour; FORCE=1 also deletes what git cannot bring back)
 rm-subscriber: ## take a reader of lifecycle events out again (NAME=big-spenders; FORCE=1)
 
-move-queues: $(INSTALLED) ## move what waits in a deleted stack's queues (FROM=old TO=new ARGS=--dry-run)
+move-queues: $(LOCAL) ## move what waits in a deleted stack's queues (FROM=old TO=new ARGS=--dry-run)
 	@PYTHONPATH=shared $(BIN)/python -m operate.move_queues --from "$(FROM)" --to "$(TO)" $(ARGS)
 
 deploy: ## deploy to AWS with the SAM CLI (STACK=delayer PARAMETERS="Actions=http-request,sqs-send,remote,canary")
@@ -133,50 +156,54 @@ deploy: ## deploy to AWS with the SAM CLI (STACK=delayer PARAMETERS="Actions=htt
 	@echo "Scale=large needs 3,000 concurrent executions of your account; make verify tells how many it has (docs/how-it-works/scale.md)."
 	@echo "Check that it keeps its promises there: make verify URL=<the output ApiUrl> (docs/operate/verify.md)"
 
-verify: $(INSTALLED) ## check what a deployed stack promises (URL=https://… STACK=delayer TOKEN=…; ARGS=--help)
+verify: $(LOCAL) ## check what a deployed stack promises (URL=https://… STACK=delayer TOKEN=…; ARGS=--help)
 	@$(BIN)/python -m operate.verify --stack $(STACK) $(if $(URL),--url $(URL)) $(ARGS)
 
-restore: $(INSTALLED) ## copy restored tables into a stack (STACK=delayer; ARGS=--help)
+restore: $(LOCAL) ## copy restored tables into a stack (STACK=delayer; ARGS=--help)
 	@PYTHONPATH=shared $(BIN)/python -m operate.restore --stack $(STACK) $(ARGS)
 
-dead-letters: $(INSTALLED) ## redrive or discard dead letters, one or many (ARGS="redrive --reason 'HTTP 503' --dry-run"; ARGS=--help)
+dead-letters: $(LOCAL) ## redrive or discard dead letters, one or many (ARGS="redrive --reason 'HTTP 503' --dry-run"; ARGS=--help)
 	@$(BIN)/python -m operate.dead_letters $(ARGS)
 
-owner-policy: $(INSTALLED) ## say what owners may do (ARGS="set --owner NAME --json '{…}'"; ARGS=--help)
+owner-policy: $(LOCAL) ## say what owners may do (ARGS="set --owner NAME --json '{…}'"; ARGS=--help)
 	@$(BIN)/python -m operate.owner_policy $(ARGS)
 
-flow: $(INSTALLED) ## what waits though it is due: list, suspend, release, limit, close (ARGS="suspend --owner NAME --reason '…'"; ARGS=--help)
+flow: $(LOCAL) ## what waits though it is due: list, suspend, release, limit, close (ARGS="suspend --owner NAME --reason '…'"; ARGS=--help)
 	@$(BIN)/python -m operate.flow $(ARGS)
 
-lock: $(INSTALLED) ## resolve the requirements again
-	@$(PIP_COMPILE) --no-emit-package botocore --no-emit-package python-dateutil --no-emit-package six \
-		--output-file shared/requirements.txt shared/requirements.in
-	@$(PIP_COMPILE) --output-file requirements-dev.txt requirements-dev.in
-	@$(PIP_COMPILE) --output-file bench/peers/requirements.txt bench/peers/requirements.in
-	@echo "Wrote shared/requirements.txt, requirements-dev.txt and bench/peers/requirements.txt."
+lock: $(LOCAL) ## resolve the requirements again
+	@$(PIP_COMPILE) --upgrade --output-file $(RESOLVED) requirements-uv.in requirements-local.in requirements-dev.in \
+		requirements-docs.in
+	@$(PIP_COMPILE) --constraint $(RESOLVED) --no-emit-package botocore --no-emit-package python-dateutil \
+		--no-emit-package six --output-file shared/requirements.txt shared/requirements.in
+	@$(PIP_COMPILE) --constraint $(RESOLVED) --output-file requirements-uv.txt requirements-uv.in
+	@$(PIP_COMPILE) --constraint $(RESOLVED) --output-file requirements-local.txt requirements-local.in
+	@$(PIP_COMPILE) --constraint $(RESOLVED) $(BUT_LOCAL) --output-file requirements-dev.txt requirements-dev.in
+	@$(PIP_COMPILE) --constraint $(RESOLVED) $(BUT_LOCAL) --output-file requirements-docs.txt requirements-docs.in
+	@$(PIP_COMPILE) --upgrade --output-file bench/peers/requirements.txt bench/peers/requirements.in
+	@echo "Wrote $$(ls requirements-*.txt shared/requirements.txt bench/peers/requirements.txt | paste -sd ' ')."
 
 clean: ## remove what make has made
 	@rm -rf .venv .engines .local .schemathesis .mypy_cache .pytest_cache .ruff_cache .hypothesis .aws-sam site
 
 # A third DynamoDB for the contract tests, which say so if it is not there. The lock file has the hash of its content.
 $(ENGINES): tests/contract/dynoxide/package.json tests/contract/dynoxide/package-lock.json
-	@mkdir -p $(@D); cp $^ $(@D)/; \
+	@mkdir -p $(@D); cp $^ $(@D)/; echo "Installing a third DynamoDB for the contract tests, by npm (some seconds)."; \
 	if command -v npm >/dev/null && (cd $(@D) && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null); \
 		then touch $@; else echo "Without npm, the contract tests leave out the engine dynoxide."; fi
 
-$(INSTALLED): requirements-dev.txt client/pyproject.toml
+$(LOCAL): requirements-uv.txt requirements-local.txt client/pyproject.toml
 	@python=; for candidate in $(PYTHON) python3.13 python3.12 python3.11 python3 python; do \
 		if $$candidate -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; \
 		then python=$$candidate; break; fi; done; \
 	[ -n "$$python" ] || { echo "Delayer needs Python 3.11, 3.12 or 3.13 on the PATH (or make PYTHON=/path/to/it)." >&2; exit 1; }; \
-	began=$$(date +%s); \
-	echo "Setting up .venv with $$($$python --version): about a minute, only this once."; \
-	{ [ -x $(BIN)/python ] && $(BIN)/python -m pip --version >/dev/null 2>&1; } || \
-		{ rm -rf .venv; $$python -m venv .venv; } >.venv-error 2>&1 || \
-		{ cat .venv-error >&2; rm -rf .venv .venv-error; \
-		echo "$$python could not make a virtual environment; install its venv and pip packages." >&2; exit 1; }; \
-	rm -f .venv-error; \
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.txt || \
-		{ echo "The Python packages could not be installed; see above." >&2; exit 1; }; \
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable client || exit 1; \
-	touch $@; echo "Set up .venv in $$(( $$(date +%s) - began )) s."
+	$$python -m local.install stack
+	@touch $@
+
+$(INSTALLED): requirements-dev.txt | $(LOCAL)
+	@$(BIN)/python -m local.install checks
+	@touch $@
+
+$(SITE): requirements-docs.txt | $(LOCAL)
+	@$(BIN)/python -m local.install site
+	@touch $@

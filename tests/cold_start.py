@@ -1,11 +1,16 @@
 """What a function imports, reads and wires when it starts, with the environment that the template gives it."""
 
+import fcntl
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from functools import cache
-from typing import Any
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any, Final
 
 from attrs import frozen
 
@@ -13,6 +18,8 @@ from tests.cfn import ROOT, expanded, shared_variables, variables
 
 RUNTIME = {"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}  # Lambda's own
 RUNTIME["AWS_LAMBDA_FUNCTION_NAME"] = "one"
+KEPT: Final = ROOT / ".pytest_cache/cold-starts"  # what was found, so that another process need not start them again
+ALSO_COUNTED: Final = ("template.yaml", "tests/cfn.py", "tests/cold_start.py", "tests/lambda_process.py")
 
 
 @frozen(kw_only=True)
@@ -59,8 +66,48 @@ def value_of(setting: Any) -> str:
 
 
 @cache
+def state_of_code() -> str:
+    """A digest of all that a cold start depends on: any change of it makes them start again."""
+    digest = hashlib.sha256(sys.version.encode())
+    digest.update(repr(sorted((one.name, one.version) for one in distributions())).encode())
+    files = [path for folder in ("shared", "functions") for path in (ROOT / folder).rglob("*")]
+    for path in sorted([*files, *(ROOT / name for name in ALSO_COUNTED)]):
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(f"{path.relative_to(ROOT)}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:24]
+
+
+@cache
+def folder_of_state() -> Path:
+    """For this state of the code. Those of other states are removed: they serve nobody any more."""
+    KEPT.mkdir(parents=True, exist_ok=True)
+    for earlier in KEPT.iterdir():
+        if earlier.name != state_of_code():
+            shutil.rmtree(earlier, ignore_errors=True)
+    folder = KEPT / state_of_code()
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@cache
 def cold_start(function: str) -> ColdStart:
-    """With the variables of the template and nothing else in the environment: each missing one would end it."""
+    """With the variables of the template and nothing else in the environment: each missing one would end it.
+
+    A start takes most of a second, there are more than fifty, and the tests that ask run in two processes. So each is
+    made once for each state of the code, and whoever asks meanwhile waits for it.
+    """
+    file = folder_of_state() / f"{function}.json"
+    with file.open("a+", encoding="utf-8") as kept:
+        fcntl.flock(kept, fcntl.LOCK_EX)
+        kept.seek(0)
+        text = kept.read()
+        if not text:
+            text = _started(function)
+            kept.write(text)
+    return _read(text)
+
+
+def _started(function: str) -> str:
     given = {**shared_variables(), **variables(function)}
     environment = {name: value_of(value) for name, value in given.items()} | RUNTIME
     environment |= {
@@ -72,7 +119,11 @@ def cold_start(function: str) -> ColdStart:
         [sys.executable, "-P", script], env=environment, capture_output=True, text=True, check=False, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    return done.stdout.splitlines()[-1]
+
+
+def _read(text: str) -> ColdStart:
+    found = json.loads(text)
     return ColdStart(
         modules=frozenset(found["modules"]),
         collects=found["collects"],

@@ -1,18 +1,12 @@
 """The stack on one machine as an object: for `make local`, the end-to-end tests and the benchmarks."""
 
-import json
 import shutil
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from local.deployment.settings import STACK_NAME
-from local.emulator.metering.meter import Reading
 from local.errors import EmulatorError
 from local.keeping.beginning import Choice
 from local.key_pair import KeyPair
@@ -20,23 +14,21 @@ from local.project import PROJECT
 from local.stack.keeper import Keeper, Saved
 from local.stack.ports import free_ports, refuse_used
 from local.stack.process import STATE, EmulatorProcess
+from local.stack.running_stack import RunningStack
 
 if TYPE_CHECKING:
-    from local.aws_clients import AwsClients
     from local.stack.expiry import Expiry
 
-LONGEST_REQUEST_SECONDS = 240  # the start of all functions: seconds, or minutes on a machine that is busy
 Progress = Callable[[str], AbstractContextManager[object]]
 
 
-class EmulatedStack:
+class EmulatedStack(RunningStack):
     """The emulator with the stack of `template.yaml` in it. As a context manager it leaves no process behind.
 
     The API is at `port`, the AWS endpoint at the next one; 0 means two free ports. `parameters` are template
-    parameters. `metering` makes `meter()` available. `client` makes boto3 clients of the emulator, by boto3's name of
-    the service; `pair` are their credentials, made for this stack alone. With `starts_functions` False each function
-    starts when it is asked first, or by `start_functions`. With `keep` it begins with what `save` has saved in
-    an earlier run on this port. Errors: EmulatorError.
+    parameters. `metering` makes `meter()` available. With `starts_functions` False each function starts when it is
+    asked first, or by `start_functions`. With `keep` it begins with what `save` has saved in an earlier run on this
+    port. Errors: EmulatorError.
     """
 
     def __init__(
@@ -50,31 +42,16 @@ class EmulatedStack:
         keep: Choice | None = None,
     ) -> None:
         self.is_temporary = port == 0
-        self.port, self.aws_port = free_ports() if port == 0 else (port, port + 1)
+        port, aws_port = free_ports() if port == 0 else (port, port + 1)
+        super().__init__(port, aws_port, PROJECT / ".local" / str(port), KeyPair.new(), outputs={})
         self.parameters = dict(parameters or {})
         self.template = template
         self.progress = progress
-        self.api_url = f"http://localhost:{self.port}"
-        self.folder = PROJECT / ".local" / str(self.port)
-        self.outputs: dict[str, str] = {}
-        self.pair = KeyPair.new()
         self.process = EmulatorProcess(self.aws_port, self.port, self.folder, metering, self.pair)
-        self.aws_endpoint_url = self.process.url
         self.starts_functions = starts_functions
         self.expiries: list[Expiry] = []
         self.keep = keep
         self.keeper: Keeper | None = None
-
-    @cached_property
-    def clients(self) -> "AwsClients":
-        """Made when the emulator is starting already: to import boto3 takes as long as that."""
-        from local.aws_clients import AwsClients
-
-        return AwsClients(self.aws_endpoint_url, self.pair)
-
-    def client(self, service: str) -> Any:
-        """A client of the emulator, by boto3's name of the service."""
-        return self.clients.client(service)
 
     def __enter__(self) -> Self:
         try:
@@ -152,41 +129,3 @@ class EmulatedStack:
             self.keeper.close()
         if self.is_temporary:
             shutil.rmtree(self.folder, ignore_errors=True)
-
-    def invoke(self, function: str, payload: object) -> Any:
-        """Invoke a function by its folder's name and return the JSON that it returned; EmulatorError if it raised."""
-        response = self.client("lambda").invoke(FunctionName=f"{STACK_NAME}-{function}", Payload=json.dumps(payload))
-        content = json.loads(response["Payload"].read() or "null")
-        if "FunctionError" in response:
-            raise EmulatorError(f"{function} failed: {content}")
-        return content
-
-    def logs(self, function: str) -> str:
-        """What a function has logged so far; empty if nothing."""
-        file = self.folder / "logs" / f"{function}.log"
-        return file.read_text(encoding="utf-8") if file.exists() else ""
-
-    def meter(self) -> Reading:
-        """What AWS would have billed since the last reset."""
-        reading: Reading = self.request_emulator("GET", "/_local/meter")
-        return reading
-
-    def reset_meter(self) -> None:
-        """Start the meter at zero again."""
-        self.request_emulator("DELETE", "/_local/meter")
-
-    def request_emulator(self, method: str, path: str, content: object = None) -> Any:
-        """Send a request to one of the `/_local/` paths and return the JSON of the response.
-
-        EmulatorError with the reason in the response if that is an error.
-        """
-        body = None if content is None else json.dumps(content).encode()
-        request = self.pair.signed(method, self.aws_endpoint_url + path, body)
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            with opener.open(request, timeout=LONGEST_REQUEST_SECONDS) as response:
-                return json.load(response)
-        except urllib.error.HTTPError as error:
-            answer: dict[str, str] = json.load(error)  # a problem, or an error of the AWS port
-            reason = answer.get("detail") or answer.get("message")
-            raise EmulatorError(f"{reason} (logs in {self.folder}/logs)") from error

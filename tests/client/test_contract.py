@@ -5,8 +5,6 @@ import sys
 from typing import Any
 
 import msgspec
-import pytest
-import yaml
 
 from delayer_client import HttpRequest, NewSchedule, NewSeries, OnLate, Retry, Spread
 from delayer_client.api import models
@@ -16,8 +14,10 @@ from delayer_client.calls import owned, schedules, series
 from delayer_client.calls.call import Answer, Call, Repeat
 from delayer_client.calls.series import SeriesChange
 from tests.cfn import ROOT
+from tests.of_each import of_each
+from tests.openapi import openapi
 
-DOCUMENT = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+DOCUMENT = openapi()
 SCHEMAS = DOCUMENT["components"]["schemas"]
 ACTION = HttpRequest(url="https://example.com/")
 KEY = models.ApiKeyConnection(header_name="X-Key", value="secret")
@@ -106,7 +106,7 @@ def resolved(node: Any) -> Any:
     return DOCUMENT["components"]["parameters"][node["$ref"].rpartition("/")[2]] if "$ref" in node else node
 
 
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
+@of_each(CALLS)
 def test_it_can_give_each_parameter_that_the_operation_takes(call: Call[Any]) -> None:
     parameters = [resolved(one) for one in OPERATIONS[call.method, template_of(call)]["parameters"]]
     assert set(call.query) == {one["name"] for one in parameters if one["in"] == "query"}
@@ -115,15 +115,14 @@ def test_it_can_give_each_parameter_that_the_operation_takes(call: Call[Any]) ->
     assert gives == takes
 
 
-@pytest.mark.parametrize(
-    ("body", "schema"),
+@of_each(
     [
         (NEW.body() | NewSchedule(action=ACTION, at="2026-11-21T09:00:00Z").body(), "ScheduleRequest"),
         (SERIES.body(), "SeriesRequest"),
         (CHANGE.body(), "SeriesChangeRequest"),
         (schedules.moment("2026-11-21T09:00:00Z", 1) | schedules.with_payload(1), "ChangeRequest"),
     ],
-    ids=["schedule", "series", "series-change", "change"],
+    unpacked=True,
 )
 def test_it_can_give_each_field_of_a_body(body: dict[str, Any], schema: str) -> None:
     body |= NewSchedule(action=ACTION, when=Spread(seconds=1)).body() if schema == "ScheduleRequest" else {}
@@ -150,7 +149,7 @@ def examples() -> list[tuple[str, int, Any]]:
     return found
 
 
-@pytest.mark.parametrize(("name", "status", "body"), examples())
+@of_each(examples(), unpacked=True)
 def test_each_example_of_an_answer_is_read(name: str, status: int, body: dict[str, Any]) -> None:
     call = next(one for one in CALLS if f"{one.method} {template_of(one)}" == name)
     read = call.read(Answer(status, msgspec.json.encode(body)))

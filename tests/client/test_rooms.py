@@ -6,9 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.cfn import ROOT
+from tests.of_each import of_each
 
 PACKAGE = ROOT / "client/delayer_client"
 # Each room, and the rooms of the package that it may import. What is not a folder is the room "".
@@ -57,7 +56,7 @@ def room_of(path: Path) -> str:
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
+@of_each(FILES)
 def test_a_room_imports_only_what_it_may(path: Path) -> None:
     room = room_of(path)
     own = {name.split(".")[1] for name in imports(path) if name.startswith("delayer_client.")}

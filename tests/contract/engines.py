@@ -1,7 +1,8 @@
 """What plays AWS in the contract tests: moto in this process, the emulator, and a DynamoDB over SQLite.
 
 Three engines that have no line in common. What an adapter means holds on all of them; where one of them differs from
-AWS, the test says so. Each is started when the first test needs it, and ends with the session.
+AWS, the test says so. Every day the fakes are compared with moto alone: the other two are `thorough`. Each of these is
+started when the first test needs it, and ends with the session.
 """
 
 import os
@@ -26,8 +27,18 @@ MOTO: Final = "moto"
 EMULATOR: Final = "emulator"
 DYNOXIDE: Final = "dynoxide"
 WANTED: Final = os.environ.get("CONTRACT_ENGINES", f"{MOTO} {EMULATOR} {DYNOXIDE}").split()
-DYNAMODBS: Final = [one for one in (MOTO, EMULATOR, DYNOXIDE) if one in WANTED]
-OTHERS: Final = [one for one in (MOTO, EMULATOR) if one in WANTED]  # they have SQS, SNS and S3, too
+
+
+def wanted(*engines: str) -> list[Any]:
+    """Parameters of a fixture: what takes a process of its own is thorough."""
+    return [
+        pytest.param(one, marks=() if one == MOTO else pytest.mark.thorough, id=one) for one in engines if one in WANTED
+    ]
+
+
+DYNAMODBS: Final = wanted(MOTO, EMULATOR, DYNOXIDE)
+OTHERS: Final = wanted(MOTO, EMULATOR)  # they have SQS, SNS and S3, too
+STATEMENTS: Final = wanted(MOTO, EMULATOR)  # they take those of PartiQL as AWS does
 
 NOTHING: Final = Path(__file__).parent / "nothing.yaml"  # the emulator wants a template
 BINARY: Final = ROOT / ".engines/node_modules/@dynoxide/linux-x64/dynoxide"

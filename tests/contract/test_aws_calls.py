@@ -5,7 +5,9 @@ import os
 import pkgutil
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -32,7 +34,7 @@ from delayer.ports.registry import ScheduleTransaction
 from tests.cfn import ROOT
 from tests.clients import Wrapped
 from tests.contract.aws_calls import CALLS, PORTS, ROWS
-from tests.contract.conftest import create_table
+from tests.contract.conftest import EVERY_DAY, FOUND, RAN, compare, create_table
 from tests.contract.recorder import CLIENTS, Calls
 from tests.samples import NOW, a_schedule, an_id
 
@@ -45,7 +47,7 @@ def test_each_adapter_has_its_port() -> None:
         one
         for name in MODULES
         for one in vars(importlib.import_module(name)).values()
-        if isinstance(one, type) and has(one) and {field.name for field in fields(one)} & set(CLIENTS)
+        if isinstance(one, type) and has(one) and {attribute.name for attribute in fields(one)} & set(CLIENTS)
     }
     assert found == set(PORTS)
 
@@ -132,6 +134,65 @@ def test_what_was_not_recorded_is_missing(dynamodb: Any, aws_calls: Calls, monke
 # ------------------------------------------------------------ the end of a module
 
 MODULE = "tests/contract/dynamodb/test_rate_limit.py"
+
+
+@dataclass
+class Ending:
+    """A module of which the last test has run, as pytest tells a fixture about it."""
+
+    ran: set[str]
+    options: dict[str, object] = field(default_factory=dict)
+    args: list[str] = field(default_factory=lambda: ["tests"])
+
+    def request(self) -> Any:
+        config = SimpleNamespace(
+            args=self.args,
+            getoption=lambda name, default=None: self.options.get(name, default),
+            stash={FOUND: {f"{MODULE}::one", f"{MODULE}::two", "tests/other.py::three"}, RAN: self.ran},
+        )
+        session = SimpleNamespace(shouldstop=False, shouldfail=False, exitstatus=pytest.ExitCode.OK)
+        module = SimpleNamespace(ADAPTER=DynamoTrials)
+        return SimpleNamespace(config=config, session=session, module=module, node=SimpleNamespace(nodeid=MODULE))
+
+
+ALL = {f"{MODULE}::one", f"{MODULE}::two"}
+EACH_CALL = Calls(
+    seen={name: set(calls) for name, calls in CALLS.items() if name[0] == "DynamoTrials"},
+    rows={method: set(rows) for method, rows in ROWS.items()},
+)
+
+
+def test_a_declared_call_that_is_never_made_is_an_error_at_the_end_of_its_module() -> None:
+    compare(Ending(ALL).request(), EACH_CALL)
+    with pytest.raises(AssertionError, match=r"never recorded: .*'begin'.*'dynamodb:PutItem', 'table'"):
+        compare(
+            Ending(ALL).request(), Calls(seen={**EACH_CALL.seen, ("DynamoTrials", "begin"): set()}, rows=EACH_CALL.rows)
+        )
+
+
+def test_so_it_is_in_the_selection_of_every_day() -> None:
+    """What is thorough is left out then, and asks for nothing else."""
+    with pytest.raises(AssertionError, match="never called"):
+        compare(Ending(ALL, {"markexpr": EVERY_DAY}).request(), Calls())
+
+
+def test_a_module_of_which_tests_are_left_out_is_an_error() -> None:
+    """Else the calls would not be compared, and nobody would see it."""
+    with pytest.raises(AssertionError, match=r"did not run in this process.*::two"):
+        compare(Ending({f"{MODULE}::one"}).request(), EACH_CALL)
+
+
+@pytest.mark.parametrize(
+    "options", [{"keyword": "one"}, {"markexpr": "thorough"}, {"deselect": ["x"]}, {"lf": True}], ids=str
+)
+def test_a_selection_of_tests_is_not_compared(options: dict[str, object]) -> None:
+    compare(Ending(set(), options).request(), Calls())
+
+
+def test_a_test_that_was_asked_for_by_its_name_is_not_compared_with_others() -> None:
+    compare(Ending(set(), args=[f"{MODULE}::one"]).request(), Calls())
+
+
 NEVER_MADE = """
 from tests.contract.aws_calls import CALLS
 
@@ -143,30 +204,22 @@ def pytest_collection_modifyitems(items):
 """
 
 
-def run_contract(folder: Path, plugin: str, *arguments: str) -> tuple[int, str]:
-    """One module of contracts in a process of its own, with a plugin: what it returns, and what it prints."""
-    (folder / "added_plugin.py").write_text(plugin)
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("plugin", "printed"),
+    [
+        (NEVER_MADE, "never recorded: [\"('DynamoRateLimit', 'spend'): ('dynamodb:DeleteItem', 'table')\"]"),
+        (LEAVES_ONE_OUT, "did not run in this process"),
+    ],
+    ids=["never made", "left out"],
+)
+def test_such_an_error_makes_the_run_fail(plugin: str, printed: str, tmp_path: Path) -> None:
+    """It takes some seconds: a module of contracts is run by pytest in a process of its own, with a plugin."""
+    (tmp_path / "added_plugin.py").write_text(plugin)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    environment["CONTRACT_ENGINES"] = "moto"  # the others would say the same, later
-    environment["PYTHONPATH"] = os.pathsep.join([str(folder), str(ROOT / "shared"), str(ROOT)])
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "added_plugin", MODULE, *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=100)
-    return done.returncode, done.stdout
-
-
-def test_a_declared_call_that_is_never_made_makes_the_run_fail(tmp_path: Path) -> None:
-    status, printed = run_contract(tmp_path, NEVER_MADE)
-    assert status == pytest.ExitCode.TESTS_FAILED
-    assert "never recorded: [\"('DynamoRateLimit', 'spend'): ('dynamodb:DeleteItem', 'table')\"]" in printed
-
-
-def test_a_module_of_which_tests_are_left_out_fails(tmp_path: Path) -> None:
-    """Else the calls would not be compared, and nobody would see it."""
-    status, printed = run_contract(tmp_path, LEAVES_ONE_OUT)
-    assert status == pytest.ExitCode.TESTS_FAILED
-    assert "did not run in this process" in printed
-
-
-def test_a_selection_of_tests_is_not_compared(tmp_path: Path) -> None:
-    status, printed = run_contract(tmp_path, NEVER_MADE, "-k", "test_each_window_begins_at_zero")
-    assert (status, "deselected" in printed) == (pytest.ExitCode.OK, True)
+    environment["PYTHONPATH"] = os.pathsep.join([str(tmp_path), str(ROOT / "shared"), str(ROOT)])
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "added_plugin", MODULE]
+    command += ["-m", EVERY_DAY]  # the other engines would say the same, later
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == pytest.ExitCode.TESTS_FAILED
+    assert printed in done.stdout

@@ -12,12 +12,12 @@ from delayer.ports.queue import Outgoing
 from operate.move_queues import prepared, queues_of
 from tests.cfn import expanded
 from tests.contract.conftest import Aws
-from tests.contract.engines import EMULATOR
+from tests.contract.engines import EMULATOR, wanted
 
 QUEUES = ("DelayerQueue", "DelayerSuspectsQueue")
 
 
-@pytest.fixture(scope="module", params=[EMULATOR])
+@pytest.fixture(scope="module", params=wanted(EMULATOR))
 def aws(request: pytest.FixtureRequest, engines: Any) -> Aws:
     """moto deletes what is to be kept."""
     return lambda service: engines.client(request.param, service)

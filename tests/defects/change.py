@@ -1,7 +1,8 @@
-"""One deliberate change of the code, as data: it names the function and the text, so that it outlives a move of files."""
+"""One deliberate change of the code, as data: it names function and text, so that it outlives a move of files."""
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -73,9 +74,17 @@ def nth_of(text: str, part: str, at: int) -> int:
 
 def spans(text: str, function: str, is_template: bool) -> list[tuple[int, int]]:
     """Where the functions of this name begin and end, in characters."""
-    if is_template:
-        return [span for name, span in resources(text) if name == function]
-    return [span for name, _, span in functions(text) if name == function]
+    return _spans(text, is_template).get(function, [])
+
+
+@cache
+def _spans(text: str, is_template: bool) -> dict[str, list[tuple[int, int]]]:
+    """Of each function. A file is read again and again: its functions are looked up once."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    named = resources(text) if is_template else ((name, span) for name, _, span in functions(text))
+    for name, span in named:
+        found.setdefault(name, []).append(span)
+    return found
 
 
 def resources(text: str) -> Iterator[tuple[str, tuple[int, int]]]:

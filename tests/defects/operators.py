@@ -5,6 +5,7 @@ swapped, a `raise` removed; in the template, an action of a policy or the condit
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from attrs import frozen
@@ -111,7 +112,7 @@ def _removals(node: ast.AST, lines: Lines) -> Iterator[Edit]:
 
 def _swapped_arguments(node: ast.Call, text: str, lines: Lines) -> Iterator[Edit]:
     named = [one for one in node.keywords if one.arg and isinstance(one.value, ast.Attribute | ast.Call)]
-    for one, other in zip(named, named[1:], strict=False):
+    for one, other in pairwise(named):
         (a, b), (c, d) = lines.span(one.value), lines.span(other.value)
         yield "two effects swapped", (a, d), text[c:d] + text[b:c] + text[a:b]
 
@@ -125,7 +126,7 @@ def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def _swaps(body: list[ast.stmt], text: str, lines: Lines) -> Iterator[Edit]:
     """Two effects next to each other, of which the second does not need what the first gave."""
-    for one, other in zip(body, body[1:], strict=False):
+    for one, other in pairwise(body):
         if _is_effect(one) and _is_effect(other) and not _given(one) & _used(other):
             (a, b), (c, d) = lines.span(one), lines.span(other)
             yield "two effects swapped", (a, d), text[c:d] + text[b:c] + text[a:b]

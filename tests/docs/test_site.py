@@ -13,7 +13,7 @@ from docs.hooks.reference.pages import filled
 from tests.cfn import resources
 from tests.docs.every import every
 from tests.docs.test_actions import PAGES as ACTIONS
-from tests.openapi import contract
+from tests.openapi import openapi
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -102,13 +102,13 @@ def test_every_table_is_described() -> None:
 
 def test_every_field_of_a_request_is_described() -> None:
     """But for those of the actions, which have pages of their own: test_actions.py."""
-    schemas = contract()["components"]["schemas"]
+    schemas = openapi()["components"]["schemas"]
     text = page("use/api.md")
     assert [f for f in schemas["ScheduleRequest"]["properties"] if f"| `{f}` |" not in text] == []
 
 
 def test_every_error_is_described() -> None:
-    responses = contract()["paths"]["/schedules"]["post"]["responses"]
+    responses = openapi()["paths"]["/schedules"]["post"]["responses"]
     text = page("use/api.md")
     assert [status for status in responses if status != "201" and f"\n### {status}: " not in text] == []
 
@@ -185,7 +185,7 @@ def test_every_page_is_in_the_navigation() -> None:
 
 
 def test_home_page_and_readme_say_where_it_stands() -> None:
-    version = contract()["info"]["version"]
+    version = openapi()["info"]["version"]
     for text in (page("index.md"), (ROOT / "README.md").read_text()):
         flat = " ".join(text.split())
         assert [word for word in (version, "not released", "emulator", "two cores") if word not in flat] == []

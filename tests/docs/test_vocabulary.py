@@ -18,7 +18,7 @@ import pytest
 from delayer.core.ledger.lifecycle import EventType, State
 from tests.cfn import ROOT, expanded, functions
 from tests.docs.every import every
-from tests.openapi import contract
+from tests.openapi import openapi
 from tests.template.added import is_added
 
 PAGE = (ROOT / "docs/project/glossary.md").read_text()
@@ -168,7 +168,7 @@ def test_names_in_the_template() -> None:
 
 def test_names_in_the_contract() -> None:
     """The keys of openapi.yaml, and the values of each `enum` and `const`; not the names of HTTP's own schemes."""
-    assert old_words_in((name, "openapi.yaml") for name in _keys_and_values(contract(), of_teams(added()))) == []
+    assert old_words_in((name, "openapi.yaml") for name in _keys_and_values(openapi(), of_teams(added()))) == []
 
 
 def of_teams(teams: Collection[str]) -> set[str]:

@@ -5,18 +5,20 @@ import json
 import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, TypeVar
 
 from attrs import define, field
 
-from delayer.core.firing.enqueueing import edge_of
-from delayer.core.schedule.instants import MINUTE, Millis, format_instant, start_of
+from delayer.core.schedule.instants import SECOND, Millis, format_instant
 from delayer_client import Delayer, HttpRequest, Retrying, Schedule
 from delayer_client.api.models import HistoryEntry
 from local.receiver import ReceivedRequest, Receiver
-from local.stack.emulated_stack import EmulatedStack
+from local.stack.running_stack import RunningStack
+from tests.e2e.stacks.kinds import beyond_the_period
 
-PERIOD = MINUTE
+PATIENCE: Final = 40  # seconds: how long something may take while other tests keep the machine busy
+LATE: Final = 10 * SECOND  # the same, of what arrives; how late it is as a rule is asked in test_firing.py
+NOBODY: Final = ""  # whoever does not say who they are
 ONCE = Retrying(times=0)  # what goes wrong is seen: no repeat covers it up
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -34,7 +36,7 @@ def millis(at: datetime | None) -> Millis:
     return (at - EPOCH) // timedelta(milliseconds=1)
 
 
-def until(look: Callable[[], Seen], is_so: Callable[[Seen], object] = bool, seconds: float = 15) -> Seen:
+def until(look: Callable[[], Seen], is_so: Callable[[Seen], object] = bool, seconds: float = PATIENCE) -> Seen:
     """What is seen, once it is so."""
     deadline = time.monotonic() + seconds
     while not is_so(seen := look()):
@@ -45,23 +47,24 @@ def until(look: Callable[[], Seen], is_so: Callable[[Seen], object] = bool, seco
 
 @define
 class Client:
-    """One stack, and the receiver that its schedules are for."""
+    """A stack, the receiver that the schedules are for, and whose they are unless a call says otherwise."""
 
-    stack: EmulatedStack
+    stack: RunningStack
     receiver: Receiver
+    owner: str = NOBODY
     posted: dict[str, Schedule] = field(factory=dict)  # by path of the target
     delayer: Delayer = field(init=False)
     _delayers: dict[tuple[str, Retrying], Delayer] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.delayer = self.delayer_of("")
+        self.delayer = self.delayer_of(self.owner)
 
     def close(self) -> None:
         for each in self._delayers.values():
             each.close()
 
     def delayer_of(self, owner: str, retrying: Retrying = ONCE) -> Delayer:
-        """The client of an owner. Without a name, that of whoever says nothing."""
+        """The client of an owner, or of NOBODY."""
         key = (owner, retrying)
         if key not in self._delayers:
             self._delayers[key] = Delayer(self.stack.api_url, owner=owner, timeout=30, retrying=retrying)
@@ -77,28 +80,35 @@ class Client:
 
     def call(self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None) -> Answer:
         """Status, headers and body of the answer."""
+        said = {"Delayer-Owner": self.owner} if self.owner else {}
         connection = http.client.HTTPConnection("localhost", self.stack.port, timeout=30)
         sent = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        connection.request(method, path, sent, {"Content-Type": "application/json", **(headers or {})})
+        connection.request(method, path, sent, {"Content-Type": "application/json", **said, **(headers or {})})
         answer = connection.getresponse()
         content = json.loads(answer.read())
         connection.close()
         return answer.status, {name.lower(): value for name, value in answer.getheaders()}, content
 
-    def schedule(self, path: str, due: Millis, payload: object = None, *, owner: str = "", **more: Any) -> Schedule:
+    def schedule(
+        self, path: str, due: Millis, payload: object = None, *, owner: str | None = None, **more: Any
+    ) -> Schedule:
         """A request to the receiver, accepted."""
-        made = self.delayer_of(owner).schedule(self.target(path), at=format_instant(due), payload=payload, **more)
+        made = self.of(owner).schedule(self.target(path), at=format_instant(due), payload=payload, **more)
         self.posted[path] = made
         return made
 
     def beyond_the_period(self, path: str) -> None:
         """The first instant that the fast track leaves to the minute task."""
-        self.schedule(path, start_of(edge_of(now() + 2000, PERIOD) + 1))
+        self.schedule(path, beyond_the_period(now()))
 
-    def arrivals(self, path: str, seconds: float = 15, count: int = 1) -> list[ReceivedRequest]:
+    def of(self, owner: str | None, retrying: Retrying = ONCE) -> Delayer:
+        """The client of an owner; None is that of this client."""
+        return self.delayer_of(self.owner if owner is None else owner, retrying)
+
+    def arrivals(self, path: str, seconds: float = PATIENCE, count: int = 1) -> list[ReceivedRequest]:
         return self.receiver.wait_for(count, path, seconds)
 
-    def ledger_state(self, schedule_id: str, wanted: str, seconds: float = 10) -> dict[str, Any]:
+    def ledger_state(self, schedule_id: str, wanted: str, seconds: float = PATIENCE) -> dict[str, Any]:
         """The ledger row, once it has this state."""
         deadline = time.monotonic() + seconds
         while True:
@@ -108,9 +118,9 @@ class Client:
             assert time.monotonic() < deadline, f"{schedule_id} is {row.get('state')}, not {wanted}"
             time.sleep(0.05)
 
-    def waiting_for(self, schedule_id: str, attempt: int, seconds: float = 10) -> Schedule:
+    def waiting_for(self, schedule_id: str, attempt: int, seconds: float = PATIENCE) -> Schedule:
         """The schedule, once it waits for this attempt."""
-        patient = self.delayer_of("", Retrying())
+        patient = self.of(None, Retrying())
         return until(
             lambda: patient.get(schedule_id), lambda one: one.attempt == attempt and one.next_attempt_at, seconds
         )
@@ -119,16 +129,16 @@ class Client:
         self,
         schedule_id: str,
         last: str,
-        seconds: float = 15,
+        seconds: float = PATIENCE,
         *,
-        owner: str = "",
+        owner: str | None = None,
         beside: Collection[str] = ("scheduled",),
     ) -> list[HistoryEntry]:
         """The history, once the journal has come as far as this event, and has those of `beside` too.
 
         Events of two ids (the accepted and the decided one) come to the journal in no order between them.
         """
-        patient = self.delayer_of(owner, Retrying())
+        patient = self.of(owner, Retrying())
         return until(
             lambda: patient.get(schedule_id).history or [],
             lambda found: bool(found) and found[-1].event == last and {one.event for one in found}.issuperset(beside),
@@ -162,26 +172,13 @@ class Client:
         assert answer["ok"], answer
         return answer["result"]
 
-    def dead_letters(self, prefix: str, seconds: float = 10) -> list[dict[str, Any]]:
+    def dead_letters(self, prefix: str, seconds: float = PATIENCE) -> list[dict[str, Any]]:
         """What is stored under a prefix, once there is something."""
         deadline = time.monotonic() + seconds
         while not (entries := self.operate("list", prefix=prefix)["deadLetters"]):
             assert time.monotonic() < deadline, f"nothing stored under {prefix}"
             time.sleep(0.1)
         return list(entries)
-
-    def switch_minute_task(self, state: Literal["ENABLED", "DISABLED"]) -> None:
-        scheduler = self.stack.client("scheduler")
-        for summary in scheduler.list_schedules()["Schedules"]:
-            full = scheduler.get_schedule(Name=summary["Name"], GroupName=summary["GroupName"])
-            scheduler.update_schedule(
-                Name=full["Name"],
-                GroupName=full["GroupName"],
-                ScheduleExpression=full["ScheduleExpression"],
-                FlexibleTimeWindow=full["FlexibleTimeWindow"],
-                Target=full["Target"],
-                State=state,
-            )
 
 
 def sleep_until(instant: Millis) -> None:
@@ -190,5 +187,7 @@ def sleep_until(instant: Millis) -> None:
 
 
 def lateness(request: ReceivedRequest, due: Millis) -> Millis:
-    assert request.at_ms >= due, f"{due - request.at_ms} ms early"
-    return request.at_ms - due
+    """Never early, and not as late as if something had waited for a timeout or for the next minute."""
+    late = request.at_ms - due
+    assert 0 <= late < LATE, f"{late} ms late"
+    return late

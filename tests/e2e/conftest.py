@@ -1,50 +1,59 @@
-"""Two real stacks on the embedded AWS: in one the minute task runs, in the other it is switched off at first.
+"""The tests of a run share one stack on the embedded AWS; a test has its own owner, queue and bus on it.
 
-What has to wait for minutes is scheduled when the session begins, and looked at by the last module.
+A second one is for what a whole stack suffers. A process of its own holds each: it is started when the tests have been
+collected, and by the time when one of them needs it, others have run.
 """
 
+import uuid
 from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 
 from local.receiver import Receiver
-from local.stack.emulated_stack import EmulatedStack
 from tests.e2e.client import Client
+from tests.e2e.stacks.attaching import Run, Shared
+from tests.e2e.stacks.kinds import MAIN, OUTAGES
 
-PARAMETERS = {"DelayerPeriod": "60"}
-FAILURES = "/failures"  # the path of the webhook for schedules that failed
-EVERY_NAME = "*"  # so that nothing but the stack's own guards keeps sqs-send from its queues
-TARGET_ROLE = "arn:aws:iam::000000000000:role/delayer-target-role"
+RUN = pytest.StashKey[Run]()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Starts what will be needed. Each fixture of a shared stack has its name."""
+    config = session.config
+    needed = {name for item in session.items for name in (MAIN, OUTAGES) if name in getattr(item, "fixturenames", ())}
+    if needed and not config.option.collectonly:
+        of_xdist = getattr(config, "workerinput", {})
+        config.stash[RUN] = Run.join(of_xdist.get("testrunuid", uuid.uuid4().hex))
+        config.stash[RUN].begin(sorted(needed))
 
 
 @pytest.fixture(scope="session")
 def receiver() -> Iterator[Receiver]:
-    """The target of all http-request actions."""
+    """The target of the http-request actions of this process's tests."""
     with Receiver() as receiver:
         yield receiver
 
 
 @pytest.fixture(scope="session")
-def ticking(receiver: Receiver) -> Iterator[Client]:
-    """A stack without lifecycle events, that has quotas."""
-    own = {"Lifecycle": "off", "MaxCreatesPerMinute": "5"}
-    with EmulatedStack(parameters={**PARAMETERS, **own}) as stack, closing(Client(stack, receiver)) as client:
-        yield client
+def main(pytestconfig: pytest.Config) -> Shared:
+    """The stack that all tests of the run have in common."""
+    return pytestconfig.stash[RUN].attach(MAIN)
 
 
 @pytest.fixture(scope="session")
-def client(receiver: Receiver) -> Iterator[Client]:
-    """A stack whose minute task is switched off."""
-    own = {"SqsTargetNamePattern": EVERY_NAME, "TargetRoleArns": TARGET_ROLE}
-    own["FailedWebhookUrl"] = receiver.url + FAILURES
-    with EmulatedStack(parameters={**PARAMETERS, **own}) as stack, closing(Client(stack, receiver)) as client:
-        client.switch_minute_task("DISABLED")
+def outages(pytestconfig: pytest.Config) -> Shared:
+    """Another one, whose minute task is off at first: what is done to it would harm other tests."""
+    return pytestconfig.stash[RUN].attach(OUTAGES)
+
+
+@pytest.fixture(scope="module")
+def client(main: Shared, receiver: Receiver, request: pytest.FixtureRequest) -> Iterator[Client]:
+    """A client of the common stack, as an owner of this module alone."""
+    with closing(Client(main.stack, receiver, owner_of(request))) as client:
         yield client
 
 
-@pytest.fixture(scope="session", autouse=True)
-def scheduled_early(ticking: Client, client: Client) -> None:
-    """Beyond the delayer period, when the session begins."""
-    for each, path in ((ticking, "/on-time"), (client, "/overdue")):
-        each.beyond_the_period(path)
+def owner_of(request: pytest.FixtureRequest) -> str:
+    """Such as `e2e-test-firing`."""
+    return f"e2e-{request.path.stem}".replace("_", "-")

@@ -4,16 +4,21 @@ import json
 import os
 import subprocess
 import sys
-import time
+from functools import partial
+
+import pytest
 
 from delayer.core.schedule.instants import SECOND
 from delayer_client import Backoff, HttpRequest, Retry
 from tests.cfn import ROOT
-from tests.e2e.client import Client, lateness, millis, now
+from tests.e2e.client import Client, lateness, millis, now, until
 
 
 def test_a_record_that_cannot_be_read_beside_good_ones(client: Client) -> None:
-    """It is dead-lettered with its whole body, is shown without what may be a secret, and can be discarded."""
+    """It is dead-lettered with its whole body, is shown without what may be a secret, and can be discarded.
+
+    It takes two seconds: the good ones are on their way meanwhile.
+    """
     dynamodb, table = client.stack.client("dynamodb"), client.stack.outputs["SchedulesTable"]
     key = {"bucket": {"S": "2026-11-21T09:00#0"}, "due": {"S": "garbage"}}
     due = now() + 2 * SECOND
@@ -22,7 +27,7 @@ def test_a_record_that_cannot_be_read_beside_good_ones(client: Client) -> None:
     dynamodb.delete_item(TableName=table, Key=key)
     client.schedule("/good-2", due)
     for path in ("/good-1", "/good-2"):
-        assert lateness(client.arrivals(path)[0], due) < SECOND
+        lateness(client.arrivals(path)[0], due)
     (entry,) = client.dead_letters("dead-lettered/malformed/")
     shown = client.operate("show", key=entry["key"])
     image = json.loads(shown["body"])["dynamodb"]["OldImage"]
@@ -32,20 +37,22 @@ def test_a_record_that_cannot_be_read_beside_good_ones(client: Client) -> None:
 
 
 def test_a_target_that_is_down_at_first(client: Client) -> None:
-    """Two answers of 503, then 200: three attempts, one idempotency key."""
+    """Two answers of 503, then 200: three attempts, one idempotency key. It takes seconds, as the retries do."""
     client.receiver.fail_first("/down", 2)
-    posted = client.schedule("/down", now() + SECOND)
-    requests = client.arrivals("/down", seconds=20, count=3)
+    posted = client.schedule("/down", now())
+    requests = client.arrivals("/down", count=3)
     assert [request.status for request in requests] == [503, 503, 200]
     assert {request.headers["idempotency-key"] for request in requests} == {posted.id}
     assert [request.headers["delayer-attempt"] for request in requests] == ["1", "2", "3"]
     client.ledger_state(posted.id, "executed")
 
 
+@pytest.mark.thorough
 def test_a_policy_of_its_own_and_when_the_next_attempt_is(client: Client) -> None:
     """First the delay that the target asks for, then one of its own, which is made to last longer than its message.
 
-    So a second message waits on for the third attempt, as in a delay of hours; that is no attempt.
+    So a second message waits on for the third attempt, as in a delay of hours; that is no attempt. The delays take a
+    quarter of a minute.
     """
     client.receiver.fail_first("/patient", 2)
     client.receiver.ask_for_delay("/patient", 3)
@@ -54,11 +61,10 @@ def test_a_policy_of_its_own_and_when_the_next_attempt_is(client: Client) -> Non
     [first] = client.arrivals("/patient")
     shown = client.waiting_for(schedule_id, attempt=2)
     asked = millis(shown.next_attempt_at) - first.at_ms
-    assert 3 * SECOND <= asked < 4 * SECOND
+    assert asked >= 3 * SECOND
     _, second = client.arrivals("/patient", count=2)
     assert second.at_ms - first.at_ms >= asked
     shown = client.waiting_for(schedule_id, attempt=3)
-    assert 3 * SECOND <= millis(shown.next_attempt_at) - second.at_ms <= 6 * SECOND
     later = millis(shown.next_attempt_at) + 5 * SECOND
     client.stack.client("dynamodb").update_item(
         TableName=client.stack.outputs["LedgerTable"],
@@ -72,14 +78,18 @@ def test_a_policy_of_its_own_and_when_the_next_attempt_is(client: Client) -> Non
     history = client.history(schedule_id, "executed")
     assert [one.event for one in history[-4:]] == ["claimed", "attempt-failed", "attempt-failed", "executed"]
     assert [one.next_attempt_at is not None for one in history[-4:]] == [False, True, True, False]
+    waits = [millis(one.next_attempt_at) - millis(one.at) for one in history[-3:-1]]
+    assert waits[0] == 3 * SECOND, "what the target has asked for"
+    assert 3 * SECOND <= waits[1] <= 6 * SECOND, "its own, more or less"
     shown = client.delayer.get(schedule_id)
     assert (shown.retry, shown.next_attempt_at) == (retry, None)
     assert int(client.ledger_row(schedule_id)["revision"]["N"]) == 5, "claim, two retries, a hop, and the outcome"
 
 
 def test_a_target_that_refuses_fails_and_can_be_redriven(client: Client) -> None:
+    """Its dead letter has the payload and the reason; redriven, it fires once more."""
     client.receiver.fail_first("/refuses", 1, status=404)
-    posted = client.schedule("/refuses", now() + SECOND, payload="kept")
+    posted = client.schedule("/refuses", now(), payload="kept")
     client.ledger_state(posted.id, "failed")
     (entry,) = client.dead_letters(f"failed/{posted.id}/")
     assert entry["reason"] == "HTTP 404"
@@ -90,10 +100,14 @@ def test_a_target_that_refuses_fails_and_can_be_redriven(client: Client) -> None
     client.ledger_state(posted.id, "executed")
 
 
+@pytest.mark.thorough
 def test_many_are_redriven_with_one_command(client: Client) -> None:
-    """As an operator does it: first what would happen, then all of them, with the AWS settings of the shell."""
+    """As an operator does it: first what would happen, then all of them, with the AWS settings of the shell.
+
+    It takes some seconds: each command is a process.
+    """
     client.receiver.fail_first("/many", 5, status=410)
-    posted = [client.schedule("/many", now() + SECOND) for _ in range(5)]
+    posted = [client.schedule("/many", now()) for _ in range(5)]
     for one in posted:
         client.ledger_state(one.id, "failed")
     session = client.stack.clients.session
@@ -121,9 +135,10 @@ def test_many_are_redriven_with_one_command(client: Client) -> None:
 
 
 def test_a_target_that_nobody_listens_to(client: Client) -> None:
+    """It fails after the attempts that it has, which are a second apart."""
     nobody = HttpRequest(url="http://127.0.0.1:9/nobody")
     posted = client.delayer.schedule(nobody, delay=0, retry=Retry(max_attempts=2))
-    row = client.ledger_state(posted.id, "failed", seconds=15)
+    row = client.ledger_state(posted.id, "failed")
     assert row["detail"]["S"].startswith("gave up after 2 attempts: no answer from 127.0.0.1:9")
 
 
@@ -138,11 +153,12 @@ def test_a_malformed_suspect_is_stored_as_a_dead_letter(client: Client) -> None:
 
 
 def test_a_message_that_cannot_be_read_beside_good_ones(client: Client) -> None:
+    """The good one is on time. It takes two seconds: both are on their way meanwhile."""
     sqs = client.stack.client("sqs")
     due = now() + 2 * SECOND
     sqs.send_message(QueueUrl=client.stack.outputs["DelayerQueueUrl"], MessageBody='{"v": 1}', DelaySeconds=1)
     client.schedule("/beside", due)
-    assert lateness(client.arrivals("/beside")[0], due) < SECOND
+    lateness(client.arrivals("/beside")[0], due)
     (entry,) = client.dead_letters("dead-lettered/malformed/")
     client.operate("discard", key=entry["key"])
 
@@ -156,17 +172,20 @@ def test_a_wrong_command_is_answered_with_the_right_ones(client: Client) -> None
 
 
 def test_every_line_of_the_firing_path_has_the_schedule_id(client: Client) -> None:
-    posted = client.schedule("/logged", now() + SECOND)
+    posted = client.schedule("/logged", now())
     client.ledger_state(posted.id, "executed")
-    time.sleep(0.5)  # the last function's log is written after it has answered
+
+    def said_by(function: str) -> list[str]:
+        """What its log says of the schedule: it is written after the function has answered."""
+        lines = [line for line in client.stack.logs(function).splitlines() if posted.id in line]
+        return [str(json.loads(line)["message"]) for line in lines if line.startswith("{") and line.endswith("}")]
+
     for function, event in (
         ("api-schedule-post", "accepted"),
         ("stream-enqueuer", "enqueued"),
         ("delayer-relay", "claimed"),
         ("executor-http-request", "executed"),
     ):
-        lines = [json.loads(line) for line in client.stack.logs(function).splitlines() if line.startswith("{")]
-        mine = [line for line in lines if line.get("scheduleId") == posted.id]
-        assert [line["message"] for line in mine] == [event], function
+        assert until(partial(said_by, function)) == [event], function
     metrics = client.stack.logs("executor-http-request")
     assert '"Name":"Lateness"' in metrics.replace(" ", "")

@@ -2,19 +2,22 @@
 
 import json
 import time
+from statistics import median
 from typing import TYPE_CHECKING
+
+import pytest
 
 from delayer.core.schedule.instants import SECOND, format_instant
 from delayer_client import SqsSend
 from tests.cfn import resources
-from tests.e2e.client import Client, lateness, now
+from tests.e2e.client import NOBODY, PATIENCE, Client, lateness, now
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 
 def test_due_in_two_seconds(client: Client) -> None:
-    """The target gets the payload byte for byte, and the headers it needs to act once."""
+    """The target gets the payload byte for byte, and the headers it needs to act once. It takes the two seconds."""
     due = now() + 2 * SECOND
     body = (
         f'{{"pointInTime": "{format_instant(due)}", "payload": {{"n": 1.10, "a": [ 1,2 ]}}, '
@@ -25,7 +28,7 @@ def test_due_in_two_seconds(client: Client) -> None:
     assert headers["location"] == f"/schedules/{content['scheduleId']}"
     assert content == {"scheduleId": content["scheduleId"], "pointInTime": format_instant(due), "state": "scheduled"}
     (request,) = client.arrivals("/two")
-    assert lateness(request, due) < SECOND
+    lateness(request, due)
     assert request.method == "POST"
     assert request.body == b'{"n": 1.10, "a": [ 1,2 ]}'
     assert request.headers["idempotency-key"] == content["scheduleId"]
@@ -36,24 +39,37 @@ def test_due_in_two_seconds(client: Client) -> None:
     assert row["detail"] == {"S": "HTTP 200"}
 
 
+def test_as_a_rule_within_a_fraction_of_a_second(client: Client) -> None:
+    """Of nine schedules, more than half; it takes four seconds, because the machine may be busy for one of them."""
+    first = now() + 2 * SECOND
+    dues = [first + number * SECOND // 4 for number in range(9)]
+    for number, due in enumerate(dues):
+        client.schedule(f"/rule/{number}", due)
+    late = [lateness(client.arrivals(f"/rule/{number}")[0], due) for number, due in enumerate(dues)]
+    assert median(late) < SECOND, late
+
+
 def test_overdue_by_less_than_a_minute_fires_at_once(client: Client) -> None:
+    """Its point in time is in the past: it is accepted, and late."""
     client.schedule("/past", now() - 30 * SECOND)
-    client.arrivals("/past", seconds=5)
+    client.arrivals("/past")
 
 
 def test_a_delay_in_place_of_a_point_in_time(client: Client) -> None:
+    """Any method, without a payload. It takes the second and a half of the delay."""
     before = now()
     client.delayer.schedule(client.target("/delay", method="PUT"), delay=1.5)
     (request,) = client.arrivals("/delay")
-    assert lateness(request, before + 1500) < 2 * SECOND
+    lateness(request, before + 1500)
     assert request.method == "PUT"
     assert request.body == b""
 
 
 def test_sqs_queue(client: Client) -> None:
+    """Never early, with the payload, and with the owner: of whoever does not say, anonymous. It is due in a second."""
     url = client.stack.client("sqs").create_queue(QueueName="delayer-target-plain")["QueueUrl"]
     due = now() + SECOND
-    made = client.delayer.schedule(SqsSend(queue_url=url), at=format_instant(due), payload={"a": 1})
+    made = client.delayer_of(NOBODY).schedule(SqsSend(queue_url=url), at=format_instant(due), payload={"a": 1})
     message = _received(client, url)
     assert json.loads(message["Body"]) == {"a": 1}
     assert message["MessageAttributes"]["Idempotency-Key"]["StringValue"] == made.id
@@ -66,28 +82,32 @@ def test_fifo_queue(client: Client) -> None:
     """The schedule's id is the deduplication id."""
     sqs = client.stack.client("sqs")
     url = sqs.create_queue(QueueName="delayer-target-ordered.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
-    made = client.delayer.schedule(SqsSend(queue_url=url, message_group_id="g"), delay=1)
+    made = client.delayer.schedule(SqsSend(queue_url=url, message_group_id="g"), delay=0)
     message = _received(client, url)
     assert message["Body"] == "null"
     assert message["Attributes"]["MessageGroupId"] == "g"
     assert message["Attributes"]["MessageDeduplicationId"] == made.id
 
 
+@pytest.mark.thorough
 def test_the_stacks_own_queues_are_no_targets(client: Client) -> None:
-    """Whatever the pattern matches: a message forged in the delayer queue would fire under the id of another owner."""
+    """Whatever the pattern matches: a message forged in the delayer queue would fire under the id of another owner.
+
+    It takes some seconds: all queues are tried.
+    """
     sqs = client.stack.client("sqs")
     tagged = {url: sqs.list_queue_tags(QueueUrl=url).get("Tags", {}) for url in sqs.list_queues()["QueueUrls"]}
     own = [url for url, tags in tagged.items() if tags.get("delayer:queue", "").startswith("delayer/")]
     assert len(own) == len(resources("AWS::SQS::Queue"))
-    for url in own:
-        action = SqsSend(queue_url=url, message_group_id="g" if url.endswith(".fifo") else None)
-        row = client.ledger_state(client.delayer.schedule(action, delay=0, payload=1).id, "failed")
-        assert row["detail"]["S"] == "a queue of Delayer itself", url
+    targets = {url: SqsSend(queue_url=url, message_group_id="g" if url.endswith(".fifo") else None) for url in own}
+    ids = {url: client.delayer.schedule(action, delay=0, payload=1).id for url, action in targets.items()}
+    details = {url: client.ledger_state(schedule_id, "failed")["detail"]["S"] for url, schedule_id in ids.items()}
+    assert details == dict.fromkeys(own, "a queue of Delayer itself")
 
 
 def _received(client: Client, url: str) -> "MessageTypeDef":
     sqs = client.stack.client("sqs")
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         answer = sqs.receive_message(
             QueueUrl=url, WaitTimeSeconds=1, AttributeNames=["All"], MessageAttributeNames=["All"]
@@ -114,7 +134,7 @@ def test_what_is_no_json_and_what_is_too_large(client: Client) -> None:
 
 
 def test_the_largest_body_fires(client: Client) -> None:
-    head = f'{{"delaySeconds":1,"action":{{"type":"http-request","url":"{client.receiver.url}/large"}},"payload":"'
+    head = f'{{"delaySeconds":0,"action":{{"type":"http-request","url":"{client.receiver.url}/large"}},"payload":"'
     payload = "é" * ((262_144 - len(head) - 2) // 2)
     status, _, content = client.post((head + payload + '"}').encode())
     assert status == 201, content

@@ -12,28 +12,28 @@ def soon_and_later(world: World) -> None:
     world.post(START + 2 * SECOND + 5)
     for due in (30 * MINUTE + 7, 31 * MINUTE, 31 * MINUTE):
         world.post(START + due)
-    world.run_until(START + 2 * HOUR)
+    world.run_out(START + 2 * HOUR)
 
 
 def target_down_at_first(world: World) -> None:
     """Two failed attempts, then it works."""
     world.target.answers = [Retry(detail="HTTP 503"), Retry(detail="HTTP 503")]
     world.post(START + 2 * SECOND)
-    world.run_until(START + HOUR)
+    world.run_out(START + HOUR)
 
 
 def target_busy_for_long(world: World) -> None:
     """It asks for a delay of which SQS can make only a part, then it works."""
     world.target.answers = [Retry(detail="HTTP 503", after_seconds=2000)]
     world.post(START + 2 * SECOND)
-    world.run_until(START + 3 * HOUR)
+    world.run_out(START + 3 * HOUR)
 
 
 def target_refuses(world: World) -> None:
     """It gives up at once."""
     world.target.answers = [Refused("HTTP 404")] * 9
     world.post(START + 2 * SECOND)
-    world.run_until(START + HOUR)
+    world.run_out(START + HOUR)
 
 
 def check_fired_once(case: str, world: World, reached_at_most: int = 1) -> None:

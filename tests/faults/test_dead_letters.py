@@ -38,7 +38,7 @@ def relay_is_broken(world: World) -> None:
     world.relay = dies  # type: ignore[assignment] # only called
     world.post(START + MINUTE)
     world.delayer_queue.send([Outgoing(body="{}", delay_seconds=0)])
-    world.run_until(START + HOUR)
+    world.run_out(START + HOUR)
     world.relay = healthy
 
 
@@ -61,7 +61,7 @@ def test_a_redrive_that_is_repeated_fires_once() -> None:
     redrive.redrive(key)
     world.store.objects[key] = content  # it died before it deleted the body
     redrive.redrive(key)
-    world.run_until(world.clock.now() + HOUR)
+    world.run_out(world.clock.now() + HOUR)
     check_fired_once("redriven", world)
 
 
@@ -87,7 +87,7 @@ def test_two_redrives_at_a_time_fire_once() -> None:
     assert seen is not None
     [schedule] = redrive.read(world.store.objects[key]).schedules
     redrive.redrive(key)
-    world.run_until(world.clock.now() + HOUR)
+    world.run_out(world.clock.now() + HOUR)
     stale = evolve(redrive, ledger=ReadBefore(world.ledger, seen))
     with pytest.raises(Impossible, match="became executed in the meantime"):
         stale.redrive_one(schedule)
@@ -123,7 +123,7 @@ def test_a_schedule_that_is_far_ahead_is_redriven_into_the_table() -> None:
     world.store.objects[key] = dead_letter.encode(evolve(letter, body=body))
     assert redrive.redrive(key)["stillStored"] is False
     assert list(world.table.rows.values()) == [schedule], "also when it was accepted"
-    world.run_until(START + 3 * HOUR)
+    world.run_out(START + 3 * HOUR)
     check_fired_once("redriven into the table", world)
     assert world.reached(schedule) == [schedule.point_in_time]
 
@@ -137,7 +137,7 @@ def test_a_stale_message_among_the_suspects_does_not_end_a_live_chain() -> None:
     first = encode(world.target.reached[0][1])
     world.run_until(START + 30 * SECOND)
     world.http_suspects.send([Outgoing(body=first)])
-    world.run_until(START + HOUR)
+    world.run_out(START + HOUR)
     check_fired_once("stale message", world, reached_at_most=5)
     assert world.store.objects == {}
 
@@ -168,7 +168,7 @@ def test_a_body_that_is_not_settled_stays_stored() -> None:
     assert redrive.redrive("batch")["stillStored"] is True
     assert redrive.redrive("batch")["stillStored"] is True
     assert "batch" in world.store.objects
-    world.run_until(START + 2 * HOUR)
+    world.run_out(START + 2 * HOUR)
     check_fired_once("redriven twice", world)
 
 
@@ -210,7 +210,7 @@ def test_a_redrive_while_the_same_record_is_dead_lettered_once_more(moment: str)
     again = evolve(use_cases.dead_letters(world.ports("enqueue")), store=store)
     with suppress(Impossible):
         evolve(world.enqueue, dead_letters=again)(removal)
-    world.run_until(START + 3 * HOUR)
+    world.run_out(START + 3 * HOUR)
     row = world.row(schedule)
     assert row
     fired = row.state is State.EXECUTED and world.reached(schedule) == [schedule.point_in_time]

@@ -42,7 +42,7 @@ def garbage_beside_good(world: World) -> None:
     world.table.write(key, Malformed("no such field"))
     world.table.delete([key])
     world.post(START + MINUTE)
-    world.run_until(START + HOUR)
+    world.run_out(START + HOUR)
 
 
 def test_garbage_is_dead_lettered_and_its_neighbours_fire() -> None:
@@ -57,7 +57,7 @@ def removed_by_hand(world: World) -> None:
     assert schedule is not None
     address = schedule.address
     world.table.delete([RecordKey(bucket=address.bucket.key, due=address.sort_key(schedule.id))])
-    world.run_until(START + 2 * HOUR)
+    world.run_out(START + 2 * HOUR)
 
 
 def test_a_record_removed_by_hand_is_neither_fired_nor_forgotten() -> None:

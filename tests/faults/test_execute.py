@@ -89,7 +89,7 @@ def test_a_message_that_cannot_be_read_is_dead_lettered_and_its_neighbours_run()
     def scenario(world: World) -> None:
         world.post(START + MINUTE)
         world.http_queue.send([Outgoing(body="[]", delay_seconds=60)])
-        world.run_until(START + 10 * MINUTE)
+        world.run_out(START + 10 * MINUTE)
 
     for case, world in every_fault("execute", scenario):
         check_fired_once(case, world, reached_at_most=2)
@@ -104,7 +104,7 @@ def test_a_target_that_raises_takes_no_neighbour_along() -> None:
         world.post(START + MINUTE)
         world.post(START + MINUTE, retry={"maxAttempts": 3})
         world.post(START + MINUTE)
-        world.run_until(START + HOUR)
+        world.run_out(START + HOUR)
 
     for case, world in every_fault("execute", scenario):
         first, raising, last = world.accepted

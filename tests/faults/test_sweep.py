@@ -16,7 +16,7 @@ def a_busy_half_hour(world: World) -> None:
         world.post(START + 20 * MINUTE + 3)
     for due in (16 * MINUTE, 21 * MINUTE, 29 * MINUTE + 59_999):
         world.post(START + due)
-    world.run_until(START + HOUR)
+    world.run_out(START + HOUR)
 
 
 @pytest.mark.parametrize("function", ["tick", "sweep"])
@@ -45,7 +45,7 @@ def test_the_minute_task_was_off(outage: int) -> None:
     back = START + 20 * MINUTE + outage + 3
     world.run_until(back)
     world.ticking = True
-    world.run_until(back + 2 * HOUR)
+    world.run_out(back + 2 * HOUR)
     check_fired_once(f"off for {outage}", world)
     for schedule in world.accepted:
         assert world.reached(schedule)[0] <= max(schedule.point_in_time, back + 2 * MINUTE)
@@ -55,7 +55,7 @@ def test_the_minute_task_was_off(outage: int) -> None:
 def test_the_watermark_follows_ten_minutes_behind() -> None:
     world = World()
     world.post(START)
-    world.run_until(START + HOUR)
+    world.run_out(START + HOUR)
     progress = world.control.progress()
     assert progress is not None
     behind = minute_of(world.clock.now()) - progress.closed_until
@@ -76,7 +76,7 @@ def test_no_sweep_while_the_stream_is_not_read() -> None:
     assert late in world.table.rows.values()
     assert world.observer.counts["SweepHeld"] >= 20
     world.build()  # it is back
-    world.run_until(world.clock.now() + HOUR)
+    world.run_out(world.clock.now() + HOUR)
     check_fired_once("stream back", world)
 
 
@@ -104,6 +104,6 @@ def test_shards_that_were_lowered_are_swept_all_the_same() -> None:
     world.shards = 1
     world.build()
     world.post(START + 30 * MINUTE)
-    world.run_until(START + HOUR)
+    world.run_out(START + HOUR)
     check_fired_once("shards lowered", world)
     assert max(at - START for at, _ in world.target.reached) <= 30 * MINUTE + SECOND

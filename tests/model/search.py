@@ -1,5 +1,6 @@
 """Breadth first through all states, so that what is found is found by the shortest way."""
 
+import gc
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Generic, TypeVar
@@ -50,7 +51,26 @@ def explore(
     at_last: Callable[[Moment], str],
     limit: int = 10**9,
 ) -> Found[Moment]:
-    """The same for the worlds of any model."""
+    """The same for the worlds of any model.
+
+    The collector of garbage would look at all of them again and again, and find nothing: none refers to itself.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return _explore(first, following, wrong, at_last, limit)
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _explore(
+    first: Moment,
+    following: Callable[[Moment], Iterator[tuple[str, Moment]]],
+    wrong: Callable[[Moment], str],
+    at_last: Callable[[Moment], str],
+    limit: int,
+) -> Found[Moment]:
     came: dict[Moment, tuple[str, Moment] | None] = {first: None}
     waiting, steps = deque([first]), 0
     while waiting and len(came) < limit:

@@ -4,7 +4,6 @@ import json
 import re
 from typing import Any, Final, get_args
 
-import pytest
 from attrs import frozen
 
 from delayer.core.firing.executing import Refused, Retry
@@ -13,12 +12,13 @@ from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.ports.observer import Lateness, Metric
 from delayer.targets.canary import LATENESS
 from tests.cfn import consumed, deployed, entry_of, expanded, functions, logical, logical_names, resources
+from tests.of_each import of_each
 from tests.template.test_template import DEAD, QUEUES, RENEWED, WORKING, dead_letter_queues
 from tests.world import START, World
 
 ALARMS: Final = resources("AWS::CloudWatch::Alarm")
 FUNCTIONS: Final = functions()
-each_alarm = pytest.mark.parametrize("alarm", sorted(ALARMS))
+each_alarm = of_each(sorted(ALARMS))
 
 STREAMED: Final = ("Schedules", "Relaxed", "Waiting", "Ledger")
 SILENT: Final = {  # those that ring because nothing is heard
@@ -188,13 +188,13 @@ def test_an_expression_gives_one_result() -> None:
 # ------------------------------------------------------------ queues
 
 
-@pytest.mark.parametrize("queue", DEAD)
+@of_each(DEAD)
 def test_a_dead_letter_queue_has_an_alarm_on_its_first_message(queue: str) -> None:
     alarm = on_queue(queue)["Alarm"]
     assert (alarm["MetricName"], alarm["Threshold"]) == ("ApproximateNumberOfMessagesVisible", 1)
 
 
-@pytest.mark.parametrize("queue", DEAD)
+@of_each(DEAD)
 def test_nothing_is_deleted_from_a_dead_letter_queue_before_it_has_rung_twice(queue: str) -> None:
     """The first alarm goes on ringing, but it notifies once. What is written anew all the time may be deleted unseen.
 
@@ -211,7 +211,7 @@ def test_nothing_is_deleted_from_a_dead_letter_queue_before_it_has_rung_twice(qu
     assert QUEUES[queue]["MessageRetentionPeriod"] - failing - alarm["Threshold"] >= 5 * 24 * 3600
 
 
-@pytest.mark.parametrize("queue", sorted(set(WORKING) - {"CanaryQueue"}))
+@of_each(sorted(set(WORKING) - {"CanaryQueue"}))
 def test_a_queue_that_nobody_reads_rings(queue: str) -> None:
     """Also an empty one: a mapping that runs receives from it all the time. The canary tells of its own queue."""
     alarm = on_queue(queue)["NotPolledAlarm"]
@@ -219,9 +219,7 @@ def test_a_queue_that_nobody_reads_rings(queue: str) -> None:
     assert names == {"NumberOfMessagesReceived", "NumberOfEmptyReceives"}
 
 
-@pytest.mark.parametrize(
-    "queue", sorted(q for q, f in consumed().items() if f.startswith(("delayer-", "executor-")) and q in WORKING)
-)
+@of_each(sorted(q for q, f in consumed().items() if f.startswith(("delayer-", "executor-")) and q in WORKING))
 def test_a_queue_of_schedules_rings_if_they_wait_or_come_back(queue: str) -> None:
     if queue == "CanaryQueue":
         assert on_queue(queue) == {}, "the canary tells of its own queue"
@@ -361,7 +359,7 @@ def name_of(queue: str, given: dict[str, Any]) -> str:
 ALL_SHOWN: Final = [(widget["properties"]["title"], metric) for widget in widgets() for metric in shown(widget)]
 
 
-@pytest.mark.parametrize(("title", "metric"), ALL_SHOWN, ids=lambda value: str(getattr(value, "name", "")) or None)
+@of_each(ALL_SHOWN, unpacked=True)
 def test_the_dashboard_shows_metrics_that_exist(title: str, metric: Watched) -> None:
     assert title
     check_metric(metric)
@@ -391,7 +389,7 @@ def test_it_shows_first_how_late_schedules_and_canaries_are() -> None:
     assert [one.name for one in shown(second)] == list(LATENESS.values())
 
 
-@pytest.mark.parametrize("queue", sorted(resources("AWS::SQS::Queue")))
+@of_each(sorted(resources("AWS::SQS::Queue")))
 def test_it_shows_what_waits_where(queue: str) -> None:
     """Every queue, so that a new one is not forgotten."""
     names = {one.name for _, one in ALL_SHOWN if one.resource == queue}

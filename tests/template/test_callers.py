@@ -1,11 +1,10 @@
 """Who calls the API: all of its functions know it from the one resource that has let it pass (ADR 0108)."""
 
-import yaml
-
 from delayer.core.api.routes import access_of
-from tests.cfn import ROOT, deployed, functions, resources, variables
+from tests.cfn import deployed, functions, resources, variables
+from tests.openapi import openapi
 
-OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+OPENAPI = openapi()
 OPERATIONS = {
     f"{method.upper()} {path}": operation
     for path, item in OPENAPI["paths"].items()

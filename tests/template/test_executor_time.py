@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from attrs import evolve
 
 from delayer.aws.dynamodb.batches.ledger import IN_TIME
@@ -21,6 +20,7 @@ from delayer.use_cases.firing.together import LedgerTogether
 from delayer.use_cases.recovery.dead_letter import DeadLetters
 from delayer.wiring.executor import ATTEMPT
 from tests.cfn import consumed, functions, resources
+from tests.of_each import of_each
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.world import SUSPECTS, World
 
@@ -114,7 +114,7 @@ def test_an_attempt_that_begins_has_time_for_its_worst_case() -> None:
     assert LONGEST_ATTEMPT + calls * (longest_call(CONFIG) + IN_TIME) <= ATTEMPT
 
 
-@pytest.mark.parametrize("executor", EXECUTORS)
+@of_each(EXECUTORS)
 def test_an_executor_has_time_for_attempts(executor: str) -> None:
     """After the longest hold, and one call that hung. If more of them hang, its messages come again later.
 

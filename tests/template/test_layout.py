@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-import pytest
 from attrs import frozen
 
 from tests.cfn import CODE, TEMPLATE, deployed, expanded, functions, logical_names, names_of, of_a_loop, written
+from tests.of_each import of_each
 from tests.template.added import is_added
 
 BANNER = re.compile(r"  # -{8} (?P<title>.+)")
@@ -131,7 +131,7 @@ def cost(of: list[Block]) -> float:
 
 
 WRITTEN_OUT = [name for name in logical_names() if not of_a_loop(name)]
-each_function = pytest.mark.parametrize("function", sorted(WRITTEN_OUT))
+each_function = of_each(sorted(WRITTEN_OUT))
 
 
 def test_each_function_has_a_banner_and_each_banner_a_function() -> None:
@@ -196,14 +196,14 @@ def test_a_route_is_short(function: str) -> None:
     assert own == routes
 
 
-@pytest.mark.parametrize("feature", sorted(features()))
+@of_each(sorted(features()))
 def test_a_queue_is_short(feature: str) -> None:
     """With its queue of suspects or dead-letter queue and its alarms; each queue says that it is kept, and whose."""
     own = [block for block in blocks(feature) if block.of_a_queue]
     assert cost(own) <= 24 or (feature in OF_LOOPS and sum(len(block.lines) for block in own) <= 36)
 
 
-@pytest.mark.parametrize("feature", sorted(features()))
+@of_each(sorted(features()))
 def test_all_else_is_short(feature: str) -> None:
     """An alarm on a function or on a metric of ours, a subscription, the policy of a queue."""
     for block in blocks(feature):
@@ -236,7 +236,7 @@ def test_the_lists_of_functions_are_those_of_the_table() -> None:
     assert [name for name in logical_names().values() if name in table] == list(table)
 
 
-@pytest.mark.parametrize("table", ["Executors", "Subscribers", "Policies"])
+@of_each(["Executors", "Subscribers", "Policies"])
 def test_each_line_of_a_table_is_for_one_of_its_loop(table: str) -> None:
     """What was taken out of the loop is taken out of the table, too, but for a line that keeps it from being empty."""
     needing = {name for name, row in written()["Mappings"][table].items() if row != {"Needs": "nothing"}}

@@ -8,7 +8,6 @@ import re
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-import pytest
 from attrs import define, evolve, field
 
 from delayer.core.ledger.lifecycle import State
@@ -31,6 +30,7 @@ from tests.cfn import (
 )
 from tests.cold_start import Port, cold_start
 from tests.contract.aws_calls import CALLS, PORTS, ROWS
+from tests.of_each import of_each
 from tests.samples import NOW, a_claim, an_executor_message
 from tests.template.added import LOOPS, SHIPPED, faults, is_added, own_resources, stanza
 from tests.template.added import compared as statements
@@ -121,7 +121,7 @@ PREFIXES_OF: Final[dict[str, tuple[str, ...]]] = {
     "BringBack": PREFIXES,
 }
 
-each_function = pytest.mark.parametrize("function", sorted(functions()))
+each_function = of_each(sorted(functions()))
 
 
 # ------------------------------------------------------------ what the code needs
@@ -266,7 +266,7 @@ def is_of_lists(function: str, statement: dict[str, Any]) -> bool:
     return function in LISTS_OF_REGISTRY and is_of_registry and not leading_keys(statement) & LISTS_OF_FLOW
 
 
-@pytest.mark.parametrize("function", LISTS_OF_REGISTRY)
+@of_each(LISTS_OF_REGISTRY)
 def test_who_needs_some_lists_of_the_registry_has_no_others(function: str) -> None:
     found = [statement for statement in statements(function) if is_of_lists(function, statement)]
     granted = {action: leading_keys(statement) for statement in found for action in listed(statement["Action"])}
@@ -347,8 +347,7 @@ def test_all_that_holds_schedules_is_known_as_delayers_own() -> None:
 A_SECRET: Final = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret"
 
 
-@pytest.mark.parametrize(
-    ("action", "resource", "expected"),
+@of_each(
     [
         ("secretsmanager:GetSecretValue", {"Fn::Sub": f"{A_SECRET}:slack-*"}, []),
         ("dynamodb:PutItem", {"Fn::GetAtt": "OrdersTable.Arn"}, []),
@@ -374,6 +373,7 @@ A_SECRET: Final = "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::Ac
             ["Delayer's own names begin so"],
         ),
     ],
+    unpacked=True,
 )
 def test_what_is_too_much(action: str, resource: object, expected: list[str]) -> None:
     found = faults({"Effect": "Allow", "Action": [action], "Resource": resource}, own_resources())
@@ -405,7 +405,7 @@ class NotingStore(MemoryDeadLetterStore):
         super().remove(key)
 
 
-@pytest.mark.parametrize("method", PLACES)
+@of_each(PLACES)
 def test_the_places_are_those_that_the_code_uses(method: str) -> None:
     store, ledger, message = NotingStore(), MemoryLedger(), an_executor_message()
     letters = DeadLetters(

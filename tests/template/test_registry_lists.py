@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
-
 from delayer.aws.connections.table import DynamoConnections
 from delayer.aws.connections.tokens import DynamoTokens
 from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
@@ -12,6 +10,7 @@ from delayer.core.connections.connection import Connection, ConnectionType, Secr
 from delayer.core.connections.tokens import TokenRow
 from tests.cold_start import cold_start
 from tests.contract.recorder import ACTIONS, WRITES
+from tests.of_each import of_each
 from tests.samples import NOW, OWNER
 from tests.template.test_policies import LISTS_OF_REGISTRY
 
@@ -70,7 +69,7 @@ def lists_in(calls: list[tuple[str, dict[str, Any]]]) -> Iterator[tuple[str, str
             yield ACTIONS[operation], list_of(arguments)
 
 
-@pytest.mark.parametrize("function", sorted(set(LISTS_OF_REGISTRY) - {"executor-http-request"}))
+@of_each(sorted(set(LISTS_OF_REGISTRY) - {"executor-http-request"}))
 def test_the_lists_of_a_role_are_those_that_its_function_touches(function: str) -> None:
     """The executor makes its connections at the first attempt that names one; it needs what the test call needs."""
     touched: dict[str, set[str]] = {}

@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 import pytest
-import yaml
 from attrs import evolve
 from ministack.core.responses import request_scope
 from ministack.services.cloudformation import engine
@@ -45,6 +44,8 @@ from tests.cfn import (
 )
 from tests.cold_start import cold_start
 from tests.contract.aws_calls import CALLS
+from tests.of_each import of_each
+from tests.openapi import openapi
 from tests.samples import an_id
 from tests.template.added import compared, is_added
 from tests.world import reaches_the_journal
@@ -58,13 +59,13 @@ POLICIES = resources("AWS::IAM::Policy")
 FUNCTIONS_BY_LOGICAL_NAME = {name: function for function, name in logical_names().items()}
 ALARMS = resources("AWS::CloudWatch::Alarm")
 LOGS = resources("AWS::Logs::LogGroup")
-OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+OPENAPI = openapi()
 CLIENTS_ACTIONS = sorted(OPENAPI["components"]["schemas"]["Action"]["discriminator"]["mapping"])
 REGISTRATIONS = {one["Type"]: one for one in resources("Custom::DelayerAction").values()}
 FOURTEEN_DAYS = 1_209_600
 SCAN = "dynamodb:Scan"
 
-each_function = pytest.mark.parametrize("function", sorted(FUNCTIONS))
+each_function = of_each(sorted(FUNCTIONS))
 
 
 def role_of(function: str) -> dict[str, Any]:
@@ -151,7 +152,7 @@ def test_the_shared_variables_are_those_of_powertools() -> None:
     assert shared_variables()["POWERTOOLS_METRICS_NAMESPACE"] == "Delayer"
 
 
-@pytest.mark.parametrize("action", sorted(built_in()))
+@of_each(sorted(built_in()))
 def test_each_action_has_an_executor_with_a_queue_of_its_own(action: str) -> None:
     """What is registered, somebody does; the relay may hand over to it."""
     function, queue = f"executor-{action}", REGISTRATIONS[action]["Queue"]
@@ -191,7 +192,7 @@ def test_only_who_sends_to_the_queue_it_receives_from_may_loop(function: str) ->
 # ------------------------------------------------------------ times
 
 
-@pytest.mark.parametrize("queue", sorted(consumed()))
+@of_each(sorted(consumed()))
 def test_a_message_stays_invisible_for_longer_than_its_function_may_take(queue: str) -> None:
     assert QUEUES[queue]["VisibilityTimeout"] > FUNCTIONS[consumed()[queue]]["Timeout"]
 
@@ -352,7 +353,7 @@ def test_the_journal_does_not_get_what_is_retold() -> None:
     assert set(expanded_now["StreamLifecycle"]["DependsOn"]) == {"StreamEnqueuer", "RelaxedClaimer", "DelayerRelay"}
 
 
-@pytest.mark.parametrize("function", sorted(name for name in FUNCTIONS if name.startswith("subscriber-")))
+@of_each(sorted(name for name in FUNCTIONS if name.startswith("subscriber-")))
 def test_a_subscriber_gets_each_event_that_it_asks_for_by_itself(function: str) -> None:
     """Of all types, if it does not say of which. SNS drops, without a word, what no value of its filter matches."""
     [queue] = [queue for queue, consumer in consumed().items() if consumer == function]
@@ -446,7 +447,7 @@ def test_the_api_is_that_of_openapi_yaml() -> None:
 # ------------------------------------------------------------ queues
 
 
-@pytest.mark.parametrize("queue", sorted(QUEUES))
+@of_each(sorted(QUEUES))
 def test_queues_keep_for_fourteen_days_and_encrypt(queue: str) -> None:
     """Ticks and sweep messages are written anew all the time; FIFO lets the jobs of an owner run one after another."""
     assert QUEUES[queue]["MessageRetentionPeriod"] == RENEWED.get(queue, FOURTEEN_DAYS)
@@ -454,14 +455,14 @@ def test_queues_keep_for_fourteen_days_and_encrypt(queue: str) -> None:
     assert QUEUES[queue].get("FifoQueue", False) is (queue in ("GroupQueue", "GroupDeadLetterQueue"))
 
 
-@pytest.mark.parametrize("queue", HEALING)
+@of_each(HEALING)
 def test_what_is_no_schedule_outlasts_an_outage_of_a_day_in_its_queue(queue: str) -> None:
     """The deliveries of a day, and a third more, leave it where it is: then it is handled without a command."""
     deliveries = 24 * 3600 / QUEUES[queue]["VisibilityTimeout"]
     assert QUEUES[queue]["RedrivePolicy"]["maxReceiveCount"] >= 4 / 3 * deliveries
 
 
-@pytest.mark.parametrize("queue", RENEWED)
+@of_each(RENEWED)
 def test_what_is_renewed_reaches_its_dead_letter_queue_before_it_expires(queue: str) -> None:
     """SQS counts from the first send; its alarm stands for a day or more. A tick goes there at once."""
     sources = [QUEUES[name] for name, dead in dead_letter_queues().items() if dead == queue]
@@ -469,13 +470,13 @@ def test_what_is_renewed_reaches_its_dead_letter_queue_before_it_expires(queue: 
     assert QUEUES[queue]["MessageRetentionPeriod"] >= longest + 24 * 3600
 
 
-@pytest.mark.parametrize("queue", sorted(QUEUES))
+@of_each(sorted(QUEUES))
 def test_queues_take_what_a_sender_may_send(queue: str) -> None:
     """One message may be as large as a whole batch."""
     assert QUEUES[queue]["MaximumMessageSize"] == BATCH_BYTES
 
 
-@pytest.mark.parametrize("queue", sorted(QUEUES))
+@of_each(sorted(QUEUES))
 def test_queues_are_kept_when_their_stack_is_deleted(queue: str) -> None:
     """What waits there left the table. `make move-queues` finds it by the tag (ADR 0074)."""
     resource = expanded()["Resources"][queue]
@@ -526,7 +527,7 @@ def test_the_longest_name_of_a_stack() -> None:
     assert f"at most {longest} characters" in written()["Description"]
 
 
-@pytest.mark.parametrize("queue", WORKING)
+@of_each(WORKING)
 def test_what_comes_back_leaves_its_queue_for_one_of_its_own(queue: str) -> None:
     """Throttled deliveries count, too: what holds schedules is moved early, because there it is only handled alone."""
     dead = dead_letter_queues()[queue]
@@ -580,7 +581,7 @@ def test_no_queue_and_no_bucket_answers_without_tls() -> None:
     assert refuses_without_tls(bucket) == {"DeadLetterBucket", "DeadLetterBucket/*"}
 
 
-@pytest.mark.parametrize("queue", SUSPECTS)
+@of_each(SUSPECTS)
 def test_an_alarm_on_what_waits_among_suspects(queue: str) -> None:
     """For a quarter of an hour, in flight or not. SQS does not count the age of what came back three times."""
     alarm = ALARMS[queue.replace("Queue", "Alarm")]
@@ -595,7 +596,7 @@ def test_an_alarm_on_what_waits_among_suspects(queue: str) -> None:
     assert (alarm["EvaluationPeriods"], alarm["Threshold"], "DatapointsToAlarm" in alarm) == (15, 1, False)
 
 
-@pytest.mark.parametrize("queue", DEAD)
+@of_each(DEAD)
 def test_a_dead_letter_queue_takes_messages_only_from_its_own_queue(queue: str) -> None:
     """By name: the two queues cannot refer to each other. The id of the stack makes the name one of its own."""
     policy = QUEUES[queue]["RedriveAllowPolicy"]
@@ -636,7 +637,7 @@ def test_quotas_that_cost_nothing_are_on() -> None:
 # ------------------------------------------------------------ tables and the bucket
 
 
-@pytest.mark.parametrize("table", sorted(TABLES))
+@of_each(sorted(TABLES))
 def test_tables_are_kept_and_can_be_restored(table: str) -> None:
     resource = expanded()["Resources"][table]
     assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
@@ -645,15 +646,14 @@ def test_tables_are_kept_and_can_be_restored(table: str) -> None:
     assert TABLES[table]["BillingMode"] == "PAY_PER_REQUEST"
 
 
-@pytest.mark.parametrize("table", sorted(TABLES))
+@of_each(sorted(TABLES))
 def test_tables_have_no_index_and_no_replica(table: str) -> None:
     """An index doubles the cost of a write and is eventually consistent; a second active region would fire twice."""
     assert not {"GlobalSecondaryIndexes", "LocalSecondaryIndexes", "Replicas"} & set(TABLES[table])
     assert not resources("AWS::DynamoDB::GlobalTable")
 
 
-@pytest.mark.parametrize(
-    ("table", "keys"),
+@of_each(
     [
         ("SchedulesTable", {"bucket": "HASH", "due": "RANGE"}),
         ("RelaxedTable", {"bucket": "HASH", "due": "RANGE"}),
@@ -662,6 +662,7 @@ def test_tables_have_no_index_and_no_replica(table: str) -> None:
         ("RegistryTable", {"list": "HASH", "entry": "RANGE"}),
         ("JournalTable", {"list": "HASH", "entry": "RANGE"}),
     ],
+    unpacked=True,
 )
 def test_keys(table: str, keys: dict[str, str]) -> None:
     assert {key["AttributeName"]: key["KeyType"] for key in TABLES[table]["KeySchema"]} == keys
@@ -719,7 +720,7 @@ def test_the_relay_may_send_to_the_queues_of_all_executors_and_to_no_other() -> 
     assert named == of_executors
 
 
-@pytest.mark.parametrize("policy", sorted(name for name in POLICIES if not OF_THE_LOOP.fullmatch(name)))
+@of_each(sorted(name for name in POLICIES if not OF_THE_LOOP.fullmatch(name)))
 def test_a_policy_beside_a_role_is_what_one_function_of_a_loop_has_beyond_the_others(policy: str) -> None:
     """The others have theirs in their roles, where it costs no resource (ADR 0102)."""
     [role] = POLICIES[policy]["Roles"]
@@ -729,7 +730,7 @@ def test_a_policy_beside_a_role_is_what_one_function_of_a_loop_has_beyond_the_ot
     assert POLICIES[policy]["PolicyName"] == function
 
 
-@pytest.mark.parametrize("policy", sorted(set(resources("AWS::IAM::ManagedPolicy")) - OF_SEVERAL))
+@of_each(sorted(set(resources("AWS::IAM::ManagedPolicy")) - OF_SEVERAL))
 def test_a_managed_policy_is_what_one_executor_has_beyond_the_others(policy: str) -> None:
     """It names no role: where the parameter Actions leaves the executor out, there is none (ADR 0124)."""
     [role] = [role for role in ROLES if policy in managed_policies_of(role)]
@@ -745,14 +746,14 @@ def test_a_mapping_that_a_loop_makes_names_its_function() -> None:
         assert set(mapping["FunctionName"]) == {"Ref"}
 
 
-@pytest.mark.parametrize("role", sorted(ROLES))
+@of_each(sorted(ROLES))
 def test_a_role_is_taken_by_its_service_only(role: str) -> None:
     [statement] = ROLES[role]["AssumeRolePolicyDocument"]["Statement"]
     service = "apigateway" if role == "ApiInvokerRole" else "lambda"
     assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
 
 
-@pytest.mark.parametrize("role", OF_FUNCTIONS)
+@of_each(OF_FUNCTIONS)
 def test_no_managed_policy_but_that_of_tracing_when_it_is_on(role: str) -> None:
     """Beside those of the template itself, of which an executor has some."""
     arns = ROLES[role]["ManagedPolicyArns"]
@@ -830,7 +831,7 @@ def test_no_function_scans() -> None:
 # ------------------------------------------------------------ parameters
 
 
-@pytest.mark.parametrize("parameter", sorted(expanded()["Parameters"]))
+@of_each(sorted(expanded()["Parameters"]))
 def test_parameters_have_a_description_a_default_and_bounds(parameter: str) -> None:
     """A stack can be deployed without an answer to any of them."""
     given = expanded()["Parameters"][parameter]
@@ -865,7 +866,7 @@ def accepts(parameter: str, value: str) -> bool:
     return re.fullmatch(expanded()["Parameters"][parameter]["AllowedPattern"], value) is not None
 
 
-@pytest.mark.parametrize("parameter", ["JwtOwnerClaim", "JwtReadScope", "JwtWriteScope"])
+@of_each(["JwtOwnerClaim", "JwtReadScope", "JwtWriteScope"])
 def test_no_claim_and_no_scope_is_a_hyphen(parameter: str) -> None:
     """Functions read it as none: a scope that is wanted would not be asked for."""
     assert not accepts(parameter, "-")
@@ -876,7 +877,7 @@ def test_no_claim_and_no_scope_is_a_hyphen(parameter: str) -> None:
     assert accepts(parameter, "") == (parameter != "JwtOwnerClaim")
 
 
-@pytest.mark.parametrize("service", ["Sns", "Event", "Lambda", "Step"])
+@of_each(["Sns", "Event", "Lambda", "Step"])
 def test_no_action_may_reach_everything_in_the_account(service: str) -> None:
     """Whoever widens the pattern says at least a part of a name."""
     parameter = f"{service}TargetNamePattern"

@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import pytest_runtest_call, pytest_runtest_protocol
+
+__all__ = ["pytest_runtest_call", "pytest_runtest_protocol"]  # nobody sleeps under a clock that is moved by hand
+
 _connect = socket.socket.connect
 _connect_ex = socket.socket.connect_ex
 _sendto = socket.socket.sendto

@@ -2,9 +2,8 @@
 
 from collections import Counter
 
-import pytest
-
 from tests.cfn import ROOT
+from tests.of_each import of_each
 
 AT_MOST = 9
 EXCEPT = {
@@ -12,7 +11,7 @@ EXCEPT = {
 }
 
 
-@pytest.mark.parametrize("top", ["shared/delayer", "client", "local", "bench", "operate", "tests"])
+@of_each(["shared/delayer", "client", "local", "bench", "operate", "tests"])
 def test_no_folder_has_more_than_nine_python_files(top: str) -> None:
     """Those named `__init__.py` are not counted."""
     paths = [path for path in (ROOT / top).rglob("*.py") if path.name != "__init__.py"]

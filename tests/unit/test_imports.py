@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.cfn import ROOT
 from tests.cold_start import cold_start
+from tests.of_each import of_each
 
 PACKAGE = ROOT / "shared/delayer"
 FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))
@@ -311,7 +310,7 @@ def rooms_in(paths: list[Path]) -> set[str]:
     return {room for path in paths for name in imported(path) if (room := room_of(name))}
 
 
-@pytest.mark.parametrize("room", ROOMS)
+@of_each(ROOMS)
 def test_a_room_imports_what_the_table_says(room: str) -> None:
     """All of it, and nothing else."""
     assert rooms_in(files_of(room)) - {room} == ROOMS[room]
@@ -427,7 +426,7 @@ TAKES_A_BODY = {  # or a query that is checked against the contract
 }
 
 
-each_function = pytest.mark.parametrize("function", FUNCTIONS)
+each_function = of_each(FUNCTIONS)
 
 
 @each_function
@@ -488,7 +487,7 @@ ADAPTERS = {  # the modules of adapters that a function imports, of those that n
 }
 
 
-@pytest.mark.parametrize("function", ADAPTERS)
+@of_each(ADAPTERS)
 def test_a_cold_start_imports_its_own_adapters_only(function: str) -> None:
     """Each is made, and imported, on first use."""
     found = {name.split(".")[3] for name in cold_start(function).modules if name.startswith("delayer.aws.dynamodb.")}

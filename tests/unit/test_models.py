@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import pytest
+
+from tests.of_each import of_each
 
 SHARED = Path(__file__).parents[2] / "shared"
 FAKES = "delayer.fakes."
@@ -89,21 +90,21 @@ def test_there_are_models() -> None:
     assert "delayer.core.schedule.definition.Definition" in MODELS
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if attrs.fields(MODELS[name])])
+@of_each([name for name in MODELS if attrs.fields(MODELS[name])])
 def test_each_is_frozen(name: str) -> None:
     """What was decided, read or received does not change in anybody's hands."""
     may_change = name in MUTABLE or name.startswith(FAKES)
     assert is_frozen(MODELS[name]) is not may_change
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if not name.startswith(FAKES)])
+@of_each([name for name in MODELS if not name.startswith(FAKES)])
 def test_each_is_keyword_only_but_for_one_field(name: str) -> None:
     """Two texts side by side are easily mistaken for each other (ADR 0058)."""
     given = [one.name for one in attrs.fields(MODELS[name]) if one.init]
     assert len(given) < 2 or len(by_position(MODELS[name])) == (name in ONE_IN_FRONT)
 
 
-@pytest.mark.parametrize("name", sorted(MUTABLE))
+@of_each(sorted(MUTABLE))
 def test_each_exception_is_there_and_has_its_reason(name: str) -> None:
     assert name in MODELS
     assert MUTABLE[name]
@@ -111,10 +112,12 @@ def test_each_exception_is_there_and_has_its_reason(name: str) -> None:
 
 def test_no_other_kind_of_model() -> None:
     """No dataclasses, no named tuples: one library, one style."""
+    others = {"dataclasses", "NamedTuple", "namedtuple", "pydantic"}
     for path in sorted((SHARED / "delayer").rglob("*.py")):
-        nodes = [
-            node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)
-        ]
+        text = path.read_text()
+        if not any(name in text for name in others):
+            continue
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom)]
         names = {alias.name for node in nodes for alias in node.names}
         names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
-        assert not names & {"dataclasses", "NamedTuple", "namedtuple", "pydantic"}, path
+        assert not names & others, path

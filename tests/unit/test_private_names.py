@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.cfn import ROOT
+from tests.of_each import of_each
 
 OURS = ("delayer", "local", "bench", "operate", "tests")
 PATH = re.compile(rf"(?:{'|'.join(OURS)})(?:\.\w+)*\._[a-z]\w*(?:\.\w+)*")  # as monkeypatch and mock take it
 NAME = re.compile(r"_[a-z]\w*")
+SOME = re.compile(r"(?<!\w)_[a-z]")
 OF_OTHERS = {"sys._getframe", "_aws", "__type"}  # of Python; a key of CloudWatch's metrics in logs, and of AWS's errors
 OF_CLICK = {"_protected_args"}  # where it keeps what comes before the name of a command
 OF_MINISTACK = {  # what it has no public names for: `local` replaces or keeps some of it, and a test looks at it
@@ -110,6 +110,8 @@ def named_by(node: ast.AST, own: set[str]) -> list[str]:
 
 def private_names(text: str) -> Iterator[str]:
     """The private names of others that a file uses: in imports and attributes, as keywords, and as texts."""
+    if not SOME.search(text):
+        return  # to parse all tests takes seconds
     tree = ast.parse(text)
     own = own_names(tree)
     for node in ast.walk(tree):
@@ -120,13 +122,12 @@ def private_names(text: str) -> Iterator[str]:
                 yield f"{getattr(node, 'lineno', 0)}: {name}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@of_each(FILES)
 def test_no_test_touches_a_private_name_of_another_module(path: Path) -> None:
     assert list(private_names(path.read_text())) == []
 
 
-@pytest.mark.parametrize(
-    "text",
+@of_each(
     [
         "from delayer.core.x import _y",
         "from tests._x import y",
@@ -144,14 +145,13 @@ def test_no_test_touches_a_private_name_of_another_module(path: Path) -> None:
         'vars(x)["_y"]',
         "class Mine:\n    def __init__(self) -> None:\n        self._x = 1\n\nworld._x",
         "def _build(): ...\nworld._build()",
-    ],
+    ]
 )
 def test_it_is_seen(text: str) -> None:
     assert list(private_names(text))
 
 
-@pytest.mark.parametrize(
-    "text",
+@of_each(
     [
         "self.__class__",
         "class A:\n    def _b(self) -> None:\n        self._b()",
@@ -161,7 +161,7 @@ def test_it_is_seen(text: str) -> None:
         "import _thread",
         'patch.setattr(Relay, "send", None)',
         'name = "__class__"',
-    ],
+    ]
 )
 def test_what_is_its_own_is_its_own_business(text: str) -> None:
     assert list(private_names(text)) == []

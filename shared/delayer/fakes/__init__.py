@@ -13,7 +13,7 @@ from delayer.fakes.messaging.queue import MemoryQueue
 from delayer.fakes.messaging.topic import MemoryTopic
 from delayer.fakes.owners.owner_claim import MemoryOwnerClaim
 from delayer.fakes.owners.owner_policies import MemoryOwnerPolicies
-from delayer.fakes.runtime.clock import ManualClock
+from delayer.fakes.runtime.clock import ManualClock, ManualMeeting
 from delayer.fakes.runtime.function import MemoryFunction
 from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.fakes.runtime.sequence import AtOnce, InOrder, Tokens
@@ -34,6 +34,7 @@ __all__ = [
     "AtOnce",
     "InOrder",
     "ManualClock",
+    "ManualMeeting",
     "MemoryActions",
     "MemoryBlocks",
     "MemoryConnections",

@@ -5,7 +5,6 @@ on the shipped fakes. Nothing runs by itself: who uses it does what AWS does bet
 """
 
 from collections.abc import Callable, Mapping
-from threading import Condition
 from typing import Any, Final
 
 from attrs import define, field, frozen
@@ -21,6 +20,7 @@ from delayer.fakes import (
     AtOnce,
     InOrder,
     ManualClock,
+    ManualMeeting,
     MemoryActions,
     MemoryBlocks,
     MemoryConnections,
@@ -316,8 +316,8 @@ class StackInMemory:
         return InOrder()
 
     def meeting(self) -> Meeting:
-        """Where threads of a function wait for each other."""
-        return Condition()
+        """Where threads of a function wait for each other: not for real, as those of `parallel` follow one another."""
+        return ManualMeeting()
 
     def new_id(self) -> str:
         """Of a job or a series."""

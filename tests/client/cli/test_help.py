@@ -11,6 +11,7 @@ import typer
 from delayer_client.cli.app import app
 from delayer_client.cli.fields.types import ByType
 from tests.client.cli.conftest import HOOK, Cli
+from tests.of_each import of_each
 
 ROOT = typer.main.get_command(app)
 
@@ -33,7 +34,7 @@ def examples(command: Any) -> list[list[str]]:
     return [shlex.split(line.strip().partition(" | ")[0])[1:] for line in plain if line.strip()]
 
 
-@pytest.mark.parametrize(("path", "command"), ALL, ids=[" ".join(path) for path, _ in ALL])
+@of_each(ALL, unpacked=True)
 def test_each_has_a_help_text_and_an_example_that_is_its_own(path: tuple[str, ...], command: Any) -> None:
     assert len(command.help) > 10
     assert examples(command)

@@ -3,12 +3,11 @@
 import os
 import re
 
-import pytest
-
 from delayer_client.operator.doctor import CATALOGUE, Doctor, Entry, Severity
 from delayer_client.operator.doctor.judge import alarms, queues, readers, ticks
 from delayer_client.operator.doctor.runbook import HEADINGS, anchor_of
 from tests.cfn import ROOT, entry_of, resources
+from tests.of_each import of_each
 
 PAGE = (ROOT / "docs/operate/doctor.md").read_text()
 TABLE = PAGE.split("<!-- findings -->")[1].split("<!-- end of findings -->")[0]
@@ -43,7 +42,7 @@ def test_codes_are_different_and_all_of_them_are_on_the_page() -> None:
     assert list(ROWS) == codes
 
 
-@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.code)
+@of_each(CATALOGUE)
 def test_a_row_says_what_the_finding_says(entry: Entry) -> None:
     severity, means, do = ROWS[entry.code]
     assert (severity, means) == (str(entry.severity), entry.means)
@@ -53,7 +52,7 @@ def test_a_row_says_what_the_finding_says(entry: Entry) -> None:
     assert bool(entry.do) is (entry.severity is not Severity.OK), "what is not well says what to do"
 
 
-@pytest.mark.parametrize("link", sorted(LINKS))
+@of_each(sorted(LINKS))
 def test_a_link_leads_to_a_heading(link: str) -> None:
     page, _, anchor = link.partition("#")
     assert (ROOT / "docs" / page).exists()

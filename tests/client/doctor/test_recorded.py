@@ -11,6 +11,7 @@ from delayer_client.operator.doctor.doctor import examine_stack
 from tests.client.doctor.account import NOW, RECORDED, a_stack, recorded, well
 from tests.client.doctor.test_api import ANSWERS, CLOCKS
 from tests.e2e.python_client.test_doctor import ILLS
+from tests.of_each import of_each
 
 SCENARIOS = sorted(path.stem for path in RECORDED.glob("*.json") if path.stem != "well")
 NOWHERE = "http://127.0.0.1:9"
@@ -42,19 +43,19 @@ def codes_found() -> frozenset[str]:
     return frozenset([*(one.code for one in findings), *asked_for])
 
 
-@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.code)
+@of_each(CATALOGUE)
 def test_every_kind_of_finding_has_a_test(entry: Entry) -> None:
     """That finds it: to be named somewhere is not enough."""
     assert entry.code in codes_found()
 
 
-@pytest.mark.parametrize(
-    ("kind", "name", "value", "areas"),
+@of_each(
     [
         ("Output", "ControlTable", None, {"ticks"}),
         ("Output", "AlarmTopic", None, {"alarms"}),
         ("Parameter", "DelayerPeriod", "long", {"canary"}),
     ],
+    unpacked=True,
 )
 def test_what_a_stack_of_another_version_lacks_is_not_seen(
     kind: str, name: str, value: str | None, areas: set[str]

@@ -5,9 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.cfn import ROOT
+from tests.of_each import of_each
 
 ROOM = ROOT / "client/delayer_client/operator"
 ASKING = (
@@ -28,12 +27,12 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", sorted(ROOM.glob("doctor/judge/*.py")), ids=lambda path: path.stem)
+@of_each(sorted(ROOM.glob("doctor/judge/*.py")))
 def test_who_judges_asks_nothing(path: Path) -> None:
     assert [name for name in imports(path) if name.startswith(ASKING)] == []
 
 
-@pytest.mark.parametrize("path", sorted(ROOM.glob("doctor/gather/*.py")), ids=lambda path: path.stem)
+@of_each(sorted(ROOM.glob("doctor/gather/*.py")))
 def test_who_asks_judges_nothing(path: Path) -> None:
     assert [name for name in imports(path) if "judge" in name or name.endswith("finding")] == []
 

@@ -11,7 +11,8 @@ from delayer_client.testing import FakeDelayer
 from delayer_client.testing.routes import DEFAULT, OF_FUNCTIONS, OTHERWISE, route_of
 from delayer_client.testing.stack import NO_STEP, STEPS_SERIES
 from tests.cfn import resources
-from tests.unit.aws.http.series.calls import documented, openapi
+from tests.openapi import openapi
+from tests.unit.aws.http.series.calls import documented
 
 
 def test_each_route_goes_to_the_function_that_the_template_names() -> None:

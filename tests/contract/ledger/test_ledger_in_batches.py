@@ -1,7 +1,7 @@
 """The ledger in batches: what holds for one change alone holds for each of a batch; and what only a batch can meet.
 
-moto takes no statements with parameters, and dynoxide no UPDATE with more than one SET, as AWS documents it. So there
-the changes that DynamoDB does not take as statements are tried as puts.
+dynoxide takes no UPDATE with more than one SET, as AWS documents it. So there the changes that DynamoDB does not take
+as statements are tried as puts. moto is taught our two statements in `conftest.py`.
 """
 
 import json
@@ -159,8 +159,8 @@ any_rows = st.builds(
 
 
 @pytest.fixture(scope="module")
-def one_table(dynamodb: Any) -> DynamoLedgerInBatches:
-    return adapter(dynamodb)
+def one_table(partiql: Any) -> DynamoLedgerInBatches:
+    return adapter(partiql)
 
 
 @given(before=any_rows, after=any_rows)
@@ -191,10 +191,10 @@ def test_every_attribute_of_a_row_is_named_in_an_update() -> None:
 
 
 @pytest.mark.parametrize(("number", "requests"), [(2, [2]), (25, [25]), (26, [25]), (60, [25, 25, 10])])
-def test_a_batch_is_one_request_for_25_changes(emulator: Any, number: int, requests: list[int]) -> None:
+def test_a_batch_is_one_request_for_25_changes(partiql: Any, number: int, requests: list[int]) -> None:
     """One that is left over is put."""
-    client = Wrapped(emulator)
-    ledger = evolve(adapter(emulator), dynamodb=client)
+    client = Wrapped(partiql)
+    ledger = evolve(adapter(partiql), dynamodb=client)
     rows = [a_claim(due=NOW + at) for at in range(number)]
     assert ledger.write([LedgerChange(row=row) for row in rows]) == [Written()] * number
     assert ledger.write([LedgerChange(row=executed(row), over=row) for row in rows]) == [Written()] * number
@@ -204,12 +204,12 @@ def test_a_batch_is_one_request_for_25_changes(emulator: Any, number: int, reque
     assert ledger.read_all([row.schedule_id for row in rows]) == {row.schedule_id: executed(row) for row in rows}
 
 
-def test_rows_that_were_there_are_read_in_one_request(emulator: Any) -> None:
+def test_rows_that_were_there_are_read_in_one_request(partiql: Any) -> None:
     """An INSERT is not answered with the item that it met. Our own is no conflict, as its answer may have been lost."""
-    ledger = adapter(emulator)
+    ledger = adapter(partiql)
     rows = [a_claim(due=NOW + at) for at in range(4)]
     ledger.write([LedgerChange(row=row) for row in rows])
-    client = Wrapped(emulator)
+    client = Wrapped(partiql)
     again = [rows[0], evolve(rows[1], nonce="n2"), a_claim(due=NOW + 9), evolve(rows[3], nonce="n2")]
     results = evolve(ledger, dynamodb=client).write([LedgerChange(row=row) for row in again])
     assert results == [Written(), Conflict(rows[1]), Written(), Conflict(rows[3])]
@@ -217,17 +217,17 @@ def test_rows_that_were_there_are_read_in_one_request(emulator: Any) -> None:
     assert client.calls[1][1]["RequestItems"][ledger.table]["ConsistentRead"] is True
 
 
-def test_a_row_that_has_expired_meanwhile_is_put(emulator: Any) -> None:
+def test_a_row_that_has_expired_meanwhile_is_put(partiql: Any) -> None:
     """Between the INSERT that it refused and the read."""
-    ledger = adapter(emulator)
+    ledger = adapter(partiql)
     row, neighbour = a_claim(nonce="n2"), a_claim(due=NOW + 1)
     ledger.write([LedgerChange(row=a_claim())])
 
     def expired(**asked: Any) -> Any:
-        emulator.delete_item(TableName=ledger.table, Key={"scheduleId": {"S": row.schedule_id}})
-        return emulator.batch_get_item(**asked)
+        partiql.delete_item(TableName=ledger.table, Key={"scheduleId": {"S": row.schedule_id}})
+        return partiql.batch_get_item(**asked)
 
-    client = Wrapped(emulator, batch_get_item=expired)
+    client = Wrapped(partiql, batch_get_item=expired)
     results = evolve(ledger, dynamodb=client).write([LedgerChange(row=row), LedgerChange(row=neighbour)])
     assert results == [Written(), Written()]
     assert ledger.read(row.schedule_id) == row
@@ -247,19 +247,19 @@ def answering(dynamodb: Any, *rounds: Sequence[str]) -> Wrapped:
 
 
 @pytest.mark.parametrize("code", [*TRANSIENT, "TransactionConflict"])
-def test_a_throttled_statement_is_tried_again_by_itself(emulator: Any, code: str) -> None:
+def test_a_throttled_statement_is_tried_again_by_itself(partiql: Any, code: str) -> None:
     """HTTP 200 hides it. Its neighbours are not asked for again."""
-    client = answering(emulator, ["", code, "", code], ["", code])
-    ledger = evolve(adapter(emulator), dynamodb=client)
+    client = answering(partiql, ["", code, "", code], ["", code])
+    ledger = evolve(adapter(partiql), dynamodb=client)
     rows = [a_claim(due=NOW + at) for at in range(4)]
     assert ledger.write([LedgerChange(row=row) for row in rows]) == [Written()] * 4
     assert [len(arguments["Statements"]) for _, arguments in client.calls] == [4, 2, 1]
     assert len(ledger.read_all([row.schedule_id for row in rows])) == 4
 
 
-def test_what_stays_throttled_is_unavailable(emulator: Any) -> None:
-    client = answering(emulator, ["", "ThrottlingError"], *[["ThrottlingError"]] * 20)
-    ledger = evolve(adapter(emulator), dynamodb=client)
+def test_what_stays_throttled_is_unavailable(partiql: Any) -> None:
+    client = answering(partiql, ["", "ThrottlingError"], *[["ThrottlingError"]] * 20)
+    ledger = evolve(adapter(partiql), dynamodb=client)
     rows = [a_claim(), a_claim(due=NOW + 1)]
     assert unavailable(ledger.write([LedgerChange(row=row) for row in rows])) == [False, True]
     assert ledger.read(rows[1].schedule_id) is None
@@ -267,25 +267,25 @@ def test_what_stays_throttled_is_unavailable(emulator: Any) -> None:
 
 
 @pytest.mark.parametrize("code", ["ValidationError", "AccessDenied", "ItemCollectionSizeLimitExceeded", "NewOnAWS"])
-def test_a_statement_that_is_not_taken_is_put(emulator: Any, code: str) -> None:
+def test_a_statement_that_is_not_taken_is_put(partiql: Any, code: str) -> None:
     """If a put fails as well, it says why."""
-    client = answering(emulator, ["", code])
-    ledger = evolve(adapter(emulator), dynamodb=client)
+    client = answering(partiql, ["", code])
+    ledger = evolve(adapter(partiql), dynamodb=client)
     rows = [a_claim(), a_claim(due=NOW + 1)]
     assert ledger.write([LedgerChange(row=row) for row in rows]) == [Written()] * 2
     assert [name for name, _ in client.calls] == ["batch_execute_statement", "put_item"]
 
 
 @pytest.mark.parametrize("code", ["ValidationException", "AccessDeniedException"])
-def test_a_request_that_is_refused_is_made_change_by_change(emulator: Any, code: str) -> None:
+def test_a_request_that_is_refused_is_made_change_by_change(partiql: Any, code: str) -> None:
     """It may be one of them that DynamoDB does not take: the others are no worse for it. A policy may be on its way."""
 
     def refused(**_: Any) -> Any:
         raise refusal(code)
 
-    client = Wrapped(emulator, batch_execute_statement=refused)
+    client = Wrapped(partiql, batch_execute_statement=refused)
     rows = [a_claim(), a_claim(due=NOW + 1)]
-    results = evolve(adapter(emulator), dynamodb=client).write([LedgerChange(row=row) for row in rows])
+    results = evolve(adapter(partiql), dynamodb=client).write([LedgerChange(row=row) for row in rows])
     assert results == [Written()] * 2
 
 
@@ -294,16 +294,16 @@ def refusal(code: str) -> Exception:
 
 
 @pytest.mark.parametrize("error", [one for one in ERRORS if one != "AccessDeniedException"])
-def test_a_request_that_failed_leaves_all_unavailable(emulator: Any, error: str) -> None:
+def test_a_request_that_failed_leaves_all_unavailable(partiql: Any, error: str) -> None:
     """Any part of it may have been done. Repeated, it is harmless: each finds its own row."""
-    ledger = adapter(emulator)
+    ledger = adapter(partiql)
     rows = [a_claim(due=NOW + at) for at in range(3)]
 
     def half_done(Statements: Sequence[Any]) -> Any:  # noqa: N803 - as boto3 has it
-        emulator.batch_execute_statement(Statements=Statements[::2])
+        partiql.batch_execute_statement(Statements=Statements[::2])
         raise ERRORS[error]
 
-    failing = evolve(ledger, dynamodb=Wrapped(emulator, batch_execute_statement=half_done))
+    failing = evolve(ledger, dynamodb=Wrapped(partiql, batch_execute_statement=half_done))
     first = [LedgerChange(row=row) for row in rows]
     assert unavailable(failing.write(first)) == [True] * 3
     assert ledger.write(first) == [Written()] * 3
@@ -312,9 +312,9 @@ def test_a_request_that_failed_leaves_all_unavailable(emulator: Any, error: str)
     assert ledger.write(outcomes) == [Written()] * 3
 
 
-def test_the_threads_of_the_pool_may_all_wait_for_one_request(emulator: Any) -> None:
+def test_the_threads_of_the_pool_may_all_wait_for_one_request(partiql: Any) -> None:
     """What is put one by one in the end is put by the thread that has asked: no other has time for it."""
-    together = LedgerTogether(ledger=refusing(emulator), clock=SystemClock(), new_meeting=Condition)
+    together = LedgerTogether(ledger=refusing(partiql), clock=SystemClock(), new_meeting=Condition)
     rows = [a_claim(due=NOW + at) for at in range(20)]
     pool = Threads(width=10)
     beside = Started()
@@ -338,12 +338,12 @@ def refusing(dynamodb: Any) -> DynamoLedgerInBatches:
     return evolve(adapter(dynamodb), dynamodb=Wrapped(dynamodb, batch_execute_statement=refused), parallel=Threads())
 
 
-def test_a_row_with_an_attribute_of_a_later_version_is_our_own(emulator: Any) -> None:
+def test_a_row_with_an_attribute_of_a_later_version_is_our_own(partiql: Any) -> None:
     """An UPDATE leaves it standing; it does not make our own row that of a stranger."""
-    ledger = adapter(emulator)
+    ledger = adapter(partiql)
     rows = [a_claim(due=NOW + at) for at in range(2)]
     for row in rows:
-        emulator.put_item(TableName=ledger.table, Item={**to_item(row), "restored": {"S": "yes"}})
+        partiql.put_item(TableName=ledger.table, Item={**to_item(row), "restored": {"S": "yes"}})
     outcomes = [LedgerChange(row=executed(row), over=row) for row in rows]
     assert ledger.write(outcomes) == [Written()] * 2
     assert ledger.write(outcomes) == [Written()] * 2

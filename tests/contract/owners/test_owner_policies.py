@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from delayer.aws.owners.owner_policies import DynamoOwnerPolicies, names_of, row_of
+from delayer.aws.owners.owner_policies import PARTS, DynamoOwnerPolicies, names_of, row_of
 from delayer.core.owners.owner_policy import OwnerPolicy, StoredOwnerPolicy
 from delayer.fakes import MemoryOwnerPolicies
 from delayer.ports.owner_policies import DEFAULT, OwnerPolicies
@@ -82,7 +82,10 @@ def test_nothing_is_removed_where_nothing_is(policies: OwnerPolicies) -> None:
 
 
 def test_the_owners_are_listed(policies: OwnerPolicies) -> None:
-    owners = [f"owner-{number:02d}" for number in range(40)] + [LONGEST]
+    """One in each part of the list, and in one of them another."""
+    by_part = {names_of(owner): owner for owner in (f"owner-{number:02d}" for number in range(80))}
+    assert len(by_part) == len(PARTS)
+    owners = [*by_part.values(), LONGEST]
     for owner in owners:
         policies.write_owner_policy(owner, POLICY, 0)
     policies.write_owner_policy(DEFAULT, POLICY, 0)

@@ -2,7 +2,7 @@
 
 A comment right before a block, which no reader sees, says what is done with it:
 
-- none: it is run on one stack, by tests/e2e/docs/test_blocks.py;
+- none: it is run on a stack, by tests/e2e/docs;
 - `<!-- refused -->`: it is run there, too, and the answer is no;
 - `<!-- aws -->`: it needs AWS. It is parsed, and its options and fields are checked, by test_checked.py here;
 - `<!-- not run: why -->`: the same.

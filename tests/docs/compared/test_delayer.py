@@ -15,7 +15,7 @@ from tests.cfn import ROOT, written
 from tests.docs.compared.test_figures import COMPARED, DECIDE, OTHERS
 from tests.docs.every import every
 from tests.docs.test_site import LINK, anchors
-from tests.openapi import contract
+from tests.openapi import openapi
 
 DELAYER: dict[str, str] = COMPARED["delayer"]
 BESIDE = (DECIDE / "eventbridge.md").read_text()
@@ -81,7 +81,7 @@ def test_the_page_beside_eventbridge_says_the_same_of_it() -> None:
     ):
         assert words in BESIDE
         assert words in other[about]
-    version = contract()["info"]["version"]
+    version = openapi()["info"]["version"]
     assert f"the version {version}" in BESIDE
 
 

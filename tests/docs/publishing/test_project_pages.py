@@ -5,7 +5,7 @@ import tomllib
 
 from tests.cfn import ROOT, functions
 from tests.docs.test_adr import FILES, body
-from tests.openapi import contract
+from tests.openapi import openapi
 
 PAGES = ROOT / "docs/project"
 VERSIONS = (PAGES / "versioning.md").read_text()
@@ -16,7 +16,7 @@ CONTRIBUTING = (PAGES / "contributing.md").read_text()
 def test_there_is_one_version() -> None:
     texts = [(ROOT / name).read_text() for name in ("pyproject.toml", "client/pyproject.toml")]
     versions = {tomllib.loads(text)["project"]["version"] for text in texts}
-    assert versions == {contract()["info"]["version"]}
+    assert versions == {openapi()["info"]["version"]}
 
 
 def test_the_versions_of_python_are_those_of_the_code() -> None:

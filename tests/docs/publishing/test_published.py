@@ -13,7 +13,7 @@ import pytest
 from tests.cfn import ROOT
 from tests.docs.browser.site import build, built
 from tests.docs.test_adr import FILES, STUBS, front_matter, numbers, record
-from tests.openapi import contract
+from tests.openapi import openapi
 
 SITE = "https://example.com/delayer/"
 REPOSITORY = "https://example.org/team/delayer"
@@ -100,7 +100,7 @@ def test_a_repository_is_linked_but_not_asked(published: Path) -> None:
 
 
 def test_each_page_shows_the_version_and_what_comes_before_and_after(local: Path) -> None:
-    version = contract()["info"]["version"]
+    version = openapi()["info"]["version"]
     for name, text in texts(local).items():
         assert f">Delayer {version}</a>" in text, name
     page = (local / DECISION).read_text()

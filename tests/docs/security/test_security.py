@@ -11,7 +11,7 @@ from moto.iam.aws_managed_policies import aws_managed_policies_data
 from delayer.core.owners.hosts import pattern_of, site_of
 from tests.cfn import ROOT, functions, leading_keys, listed, resource_name, resources, statements
 from tests.docs.every import every
-from tests.openapi import contract
+from tests.openapi import openapi
 
 PAGE = (ROOT / "docs/decide/security.md").read_text()
 NAMED = re.compile(r"`(tests/[\w/]+\.py)`: ((?:`test_\w+`(?:, )?)+)")
@@ -85,7 +85,7 @@ def test_no_test_is_named_in_another_form() -> None:
 
 
 def test_scopes_are_those_of_the_contract() -> None:
-    paths = contract()["paths"]
+    paths = openapi()["paths"]
     reads = {
         f"{method.upper()} {path}"
         for path, item in paths.items()

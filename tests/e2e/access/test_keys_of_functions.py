@@ -16,6 +16,8 @@ import pytest
 from local.deployment.settings import STACK_NAME
 from local.stack.emulated_stack import EmulatedStack
 
+pytestmark = pytest.mark.thorough
+
 PROBE = """
 import os, sys
 import boto3
@@ -46,7 +48,8 @@ def handler(event, context):
 @pytest.fixture(scope="module")
 def answers() -> Iterator[dict[str, dict[str, Any]]]:
     """Of the probe, by the name of the function."""
-    with EmulatedStack(parameters={"DelayerPeriod": "60", "Lifecycle": "journal"}) as stack:
+    parameters = {"DelayerPeriod": "60", "Lifecycle": "journal"}
+    with EmulatedStack(parameters=parameters, starts_functions=False) as stack:
         functions = stack.client("lambda")
         found = {}
         for page in functions.get_paginator("list_functions").paginate():

@@ -13,6 +13,8 @@ import pytest
 
 from local.stack.emulated_stack import EmulatedStack
 
+pytestmark = pytest.mark.thorough
+
 ISSUER = "https://issuer.example/"
 TOKENS = {
     "ApiAuthorization": "JWT",
@@ -26,7 +28,7 @@ TOKENS = {
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[EmulatedStack]:
-    with EmulatedStack(parameters={"DelayerPeriod": "60", **TOKENS}) as stack:
+    with EmulatedStack(parameters={"DelayerPeriod": "60", **TOKENS}, starts_functions=False) as stack:
         yield stack
 
 
@@ -79,6 +81,7 @@ def deployed(stack: EmulatedStack, **parameters: str) -> str:
 
 
 def test_another_claim_is_refused_without_the_flag(stack: EmulatedStack) -> None:
+    """It takes some seconds: a stack is updated twice, and rolled back once."""
     assert deployed(stack, JwtOwnerClaim="sub") == "UPDATE_ROLLBACK_COMPLETE"
     reasons = [
         one.get("ResourceStatusReason", "")

@@ -13,6 +13,8 @@ from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from tests.e2e.client import Client, now
 
+pytestmark = pytest.mark.thorough
+
 TWO = "http-request,sqs-send,remote,canary"
 MACHINE = "arn:aws:states:us-east-1:000000000000:stateMachine:delayer-target-machine"
 STARTS = {"delaySeconds": 3600, "action": {"type": "step-start", "stateMachineArn": MACHINE}, "payload": {}}
@@ -21,7 +23,7 @@ STARTS = {"delaySeconds": 3600, "action": {"type": "step-start", "stateMachineAr
 @pytest.fixture(scope="module")
 def few(receiver: Receiver) -> Iterator[Client]:
     parameters = {"DelayerPeriod": "60", "Actions": TWO}
-    with EmulatedStack(parameters=parameters) as stack, closing(Client(stack, receiver)) as few:
+    with EmulatedStack(parameters=parameters, starts_functions=False) as stack, closing(Client(stack, receiver)) as few:
         yield few
 
 
@@ -71,7 +73,10 @@ def test_what_is_left_out_is_refused_like_an_unknown_type(few: Client) -> None:
 
 
 def test_another_list_brings_one_and_takes_one_out(few: Client) -> None:
-    """The queue of what is taken out is kept, and what may be in it."""
+    """The queue of what is taken out is kept, and what may be in it.
+
+    It takes up to a minute: so long an API may go on with the registrations that it has read.
+    """
     sqs = few.stack.client("sqs")
     [queue] = sqs.list_queues(QueueNamePrefix="delayer-executor-sqs-send")["QueueUrls"]
     assert updated(few, "http-request,step-start,remote,canary") == "UPDATE_COMPLETE"

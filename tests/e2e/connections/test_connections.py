@@ -75,7 +75,7 @@ def target() -> Iterator[Target]:
         server.shutdown()
 
 
-def post(client: Client, target: Target, path: str, connection: str, delay: int = 1) -> str:
+def post(client: Client, target: Target, path: str, connection: str, delay: int = 0) -> str:
     return client.delayer.schedule(HttpRequest(url=target.url + path, connection=connection), delay=delay).id
 
 
@@ -91,6 +91,7 @@ def test_each_type_reaches_its_target(client: Client, target: Target) -> None:
     assert target.at("/type-bearer")[0]["authorization"] == f"Bearer {SECRET}"
 
 
+@pytest.mark.thorough
 def test_many_at_a_time_fetch_one_token(client: Client, target: Target) -> None:
     fetched = OAuth2Connection(token_url=f"{target.url}/token", client_id="delayer", client_secret=SECRET)
     client.delayer.connections.put("oauth", fetched)
@@ -101,6 +102,7 @@ def test_many_at_a_time_fetch_one_token(client: Client, target: Target) -> None:
     assert len(target.at("/token")) == 1
 
 
+@pytest.mark.thorough
 def test_a_replaced_connection_is_used_by_what_waits(client: Client, target: Target) -> None:
     client.delayer.connections.put("replaced", BearerConnection(token="old"))
     post(client, target, "/replaced", "replaced", delay=3)
@@ -122,6 +124,7 @@ def test_a_test_says_the_status_alone(client: Client, target: Target) -> None:
     Webhook(client.delayer.signing_secret().current).verify(b"", headers, json_parse=False)
 
 
+@pytest.mark.thorough
 def test_a_connection_in_use_is_deleted_by_force_only(client: Client, target: Target) -> None:
     calls = client.delayer.connections
     calls.put("held", BearerConnection(token=SECRET))
@@ -148,6 +151,7 @@ def test_a_secret_by_hand_brings_a_hint(client: Client, target: Target) -> None:
         assert "Authorization" in made.hints[0]
 
 
+@pytest.mark.thorough
 def test_no_secret_is_anywhere_but_where_it_lies(client: Client, target: Target) -> None:
     """The last of this module: tables, the bucket, queues, logs, and what the API answers."""
     stack = client.stack

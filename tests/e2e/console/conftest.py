@@ -9,10 +9,9 @@ from attrs import frozen
 from playwright.sync_api import Browser
 
 from delayer_client import Delayer, HttpRequest, Repeat, Retry
+from local.receiver import Receiver
 from tests.browser.chromium import chromium, require_chromium
-from tests.e2e.client import Client
-
-OWNER = "console-tests"
+from tests.e2e.stacks.attaching import Shared
 
 
 @frozen(kw_only=True)
@@ -20,6 +19,7 @@ class World:
     """What there is to be looked at."""
 
     base: str
+    mark: str
     delayer: Delayer
     hook: HttpRequest
     fired: str
@@ -27,6 +27,10 @@ class World:
     retried: str
     far: str
     series: str
+
+    def name(self, name: str) -> str:
+        """That of a schedule or a series here."""
+        return f"{self.mark}-{name}"
 
 
 @pytest.fixture(scope="module")
@@ -36,25 +40,26 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def world(client: Client) -> Iterator[World]:
-    """Schedules of an owner of its own, some of which have fired, failed and been attempted."""
+def world(main: Shared, receiver: Receiver, worker_id: str) -> Iterator[World]:
+    """Schedules some of which have fired, failed and been attempted, with names that another process does not give."""
     require_chromium()
-    base = client.stack.api_url
-    hook = HttpRequest(url=f"{client.receiver.url}/console", keep_answer=True)
+    base, mark = main.stack.api_url, f"console-{worker_id}"
+    hook = HttpRequest(url=f"{receiver.url}/console", keep_answer=True)
     with Delayer(base) as delayer:
         fired = [delayer.schedule(hook, delay=1, group="orders", tags={"team": "billing"}) for _ in range(5)]
-        failed = delayer.schedule(HttpRequest(url=f"{base}/nowhere", keep_answer=True), delay=1, name="console-refused")
+        failed = delayer.schedule(HttpRequest(url=f"{base}/nowhere", keep_answer=True), delay=1, name=f"{mark}-refused")
         refused = HttpRequest(url="http://127.0.0.1:1/refused")
-        retried = delayer.schedule(refused, delay=1, name="console-retried", retry=Retry(max_attempts=9))
-        far = delayer.schedule(hook, delay=timedelta(days=2), name="console-far", payload={"order": 17})
+        retried = delayer.schedule(refused, delay=1, name=f"{mark}-retried", retry=Retry(max_attempts=9))
+        far = delayer.schedule(hook, delay=timedelta(days=2), name=f"{mark}-far", payload={"order": 17})
         rule = Repeat(cron="0 9 * * MON-FRI", time_zone="Europe/Lisbon")
-        series = delayer.series.create(rule, hook, name="console-series")
+        series = delayer.series.create(rule, hook, name=f"{mark}-series")
         delayer.series.run_now(series.id)
         delayer.wait(fired[-1].id, timeout=60)
         delayer.wait(failed.id, timeout=60)
         wait_for_journal(delayer, fired[-1].id)
         yield World(
             base=base,
+            mark=mark,
             delayer=delayer,
             hook=hook,
             fired=fired[-1].id,
@@ -67,7 +72,7 @@ def world(client: Client) -> Iterator[World]:
 
 def wait_for_journal(delayer: Delayer, schedule_id: str) -> None:
     """The list comes from it."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 40
     while all(one.id != schedule_id for one in delayer.list()):
         assert time.monotonic() < deadline, "the journal does not have it"
         time.sleep(0.1)

@@ -11,7 +11,6 @@ from playwright.sync_api import Browser, expect
 
 from delayer_client import HttpRequest, Repeat
 from tests.client.console.world import served
-from tests.e2e.client import Client
 from tests.e2e.console.browser import visit
 from tests.e2e.console.conftest import World
 
@@ -19,7 +18,7 @@ EVIL = "\"'></pre></script><script>alert(1)</script><img src=x onerror=alert(1)>
 RAN = "window.ran"
 
 
-def test_scripts_in_every_field_do_nothing(browser: Browser, client: Client, world: World) -> None:
+def test_scripts_in_every_field_do_nothing(browser: Browser, world: World) -> None:
     action = HttpRequest(
         url=f"{world.base}/nowhere?q=%3Cscript%3Ealert(1)%3C/script%3E'onload=alert(1)",
         headers={"X-Note": EVIL},
@@ -80,6 +79,7 @@ def elsewhere(world: World) -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.thorough
 def test_a_link_from_elsewhere_opens_with_the_session_that_is_there(
     browser: Browser, world: World, elsewhere: str
 ) -> None:
@@ -92,6 +92,7 @@ def test_a_link_from_elsewhere_opens_with_the_session_that_is_there(
         assert page.context.cookies() == before
 
 
+@pytest.mark.thorough
 def test_the_address_of_delayer_console_opens_from_another_page_too(
     browser: Browser, world: World, elsewhere: str
 ) -> None:
@@ -109,6 +110,7 @@ def test_the_address_of_delayer_console_opens_from_another_page_too(
             expect(another.page.locator("body")).to_contain_text("has been used")
 
 
+@pytest.mark.thorough
 def test_it_is_not_shown_in_a_frame(browser: Browser, world: World, elsewhere: str) -> None:
     with visit(browser, world.base) as seen:
         seen.page.goto(elsewhere)
@@ -127,6 +129,7 @@ def test_a_form_of_another_page_changes_nothing(browser: Browser, world: World, 
         expect(seen.page.locator("#owner")).to_have_value("")
 
 
+@pytest.mark.thorough
 def test_a_script_of_the_page_cannot_reach_another_host(browser: Browser, world: World, elsewhere: str) -> None:
     with visit(browser, world.base) as seen:
         page = seen.open()

@@ -9,34 +9,43 @@ from tests.e2e.console.conftest import World
 
 VIEWS = {
     "now": ("", "Due next"),
-    "schedules": ("/schedules", "console-far"),
+    "schedules": ("/schedules", "{mark}-far"),
     "fired": ("/schedules/{fired}", "executed"),
     "failed": ("/schedules/{failed}", "Redrive"),
     "retried": ("/schedules/{retried}", "attempt 1"),
     "far": ("/schedules/{far}", "Move it"),
-    "all-series": ("/series", "console-series"),
+    "all-series": ("/series", "{mark}-series"),
     "series": ("/series/{series}", "every weekday at 09:00"),
     "dead-letters": ("/dead-letters", "HTTP 404"),
-    "search": ("/search?q=console-", "Among those listed"),
+    "search": ("/search?q={mark}-", "Among those listed"),
     "nothing-found": ("/search?q=not-there", "Nothing"),
 }
-screens = pytest.mark.parametrize("screen", SCREENS, ids=lambda one: f"{one.scheme}-{one.width}")
+FIRST, *OTHERS = SCREENS
 
 
-@screens
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_view_works_for_everybody(browser: Browser, world: World, view: str, screen: Screen) -> None:
-    """No error, no request off the page, no violation of WCAG 2.1 A or AA, nothing wider than the screen."""
-    path, text = VIEWS[view]
-    named = {name: getattr(world, name) for name in ("fired", "failed", "retried", "far", "series")}
+@pytest.mark.parametrize(
+    "screen",
+    [FIRST, *(pytest.param(one, marks=pytest.mark.thorough) for one in OTHERS)],
+    ids=lambda one: f"{one.scheme}-{one.width}",
+)
+def test_a_view_works_for_everybody(browser: Browser, world: World, screen: Screen) -> None:
+    """No error, no request off the page, no violation of WCAG 2.1 A or AA, nothing wider than the screen.
+
+    It takes some seconds: eleven pages are loaded and looked through.
+    """
+    named = {name: getattr(world, name) for name in ("fired", "failed", "retried", "far", "series", "mark")}
+    wrong: dict[str, object] = {}
     with visit(browser, world.base, screen) as seen:
-        page = seen.open(path.format_map(named))
-        expect(page.locator("main")).to_contain_text(text)
-        assert seen.violations() == []
-        assert seen.too_wide() == 0
-        assert seen.complaints == []
+        for view, (path, text) in VIEWS.items():
+            page = seen.open(path.format_map(named))
+            expect(page.locator("main"), view).to_contain_text(text.format_map(named))
+            if found := [*seen.violations(), *seen.complaints, *(["too wide"] if seen.too_wide() else [])]:
+                wrong[view] = found
+            seen.complaints.clear()
+    assert wrong == {}
 
 
+@pytest.mark.thorough
 def test_without_script_it_is_the_same_page_in_utc(browser: Browser, world: World) -> None:
     with visit(browser, world.base, java_script_enabled=False) as seen:
         page = seen.open(f"/schedules/{world.far}")
@@ -47,6 +56,7 @@ def test_without_script_it_is_the_same_page_in_utc(browser: Browser, world: Worl
         expect(page.get_by_role("heading", level=1)).to_have_text("Schedules")
 
 
+@pytest.mark.thorough
 def test_times_are_those_of_the_browser(browser: Browser, world: World) -> None:
     with visit(browser, world.base) as seen:
         page = seen.open()
@@ -61,11 +71,12 @@ def test_it_is_used_by_keyboard(browser: Browser, world: World) -> None:
         expect(page.locator(".skip")).to_be_focused()
         page.keyboard.press("/")
         expect(page.locator("#q")).to_be_focused()
-        page.keyboard.type("console-far")
+        page.keyboard.type(world.name("far"))
         page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_contain_text("console-far")
+        expect(page.get_by_role("heading", level=1)).to_contain_text(world.name("far"))
 
 
+@pytest.mark.thorough
 def test_now_is_renewed_by_itself_and_can_be_paused(browser: Browser, world: World) -> None:
     with visit(browser, world.base) as seen:
         page = seen.open()
@@ -77,6 +88,7 @@ def test_now_is_renewed_by_itself_and_can_be_paused(browser: Browser, world: Wor
         assert seen.complaints == []
 
 
+@pytest.mark.thorough
 def test_a_renewal_keeps_the_focus_and_what_was_scrolled(browser: Browser, world: World) -> None:
     with visit(browser, world.base, Screen(width=390)) as seen:
         page = seen.open()
@@ -93,6 +105,7 @@ def test_a_renewal_keeps_the_focus_and_what_was_scrolled(browser: Browser, world
         assert seen.complaints == []
 
 
+@pytest.mark.thorough
 def test_on_a_phone_a_path_begins_where_the_schedule_is(browser: Browser, world: World) -> None:
     with visit(browser, world.base, Screen(width=390)) as seen:
         page = seen.open(f"/schedules/{world.fired}")
@@ -113,7 +126,7 @@ def test_a_schedule_that_fires_is_seen_to_fire(browser: Browser, world: World) -
 
 
 def test_a_schedule_is_moved_and_cancelled_by_its_buttons(browser: Browser, world: World) -> None:
-    one = world.delayer.schedule(world.hook, delay=172_800, name="console-moved")
+    one = world.delayer.schedule(world.hook, delay=172_800, name=world.name("moved"))
     with visit(browser, world.base) as seen:
         page = seen.open(f"/schedules/{one.id}")
         page.get_by_label("Due in").fill("3")
@@ -123,9 +136,10 @@ def test_a_schedule_is_moved_and_cancelled_by_its_buttons(browser: Browser, worl
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator("#messages")).to_contain_text("it will never be handed over")
         assert seen.complaints == []
-    assert world.delayer.get_named("console-moved").state == "cancelled"
+    assert world.delayer.get_named(world.name("moved")).state == "cancelled"
 
 
+@pytest.mark.thorough
 def test_what_has_failed_is_redriven_by_its_button(browser: Browser, world: World) -> None:
     one = world.delayer.schedule(world.hook.__class__(url=f"{world.base}/nowhere"), delay=1)
     world.delayer.wait(one.id, timeout=60)
@@ -140,6 +154,7 @@ def test_what_has_failed_is_redriven_by_its_button(browser: Browser, world: Worl
         assert seen.complaints == []
 
 
+@pytest.mark.thorough
 def test_dead_letters_are_counted_before_they_are_discarded(browser: Browser, world: World) -> None:
     one = world.delayer.schedule(world.hook.__class__(url=f"{world.base}/nothing-there"), delay=1)
     world.delayer.wait(one.id, timeout=60)

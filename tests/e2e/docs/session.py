@@ -4,14 +4,17 @@ import contextlib
 import io
 import os
 import subprocess
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from attrs import define, field
 
 from tests.cfn import ROOT
-from tests.docs.blocks.fences import Fence
+from tests.docs.blocks.elsewhere import runner_of
+from tests.docs.blocks.fences import Fence, all_fences
 from tests.e2e.docs.place import Place
 
+TUTORIAL: Final = "use/tutorial.md"
 SECONDS: Final = 90  # of one block
 REFUSED: Final = range(1, 64)  # curl ends with 22, `delayer` with 1 to 7; 70 is a defect, 127 no such program
 
@@ -63,3 +66,20 @@ class Session:
             assert done.returncode == 0, said
         assert "Traceback" not in done.stderr, said
         return done.stdout
+
+
+def sessions(is_wanted: Callable[[str], bool]) -> dict[str, list[Fence]]:
+    """The blocks of these pages that are run, by page and tab: each is an owner of its own, and in nobody's way."""
+    found: dict[str, list[Fence]] = {}
+    for fence in all_fences():
+        if fence.is_run and not runner_of(fence) and is_wanted(fence.page):
+            name = f"{fence.page.removesuffix('.md')} {fence.tab or fence.language}".replace(" ", "-").replace("/", "-")
+            found.setdefault(name, []).append(fence)
+    return found
+
+
+def performed(place: Place, name: str, fences: Sequence[Fence]) -> None:
+    """All of them, in their order."""
+    session = Session(place=place, name=name)
+    for fence in fences:
+        session.perform(fence)

@@ -14,6 +14,8 @@ from local.deployment.package import package
 from local.project import PROJECT
 from tests.e2e.client import Client, now, until
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLE = PROJECT / "examples/executor-in-its-own-stack"
 KNOWN_SECONDS = 60  # until a new type, or one that is gone, is known everywhere
 

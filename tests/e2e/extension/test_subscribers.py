@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from local.receiver import ReceivedRequest
-from tests.e2e.client import Client, now
-from tests.e2e.conftest import FAILURES
+from tests.e2e.client import PATIENCE, Client, now
+from tests.e2e.stacks.attaching import Arrivals, Shared
+from tests.e2e.stacks.kinds import FAILURES
 
 VISIBILITY = 1  # seconds in place of the template's 120: an event that was not taken comes again after them
 
@@ -30,22 +31,22 @@ def failing(client: Client, path: str, status: int = 404) -> str:
     return schedule_id
 
 
-def calls_about(client: Client, schedule_id: str, count: int, seconds: float = 20) -> list[ReceivedRequest]:
+def calls_about(arrivals: Arrivals, schedule_id: str, count: int, seconds: float = PATIENCE) -> list[ReceivedRequest]:
     """The calls of the webhook about one schedule, once there are so many."""
     deadline = time.monotonic() + seconds
     while True:
-        found = [one for one in client.receiver.of(FAILURES) if json.loads(one.body)["subject"] == schedule_id]
+        found = [one for one in arrivals.of(FAILURES) if json.loads(one.body)["subject"] == schedule_id]
         if len(found) >= count:
             return found
         assert time.monotonic() < deadline, f"{len(found)} of {count} calls"
         time.sleep(0.05)
 
 
-def test_the_webhook_gets_a_failure_once_and_nothing_else(client: Client) -> None:
+def test_the_webhook_gets_a_failure_once_and_nothing_else(client: Client, main: Shared) -> None:
     done = client.schedule("/not-failed", now()).id
     client.ledger_state(done, "executed")
     schedule_id = failing(client, "/refused-for-good")
-    [call] = calls_about(client, schedule_id, 1)
+    [call] = calls_about(main.arrivals, schedule_id, 1)
     event = json.loads(call.body)
     assert (event["type"], event["data"]["state"]) == ("delayer.schedule.failed", "failed")
     assert event["data"]["detail"] == "HTTP 404"
@@ -53,22 +54,23 @@ def test_the_webhook_gets_a_failure_once_and_nothing_else(client: Client) -> Non
     assert call.headers["content-type"] == "application/cloudevents+json"
     client.history(schedule_id, "failed")
     last = failing(client, "/refused-later")
-    calls_about(client, last, 1)
-    assert len(calls_about(client, schedule_id, 1)) == 1
-    kinds = {json.loads(one.body)["type"] for one in client.receiver.of(FAILURES)}
+    calls_about(main.arrivals, last, 1)
+    assert len(calls_about(main.arrivals, schedule_id, 1)) == 1
+    kinds = {json.loads(one.body)["type"] for one in main.arrivals.of(FAILURES)}
     assert kinds <= {"delayer.schedule.failed", "delayer.schedule.dead-lettered"}
 
 
-def test_an_event_that_was_not_taken_comes_again(impatient: Client) -> None:
-    receiver = impatient.receiver
-    receiver.answer(FAILURES, 503)
+@pytest.mark.thorough
+def test_an_event_that_was_not_taken_comes_again(impatient: Client, main: Shared) -> None:
+    """It takes some seconds: an event that was not taken is hidden for one, each time."""
+    main.arrivals.refuse(True)
     schedule_id = failing(impatient, "/refused-twice")
-    calls_about(impatient, schedule_id, 2)
-    receiver.answer(FAILURES, 200)
-    deadline = time.monotonic() + 20
-    while (calls := calls_about(impatient, schedule_id, 2))[-1].status != 200:
+    calls_about(main.arrivals, schedule_id, 2)
+    main.arrivals.refuse(False)
+    deadline = time.monotonic() + PATIENCE
+    while (calls := calls_about(main.arrivals, schedule_id, 2))[-1].status != 200:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert len({json.loads(call.body)["id"] for call in calls}) == 1, "the same event"
     time.sleep(2 * VISIBILITY)
-    assert [call.status for call in calls_about(impatient, schedule_id, 2)] == [*[503] * (len(calls) - 1), 200]
+    assert [call.status for call in calls_about(main.arrivals, schedule_id, 2)] == [*[503] * (len(calls) - 1), 200]

@@ -40,7 +40,9 @@ class Stack:
         time.sleep(seconds)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_stack_does_as_the_fake_does(name: str, client: Client) -> None:
-    with httpx.Client(base_url=client.stack.api_url, timeout=30) as http:
+    owned = {"Delayer-Owner": f"{client.owner}-{name}"}
+    with httpx.Client(base_url=client.stack.api_url, headers=owned, timeout=30) as http:
         SCENARIOS[name](Api(Stack(client, http), f"/same/{name}"))

@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from delayer.core.schedule.instants import SECOND
 from delayer_client import Backoff, Retry
 from tests.e2e.client import Client, now
@@ -12,6 +14,7 @@ FAIL_ONCE = range(3, MANY, 10)
 OWNER = "limited"
 
 
+@pytest.mark.thorough
 def test_no_second_has_more_than_the_limit_and_nothing_is_lost(client: Client) -> None:
     host = client.receiver.url.removeprefix("http://")
     said = flow(client, "limit", "--owner", OWNER, "--target", host, "--rate", "10/s", "--by", "eve")
@@ -36,6 +39,7 @@ def test_no_second_has_more_than_the_limit_and_nothing_is_lost(client: Client) -
     assert "There is no such limit." in flow(client, "unlimit", "--owner", OWNER, "--target", host)
 
 
+@pytest.mark.thorough
 def test_what_waits_for_its_turn_says_so_and_can_be_cancelled(client: Client) -> None:
     host = client.receiver.url.removeprefix("http://")
     flow(client, "limit", "--owner", "hourly", "--target", host, "--rate", "1/m")

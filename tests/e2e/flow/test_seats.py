@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 
+import pytest
 from attrs import Factory, define, field
 
 from tests.e2e.client import Client, now
@@ -56,6 +57,7 @@ def served(slow: Slow) -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.thorough
 def test_never_more_at_a_time_and_nothing_is_lost(client: Client) -> None:
     slow = Slow()
     with served(slow) as host:

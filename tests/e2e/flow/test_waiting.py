@@ -10,7 +10,7 @@ from delayer_client import Backoff, HttpRequest, Retry, Retrying, Schedule
 from delayer_client.api.models import Waiting
 from local.receiver import Receiver
 from tests.e2e.client import Client, millis, now, until
-from tests.e2e.operate.test_day_two import command, done
+from tests.e2e.operate.commands import command, done
 
 KNOWN: Millis = 3 * SECOND  # after this, every environment has read what was written before
 MANY = 20  # so that one environment has five of them
@@ -70,12 +70,13 @@ def dead() -> str:
         return receiver.url
 
 
+@pytest.mark.thorough
 def test_a_dead_target_is_left_alone_until_it_is_back(client: Client, dead: str) -> None:
     host = dead.removeprefix("http://")
     retry = Retry(max_attempts=3, backoff=Backoff(first=5, factor=1, max=5))
     due = now() + SECOND
     many = [posted(client, "unlucky", f"{dead}/many", due, retry=retry) for _ in range(MANY)]
-    until(lambda: flow(client, "list"), lambda said: f"http-request {host}" in said, seconds=20)
+    until(lambda: flow(client, "list"), lambda said: f"http-request {host}" in said)
     opened = now()
     late = posted(client, "unlucky", f"{dead}/late", opened + KNOWN)
     gone = posted(client, "unlucky", f"{dead}/gone", opened + KNOWN)

@@ -10,8 +10,15 @@ FIRST, LAST = 20500, 20590
 
 
 def three_free(among: Iterable[int] = range(FIRST, LAST, 3)) -> int:
-    """The first of three neighbours (API, AWS endpoint, receiver). None on which somebody has run a stack."""
-    for first in (one for one in among if not (PROJECT / ".local" / str(one)).exists()):
+    """The first of three neighbours (API, AWS endpoint, receiver). None on which somebody has run a stack.
+
+    The folder of their stack is made here, and nobody else gets them until it is removed.
+    """
+    for first in among:
+        try:
+            (PROJECT / ".local" / str(first)).mkdir(parents=True)
+        except FileExistsError:
+            continue
         try:
             for port in range(first, first + 3):
                 refuse_used(port)

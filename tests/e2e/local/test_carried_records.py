@@ -3,6 +3,8 @@
 import shutil
 import time
 
+import pytest
+
 from delayer.core.schedule.instants import SECOND
 from local.keeping.beginning import Choice
 from local.receiver import Receiver
@@ -11,6 +13,7 @@ from tests.e2e.client import Client, now
 from tests.e2e.local.ports import three_free
 
 
+@pytest.mark.thorough
 def test_a_record_that_nobody_has_read_is_carried_over_the_stop() -> None:
     """The record of the insert is all that tells of a schedule that is due so soon: no tick would look for it."""
     port = three_free()

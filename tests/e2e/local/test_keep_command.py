@@ -15,6 +15,8 @@ import pytest
 from tests.cfn import ROOT
 from tests.e2e.local.ports import three_free
 
+pytestmark = pytest.mark.thorough
+
 SERVES = "Delayer serves"
 SECONDS = 120
 

@@ -21,8 +21,11 @@ from local.keeping.beginning import Choice
 from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from local.stack.keeper import Saved
+from local.stack.ports import free_ports
 from tests.e2e.client import Client, millis, now, sleep_until
 from tests.e2e.local.ports import three_free
+
+pytestmark = pytest.mark.thorough
 
 PARAMETERS = {"DelayerPeriod": "60"}
 BURST = 200
@@ -48,6 +51,7 @@ class Story:
     arrived_before: list[str] = field(factory=list)  # paths
     saved: list[Saved] = field(factory=list)
     started_at: Millis = 0
+    running: EmulatedStack | None = None
     client: Client | None = None
 
     @property
@@ -67,12 +71,12 @@ def story() -> Iterator[Story]:
         folder = story.stack(Choice.CLEAN).folder
         try:
             with story.stack(Choice.CLEAN) as stack:
-                first_run(story, Client(stack, receiver))
+                first_run(story, stack, Client(stack, receiver))
             story.arrived_before = [request.path for request in receiver.requests]
             sleep_until(due_of(story, "/in-the-table") + SECOND)
             assert len(receiver.requests) == len(story.arrived_before), "a stack that has ended does nothing"
             with story.stack(Choice.CLEAN) as stack:
-                story.started_at, story.client = now(), Client(stack, receiver)
+                story.started_at, story.running, story.client = now(), stack, Client(stack, receiver)
                 yield story
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -82,7 +86,7 @@ def due_of(story: Story, path: str) -> Millis:
     return millis(story.posted[path].point_in_time)
 
 
-def first_run(story: Story, client: Client) -> None:
+def first_run(story: Story, stack: EmulatedStack, client: Client) -> None:
     """Something in each state, then a burst, and a stop in the middle of it."""
     client.beyond_the_period("/in-the-table")
     client.schedule("/far", now() + HOUR)
@@ -111,7 +115,7 @@ def first_run(story: Story, client: Client) -> None:
     story.posted = client.posted
     assert now() < base, "the machine is too busy for this story"
     story.receiver.wait_for(1, "/burst/0", PATIENCE)
-    story.saved.append(client.stack.save())
+    story.saved.append(stack.save())
 
 
 def post_burst(client: Client, base: Millis) -> None:
@@ -209,8 +213,7 @@ def test_a_queue_that_somebody_has_made_is_there_with_its_messages(story: Story)
 
 def test_a_second_process_is_refused(story: Story) -> None:
     another = story.stack(Choice.CLEAN)
-    another.port = three_free()  # or its ports would be refused first
-    another.aws_port = another.port + 1
+    another.port, another.aws_port = free_ports()  # or its ports would be refused first
     with pytest.raises(EmulatorError, match="Another process uses the state"):
         another.start()
     another.stop()
@@ -223,6 +226,7 @@ def test_a_stopping_stack_sends_clients_away_and_an_unsaved_one_says_what_it_has
     status, headers, problem = client.post({})
     assert (status, headers["retry-after"]) == (503, "2")
     assert "started again" in problem["detail"]
-    client.stack.stop()  # as by a kill
+    assert story.running
+    story.running.stop()  # as by a kill
     with pytest.raises(EmulatorError, match=r"was killed .*is lost\. The state of .* schedules, .*KEEP=old.*KEEP=new"):
         story.stack(Choice.CLEAN).start()

@@ -1,11 +1,11 @@
 """Day two: a stack is filled from restored tables, and a running one is checked by what its operator has."""
 
 import base64
-import os
-import subprocess
-import sys
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
+import pytest
 from attrs import evolve
 
 from delayer.aws.dynamodb.ledger import to_item as row_item
@@ -16,45 +16,13 @@ from delayer.core.schedule.bucket import Address
 from delayer.core.schedule.instants import HOUR, MINUTE, Millis, format_instant, minute_of
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import mint
-from local.project import PROJECT
+from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from operate.restore.tables import TABLES
 from tests.e2e.client import Client, now
+from tests.e2e.operate.commands import command, done
+from tests.e2e.stacks.minute_task import switch_minute_task
 from tests.samples import a_schedule, claimed
-
-OWNER = "anonymous"  # as the API of one machine sees its callers
-LONGEST = 240  # seconds of a command; most of them are waits for a series of one minute
-
-
-def command(stack: EmulatedStack, *arguments: str) -> "subprocess.Popen[str]":
-    """A command of the operator, with the credentials of this stack."""
-    keys = stack.clients.session.get_credentials()
-    assert keys is not None
-    settings = {
-        "PYTHONPATH": "shared:client",
-        "AWS_ENDPOINT_URL": stack.aws_endpoint_url,
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ACCESS_KEY_ID": keys.access_key,
-        "AWS_SECRET_ACCESS_KEY": keys.secret_key,
-    }
-    return subprocess.Popen(
-        [sys.executable, "-m", *arguments],
-        cwd=PROJECT,
-        env={**os.environ, **settings},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def done(process: "subprocess.Popen[str]") -> str:
-    """What it said; it has to succeed."""
-    try:
-        said, _ = process.communicate(timeout=LONGEST)
-    finally:
-        process.kill()
-    assert process.returncode == 0, said
-    return said
 
 
 def id_keys(client: Client) -> Any:
@@ -69,9 +37,13 @@ def a_record(client: Client, path: str, due: Millis, number: int) -> Schedule:
     action = f'{{"type": "http-request", "url": "{client.receiver.url}{path}"}}'
     randomness, address = number.to_bytes(8, "big"), Address(due=due, shard=3)
     schedule_id = mint(
-        address, OWNER, point_in_time=due, key=base64.b64decode(id_keys(client)["key"]["S"]), randomness=randomness
+        address,
+        client.owner,
+        point_in_time=due,
+        key=base64.b64decode(id_keys(client)["key"]["S"]),
+        randomness=randomness,
     )
-    return evolve(a_schedule(due, action=action, payload='"restored"'), id=schedule_id, owner=OWNER)
+    return evolve(a_schedule(due, action=action, payload='"restored"'), id=schedule_id, owner=client.owner)
 
 
 def backed_up(client: Client, kind: str, items: list[Any]) -> str:
@@ -92,11 +64,28 @@ def backed_up(client: Client, kind: str, items: list[Any]) -> str:
     return f"restored-{kind}"
 
 
-def test_a_stack_goes_on_with_what_was_restored(client: Client) -> None:
-    """What has ended stays so, what may have fired waits for a person, all else fires. Nobody is answered meanwhile."""
+@pytest.fixture
+def restored(receiver: Receiver) -> Iterator[Client]:
+    """A stack of its own, because it is closed for a while. Its minute task is off: the restore has to do it all."""
+    parameters = {"DelayerPeriod": "60"}
+    with (
+        EmulatedStack(parameters=parameters, starts_functions=False) as stack,
+        closing(Client(stack, receiver, "r")) as c,
+    ):
+        switch_minute_task(stack, "DISABLED")
+        yield c
+
+
+@pytest.mark.thorough
+def test_a_stack_goes_on_with_what_was_restored(restored: Client) -> None:
+    """What has ended stays so, what may have fired waits for a person, all else fires. Nobody is answered meanwhile.
+
+    It takes seconds to start a stack, and as many for each command, which waits for what the functions know to expire.
+    """
+    client = restored
     client.schedule("/before-the-loss", now())
     client.arrivals("/before-the-loss")
-    begun, delayer = now(), client.delayer_of(OWNER)
+    begun, delayer = now(), client.delayer
     lost_at = begun - 20 * MINUTE
     executed, doubtful = a_record(client, "/done", begun - HOUR, 1), a_record(client, "/doubtful", begun - HOUR, 2)
     overdue, far = a_record(client, "/after-it", begun - 10 * MINUTE, 3), a_record(client, "/far", begun + 2 * HOUR, 4)
@@ -124,8 +113,12 @@ def test_a_stack_goes_on_with_what_was_restored(client: Client) -> None:
     assert delayer.cancel(far.id)
 
 
+@pytest.mark.thorough
 def test_verify_finds_that_a_stack_keeps_its_promises(client: Client) -> None:
-    """With the credentials of its operator, and IAM enforced; nothing of it is left behind. Far needs a minute task."""
+    """With the credentials of its operator, and IAM enforced; nothing of it is left behind.
+
+    It takes more than a minute: it waits for a series of one minute.
+    """
     options = ("--skip", "near", "--skip", "far", "--skip", "canary", "--bulk", "20", "--allowed-ms", "10000")
     said = done(command(client.stack, "operate.verify", "--url", client.stack.api_url, *options))
     assert "Every promise that was checked holds." in said

@@ -20,13 +20,15 @@ from local.receiver import Receiver
 from local.stack.emulated_stack import EmulatedStack
 from local.stack.ports import free_ports
 
+pytestmark = pytest.mark.thorough
+
 TASK = "Task1MinuteEnqueuer"
 LATELY = timedelta(minutes=10)
 
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[EmulatedStack]:
-    with EmulatedStack(parameters={"DelayerPeriod": "60"}) as stack:
+    with EmulatedStack(parameters={"DelayerPeriod": "60"}, starts_functions=False) as stack:
         yield stack
 
 

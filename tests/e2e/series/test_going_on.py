@@ -19,10 +19,10 @@ from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind, mint
 from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
 from delayer.ports.series import SeriesTransaction
 from tests.e2e.client import Client, now
-from tests.e2e.series.each_minute import EachMinute
+from tests.e2e.stacks.kinds import EACH_MINUTE
 from tests.samples import a_claim
 
-OWNER = "somebody"
+OWNER = "e2e-somebody"
 TASK = "task-1minute-series"
 
 
@@ -88,7 +88,7 @@ def numbered(client: Client, cursor: Cursor, number: int, seconds: float = 20) -
         time.sleep(0.1)
 
 
-def test_an_event_that_was_lost_is_made_up_for(client: Client, each_minute: EachMinute) -> None:
+def test_an_event_that_was_lost_is_made_up_for(client: Client) -> None:
     """The net looks at the minutes since the stack was made once more, as on its first day."""
     cursor = an_old_series(client, "/healed", now() - 4 * MINUTE)
     claim_in_silence(client, cursor.current)
@@ -103,5 +103,5 @@ def test_an_event_that_was_lost_is_made_up_for(client: Client, each_minute: Each
     assert "found by the net" in client.stack.logs(TASK)
 
 
-def test_the_task_logs_no_payload_and_no_action(client: Client, each_minute: EachMinute) -> None:
-    assert "/each-minute" not in client.stack.logs(TASK) + client.stack.logs("series-stepper")
+def test_the_task_logs_no_payload_and_no_action(client: Client) -> None:
+    assert EACH_MINUTE not in client.stack.logs(TASK) + client.stack.logs("series-stepper")

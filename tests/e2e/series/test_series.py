@@ -89,9 +89,3 @@ def test_a_preview_and_what_comes_next(client: Client) -> None:
     made = calls.create(rule, client.target("/weekdays"))
     assert calls.next(made.id, 4) == preview
     assert calls.cancel(made.id).state == "cancelled"
-
-
-def test_a_stack_without_lifecycle_events_says_why_not(ticking: Client) -> None:
-    with pytest.raises(Conflict) as refused:
-        ticking.delayer.series.create(each_minute(now()), ticking.target("/never"))
-    assert (refused.value.status, refused.value.problem.type) == (409, "urn:delayer:problem:no-lifecycle")

@@ -4,6 +4,7 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
 from attrs import frozen
 
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant
@@ -25,6 +26,7 @@ class Halted:
     answer: dict[str, Any]
 
 
+@pytest.mark.thorough
 def test_each_answer_to_a_halt_at_the_claim_is_true(client: Client) -> None:
     """Over and over: nothing is handed over that the answer does not name, and nothing after it."""
     draws = random.Random(SERIES)

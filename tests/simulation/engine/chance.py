@@ -5,14 +5,15 @@ of a story hardly moves the rest of it, which is what makes a story shrink. A *s
 always (no fault, no delay); those that were not are noted, and a story can be played again with only some of them.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from hashlib import blake2b
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 from attrs import define, field
 
 Thing = TypeVar("Thing")
+PARTS: Final = 256**7
 Surprise = tuple[str, int]  # label, and the number of the draw
 
 
@@ -24,7 +25,11 @@ class Chance:
     only: Collection[Surprise] | None = None  # the surprises that may happen; None: all
     calm: bool = False  # from now on nothing surprising happens
     happened: list[Surprise] = field(factory=list, init=False)
-    _count: Counter[str] = field(factory=Counter, init=False)
+    _count: dict[str, int] = field(factory=lambda: defaultdict(int), init=False)
+    _seeded: Any = field(init=False)  # the hash of what all draws have in common
+
+    def __attrs_post_init__(self) -> None:
+        self._seeded = blake2b(f"{self.seed}/".encode(), digest_size=7)
 
     def part(self, label: str) -> float:
         """A number from 0 up to, not including, 1."""
@@ -41,7 +46,7 @@ class Chance:
     def surprise(self, label: str, rate: float) -> bool:
         """Whether something rare happens just now."""
         number = self._next(label)
-        if self.calm or self._part(label, number) >= rate:
+        if rate <= 0 or self.calm or self._part(label, number) >= rate:
             return False
         if self.only is not None and (label, number) not in self.only:
             return False
@@ -49,9 +54,10 @@ class Chance:
         return True
 
     def _next(self, label: str) -> int:
-        self._count[label] += 1
-        return self._count[label]
+        self._count[label] = number = self._count[label] + 1
+        return number
 
     def _part(self, label: str, number: int) -> float:
-        digest = blake2b(f"{self.seed}/{label}/{number}".encode(), digest_size=7).digest()
-        return int.from_bytes(digest) / 256**7
+        drawn = self._seeded.copy()
+        drawn.update(f"{label}/{number}".encode())
+        return int.from_bytes(drawn.digest()) / PARTS

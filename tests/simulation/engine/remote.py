@@ -112,13 +112,17 @@ class Network:
         return share >= 1 or (share > 0 and self.chance.part(f"{service} throttled") < share)
 
     def _share_down(self, service: Service) -> float:
+        if not self.outages or self.chance.calm:
+            return 0
         now = self.kernel.now
         shares = [one.share for one in self.outages if one.service is service and one.since <= now < one.until]
-        return 0 if self.chance.calm else max(shares, default=0)
+        return max(shares, default=0)
 
     def suffers(self, function: str, harm: Harm) -> bool:
         """Whether a version of this function is deployed that does this."""
-        return not self.chance.calm and any(
+        if not self.deploys or self.chance.calm:
+            return False
+        return any(
             one.function == function and one.harm is harm and one.since <= self.kernel.now < one.until
             for one in self.deploys
         )
@@ -249,4 +253,5 @@ class Remote:
             do = partial(method, **named) if named else method
             return self._network.call(label, self._service, do, arguments)
 
+        setattr(self, name, call)  # the next time it is there
         return call

@@ -117,6 +117,7 @@ class Watch:
     _names: dict[str, str] = field(factory=dict)
     _changes: int = 0  # of the ledger
     _read: dict[bytes, set[str]] = field(factory=dict)  # what is in an object of the store
+    _kept_in: dict[str, str] = field(factory=dict)  # an object of the store in which a schedule was seen
 
     def __attrs_post_init__(self) -> None:
         self.stops, self.keys, self.series = Stops(self), Keys(self), SeriesWatch(self)
@@ -449,32 +450,34 @@ class Watch:
             for schedule_id in self.accepted
             if not ((row := self.stack.ledger.rows.get(schedule_id)) and row.ended)
         }
-        if waiting and (lost := waiting - self.copies()):
+        elsewhere = waiting - self._on_their_way() if waiting else waiting
+        if lost := {schedule_id for schedule_id in elsewhere if not self._is_kept(schedule_id)}:
             self.fail(Invariant.NOTHING_LOST, f"no copy of {self.name(min(lost))} is left anywhere")
 
     def check_bodies(self) -> None:
         """What was dead-lettered or failed has its whole body kept."""
         for schedule_id in self.accepted.keys() - self.discarded:
             row = self.stack.ledger.rows.get(schedule_id)
-            stored = schedule_id in self._dead_lettered() or self._comes_again(schedule_id)
-            if row and row.state in STORED and not stored:
+            if row is None or row.state not in STORED:
+                continue
+            if not self._is_kept(schedule_id) and not self._comes_again(schedule_id):
                 self.fail(
                     Invariant.NOTHING_LOST, f"{self.name(schedule_id)} is {row.state}, and its body is not stored"
                 )
 
     def _comes_again(self, schedule_id: str) -> bool:
         """Whoever marks it keeps its body once more, as a redrive may have deleted it in between (ADR 0021)."""
-        return schedule_id in self.deleted and schedule_id in self.copies()
+        return schedule_id in self.deleted and schedule_id in self._on_their_way()
 
-    def copies(self) -> set[str]:
-        """All schedules of which there is a copy."""
+    def _on_their_way(self) -> set[str]:
+        """All schedules of which there is a copy in a table, a stream or a queue."""
         stack = self.stack
         rows = [*stack.table.rows.values(), *stack.relaxed.rows.values(), *stack.waiting_records.rows.values()]
         unread = [*stack.stream.unread(), *stack.relaxed_stream.unread()]
         table = {row.id for row in rows if isinstance(row, Schedule)}
         stream = {change.row.id for change in unread if isinstance(change.row, Schedule)}
         queues = {body_of(message.body).id for queue in stack.queues() for message in queue.messages}
-        return table | stream | queues | self._dead_lettered()
+        return table | stream | queues
 
     def ids_in(self, key: str) -> set[str]:
         """The schedules in an object of the store."""
@@ -483,8 +486,16 @@ class Watch:
             self._read[content] = {schedule.id for schedule in self.stack.contents(content).schedules}
         return self._read[content]
 
-    def _dead_lettered(self) -> set[str]:
-        return {schedule_id for key in self.stack.store.objects for schedule_id in self.ids_in(key)}
+    def _is_kept(self, schedule_id: str) -> bool:
+        """In an object of the store; most often in the one it was seen in before. There may be thousands."""
+        objects, known = self.stack.store.objects, self._kept_in.get(schedule_id)
+        if known in objects and schedule_id in self.ids_in(known):
+            return True
+        for key in objects:
+            if schedule_id in self.ids_in(key):
+                self._kept_in[schedule_id] = key
+                return True
+        return False
 
     # ------------------------------------------------------------ the end
 

@@ -33,6 +33,7 @@ from tests.world import PERIOD
 
 RELAXED = "relaxed"  # the lane of a table, as its records name it
 UNDECIDED = "undecided"
+NOTHING = Page(keys=(), more=None)  # most pages that are read
 
 if TYPE_CHECKING:
     from tests.simulation.oracle.watch import Watch
@@ -125,7 +126,7 @@ class WatchedTable(MemoryScheduleTable):
         stack = self.watch.stack
         if bucket.minute > edge_of(stack.kernel.now + stack.weather.skew, PERIOD):
             self.watch.fail(Invariant.COST, f"{bucket.key} is read long before anything in it is due")
-        return super().page(bucket, after)
+        return super().page(bucket, after) if self.rows else NOTHING
 
     def emit(self, kind: Any, row: Any, *, expired: bool = False) -> None:
         super().emit(kind, row, expired=expired)

@@ -14,28 +14,32 @@ Thing = TypeVar("Thing")
 TRIES = 600  # plays at most; what is left then is short enough
 
 
-def shrink(failing: Played) -> Played:
-    """The shortest story found that breaks the same invariant, told aloud."""
+def shrink(failing: Played, at_most: int = TRIES) -> Played:
+    """The shortest story found that breaks the same invariant, told aloud; in so many tries."""
     assert failing.broken is not None
-    invariant, tries = failing.broken.invariant, 0
+    invariant, tries, steps = failing.broken.invariant, 0, failing.steps
 
     def breaks(story: Story) -> bool:
-        nonlocal tries
+        """Within as many steps: what is shorter breaks it no later, and what does not need not be played to its end."""
+        nonlocal tries, steps
         tries += 1
-        played = play(story)
-        return played.broken is not None and played.broken.invariant is invariant
+        played = play(story, at_most=steps)
+        if played.broken is None or played.broken.invariant is not invariant:
+            return False
+        steps = played.steps
+        return True
 
     story, before = failing.story, None
-    while story != before and tries < TRIES:
+    while story != before and tries < at_most:
         before = story
         surprises = fewest(
             sorted(story.surprises or ()),
-            lambda some, story=story: tries < TRIES and breaks(evolve(story, surprises=frozenset(some))),  # type: ignore[misc]
+            lambda some, story=story: tries < at_most and breaks(evolve(story, surprises=frozenset(some))),  # type: ignore[misc]
         )
         story = evolve(story, surprises=frozenset(surprises))
         acts = fewest(
             list(story.acts or ()),
-            lambda some, story=story: tries < TRIES and breaks(evolve(story, acts=tuple(some))),  # type: ignore[misc]
+            lambda some, story=story: tries < at_most and breaks(evolve(story, acts=tuple(some))),  # type: ignore[misc]
         )
         story = evolve(story, acts=tuple(acts))
     return play(story, aloud=True)

@@ -38,8 +38,12 @@ class Played:
     log: list[tuple[Millis, str, str]] = field(factory=list)  # when, who, what
 
 
-def play(story: Story, *, aloud: bool = False) -> Played:
-    """Plays it. `aloud` keeps what happened, for people."""
+class TooLong(Exception):
+    """It has taken more steps than it may."""
+
+
+def play(story: Story, *, aloud: bool = False, at_most: int = 10**9) -> Played:
+    """Plays it. `aloud` keeps what happened, for people. What has broken nothing in `at_most` steps breaks nothing."""
     chance = Chance(story.seed, story.surprises)
     lines: list[tuple[Millis, str, str]] = []
     weather, rush = weather_of(chance), limit_acts_of(chance)
@@ -52,18 +56,21 @@ def play(story: Story, *, aloud: bool = False) -> Played:
 
     stack = Stack(chance=chance, weather=weather, log=log)
     stack.aws.concurrent = CONCURRENT_IN_A_RUSH if rush else CONCURRENT
-    broken, steps = None, 0
+    stack.at_most = at_most
+    broken = None
     try:
-        steps = perform(stack, [acts[number] for number in taken])
+        perform(stack, [acts[number] for number in taken])
     except Broken as error:
         broken = error
         log("", str(error))
+    except TooLong:
+        log("", "is not played to its end")
     whole = Story(seed=story.seed, acts=taken, surprises=frozenset(chance.happened))
-    return Played(story=whole, broken=broken, steps=steps, log=lines)
+    return Played(story=whole, broken=broken, steps=stack.kernel.steps, log=lines)
 
 
-def perform(stack: Stack, acts: list[Act]) -> int:
-    """What these people do, and all that follows from it, to the end. The steps it took; raises Broken."""
+def perform(stack: Stack, acts: list[Act]) -> None:
+    """What these people do, and all that follows from it, to the end. Raises Broken."""
     actors, kernel = Actors(stack), stack.kernel
     for act in acts:
         kernel.at(act.at, lambda act=act: actors.act(act))  # type: ignore[misc] # mypy cannot infer the default
@@ -71,39 +78,41 @@ def perform(stack: Stack, acts: list[Act]) -> int:
     kernel.at(START + 1, stack.aws.tick)
     if not stack.weather.alone:
         kernel.at(START + 10 * MINUTE, actors.look_after)
-    steps = run(stack, HORIZON + _longest_outage(stack.weather))
+    run(stack, HORIZON + _longest_outage(stack.weather))
     stack.chance.calm = True
     if stack.weather.asleep:
-        steps += run(stack, START + 9 * DAY)
+        run(stack, START + 9 * DAY)
         stack.aws.expire()
     stack.aws.looking_after_series = True
-    steps += run(stack, kernel.now + QUIET, until_quiet=True)
-    steps += sum(_knock(stack, actors, circuit) for circuit in stack.watch.flow.circuits())
+    run(stack, kernel.now + QUIET, until_quiet=True)
+    for circuit in stack.watch.flow.circuits():
+        _knock(stack, actors, circuit)
     stack.watch.check_end()
     _raise(stack)
-    return steps + (_years_later(stack, actors) if stack.weather.later else 0)
+    if stack.weather.later:
+        _years_later(stack, actors)
 
 
-def _knock(stack: Stack, actors: Actors, circuit: Block) -> int:
+def _knock(stack: Stack, actors: Actors, circuit: Block) -> None:
     """A circuit stays until somebody needs its target."""
     at = max([stack.kernel.now, *(one.until for one in stack.weather.dead)])
     stack.kernel.at(at, lambda: actors.knock(circuit))
-    return run(stack, at + MINUTE) + run(stack, stack.kernel.now + HOUR, until_quiet=True)
+    run(stack, at + MINUTE)
+    run(stack, stack.kernel.now + HOUR, until_quiet=True)
 
 
-def _years_later(stack: Stack, actors: Actors) -> int:
+def _years_later(stack: Stack, actors: Actors) -> None:
     """Backups are restored when their ledger rows still stand, or no longer."""
     stack.aws.ticking = False
-    steps = run(stack, stack.kernel.now + stack.weather.later)
+    run(stack, stack.kernel.now + stack.weather.later)
     stack.aws.expire()
     if progress := stack.control.progress():  # as if the minute task had run all the while
         stack.control.advance(evolve(progress, closed_until=sweeping.first_open(stack.kernel.now)))
     actors.restore()
     stack.aws.ticking = True
-    steps += run(stack, stack.kernel.now + HOUR)
+    run(stack, stack.kernel.now + HOUR)
     stack.watch.check_nothing_waits()
     _raise(stack)
-    return steps
 
 
 def _longest_outage(weather: Weather) -> Millis:
@@ -111,7 +120,7 @@ def _longest_outage(weather: Weather) -> Millis:
     return max((until - HORIZON for until in ends), default=0)
 
 
-def run(stack: Stack, until: Millis, *, until_quiet: bool = False) -> int:
+def run(stack: Stack, until: Millis, *, until_quiet: bool = False) -> None:
     """Lets everything happen up to an instant, or until nothing is left that could."""
     steps = 0
     while stack.kernel.step(until):
@@ -119,10 +128,11 @@ def run(stack: Stack, until: Millis, *, until_quiet: bool = False) -> int:
         if stack.watch.broken:
             _raise(stack)
         if until_quiet and steps % 20 == 0 and is_quiet(stack):
-            return steps
+            return
         if steps > STEPS:
             raise Broken(Invariant.NOTHING_WAITS, "the story does not end")
-    return steps
+        if stack.kernel.steps > stack.at_most:
+            raise TooLong
 
 
 def is_quiet(stack: Stack) -> bool:

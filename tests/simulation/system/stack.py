@@ -213,6 +213,7 @@ class Stack(World):
     weather: Weather
     log: Callable[[str, str], None]
     shards: int = field(init=False, default=1)
+    at_most: int = field(init=False, default=10**9)  # steps
 
     def __attrs_post_init__(self) -> None:
         self.shards, self.page_size = self.weather.shards, self.weather.page

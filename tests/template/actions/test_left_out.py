@@ -9,6 +9,7 @@ from ministack.core.responses import request_scope
 from ministack.services.cloudformation import engine
 
 from tests.cfn import ROOT, expanded, expanded_with, listed, names_of, transformed, written
+from tests.of_each import of_each
 
 OWN = ("remote", "canary")
 DEFAULT = tuple(written()["Parameters"]["Actions"]["Default"].split(","))
@@ -19,7 +20,7 @@ LISTS = [
     ("event-put", "step-start", *OWN),
     *((name, *OWN) for name in DEFAULT if name not in OWN),
 ]
-each_list = pytest.mark.parametrize("names", LISTS, ids=",".join)
+each_list = of_each(LISTS)
 
 
 def stack_of(names: tuple[str, ...]) -> dict[str, Any]:
@@ -101,13 +102,12 @@ def test_each_action_less_saves_all_that_the_loop_makes() -> None:
     assert all_of_them - two == len(written()["Resources"]["Fn::ForEach::Executors"][2]) * (len(DEFAULT) - 4)
 
 
-@pytest.mark.parametrize("actions", [",".join(names) for names in LISTS] + ["sqs-send, remote, canary"])
+@of_each([",".join(names) for names in LISTS] + ["sqs-send, remote, canary"])
 def test_a_list_with_delayers_own_is_accepted(actions: str) -> None:
     accepted(actions)
 
 
-@pytest.mark.parametrize(
-    ("actions", "sentence"),
+@of_each(
     [
         ("http-request,sqs-send", "must have remote and canary"),
         ("http-request,canary", "must have remote and canary"),
@@ -116,6 +116,7 @@ def test_a_list_with_delayers_own_is_accepted(actions: str) -> None:
         ("HTTP,remote,canary", "Actions"),
         ("", "Actions"),
     ],
+    unpacked=True,
 )
 def test_any_other_is_refused_in_words(actions: str, sentence: str) -> None:
     """Before anything is created or deleted."""

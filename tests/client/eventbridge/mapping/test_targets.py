@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 import pytest
-import yaml
 
 from delayer.core.actions.built_in import built_in
 from delayer.core.api.admission import MAX_BODY_BYTES
@@ -15,7 +14,6 @@ from delayer_client.eventbridge.mapping.arns import PATTERNS
 from delayer_client.eventbridge.mapping.outcome import Options
 from delayer_client.eventbridge.mapping.targets import ADDRESS, REFUSED
 from delayer_client.eventbridge.translating import translate_schedule
-from tests.cfn import ROOT
 from tests.client.eventbridge.samples import (
     BUS,
     FUNCTION,
@@ -31,6 +29,7 @@ from tests.client.eventbridge.samples import (
     notes_of,
     why_not,
 )
+from tests.openapi import openapi
 
 EVENT = {"EventBridgeParameters": {"Source": "orders", "DetailType": "Due"}}
 
@@ -233,7 +232,7 @@ def test_a_call_that_no_action_makes(call: str, given: Any, said: str) -> None:
 
 
 def test_the_bounds_are_those_of_the_contract() -> None:
-    schemas = yaml.safe_load((ROOT / "openapi.yaml").read_text())["components"]["schemas"]
+    schemas = openapi()["components"]["schemas"]
     actions = [
         schema["properties"] for name, schema in schemas.items() if name.endswith("Action") and "properties" in schema
     ]

@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 from attrs import evolve
 from jsonschema import Draft202012Validator
 
@@ -14,7 +13,7 @@ from delayer.core.schedule.instants import MINUTE
 from delayer.fakes import MemoryActions
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.actions.registered import RegisteredActions
-from tests.cfn import ROOT
+from tests.openapi import openapi
 from tests.unit.handlers import handler_of, world_of_handlers
 
 SCHEMA = '{"type":"object","properties":{"n":{"maximum":1.50}}}'
@@ -73,12 +72,11 @@ def test_a_type_of_another_stack_is_listed_within_a_minute(listing: Listing) -> 
 
 def test_the_answer_is_as_documented(listing: Listing) -> None:
     listing.rows["a-report"] = (REPORTS,)
-    openapi = yaml.safe_load((ROOT / "openapi.yaml").read_text())
-    schemas = openapi["components"]["schemas"]
+    schemas = openapi()["components"]["schemas"]
     documented = {**schemas["ActionTypes"], "properties": {"actions": {"items": schemas["ActionType"]}}}
     status, body = listing()
     assert [*Draft202012Validator(documented).iter_errors(body)] == []
-    assert str(status) in openapi["paths"]["/actions"]["get"]["responses"]
+    assert str(status) in openapi()["paths"]["/actions"]["get"]["responses"]
 
 
 def test_what_was_never_read_is_unavailable(listing: Listing) -> None:

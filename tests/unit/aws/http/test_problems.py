@@ -1,11 +1,9 @@
 """Every answer that is not 2xx: a problem that says what to do, as openapi.yaml has it."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
 
 from delayer.aws.http import problems
@@ -16,9 +14,10 @@ from delayer.core.api.request import FieldError, Invalid, NotJson, TooLarge
 from delayer.core.ledger.lifecycle import State
 from delayer.fakes import MemoryObserver
 from delayer.ports.unavailable import Unavailable
+from tests.openapi import openapi
 from tests.samples import NOW, a_claim, an_id
 
-OPENAPI = yaml.safe_load((Path(__file__).parents[4] / "openapi.yaml").read_text())
+OPENAPI = openapi()
 PROBLEM = Draft202012Validator(OPENAPI["components"]["schemas"]["Problem"])
 DOCUMENTED = {
     status

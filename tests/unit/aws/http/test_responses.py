@@ -1,11 +1,9 @@
 """How a schedule is shown, held to openapi.yaml."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from attrs import evolve
 from jsonschema import Draft202012Validator
 
@@ -15,9 +13,10 @@ from delayer.core.history.events import Original
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.outcome import ended, retried, stopped
 from delayer.core.ledger.row import LedgerRow, named
+from tests.openapi import openapi
 from tests.samples import NOW, OWNER, a_claim, a_relaxed_schedule, a_schedule, an_id
 
-OPENAPI = yaml.safe_load((Path(__file__).parents[4] / "openapi.yaml").read_text())
+OPENAPI = openapi()
 SCHEDULE = Draft202012Validator({"$ref": "#/components/schemas/Schedule", "components": OPENAPI["components"]})
 
 

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from delayer.core.schedule.instants import MINUTE
 from delayer.core.signing.keys import SigningKeys
-from tests.unit.aws.http.series.calls import openapi
+from tests.openapi import openapi
 from tests.unit.handlers import handler_of, world_of_handlers
 from tests.world import World
 

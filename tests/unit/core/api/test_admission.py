@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -31,10 +30,11 @@ from delayer.core.api.request import FieldError, Invalid, NotJson, Request, TooL
 from delayer.core.schedule.definition import check_json
 from delayer.core.schedule.instants import format_instant
 from delayer.core.schedule.schedule_id import Kind
+from tests.openapi import openapi
 from tests.samples import NOW
 
 ROOT = Path(__file__).parents[4]
-OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+OPENAPI = openapi()
 CONTRACT = ROOT / "shared/delayer/core/api/contract.json"
 
 HTTP = {"type": "http-request", "url": "http://target/"}

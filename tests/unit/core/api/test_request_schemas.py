@@ -7,11 +7,10 @@ Generators make a class of an object with properties, and a union of a `oneOf` o
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.cfn import ROOT
+from tests.openapi import openapi
 
-OPENAPI = yaml.safe_load((ROOT / "openapi.yaml").read_text())
+OPENAPI = openapi()
 SCHEMAS = OPENAPI["components"]["schemas"]
 MIXED = {"oneOf", "anyOf", "allOf", "$ref"}
 BODIES = {

@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 
 from delayer.aws.http import responses
 from delayer.aws.http import series as shown_as
@@ -18,7 +17,7 @@ from delayer.core.series.series import SeriesState
 from delayer.fakes import MemoryBlocks
 from delayer.use_cases.series.reading.read import SeriesFound
 from delayer.wiring import use_cases
-from tests.cfn import ROOT
+from tests.openapi import openapi
 from tests.samples import claimed
 from tests.unit.use_cases.flow.test_flow import Counting
 from tests.unit.use_cases.series.test_create import body, created
@@ -110,7 +109,7 @@ def test_a_crowd_is_said_as_the_contract_has_it() -> None:
         "since": format_instant(START + MINUTE),
         "until": format_instant(START + MINUTE + 5 * SECOND),
     }
-    contract = yaml.safe_load((ROOT / "openapi.yaml").read_text())["components"]["schemas"]["Waiting"]
+    contract = openapi()["components"]["schemas"]["Waiting"]
     assert set(contract["properties"]["for"]["enum"]) == set(Kind)
     world.clock.move(10 * SECOND)
     assert "waiting" not in shown(world, schedule)

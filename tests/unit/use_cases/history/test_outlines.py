@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-import yaml
 from attrs import define, evolve, field
 from jsonschema import Draft202012Validator
 
@@ -14,7 +13,7 @@ from delayer.core.history.events import Original
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, format_instant
 from delayer.core.schedule.schedule import Traits
 from delayer.ports.unavailable import Unavailable
-from tests.cfn import ROOT
+from tests.openapi import openapi
 from tests.samples import a_schedule
 from tests.unit.handlers import Handler, handler_of, world_of_handlers
 from tests.world import START, World
@@ -25,8 +24,8 @@ HTTP: dict[str, Any] = {"type": "http-request", "url": URL}
 QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/delayer-orders"
 FUNCTION = "arn:aws:lambda:eu-west-1:123456789012:function:delayer-report"
 PAGE = {
-    **(openapi := yaml.safe_load((ROOT / "openapi.yaml").read_text())["components"])["schemas"]["SchedulePage"],
-    "components": openapi,
+    **(components := openapi()["components"])["schemas"]["SchedulePage"],
+    "components": components,
 }
 
 

@@ -5,12 +5,11 @@ import re
 from functools import cache
 from typing import Any
 
-import yaml
 from attrs import define, field
 from jsonschema import Draft202012Validator
 
 from delayer.core.history.events import Event
-from tests.cfn import ROOT
+from tests.openapi import openapi
 from tests.unit.handlers import handler_of, world_of_handlers
 from tests.world import World
 
@@ -30,11 +29,6 @@ OWNER = "anonymous"
 
 
 @cache
-def openapi() -> dict[str, Any]:
-    document: dict[str, Any] = yaml.safe_load((ROOT / "openapi.yaml").read_text())
-    return document
-
-
 def documented(route: str, status: int) -> Any:
     """The schema of an answer; it is an error if there is no such answer."""
     method, path = route.split()

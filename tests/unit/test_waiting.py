@@ -1,0 +1,83 @@
+"""A test that sleeps under a clock that is moved by hand fails, and no other does."""
+
+import time
+from collections.abc import Callable
+from threading import Condition, Event, Thread, Timer
+
+import pytest
+
+from delayer.fakes import ManualClock, ManualMeeting
+from tests.waiting import MOST, Watch, pytest_runtest_call, pytest_runtest_protocol
+
+LONGER = MOST * 1.2
+
+
+def wait_in_vain() -> None:
+    Event().wait(LONGER)
+
+
+def wait_at_a_meeting() -> None:
+    with (meeting := Condition()):
+        meeting.wait(LONGER)
+
+
+def sleep_in_pieces() -> None:
+    for _ in range(4):
+        time.sleep(LONGER / 4)
+
+
+@pytest.mark.parametrize("wait", [wait_in_vain, wait_at_a_meeting, sleep_in_pieces])
+def test_whoever_waits_under_a_manual_clock_fails(wait: Callable[[], None]) -> None:
+    """By whatever means, and in sum."""
+    with Watch() as watch:
+        ManualClock(0)
+        wait()
+    with pytest.raises(AssertionError, match=r"it waited 0\.06 s under a clock that is moved by hand"):
+        watch.check()
+
+
+def test_whoever_waits_under_the_true_clock_does_not() -> None:
+    with Watch() as watch:
+        time.sleep(LONGER)
+    watch.check()
+    assert watch.waited >= LONGER
+
+
+def test_to_wait_for_somebody_who_comes_is_no_waste() -> None:
+    """However long it takes: the other thread works."""
+    comes = Event()
+    with Watch() as watch:
+        ManualClock(0)
+        Timer(LONGER, comes.set).start()
+        assert comes.wait(60)
+    watch.check()
+    assert watch.waited == 0
+
+
+def test_a_meeting_under_a_manual_clock_takes_no_time() -> None:
+    """Who waits for a while lets the others in once; who waits without an end waits for them."""
+    meeting = ManualMeeting()
+    said: list[str] = []
+    with Watch() as watch:
+        ManualClock(0)
+        with meeting:
+            assert not meeting.wait(60)
+            Thread(target=lambda: say(meeting, said)).start()
+            while not said:
+                assert meeting.wait()
+    watch.check()
+    assert watch.waited < MOST
+
+
+def say(meeting: ManualMeeting, said: list[str]) -> None:
+    with meeting:
+        said.append("here")
+        meeting.notify_all()
+
+
+def test_every_test_here_is_watched(request: pytest.FixtureRequest) -> None:
+    """By the hooks in the conftest.py of its folder; a clock made in a fixture counts as well."""
+    plugins = request.config.pluginmanager.get_plugins()
+    watched = [one for one in plugins if getattr(one, "pytest_runtest_call", None) is pytest_runtest_call]
+    assert any(str(getattr(one, "__file__", "")).endswith("tests/unit/conftest.py") for one in watched)
+    assert all(getattr(one, "pytest_runtest_protocol", None) is pytest_runtest_protocol for one in watched)
