@@ -20,7 +20,7 @@ from local.errors import EmulatorError
 from local.stack.ports import free_ports, refuse_used
 from tests.cfn import ROOT
 from tests.docs.blocks.fences import Fence, fences_in
-from tests.docs.every import every
+from tests.of_each import of_each
 
 NOT_COPIED = shutil.ignore_patterns(
     *(".git", ".venv", ".engines", ".local", ".schemathesis", ".hypothesis", ".pytest_cache", "__pycache__", "site"),
@@ -184,7 +184,7 @@ def performance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Performanc
     performance.end()
 
 
-@every(TUTORIALS)
+@of_each(TUTORIALS)
 def test_a_tutorial_shows_all_that_it_needs(page: str) -> None:
     """It makes something new, tests it, checks it, runs it, and says what is to be seen."""
     commands = "".join(step.text for step in steps(page) if step.language == "sh")
