@@ -18,7 +18,8 @@ ALIKE = """() => {
         if (known.has(one.className)) one.dataset.alike = ''; else known.add(one.className);
 }"""
 RUN = "settings => axe.run({exclude: [['[data-alike]']]}, settings).then(found => found.violations)"
-RUN_ONCE = f"([settings, store]) => {{ {MARK}(store); return ({RUN})(settings); }}"
+RUN_ONCE = f"""([settings, store, isOfColours]) =>
+    {MARK}(store, isOfColours) || !isOfColours ? ({RUN})(settings) : []"""
 
 
 def violations(page: Page | Frame, rules: list[str]) -> list[str]:
@@ -29,7 +30,7 @@ def violations(page: Page | Frame, rules: list[str]) -> list[str]:
 
 def new_violations(page: Page, rules: list[str], theme: str) -> list[str]:
     """The same, of what has not been looked at in this theme on a page that was open before in the same tab."""
-    return lines_of(page.evaluate(RUN_ONCE, [settings(rules), f"alike-{theme}"]))
+    return lines_of(page.evaluate(RUN_ONCE, [settings(rules), f"alike-{theme}", rules == COLOURS]))
 
 
 def settings(rules: list[str]) -> dict[str, Any]:

@@ -8,8 +8,9 @@ page; with this, its entries are measured once for each way in which one looks.
 
 from typing import Final
 
-# Marks what is alike with `data-alike`. What is known is kept for the next pages of the same tab, under this name.
-MARK: Final = """(store => {
+# Marks what is alike with `data-alike`, and says whether anything is not. What is known is kept for the next pages of
+# the same tab, under this name. For its colours alone, it does not matter what an element holds.
+MARK: Final = """((store, isOfColours) => {
     const WORDS = new Set(['href', 'src', 'id', 'name', 'value', 'title', 'alt', 'aria-label', 'placeholder',
         'datetime', 'content', 'data-clipboard-target', 'data-clipboard-text', 'd']);
     const REFERENCES = new Set(['for', 'aria-labelledby', 'aria-describedby', 'aria-controls', 'aria-owns', 'headers']);
@@ -65,17 +66,23 @@ MARK: Final = """(store => {
         whole.set(one, found);
         return found;
     };
-    const visit = (one, around) => {
-        const key = hash(around + '>' + look(one));
-        if (known.has(key)) { one.dataset.alike = ''; return; }
+    const hasText = one => direct(one) || one.shadowRoot || /^(INPUT|SELECT|TEXTAREA|IFRAME)$/.test(one.tagName);
+    const visit = (one, around) => {  // whether there is something new in it
+        const key = hash(around + '>' + (isOfColours ? ownLook(one) : look(one)));
+        const isKnown = known.has(key);
         known.add(key);
+        if (isKnown && !isOfColours) { one.dataset.alike = ''; return false; }
         const text = one.textContent.trim().length;
-        for (const inner of one.children) {
+        const old = [...one.children].filter(inner => {
             const isAll = inner.textContent.trim().length === text;  // a link in a text is told from one alone
-            visit(inner, hash(around + '>' + ownLook(one) + isAll));
-        }
+            return !visit(inner, hash(around + '>' + ownLook(one) + isAll));
+        });
+        const isNew = !isKnown && (!isOfColours || hasText(one)) || old.length < one.children.length;
+        if (isOfColours && isNew) for (const inner of old) inner.dataset.alike = '';
+        return isNew;
     };
     for (const one of document.querySelectorAll('[data-alike]')) delete one.dataset.alike;
-    visit(document.body, '');
+    const isNew = visit(document.body, '');
     sessionStorage.setItem(store, JSON.stringify([...known]));
+    return isNew;
 })"""

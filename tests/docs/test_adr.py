@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from tests.docs.every import every
+from tests.of_each import of_each
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "adr").glob("[0-9]*.md"))
@@ -58,9 +58,9 @@ def record(number: int) -> Path:
 STUBS = [file for file in FILES if front_matter(file)["status"] == "superseded"]
 WHOLE = [file for file in FILES if file not in STUBS]
 
-each = every(FILES, lambda file: file.stem)
-each_whole = every(WHOLE, lambda file: file.stem)
-each_stub = every(STUBS, lambda file: file.stem)
+each = of_each(FILES)
+each_whole = of_each(WHOLE)
+each_stub = of_each(STUBS)
 
 
 def test_numbers_are_consecutive_from_one() -> None:

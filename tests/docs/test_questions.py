@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.cfn import ROOT
-from tests.docs.every import every
+from tests.of_each import of_each
 
 DOCS = ROOT / "docs"
 HOME = (DOCS / "index.md").read_text().split("\n## What a sceptic asks\n")[1].split("\n## ")[0]
@@ -26,9 +26,8 @@ def test_there_are_fifteen_each_answered_by_one_click() -> None:
     assert len(ON_HOME) == len(ANSWERS) == 15
 
 
-@every(ON_HOME)
-def test_the_short_answer_leads_to_the_same_page(asked_on_home: tuple[str, str]) -> None:
-    question, link = asked_on_home
+@of_each(ON_HOME, unpacked=True)
+def test_the_short_answer_leads_to_the_same_page(question: str, link: str) -> None:
     [answer] = [text for asked, text in ANSWERS.items() if asked.startswith(question.removesuffix("?").split(",")[0])]
     assert links(answer) == [link]
 

@@ -5,7 +5,7 @@ import re
 from delayer.aws.dynamodb.jobs import group_job_list, job_list
 from delayer.aws.dynamodb.registry import group_list, name_list, request_list
 from tests.cfn import ROOT, functions, leading_keys, listed, managed_policies_of, resource_name, resources, statements
-from tests.docs.every import every
+from tests.of_each import of_each
 
 PAGE = (ROOT / "docs/reference/resources.md").read_text()
 
@@ -108,7 +108,7 @@ def test_each_policy_belongs_to_a_function() -> None:
     assert managed == set(resources("AWS::IAM::ManagedPolicy"))
 
 
-@every(sorted({*NEEDED, *rows("Policies")}))
+@of_each(sorted({*NEEDED, *rows("Policies")}))
 def test_the_policies_are_those_of_the_template(function: str) -> None:
     cells = rows("Policies").get(function, [])
     assert [stated(cell) for cell in cells] == [granted(function)], f"it should be: {written(function) or 'nothing'}"

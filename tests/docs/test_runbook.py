@@ -3,7 +3,7 @@
 import re
 
 from tests.cfn import ROOT, entry_of, functions, resources
-from tests.docs.every import every
+from tests.of_each import of_each
 
 TEXT = (ROOT / "docs/operate/runbook.md").read_text()
 ALARMS = sorted({entry_of(alarm) for alarm in resources("AWS::CloudWatch::Alarm")})
@@ -21,7 +21,7 @@ def test_every_alarm_has_an_entry_and_every_entry_an_alarm() -> None:
     assert sorted(named) == ALARMS
 
 
-@every(entries(), lambda names: names[0])
+@of_each(entries())
 def test_an_entry_says_what_it_means_where_to_look_and_what_to_do(names: tuple[str, ...]) -> None:
     found = re.findall(r"^\*\*(.+?)\*\*(?: and \*\*(.+?)\*\*)?: \S.{20}", entries()[names], re.MULTILINE)
     said = [title.lower() for titles in found for title in titles if title]

@@ -11,8 +11,8 @@ import yaml
 from docs.hooks.reference.functions.page import pages as pages_of_functions
 from docs.hooks.reference.pages import filled
 from tests.cfn import resources
-from tests.docs.every import every
 from tests.docs.test_actions import PAGES as ACTIONS
+from tests.of_each import of_each
 from tests.openapi import openapi
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +30,7 @@ FOREIGN = re.compile(r"!\[[^\]]*\]\(https?:[^)]*|<(?:img|script|iframe|link)\b[^
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 
 
-each_text = every(TEXTS, lambda file: file.relative_to(ROOT).as_posix())
+each_text = of_each(TEXTS)
 
 
 class AnyTag(yaml.CSafeLoader):

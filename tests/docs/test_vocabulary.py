@@ -17,7 +17,7 @@ import pytest
 
 from delayer.core.ledger.lifecycle import EventType, State
 from tests.cfn import ROOT, expanded, functions
-from tests.docs.every import every
+from tests.of_each import of_each
 from tests.openapi import openapi
 from tests.template.added import is_added
 
@@ -140,7 +140,7 @@ def test_what_belongs_to_a_team(path: str, expected: bool) -> None:
     assert is_of(Path(path), {"executor-pizza-delivery"}) == expected
 
 
-@every(CODE)
+@of_each(CODE)
 def test_names_in_the_code(folder: str) -> None:
     sources = [path for path in sorted(files()) if path.parts[0] == folder and path.suffix == ".py"]
     assert sources or folder == "bench"

@@ -17,7 +17,7 @@ from tests.docs.blocks.elsewhere import runner_of
 from tests.docs.blocks.fences import SHELL, Fence, all_fences
 from tests.docs.blocks.own_calls import wrong_in_make, wrong_in_sam
 from tests.docs.blocks.recording import recorded
-from tests.docs.every import every
+from tests.of_each import of_each
 
 __all__ = ["delayer", "environment"]  # fixtures of the command line
 
@@ -25,10 +25,6 @@ READ = [fence for fence in all_fences() if fence.marker and fence.marker != "ref
 SHELLS = [fence for fence in READ if fence.language in SHELL]
 PYTHON = [fence for fence in READ if fence.language == "python"]
 PLACEHOLDER = re.compile(r"<[A-Za-z]+>|…")
-
-
-def named(fence: Fence) -> str:
-    return fence.place
 
 
 @pytest.mark.parametrize("fence", SHELLS, ids=lambda fence: fence.id)
@@ -46,7 +42,7 @@ def test_a_shell_block_calls_what_there_is(fence: Fence, tmp_path: Path, delayer
     assert found == [], fence.place
 
 
-@every(SHELLS, named)
+@of_each(SHELLS)
 def test_what_it_asks_the_stack_for_is_there(fence: Fence) -> None:
     """Outputs, and types of resources."""
     stack = deployed()
@@ -56,7 +52,7 @@ def test_what_it_asks_the_stack_for_is_there(fence: Fence) -> None:
     assert set(re.findall(r"\bresources (AWS::\w+::\w+)", fence.text)) <= kinds
 
 
-@every(PYTHON, named)
+@of_each(PYTHON)
 def test_a_python_block_imports_what_there_is(fence: Fence) -> None:
     for node in ast.walk(ast.parse(fence.text)):
         if isinstance(node, ast.ImportFrom):

@@ -5,7 +5,7 @@ import re
 from tests.cfn import ROOT
 from tests.docs.blocks.elsewhere import TESTS, runner_of
 from tests.docs.blocks.fences import LANGUAGES, Fence, all_fences, fences_in
-from tests.docs.every import every
+from tests.of_each import of_each
 
 FENCES = [fence for fence in all_fences() if fence.language in LANGUAGES]
 HOW = (
@@ -62,16 +62,15 @@ def test_blocks_are_found_with_their_files_marks_and_tabs() -> None:
     ]
 
 
-@every(FENCES, lambda fence: fence.place)
+@of_each(FENCES)
 def test_somebody_runs_it_or_the_page_says_why_not(fence: Fence) -> None:
     if fence.is_run and not runner_of(fence):
         why = [name for name, pattern in NEVER_RUN.items() if re.search(pattern, fence.text, re.MULTILINE)]
         assert not why, f"{fence.place}: {HOW.format(why[0])}"
 
 
-@every(TESTS)
-def test_a_test_elsewhere_reads_the_page(blocks: tuple[str, str]) -> None:
-    page, language = blocks
+@of_each(TESTS, unpacked=True)
+def test_a_test_elsewhere_reads_the_page(page: str, language: str) -> None:
     assert f"docs/{page}" in (ROOT / TESTS[page, language]).read_text()
     assert [fence for fence in FENCES if (fence.page, fence.language) == (page, language)]
 

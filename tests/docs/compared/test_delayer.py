@@ -13,8 +13,8 @@ from delayer.core.schedule.instants import DAY, SECOND, YEAR
 from docs.hooks import compared
 from tests.cfn import ROOT, written
 from tests.docs.compared.test_figures import COMPARED, DECIDE, OTHERS
-from tests.docs.every import every
 from tests.docs.test_site import LINK, anchors
+from tests.of_each import of_each
 from tests.openapi import openapi
 
 DELAYER: dict[str, str] = COMPARED["delayer"]
@@ -85,7 +85,7 @@ def test_the_page_beside_eventbridge_says_the_same_of_it() -> None:
     assert f"the version {version}" in BESIDE
 
 
-@every(["when", *COMPARED["properties"], "beside eventbridge"])
+@of_each(["when", *COMPARED["properties"], "beside eventbridge"])
 def test_its_links_resolve(what: str) -> None:
     for target in LINK.findall(compared.written(what)):
         path, _, anchor = target.partition("#")

@@ -11,7 +11,7 @@ from botocore.loaders import Loader
 
 from docs.hooks import compared
 from tests.cfn import ROOT
-from tests.docs.every import every
+from tests.of_each import of_each
 
 DECIDE = ROOT / "docs/decide"
 
@@ -20,8 +20,8 @@ COMPARED: dict[str, Any] = compared.read()
 OTHERS: dict[str, Any] = COMPARED["others"]
 PROPERTIES = list(COMPARED["properties"])
 
-each_figure = every([(name, about) for name in OTHERS for about in PROPERTIES], "-".join)
-each_source = every(sorted(COMPARED["sources"]))
+each_figure = of_each([(name, about) for name in OTHERS for about in PROPERTIES], unpacked=True)
+each_source = of_each(sorted(COMPARED["sources"]))
 
 
 def said(name: str, about: str) -> str:
@@ -39,8 +39,7 @@ def test_those_of_the_title_are_compared_in_all_properties() -> None:
 
 
 @each_figure
-def test_a_figure_has_a_source_or_a_reason_why_there_is_none(place: tuple[str, str]) -> None:
-    name, about = place
+def test_a_figure_has_a_source_or_a_reason_why_there_is_none(name: str, about: str) -> None:
     figure = OTHERS[name][about]
     assert set(figure) in ({"value", "sources"}, {"missing"}, {"missing", "sources"})
     assert [key for key in figure.get("sources", []) if key not in COMPARED["sources"]] == []

@@ -1,4 +1,8 @@
-"""The tutorials are performed: each file and each command of the page, in a copy, until the action fires."""
+"""The tutorials are performed: each file and each command of their pages, in a copy, until the action fires.
+
+All in one copy, because what checks and starts the whole project takes longest, and says the same of three additions as
+of one: each page makes and tests its own, then all is checked, and then all runs.
+"""
 
 import os
 import re
@@ -6,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -16,9 +20,11 @@ from local.errors import EmulatorError
 from local.stack.ports import free_ports, refuse_used
 from tests.cfn import ROOT
 from tests.docs.blocks.fences import Fence, fences_in
+from tests.of_each import of_each
 
 NOT_COPIED = shutil.ignore_patterns(
-    ".git", ".venv", ".engines", ".local", ".schemathesis", ".hypothesis", ".pytest_cache", "__pycache__", "site"
+    *(".git", ".venv", ".engines", ".local", ".schemathesis", ".hypothesis", ".pytest_cache", "__pycache__", "site"),
+    ".mypy_cache",  # another process may be writing it
 )
 PORTS = 3  # of `make local`: the API, the AWS endpoint and the receiver
 TUTORIALS: dict[str, tuple[str, str | None]] = {  # from where to where, on each page
@@ -130,16 +136,23 @@ def three_free_ports() -> int:
 
 
 class Performance:
-    """A tutorial in a copy of its own. What it starts is ended as by Ctrl-C."""
+    """The tutorials in a copy of their own. What they start is ended as by Ctrl-C."""
 
     def __init__(self, root: Path) -> None:
         shutil.copytree(ROOT, root, ignore=NOT_COPIED, symlinks=True)
         assert (ROOT / ".venv/installed").exists(), "made by `make test`"
         (root / ".venv").symlink_to((ROOT / ".venv").resolve())
+        # Types that are checked already need not be checked again. A file that changes meanwhile is, which mypy sees.
+        subprocess.run(["cp", "-rp", str(ROOT / ".mypy_cache"), str(root)], check=False, capture_output=True)
         for file in (*root.glob("requirements-*.txt"), root / "client/pyproject.toml"):  # so that nothing is installed
             os.utime(file, (0, 0))
         self.copy = Copy(root, three_free_ports())
         self.running: list[subprocess.Popen[bytes]] = []
+
+    def perform(self, steps: list[Fence]) -> None:
+        """In their order."""
+        for step in steps:
+            self.copy.perform(step, self.running)
 
     def end(self) -> None:
         while self.running:
@@ -148,26 +161,30 @@ class Performance:
             process.wait(timeout=30)
 
 
+MAKES, CHECKS, RUNS = "makes", "checks", "runs"
+
+
+def parts_of(page: str) -> dict[str, list[Fence]]:
+    """The steps of a page: what makes something and tests it, what checks the whole project, and what runs it."""
+    whole = [step for step in performed(page) if step.title or step.language in ("sh", "text")]
+    texts = [step.text for step in whole]
+    lint, local = texts.index("make lint\n"), texts.index("make local\n")
+    return {MAKES: whole[:lint], CHECKS: whole[lint:local], RUNS: whole[local:]}
+
+
+def checks() -> list[Fence]:
+    """Of all pages. A command that is the same on several of them is there once."""
+    return list({step.text: step for page in TUTORIALS for step in parts_of(page)[CHECKS]}.values())
+
+
 @pytest.fixture(scope="module")
-def performances(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Performance]]:
-    """The one of a page, made for its first step. It ends when that of another page begins, or with the last one."""
-    made: dict[str, Performance] = {}
-
-    def end_all() -> None:
-        for performance in made.values():
-            performance.end()
-
-    def performance_of(page: str) -> Performance:
-        if page not in made:
-            end_all()
-            made[page] = Performance(tmp_path_factory.mktemp("tutorial") / "delayer")
-        return made[page]
-
-    yield performance_of
-    end_all()
+def performance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Performance]:
+    performance = Performance(tmp_path_factory.mktemp("tutorial") / "delayer")
+    yield performance
+    performance.end()
 
 
-@pytest.mark.parametrize("page", TUTORIALS)
+@of_each(TUTORIALS)
 def test_a_tutorial_shows_all_that_it_needs(page: str) -> None:
     """It makes something new, tests it, checks it, runs it, and says what is to be seen."""
     commands = "".join(step.text for step in steps(page) if step.language == "sh")
@@ -176,17 +193,24 @@ def test_a_tutorial_shows_all_that_it_needs(page: str) -> None:
     assert steps(page)[-1].language == ("sh" if page == "extend/subscribers.md" else "text")
 
 
-STEPS = [
-    pytest.param(page, number, step, id=f"{page}-{number}")
-    for page in TUTORIALS
-    for number, step in enumerate(performed(page))
-    if step.title or step.language in ("sh", "text")
-]
+@pytest.mark.thorough
+@pytest.mark.parametrize("page", TUTORIALS)
+def test_what_a_page_makes_passes_its_own_test(performance: Performance, page: str) -> None:
+    """Each command is a process that reads the whole project, which takes seconds."""
+    performance.perform(parts_of(page)[MAKES])
 
 
-@pytest.mark.parametrize(("page", "number", "step"), STEPS)
-def test_a_step_does_what_the_page_says(
-    performances: Callable[[str], Performance], page: str, number: int, step: Fence
-) -> None:
-    """One after the other; each needs those before it."""
-    performances(page).copy.perform(step, performances(page).running)
+@pytest.mark.thorough
+@pytest.mark.parametrize("step", checks(), ids=lambda step: step.text.strip())
+def test_all_that_was_made_passes_the_checks(performance: Performance, step: Fence) -> None:
+    """The whole project is checked, as the pages say: this takes most of a minute without what mypy knows already."""
+    performance.perform([step])
+
+
+@pytest.mark.thorough
+def test_all_that_was_made_runs(performance: Performance) -> None:
+    """On one stack, which starts in seconds. What is scheduled is due in two more."""
+    first, *others = (parts_of(page)[RUNS] for page in TUTORIALS)
+    performance.perform(first)
+    for steps_of_a_page in others:
+        performance.perform([step for step in steps_of_a_page if step.text != "make local\n"])

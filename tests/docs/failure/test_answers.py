@@ -7,7 +7,7 @@ from delayer.core.firing.sweeping import HEARTBEAT_FRESH
 from delayer.core.recovery import trial
 from delayer.core.schedule.instants import MINUTE, SECOND
 from tests.cfn import ROOT, resources
-from tests.docs.every import every
+from tests.of_each import of_each
 from tests.simulation.bugs import BUGS
 
 PAGE = (ROOT / "docs/how-it-works/failure.md").read_text()
@@ -29,7 +29,7 @@ def test_the_questions_of_a_sceptic_come_first() -> None:
     ]
 
 
-@every(ANSWERS, lambda text: text.partition("\n")[0])
+@of_each(ANSWERS)
 def test_an_answer_begins_with_itself_and_its_proofs_exist(answer: str) -> None:
     assert answer.split("\n\n")[1].startswith("**")
     proof = answer.split("\n**Proof**")[1]

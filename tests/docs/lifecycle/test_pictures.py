@@ -6,8 +6,8 @@ from itertools import chain
 from delayer.core.ledger.lifecycle import ALLOWED, ENDS, TRANSITIONS, EventType, State
 from docs.pictures import lifecycle_exceptions, lifecycle_normal
 from docs.pictures.state_shapes import is_normal
-from tests.docs.every import every
 from tests.docs.test_site import page
+from tests.of_each import of_each
 
 PAGE = "how-it-works/lifecycle.md"
 PICTURES = {"lifecycle_normal": lifecycle_normal.draw(), "lifecycle_exceptions": lifecycle_exceptions.draw()}
@@ -49,7 +49,7 @@ def test_each_state_has_its_name_beside_each_arrow() -> None:
             assert {state for source, _, target, _ in arrows for state in (source, target) if state} <= shown, name
 
 
-@every(PICTURES)
+@of_each(PICTURES)
 def test_the_page_has_it_and_a_phone_shows_it_as_large_as_text(name: str) -> None:
     """A unit is a pixel at the width of a phone, or a little more."""
     assert f"<!-- picture: {name} -->" in page(PAGE)

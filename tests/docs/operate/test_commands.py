@@ -11,7 +11,7 @@ from operate import dead_letters
 from operate.restore import options as restore_options
 from operate.verify import options as verify_options
 from tests.cfn import ROOT
-from tests.docs.every import every
+from tests.of_each import of_each
 
 PAGES = sorted((ROOT / "docs/operate").glob("*.md"))
 PARSERS: dict[str, Any] = {
@@ -30,10 +30,9 @@ MADE = sorted(
 )
 
 
-@every(MADE)
-def test_a_command_of_ours_takes_these_arguments(made: tuple[str, str, str]) -> None:
-    _, name, args = made
-    assert PARSERS[name](shlex.split(args))
+@of_each(MADE, unpacked=True)
+def test_a_command_of_ours_takes_these_arguments(page: str, name: str, args: str) -> None:
+    assert PARSERS[name](shlex.split(args)), page
 
 
 def test_the_commands_of_ours_were_found() -> None:

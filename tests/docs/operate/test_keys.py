@@ -9,7 +9,7 @@ from delayer.core.signing import keys as signing_keys
 from delayer.core.signing import rotation
 from delayer.use_cases.recovery.id_keys import USAGE
 from tests.cfn import ROOT, expanded
-from tests.docs.every import every
+from tests.of_each import of_each
 
 PAGE = (ROOT / "docs/operate/keys.md").read_text()
 RESOURCES = expanded()["Resources"]
@@ -28,7 +28,7 @@ def test_each_key_of_the_table_has_a_section() -> None:
     assert [re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in headings] == rows
 
 
-@every(PAGE.split("\n## ")[1:], lambda text: text.partition("\n")[0])
+@of_each(PAGE.split("\n## ")[1:])
 def test_a_section_says_what_happens_and_how_to_check_it(section: str) -> None:
     assert "**Check it**" in section or section.startswith(("Encryption keys", "The webhook address"))
 

@@ -6,8 +6,8 @@ import pytest
 
 from docs.hooks import adr, citations
 from tests.cfn import ROOT
-from tests.docs.every import every
 from tests.docs.test_adr import FILES, STUBS, WHOLE, front_matter, title
+from tests.of_each import of_each
 
 HERE: dict[str, Any] = {"repo_url": None, "extra": {"ref": "main"}, "docs_dir": str(ROOT / "docs")}
 
@@ -26,7 +26,7 @@ def test_what_a_file_cites(text: str, expected: set[int]) -> None:
     assert citations.cited(text) == expected
 
 
-@every(WHOLE, lambda file: file.stem)
+@of_each(WHOLE)
 def test_each_record_leads_to_its_tests_and_to_what_cites_it(file: Any) -> None:
     number = int(file.name[:4])
     section = citations.section(number, HERE)

@@ -1,7 +1,11 @@
-"""The site with an address and a repository, and without: what leads there, and what does not."""
+"""The site with an address and a repository, and without: what leads there, and what does not.
+
+Every day, it is built without. The one with an address is built where everything is tested, as the workflow does.
+"""
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +37,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # Sources that pages quote.
 
 
+@cache
 def texts(site: Path) -> dict[str, str]:
     """The pages, but for those that a plugin brings."""
     files = [path for path in site.rglob("*.html") if path.name in ("index.html", "404.html")]
@@ -45,6 +50,8 @@ def article(page: str) -> str:
 
 def linked_files(text: str, repository: str = '[^"]+') -> list[str]:
     """The paths of files in this repository, or in any."""
+    if "/blob/" not in text:  # as on most pages, which are long
+        return []
     return re.findall(rf"{repository}/blob/\w+/([^\"#]+)", text)
 
 
@@ -62,17 +69,20 @@ def test_without_a_repository_paths_are_text(local: Path) -> None:
     assert f"<td><code>{TEST}</code></td>" in (local / "adr/code/index.html").read_text()
 
 
+@pytest.mark.thorough
 def test_with_a_repository_paths_are_links_to_the_commit(published: Path) -> None:
     for page in (DECISION, "adr/code/index.html"):
         assert f'<a href="{REPOSITORY}/blob/{COMMIT}/{TEST}"><code>{TEST}</code></a>' in (published / page).read_text()
 
 
+@pytest.mark.thorough
 def test_every_link_into_the_repository_leads_to_a_file(published: Path) -> None:
     linked = {path for text in texts(published).values() for path in linked_files(text, REPOSITORY)}
     assert len(linked) > 100
     assert [path for path in sorted(linked) if not (ROOT / path).is_file()] == []
 
 
+@pytest.mark.thorough
 def test_with_an_address_each_page_names_its_own(published: Path) -> None:
     for name, text in texts(published).items():
         if name != "404.html" and "http-equiv" not in text:
@@ -80,6 +90,7 @@ def test_with_an_address_each_page_names_its_own(published: Path) -> None:
             assert f'href="{SITE}{name.removesuffix("index.html")}"' in link
 
 
+@pytest.mark.thorough
 def test_a_repository_is_linked_but_not_asked(published: Path) -> None:
     """The theme's component would ask the host of the repository for its stars."""
     page = (published / "index.html").read_text()
@@ -88,26 +99,33 @@ def test_a_repository_is_linked_but_not_asked(published: Path) -> None:
     assert "/edit/" not in page
 
 
-def test_each_page_shows_the_version_and_what_comes_before_and_after(local: Path, published: Path) -> None:
+def test_each_page_shows_the_version_and_what_comes_before_and_after(local: Path) -> None:
     version = openapi()["info"]["version"]
     for name, text in texts(local).items():
         assert f">Delayer {version}</a>" in text, name
     page = (local / DECISION).read_text()
     assert "md-footer__link--prev" in page
     assert "md-footer__link--next" in page
+
+
+@pytest.mark.thorough
+def test_the_published_site_shows_its_commit(published: Path) -> None:
     assert f"commit {COMMIT[:8]}" in (published / "index.html").read_text()
 
 
-def test_a_dead_link_leads_to_a_page_that_leads_on(local: Path, published: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "root"), [("local", "./"), pytest.param("published", "/delayer/", marks=pytest.mark.thorough)]
+)
+def test_a_dead_link_leads_to_a_page_that_leads_on(request: pytest.FixtureRequest, kind: str, root: str) -> None:
     """Published, it may be shown for an address in any folder; on a disk, the site may lie in any folder."""
-    for site, root in ((local, "./"), (published, "/delayer/")):
-        page = (site / "404.html").read_text()
-        linked = re.findall(r'<(?:a|link rel="stylesheet"|script) [^>]*?(?:href|src)="([^"#]+)"', page)
-        inside = [target for target in linked if not target.startswith("https://example.")]
-        assert [target for target in inside if not target.startswith(root)] == []
-        assert [t for t in inside if not (site / t.removeprefix(root)).exists()] == []
-        for room in ("Start", "Use", "Operate", "Decide"):
-            assert f">{room}</a></li>" in page
+    site: Path = request.getfixturevalue(kind)
+    page = (site / "404.html").read_text()
+    linked = re.findall(r'<(?:a|link rel="stylesheet"|script) [^>]*?(?:href|src)="([^"#]+)"', page)
+    inside = [target for target in linked if not target.startswith("https://example.")]
+    assert [target for target in inside if not target.startswith(root)] == []
+    assert [t for t in inside if not (site / t.removeprefix(root)).exists()] == []
+    for room in ("Start", "Use", "Operate", "Decide"):
+        assert f">{room}</a></li>" in page
 
 
 def test_the_changelog_is_that_of_the_repository_with_links_that_lead_on(local: Path) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 import yaml
 
 from tests.cfn import ROOT
-from tests.docs.every import every
+from tests.of_each import of_each
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 PINNED = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+(\.\d+)*")
 
-each = every(WORKFLOWS, lambda file: file.name)
+each = of_each(WORKFLOWS)
 
 
 def read(name: str) -> dict[str, Any]:

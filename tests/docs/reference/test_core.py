@@ -6,7 +6,7 @@ from delayer.core.ledger.lifecycle import TRANSITIONS, EventType, State, Transit
 from docs.hooks.reference import comments, pages
 from docs.hooks.reference.core import policies, states
 from tests.cfn import ROOT
-from tests.docs.every import every
+from tests.of_each import of_each
 
 
 def page(path: str) -> str:
@@ -21,13 +21,13 @@ def part(heading: str) -> str:
     return re.split(r"^##+ ", STATES.split(f"\n### {heading}\n")[1], flags=re.MULTILINE)[0]
 
 
-@every(State)
+@of_each(State)
 def test_a_state_is_described(state: State) -> None:
     assert len(comments.beside(states.CODE, "State")[state]) > 20
     assert states.texts("State")[state] in part(f"`{state}`")
 
 
-@every(EventType)
+@of_each(EventType)
 def test_an_event_is_described_with_the_states_that_it_leads_to(event: EventType) -> None:
     assert len(comments.beside(states.CODE, "EventType")[event]) > 20
     text = part(f"`{event}` {{ #event-{event} }}")
@@ -35,7 +35,7 @@ def test_an_event_is_described_with_the_states_that_it_leads_to(event: EventType
     assert [one for one in TRANSITIONS if one.event is event and f"[`{one.target}`]" not in text] == []
 
 
-@every(TRANSITIONS, lambda item: f"{item.source}-{item.event}-{item.target}-{item.by}")
+@of_each(TRANSITIONS)
 def test_a_transition_is_there_with_its_decision(item: Transition) -> None:
     """With its state, or among those within a state."""
     text = part(f"`{item.target}`") if item.source is not item.target else STATES.split("\n## Transitions within")[1]

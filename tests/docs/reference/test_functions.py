@@ -6,13 +6,13 @@ from docs.hooks.reference import pages
 from docs.hooks.reference.functions import facts, index, page, rights
 from docs.hooks.reference.text import placed
 from tests.cfn import ROOT, functions, leading_keys, listed, logical_names, resources, statements, variables
-from tests.docs.every import every
+from tests.of_each import of_each
 
 FOLDERS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/app.py"))
 PAGES = page.pages()
 LIST = pages.filled((ROOT / "docs" / page.INDEX).read_text(), page.INDEX)
 
-each = every(FOLDERS)
+each = of_each(FOLDERS)
 
 
 def test_each_folder_has_a_page_and_a_place_in_the_navigation() -> None:

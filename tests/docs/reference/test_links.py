@@ -9,8 +9,8 @@ from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 from docs.hooks.reference import pages
 from docs.hooks.reference.functions import page
 from tests.cfn import ROOT
-from tests.docs.every import every
 from tests.docs.test_actions import PAGES as ACTIONS
+from tests.of_each import of_each
 
 DOCS = ROOT / "docs"
 WITH_MARKERS = {
@@ -30,7 +30,7 @@ def anchors(path: Path) -> set[str]:
     return {slugify(re.sub(r"[`*]", "", one), "-") for one in headings} | set(re.findall(r"\{ #([\w-]+) \}", text))
 
 
-@every(sorted(TEXTS))
+@of_each(sorted(TEXTS))
 def test_links_lead_to_pages_and_headings(path: str) -> None:
     plain = re.sub(r"^```.*?^```", "", TEXTS[path], flags=re.MULTILINE | re.DOTALL)
     for target in re.findall(r"\]\(([^)\s]+)\)", plain):

@@ -10,8 +10,8 @@ from delayer.ports.observer import Metric
 from docs.hooks.reference import pages
 from docs.hooks.reference.stack import alarms, metrics, parameters
 from tests.cfn import ROOT, entry_of, resources, written
-from tests.docs.every import every
 from tests.docs.test_runbook import entries
+from tests.of_each import of_each
 
 
 @cache
@@ -39,7 +39,7 @@ def test_a_group_that_the_page_does_not_know_comes_last(monkeypatch: pytest.Monk
     assert parameters.others().startswith("## Slack\n\n### `AlarmEmail`\n")
 
 
-@every(PARAMETERS)
+@of_each(PARAMETERS)
 def test_a_parameter_has_its_text_its_default_and_what_is_allowed(name: str) -> None:
     given, text = PARAMETERS[name], sections("parameters")[name]
     assert len(given["Description"]) <= 4_000, "CloudFormation takes no longer one"
@@ -61,7 +61,7 @@ def test_every_alarm_is_described() -> None:
     assert [name for name in resources(alarms.KIND) if f"`{name}`" not in filled] == []
 
 
-@every(ALARMS)
+@of_each(ALARMS)
 def test_an_alarm_says_what_it_watches_and_leads_to_the_runbook(entry: str) -> None:
     text = sections("alarms")[entry]
     assert re.search(r"\n- \*\*Rings\*\* when .+ is .*\d.*, (over|in) .+", text)

@@ -10,7 +10,7 @@ from docs.hooks.reference import pages
 from docs.hooks.reference.surfaces import commands, console, makefile
 from tests.cfn import ROOT
 from tests.client.cli.test_help import ALL
-from tests.docs.every import every
+from tests.of_each import of_each
 
 
 def page(path: str) -> str:
@@ -24,7 +24,7 @@ def test_every_command_is_described() -> None:
     assert sorted(re.findall(r"^### `(.+)`$", page("reference/commands.md"), re.MULTILINE)) == sorted(PATHS)
 
 
-@every(PATHS)
+@of_each(PATHS)
 def test_a_command_has_its_help_and_all_its_flags(path: str) -> None:
     command = commands.commands_by_path()[path]
     text = commands.section(path, command)
@@ -75,7 +75,7 @@ def test_every_route_of_the_console_is_described() -> None:
     assert set(headings) == routed
 
 
-@every(ROUTES, lambda route: f"{console.method(route)} {route.path}")
+@of_each(ROUTES)
 def test_a_route_says_what_it_shows_or_does(found: Route) -> None:
     assert len(console.said(found.endpoint)) > 30
     choices = console.CHOICES.get(found.path, {})

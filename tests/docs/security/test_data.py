@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from tests.cfn import ROOT, events, resources, variables, written
-from tests.docs.every import every
+from tests.of_each import of_each
 
 PAGE = (ROOT / "docs/decide/data.md").read_text()
 KINDS = {
@@ -134,7 +134,7 @@ def about_encryption(value: Any) -> dict[str, Any]:
     return found
 
 
-@every(rows("Encryption"))
+@of_each(rows("Encryption"))
 def test_the_template_says_about_encryption_what_the_page_says(where: str) -> None:
     if where == "where" or (where not in KINDS and not where.endswith("Topic`")):
         return  # the heading, and what is no resource of the template

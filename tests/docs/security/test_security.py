@@ -10,7 +10,7 @@ from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from delayer.core.owners.hosts import pattern_of, site_of
 from tests.cfn import ROOT, functions, leading_keys, listed, resource_name, resources, statements
-from tests.docs.every import every
+from tests.of_each import of_each
 from tests.openapi import openapi
 
 PAGE = (ROOT / "docs/decide/security.md").read_text()
@@ -44,7 +44,7 @@ def slug(heading: str) -> str:
 
 
 ACTORS = {text.partition("\n")[0]: text for text in section("Threat model").split("\n### ")[1:]}
-each_actor = every(ACTORS, slug)
+each_actor = of_each(ACTORS)
 
 
 def test_each_actor_is_in_the_summary() -> None:
