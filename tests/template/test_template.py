@@ -581,6 +581,22 @@ def test_no_queue_and_no_bucket_answers_without_tls() -> None:
     assert refuses_without_tls(bucket) == {"DeadLetterBucket", "DeadLetterBucket/*"}
 
 
+def test_a_queue_of_events_takes_them_from_our_topic_alone() -> None:
+    """SNS sends for every account of AWS: without the topic as the source, anybody's topic could send events to us."""
+    of_topic = {"ArnEquals": {"aws:SourceArn": {"Ref": "LifecycleTopic"}}}
+    allowed: dict[str, dict[str, Any]] = {}
+    for policy in resources("AWS::SQS::QueuePolicy").values():
+        for statement in policy["PolicyDocument"]["Statement"]:
+            if statement["Effect"] == "Allow":
+                allowed |= {logical(queue): statement for queue in listed(statement["Resource"])}
+    for statement in allowed.values():
+        assert statement["Principal"] == {"Service": "sns.amazonaws.com"}
+        assert (statement["Action"], statement.get("Condition")) == (["sqs:SendMessage"], of_topic)
+    subscriptions = [one for one in resources("AWS::SNS::Subscription").values() if one["Protocol"] == "sqs"]
+    sent_to = {queue for queue in QUEUES for one in subscriptions if f'"{queue}.Arn"' in json.dumps(one)}
+    assert set(allowed) == sent_to, "by a subscription, or when a subscription cannot deliver"
+
+
 @of_each(SUSPECTS)
 def test_an_alarm_on_what_waits_among_suspects(queue: str) -> None:
     """For a quarter of an hour, in flight or not. SQS does not count the age of what came back three times."""

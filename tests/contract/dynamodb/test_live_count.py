@@ -41,7 +41,7 @@ def test_an_owner_without_schedules_has_none(live_count: LiveCount) -> None:
     assert live_count.live(OWNER, NOW) == 0
 
 
-@pytest.mark.parametrize("times", [1, 2, 3, 4])
+@pytest.mark.parametrize("times", [1, 2, 3, pytest.param(4, marks=pytest.mark.thorough)])
 def test_whatever_is_heard_of_twice_or_in_another_order_counts_once(live_count: LiveCount, times: int) -> None:
     """Live is what has begun and has not ended, at each moment: an end that is heard of first is not undone."""
     for number, heard in enumerate(product([STARTED, ENDED], repeat=times)):

@@ -83,7 +83,7 @@ def test_nothing_is_removed_where_nothing_is(policies: OwnerPolicies) -> None:
 
 def test_the_owners_are_listed(policies: OwnerPolicies) -> None:
     """One in each part of the list, and in one of them another."""
-    by_part = {names_of(owner): owner for owner in (f"owner-{number:02d}" for number in range(80))}
+    by_part = {names_of(owner): owner for owner in (f"owner-{number:02d}" for number in range(200))}
     assert len(by_part) == len(PARTS)
     owners = [*by_part.values(), LONGEST]
     for owner in owners:
