@@ -172,6 +172,7 @@ def test_a_wrong_command_is_answered_with_the_right_ones(client: Client) -> None
 
 
 def test_every_line_of_the_firing_path_has_the_schedule_id(client: Client) -> None:
+    """It may take a second: the logs are waited for."""
     posted = client.schedule("/logged", now())
     client.ledger_state(posted.id, "executed")
 

@@ -79,7 +79,7 @@ def test_sqs_queue(client: Client) -> None:
 
 
 def test_fifo_queue(client: Client) -> None:
-    """The schedule's id is the deduplication id."""
+    """The schedule's id is the deduplication id. It may take a second: functions start."""
     sqs = client.stack.client("sqs")
     url = sqs.create_queue(QueueName="delayer-target-ordered.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
     made = client.delayer.schedule(SqsSend(queue_url=url, message_group_id="g"), delay=0)
@@ -134,6 +134,7 @@ def test_what_is_no_json_and_what_is_too_large(client: Client) -> None:
 
 
 def test_the_largest_body_fires(client: Client) -> None:
+    """It may take a second: so much is read and written."""
     head = f'{{"delaySeconds":0,"action":{{"type":"http-request","url":"{client.receiver.url}/large"}},"payload":"'
     payload = "é" * ((262_144 - len(head) - 2) // 2)
     status, _, content = client.post((head + payload + '"}').encode())

@@ -26,6 +26,7 @@ def request(client: Client, path: str, due: Millis, **more: object) -> dict[str,
 
 
 def test_a_schedule_is_looked_up_and_cancelled(client: Client) -> None:
+    """It may take a second: the functions of the API start."""
     posted, delayer = client.schedule("/cancelled", now() + HOUR, payload={"a": 1}), client.delayer
     found = delayer.get(posted.id)
     assert (found.state, found.payload) == ("scheduled", {"a": 1})
@@ -58,6 +59,7 @@ def test_a_change_takes_the_place_of_the_old_one(client: Client) -> None:
 
 
 def test_one_of_a_name(client: Client) -> None:
+    """It takes two seconds: so far ahead is the second one."""
     path = "/schedules/by-name/one-of-a-name"
     first = client.call("PUT", path, request(client, "/name-1", now() + HOUR))
     assert first[0] == 201
@@ -111,6 +113,7 @@ def test_a_repeated_put_has_the_same_answer(client: Client) -> None:
 
 
 def test_another_owner_finds_nothing(client: Client) -> None:
+    """It takes a second or two: there are nine calls."""
     posted, bob = client.schedule("/alice", now() + HOUR, owner="alice", name="hers"), client.delayer_of("bob")
     calls: list[Callable[[], object]] = [
         lambda: bob.get(posted.id),
@@ -144,7 +147,7 @@ def test_many_in_one_call(client: Client) -> None:
 
 
 def test_a_group_is_listed_and_cancelled(client: Client) -> None:
-    """Two pages, one of them fired before; then none is left to fire."""
+    """Two pages, one of them fired before; then none is left to fire. It takes some seconds: there are seventy."""
     group, delayer = "e2e-group", client.delayer
     due = [format_instant(now() + HOUR + at) for at in range(70)]
     ahead = [NewSchedule(action=client.target("/group"), at=at, group=group) for at in due]
@@ -162,6 +165,7 @@ def test_a_group_is_listed_and_cancelled(client: Client) -> None:
 
 
 def test_a_stop_ends_the_attempts(client: Client) -> None:
+    """It takes seconds: the next attempt sees it."""
     client.receiver.answer("/stopped", 503)
     posted = client.schedule("/stopped", now())
     client.arrivals("/stopped")
@@ -176,7 +180,10 @@ def test_what_is_late_is_dropped_by_its_rule(client: Client) -> None:
 
 
 def test_a_schedule_has_a_history(client: Client) -> None:
-    """Each transition, with its attempt, its lateness and what the target said; and the definition, when it is over."""
+    """Each transition, with its attempt, its lateness and what the target said; and the definition, when it is over.
+
+    It takes seconds: the second attempt waits.
+    """
     client.receiver.answer("/history", 503)
     posted = client.schedule("/history", now() + SECOND, payload={"a": 1.0})
     client.arrivals("/history")
@@ -193,7 +200,7 @@ def test_a_schedule_has_a_history(client: Client) -> None:
 
 
 def test_one_on_its_way_is_changed(client: Client) -> None:
-    """The journal has what its record held."""
+    """The journal has what its record held. It takes a second or two: the journal is waited for."""
     posted = client.schedule("/moved", now() + 20 * SECOND, payload="old")
     client.history(posted.id, "enqueued")
     client.delayer.change(posted.id, at=format_instant(now()), payload="new")
@@ -203,7 +210,10 @@ def test_one_on_its_way_is_changed(client: Client) -> None:
 
 
 def test_all_of_an_owner_are_listed(client: Client) -> None:
-    """Of every group and of none; what belongs to another is not among them."""
+    """Of every group and of none; what belongs to another is not among them.
+
+    It takes a second or two: the journal is waited for.
+    """
     ids = [client.schedule("/listed", now() + HOUR + at, owner="lister").id for at in range(3)]
     for schedule_id in ids:
         client.history(schedule_id, "scheduled", owner="lister")
@@ -215,6 +225,7 @@ def test_all_of_an_owner_are_listed(client: Client) -> None:
 
 
 def test_a_list_says_what_has_fired(client: Client) -> None:
+    """It takes a second: the journal is waited for."""
     mine = owner("reader")
     body = request(client, "/said", now(), group="said", tags={"team": "a"})
     posted = client.call("POST", "/schedules", body, mine)[2]["scheduleId"]
@@ -227,7 +238,7 @@ def test_a_list_says_what_has_fired(client: Client) -> None:
 
 
 def test_events_are_for_whoever_subscribes(client: Client) -> None:
-    """A CloudEvent for each transition; SNS filters."""
+    """A CloudEvent for each transition; SNS filters. It takes a second or two: the events are waited for."""
     sns, sqs = client.stack.client("sns"), client.stack.client("sqs")
     url = sqs.create_queue(QueueName="subscriber")["QueueUrl"]
     arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]

@@ -41,6 +41,7 @@ def test_the_pair_of_the_run_may_do_what_the_known_one_may_not(client: Client) -
 
 
 def test_s3_takes_bodies_of_every_kind(client: Client) -> None:
+    """It may take a second: nine megabytes."""
     s3 = aws(client, "s3", client.stack.pair)
     s3.create_bucket(Bucket="access")
     s3.put_object(Bucket="access", Key="a b/\u00e4~", Body=b"whole", ChecksumAlgorithm="SHA256")
@@ -50,7 +51,10 @@ def test_s3_takes_bodies_of_every_kind(client: Client) -> None:
 
 
 def test_a_role_gets_keys_of_its_own(client: Client) -> None:
-    """As a function does; and it may do no more than its role."""
+    """As a function does; and it may do no more than its role.
+
+    It takes more than a second, because clients are made.
+    """
     iam = aws(client, "iam", client.stack.pair)
     trust = {"Effect": "Allow", "Principal": {"AWS": "*"}, "Action": "sts:AssumeRole"}
     role = iam.create_role(

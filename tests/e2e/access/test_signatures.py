@@ -29,6 +29,7 @@ def arrived(client: Client, path: str, owner: str | None = None) -> ReceivedRequ
 
 
 def test_a_schedule_arrives_signed_before_and_after_a_rotation(client: Client) -> None:
+    """It may take a second: functions start."""
     first = secret(client)
     assert first["previous"] is None
     before = arrived(client, "/signed")
@@ -53,6 +54,7 @@ def test_a_schedule_arrives_signed_before_and_after_a_rotation(client: Client) -
 
 @pytest.mark.thorough
 def test_each_attempt_has_the_same_id_and_is_signed_anew(client: Client) -> None:
+    """It takes the seconds between two attempts."""
     client.receiver.fail_first("/signed-twice", 1)
     client.schedule("/signed-twice", now())
     first, second = client.arrivals("/signed-twice", count=2)
@@ -87,7 +89,7 @@ def test_an_action_gives_no_such_header(client: Client) -> None:
 
 @pytest.mark.thorough
 def test_secrets_are_in_no_log_and_in_no_table(client: Client) -> None:
-    """But for the key of the stack in its row."""
+    """But for the key of the stack in its row. It takes seconds: all that is stored is read."""
     current = client.delayer.signing_secret().current
     texts = [path.read_text() for path in (client.stack.folder / "logs").glob("*.log")]
     dynamodb = client.stack.client("dynamodb")

@@ -75,6 +75,7 @@ def a_role(client: Client, name: str, trusted: Mapping[str, Any]) -> str:
 
 
 def test_a_message_to_a_topic(client: Client) -> None:
+    """It may take a second: functions start."""
     topic, url = a_topic(client, "delayer-target-news")
     schedule = post(client, SnsPublish(topic_arn=topic, attributes={"kind": "due"}), {"a": 1})
     message = received(client, url)
@@ -138,6 +139,7 @@ def test_a_role_that_the_stack_does_not_name_is_refused(client: Client) -> None:
 
 
 def test_an_event_on_a_bus(client: Client) -> None:
+    """It may take a second: functions start."""
     events = aws(client, "events")
     bus = events.create_event_bus(Name="delayer-target-bus")["EventBusArn"]
     url, arn = a_queue(client, "of-the-bus")
@@ -157,6 +159,7 @@ def test_an_event_on_a_bus(client: Client) -> None:
 
 @pytest.mark.thorough
 def test_an_event_whose_bus_is_missing_waits_for_it(client: Client) -> None:
+    """It takes the seconds between two attempts."""
     events = aws(client, "events")
     arn = events.create_event_bus(Name="delayer-target-late")["EventBusArn"]
     events.delete_event_bus(Name="delayer-target-late")
@@ -201,6 +204,7 @@ def telling(client: Client, path: str) -> str:
 
 @pytest.mark.parametrize("more", [{}, pytest.param({"invocationType": "RequestResponse"}, marks=pytest.mark.thorough)])
 def test_a_function_is_invoked(client: Client, more: dict[str, str]) -> None:
+    """It takes a second or two: the function starts."""
     kind = more.get("invocationType", "Event")
     arn = a_function(client, f"delayer-target-{kind}", telling(client, f"/invoked-{kind}"))
     schedule = post(client, Action("lambda-invoke", functionArn=arn, **more), {"order": 17})
@@ -214,7 +218,7 @@ def test_a_function_is_invoked(client: Client, more: dict[str, str]) -> None:
 
 @pytest.mark.thorough
 def test_a_function_that_fails_while_it_is_waited_for_is_called_again(client: Client) -> None:
-    """By the schedule: each call is an attempt of its own."""
+    """By the schedule: each call is an attempt of its own. Two attempts are seconds apart."""
     tell = telling(client, "/failing")
     arn = a_function(client, "delayer-target-failing", f"{tell}\nraise ValueError('secret')")
     post(client, LambdaInvoke(function_arn=arn, invocation_type="RequestResponse"))
@@ -223,6 +227,7 @@ def test_a_function_that_fails_while_it_is_waited_for_is_called_again(client: Cl
 
 @pytest.mark.thorough
 def test_the_stacks_own_functions_are_no_targets(client: Client) -> None:
+    """It takes a second or two: three of them."""
     functions = aws(client, "lambda").get_paginator("list_functions").paginate()
     names = {one["FunctionName"]: one["FunctionArn"] for page in functions for one in page["Functions"]}
     own = [arn for name, arn in names.items() if name.startswith("delayer-") and "target" not in name]
@@ -246,7 +251,10 @@ def a_machine(client: Client, name: str, kind: str) -> str:
 
 
 def test_an_execution_is_started_once(client: Client) -> None:
-    """Its name is the schedule's id: what an attempt repeats is there already."""
+    """Its name is the schedule's id: what an attempt repeats is there already.
+
+    It may take a second: functions start.
+    """
     arn = a_machine(client, "delayer-target-machine", "STANDARD")
     schedule = post(client, StepStart(state_machine_arn=arn), {"order": 17})
     assert client.ledger_state(schedule, "executed")["detail"]["S"] == "started"

@@ -56,6 +56,7 @@ def types(few: Client) -> list[str]:
 
 
 def test_what_is_named_fires(few: Client) -> None:
+    """It takes seconds: it is due in one, and functions start."""
     few.schedule("/few", now() + SECOND, {"a": 1})
     assert few.arrivals("/few")
     assert types(few) == ["http-request", "sqs-send"]

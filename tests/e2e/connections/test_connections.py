@@ -80,6 +80,7 @@ def post(client: Client, target: Target, path: str, connection: str, delay: int 
 
 
 def test_each_type_reaches_its_target(client: Client, target: Target) -> None:
+    """It may take a second: functions start."""
     put = client.delayer.connections.put
     put("key", ApiKeyConnection(header_name="X-Api-Key", value=SECRET))
     put("basic", BasicConnection(username="delayer", password=SECRET))
@@ -93,6 +94,7 @@ def test_each_type_reaches_its_target(client: Client, target: Target) -> None:
 
 @pytest.mark.thorough
 def test_many_at_a_time_fetch_one_token(client: Client, target: Target) -> None:
+    """They are due in two seconds."""
     fetched = OAuth2Connection(token_url=f"{target.url}/token", client_id="delayer", client_secret=SECRET)
     client.delayer.connections.put("oauth", fetched)
     for _ in range(12):
@@ -104,6 +106,7 @@ def test_many_at_a_time_fetch_one_token(client: Client, target: Target) -> None:
 
 @pytest.mark.thorough
 def test_a_replaced_connection_is_used_by_what_waits(client: Client, target: Target) -> None:
+    """It takes the three seconds of the delay."""
     client.delayer.connections.put("replaced", BearerConnection(token="old"))
     post(client, target, "/replaced", "replaced", delay=3)
     status, _, shown = client.call("PUT", "/connections/replaced", {"type": "bearer", "token": SECRET})
@@ -126,6 +129,7 @@ def test_a_test_says_the_status_alone(client: Client, target: Target) -> None:
 
 @pytest.mark.thorough
 def test_a_connection_in_use_is_deleted_by_force_only(client: Client, target: Target) -> None:
+    """It takes the six seconds of the delay."""
     calls = client.delayer.connections
     calls.put("held", BearerConnection(token=SECRET))
     schedule = post(client, target, "/held", "held", delay=6)
@@ -153,7 +157,10 @@ def test_a_secret_by_hand_brings_a_hint(client: Client, target: Target) -> None:
 
 @pytest.mark.thorough
 def test_no_secret_is_anywhere_but_where_it_lies(client: Client, target: Target) -> None:
-    """The last of this module: tables, the bucket, queues, logs, and what the API answers."""
+    """The last of this module: tables, the bucket, queues, logs, and what the API answers.
+
+    It takes seconds: all that is stored is read.
+    """
     stack = client.stack
     written = [json.dumps(client.call("GET", path)) for path in ("/connections", "/connections/key", "/schedules")]
     dynamodb, s3, logs = stack.client("dynamodb"), stack.client("s3"), stack.client("logs")

@@ -19,6 +19,7 @@ RAN = "window.ran"
 
 
 def test_scripts_in_every_field_do_nothing(browser: Browser, world: World) -> None:
+    """It takes seconds: ten pages are loaded."""
     action = HttpRequest(
         url=f"{world.base}/nowhere?q=%3Cscript%3Ealert(1)%3C/script%3E'onload=alert(1)",
         headers={"X-Note": EVIL},
@@ -83,6 +84,7 @@ def elsewhere(world: World) -> Iterator[str]:
 def test_a_link_from_elsewhere_opens_with_the_session_that_is_there(
     browser: Browser, world: World, elsewhere: str
 ) -> None:
+    """It takes more than a second: pages are loaded."""
     with visit(browser, world.base) as seen:
         page = seen.open()
         before = page.context.cookies()
@@ -96,7 +98,10 @@ def test_a_link_from_elsewhere_opens_with_the_session_that_is_there(
 def test_the_address_of_delayer_console_opens_from_another_page_too(
     browser: Browser, world: World, elsewhere: str
 ) -> None:
-    """A mail, a chat: the cookie is not sent with that request, and is with the one that the empty page makes."""
+    """A mail, a chat: the cookie is not sent with that request, and is with the one that the empty page makes.
+
+    It takes seconds: pages are loaded.
+    """
     with served(world.base) as address:
         own = address.partition("/console")[0]
         with visit(browser, own) as seen:
@@ -112,6 +117,7 @@ def test_the_address_of_delayer_console_opens_from_another_page_too(
 
 @pytest.mark.thorough
 def test_it_is_not_shown_in_a_frame(browser: Browser, world: World, elsewhere: str) -> None:
+    """It takes more than a second: pages are loaded."""
     with visit(browser, world.base) as seen:
         seen.page.goto(elsewhere)
         frame = seen.page.frame_locator("#frame")
@@ -120,6 +126,7 @@ def test_it_is_not_shown_in_a_frame(browser: Browser, world: World, elsewhere: s
 
 
 def test_a_form_of_another_page_changes_nothing(browser: Browser, world: World, elsewhere: str) -> None:
+    """It takes more than a second: pages are loaded."""
     with visit(browser, world.base) as seen:
         seen.open()
         seen.page.goto(elsewhere)
@@ -131,6 +138,7 @@ def test_a_form_of_another_page_changes_nothing(browser: Browser, world: World, 
 
 @pytest.mark.thorough
 def test_a_script_of_the_page_cannot_reach_another_host(browser: Browser, world: World, elsewhere: str) -> None:
+    """It takes more than a second: pages are loaded."""
     with visit(browser, world.base) as seen:
         page = seen.open()
         refused = page.evaluate(f"fetch('{elsewhere}').then(() => 'reached', () => 'refused')")

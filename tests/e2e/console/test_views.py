@@ -47,6 +47,7 @@ def test_a_view_works_for_everybody(browser: Browser, world: World, screen: Scre
 
 @pytest.mark.thorough
 def test_without_script_it_is_the_same_page_in_utc(browser: Browser, world: World) -> None:
+    """It takes more than a second: pages are loaded."""
     with visit(browser, world.base, java_script_enabled=False) as seen:
         page = seen.open(f"/schedules/{world.far}")
         expect(page.locator("#zone")).to_contain_text("Times are in UTC")
@@ -58,6 +59,7 @@ def test_without_script_it_is_the_same_page_in_utc(browser: Browser, world: Worl
 
 @pytest.mark.thorough
 def test_times_are_those_of_the_browser(browser: Browser, world: World) -> None:
+    """It takes more than a second: a page is loaded."""
     with visit(browser, world.base) as seen:
         page = seen.open()
         expect(page.locator("#zone")).to_contain_text("Europe/Lisbon")
@@ -65,6 +67,7 @@ def test_times_are_those_of_the_browser(browser: Browser, world: World) -> None:
 
 
 def test_it_is_used_by_keyboard(browser: Browser, world: World) -> None:
+    """It takes more than a second: pages are loaded."""
     with visit(browser, world.base) as seen:
         page = seen.open()
         page.keyboard.press("Tab")
@@ -78,6 +81,7 @@ def test_it_is_used_by_keyboard(browser: Browser, world: World) -> None:
 
 @pytest.mark.thorough
 def test_now_is_renewed_by_itself_and_can_be_paused(browser: Browser, world: World) -> None:
+    """It takes the seconds until it is renewed."""
     with visit(browser, world.base) as seen:
         page = seen.open()
         with page.expect_response(lambda answer: answer.url.endswith("/console"), timeout=20_000) as renewed:
@@ -90,6 +94,7 @@ def test_now_is_renewed_by_itself_and_can_be_paused(browser: Browser, world: Wor
 
 @pytest.mark.thorough
 def test_a_renewal_keeps_the_focus_and_what_was_scrolled(browser: Browser, world: World) -> None:
+    """It takes the seconds until it is renewed, twice."""
     with visit(browser, world.base, Screen(width=390)) as seen:
         page = seen.open()
         page.locator("#t-due").evaluate("one => { one.scrollLeft = 60 }")
@@ -107,6 +112,7 @@ def test_a_renewal_keeps_the_focus_and_what_was_scrolled(browser: Browser, world
 
 @pytest.mark.thorough
 def test_on_a_phone_a_path_begins_where_the_schedule_is(browser: Browser, world: World) -> None:
+    """It takes more than a second: a page is loaded."""
     with visit(browser, world.base, Screen(width=390)) as seen:
         page = seen.open(f"/schedules/{world.fired}")
         page.wait_for_timeout(200)
@@ -116,6 +122,7 @@ def test_on_a_phone_a_path_begins_where_the_schedule_is(browser: Browser, world:
 
 
 def test_a_schedule_that_fires_is_seen_to_fire(browser: Browser, world: World) -> None:
+    """It takes the four seconds until it fires."""
     one = world.delayer.schedule(world.hook, delay=4)
     with visit(browser, world.base) as seen:
         page = seen.open(f"/schedules/{one.id}")
@@ -126,6 +133,7 @@ def test_a_schedule_that_fires_is_seen_to_fire(browser: Browser, world: World) -
 
 
 def test_a_schedule_is_moved_and_cancelled_by_its_buttons(browser: Browser, world: World) -> None:
+    """It takes some seconds: pages are loaded."""
     one = world.delayer.schedule(world.hook, delay=172_800, name=world.name("moved"))
     with visit(browser, world.base) as seen:
         page = seen.open(f"/schedules/{one.id}")
@@ -141,6 +149,7 @@ def test_a_schedule_is_moved_and_cancelled_by_its_buttons(browser: Browser, worl
 
 @pytest.mark.thorough
 def test_what_has_failed_is_redriven_by_its_button(browser: Browser, world: World) -> None:
+    """It takes seconds: what was said has to stay."""
     one = world.delayer.schedule(world.hook.__class__(url=f"{world.base}/nowhere"), delay=1)
     world.delayer.wait(one.id, timeout=60)
     with visit(browser, world.base) as seen:
@@ -156,6 +165,7 @@ def test_what_has_failed_is_redriven_by_its_button(browser: Browser, world: Worl
 
 @pytest.mark.thorough
 def test_dead_letters_are_counted_before_they_are_discarded(browser: Browser, world: World) -> None:
+    """It takes seconds: it is due in one, and pages are loaded."""
     one = world.delayer.schedule(world.hook.__class__(url=f"{world.base}/nothing-there"), delay=1)
     world.delayer.wait(one.id, timeout=60)
     with visit(browser, world.base) as seen:

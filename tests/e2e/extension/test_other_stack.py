@@ -100,7 +100,10 @@ def listed(client: Client) -> dict[str, str]:
 
 
 def test_a_type_of_another_stack_from_its_deployment_to_its_deletion(client: Client, others: OtherStacks) -> None:
-    """What is in flight when the stack is deleted waits; it fires when the stack is there again."""
+    """What is in flight when the stack is deleted waits; it fires when the stack is there again.
+
+    It takes minutes: a type becomes known, and forgotten, within one.
+    """
     assert "note-write" not in listed(client)
     assert others.create("notes") == "CREATE_COMPLETE", others.reasons("notes")
     first = accepted(client, 2 * SECOND)
@@ -130,7 +133,10 @@ def test_a_type_of_another_stack_from_its_deployment_to_its_deletion(client: Cli
 def test_a_type_that_is_not_its_own_fails_the_deployment(
     client: Client, others: OtherStacks, kind: str, reason: str
 ) -> None:
-    """With the reason among the events of the other stack. What was registered stays as it was."""
+    """With the reason among the events of the other stack. What was registered stays as it was.
+
+    It takes seconds: a stack is created.
+    """
     before = listed(client)
     assert others.create(f"bad-{kind}", kind) == "ROLLBACK_COMPLETE"
     assert reason in others.reasons(f"bad-{kind}")
@@ -138,6 +144,7 @@ def test_a_type_that_is_not_its_own_fails_the_deployment(
 
 
 def test_a_type_of_another_stack_cannot_be_taken(client: Client, others: OtherStacks) -> None:
+    """It takes up to a minute: so long until a type is known."""
     assert others.create("first") == "CREATE_COMPLETE", others.reasons("first")
     assert others.create("second") == "ROLLBACK_COMPLETE"
     assert "the type 'note-write' belongs to the stack first" in others.reasons("second")

@@ -43,6 +43,7 @@ def calls_about(arrivals: Arrivals, schedule_id: str, count: int, seconds: float
 
 
 def test_the_webhook_gets_a_failure_once_and_nothing_else(client: Client, main: Shared) -> None:
+    """It takes a second or two: each event passes three functions."""
     done = client.schedule("/not-failed", now()).id
     client.ledger_state(done, "executed")
     schedule_id = failing(client, "/refused-for-good")

@@ -16,6 +16,7 @@ OWNER = "limited"
 
 @pytest.mark.thorough
 def test_no_second_has_more_than_the_limit_and_nothing_is_lost(client: Client) -> None:
+    """It takes a quarter of a minute: sixty and their retries, ten a second."""
     host = client.receiver.url.removeprefix("http://")
     said = flow(client, "limit", "--owner", OWNER, "--target", host, "--rate", "10/s", "--by", "eve")
     assert "10/s" in said
@@ -41,6 +42,7 @@ def test_no_second_has_more_than_the_limit_and_nothing_is_lost(client: Client) -
 
 @pytest.mark.thorough
 def test_what_waits_for_its_turn_says_so_and_can_be_cancelled(client: Client) -> None:
+    """It takes a dozen seconds: every environment has to know the limit first."""
     host = client.receiver.url.removeprefix("http://")
     flow(client, "limit", "--owner", "hourly", "--target", host, "--rate", "1/m")
     due = now() + 2 * KNOWN

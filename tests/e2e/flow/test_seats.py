@@ -59,6 +59,7 @@ def served(slow: Slow) -> Iterator[str]:
 
 @pytest.mark.thorough
 def test_never_more_at_a_time_and_nothing_is_lost(client: Client) -> None:
+    """It takes a dozen seconds: twenty attempts of a third of a second, two at a time."""
     slow = Slow()
     with served(slow) as host:
         said = flow(client, "limit", "--owner", OWNER, "--target", host, "--concurrency", "2", "--by", "eve")

@@ -39,6 +39,7 @@ def cancelled(client: Client, owner: str, schedule_id: str) -> Schedule:
 
 
 def test_a_suspended_owner_waits_and_says_so_and_nobody_else_does(client: Client) -> None:
+    """It takes seconds: every environment has to know it, and each command is a process."""
     said = flow(client, "suspend", "--owner", "floods", "--reason", "it floods", "--by", "eve")
     assert "it floods" in said
     due = now() + KNOWN
@@ -72,6 +73,7 @@ def dead() -> str:
 
 @pytest.mark.thorough
 def test_a_dead_target_is_left_alone_until_it_is_back(client: Client, dead: str) -> None:
+    """It takes up to a minute: probes are made at a distance."""
     host = dead.removeprefix("http://")
     retry = Retry(max_attempts=3, backoff=Backoff(first=5, factor=1, max=5))
     due = now() + SECOND

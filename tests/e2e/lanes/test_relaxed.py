@@ -22,7 +22,10 @@ def records(client: Client) -> list[dict[str, Any]]:
 
 
 def test_the_ttl_fires_it_and_all_that_is_said_of_it_is_true(client: Client) -> None:
-    """Beside one that was cancelled, one whose name now belongs to the other lane, and one that was changed."""
+    """Beside one that was cancelled, one whose name now belongs to the other lane, and one that was changed.
+
+    It takes seconds: what plays the TTL looks every few of them.
+    """
     due, delayer = now() + SOON, client.delayer
     fired = relaxed(client, "/relaxed", due, payload={"a": 1}, group="relaxed")
     cancelled = relaxed(client, "/relaxed-cancelled", due)
@@ -57,6 +60,7 @@ def test_the_ttl_fires_it_and_all_that_is_said_of_it_is_true(client: Client) -> 
 
 
 def test_what_was_removed_by_hand_is_a_dead_letter_and_a_redrive_fires_it(client: Client) -> None:
+    """It takes a second or two."""
     posted = relaxed(client, "/relaxed-by-hand", now() + HOUR)
     [item] = [one for one in records(client) if one["due"]["S"].endswith(posted.id)]
     key = {name: item[name] for name in ("bucket", "due")}

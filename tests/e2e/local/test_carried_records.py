@@ -15,7 +15,10 @@ from tests.e2e.local.ports import three_free
 
 @pytest.mark.thorough
 def test_a_record_that_nobody_has_read_is_carried_over_the_stop() -> None:
-    """The record of the insert is all that tells of a schedule that is due so soon: no tick would look for it."""
+    """The record of the insert is all that tells of a schedule that is due so soon: no tick would look for it.
+
+    It takes half a minute: a stack starts twice.
+    """
     port = three_free()
     stack = EmulatedStack(port, keep=Choice.CLEAN)
     try:

@@ -65,6 +65,7 @@ def state_of(port: int) -> Path:
 
 
 def test_ctrl_c_saves_and_a_kill_says_what_it_has_lost(port: int) -> None:
+    """It takes half a minute: a stack starts three times."""
     first = Run(port, "--keep")
     first.until("a kill saves nothing")
     code, text = first.end(signal.SIGKILL)
@@ -94,7 +95,7 @@ def test_ctrl_c_saves_and_a_kill_says_what_it_has_lost(port: int) -> None:
 
 
 def test_a_pipe_that_has_ended_takes_nothing_with_it(port: int) -> None:
-    """Ctrl-C in `make local KEEP=1 | tee log` ends `tee`, too."""
+    """Ctrl-C in `make local KEEP=1 | tee log` ends `tee`, too. It takes some seconds to start a stack."""
     run = Run(port, "--keep")
     run.until("a kill saves nothing")
     assert run.process.stdout
@@ -105,7 +106,10 @@ def test_a_pipe_that_has_ended_takes_nothing_with_it(port: int) -> None:
 
 
 def test_a_terminal_that_is_closed_takes_nothing_with_it(port: int) -> None:
-    """Its hangup comes twice: from the system and from the shell. What is printed then is an error."""
+    """Its hangup comes twice: from the system and from the shell. What is printed then is an error.
+
+    It takes some seconds to start a stack.
+    """
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "local", "--port", str(port), "--no-demo", "--keep"]
     process = subprocess.Popen(command, cwd=ROOT, stdin=theirs, stdout=theirs, stderr=theirs, env={})
@@ -121,7 +125,10 @@ def test_a_terminal_that_is_closed_takes_nothing_with_it(port: int) -> None:
 
 
 def test_after_a_kill_the_older_state_is_taken_if_the_user_says_so(port: int) -> None:
-    """What was waiting in it is there, and the refusal before that names a command that works."""
+    """What was waiting in it is there, and the refusal before that names a command that works.
+
+    It takes half a minute: a stack starts three times.
+    """
     first = Run(port, "--keep")
     first.until("a kill saves nothing")
     kept = post(port)

@@ -141,6 +141,7 @@ def arrivals(story: Story, path: str) -> list[Any]:
 
 
 def test_a_stop_in_mid_burst_loses_nothing(story: Story) -> None:
+    """It takes two seconds, in which a second arrival would be there."""
     burst = {f"/burst/{one}" for one in range(BURST)}
     assert 0 < len(burst & set(story.arrived_before)) < BURST, "the stop was in the middle of it"
     assert story.saved[0].left == {}, "it came to rest"
@@ -176,7 +177,7 @@ def test_the_values_of_connections_and_the_secrets_of_owners_are_the_same(story:
 
 
 def test_a_series_goes_on(story: Story) -> None:
-    """Its first occurrence fell due in the pause."""
+    """Its first occurrence fell due in the pause. It takes seconds: the task of the minute is waited for."""
     [request, *_] = arrivals(story, "/series")
     assert request.headers["delayer-schedule-id"] == story.series["occurrence"]["scheduleId"]
     assert "/series" not in story.arrived_before

@@ -43,6 +43,7 @@ def refusal(call: Callable[[], object]) -> Problem | None:
 
 @pytest.mark.thorough
 def test_a_policy_is_obeyed_within_seconds_and_lifted_again(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
+    """It takes a dozen of them."""
     posted(client, "ruled", "/policy-before")
     rules = json.dumps({"actions": ["http-request"], "hosts": ["api.example.com"]})
     revision = command(client, "set", "--owner", "ruled", "--json", rules)["revision"]
@@ -66,7 +67,10 @@ def test_a_policy_is_obeyed_within_seconds_and_lifted_again(client: Client, caps
 
 @pytest.mark.thorough
 def test_what_is_forbidden_by_now_is_not_attempted(client: Client) -> None:
-    """It was allowed at its creation, a moment before the command; it fails when it is due, and names the rule."""
+    """It was allowed at its creation, a moment before the command; it fails when it is due, and names the rule.
+
+    It takes a quarter of a minute: so long the executor may go on with what it has read.
+    """
     late = posted(client, "late", "/policy-late", seconds=KNOWN_AFTER + 3)
     rules = json.dumps({"hosts": ["*.example.com"]})
     command(client, "set", "--owner", "late", "--json", rules)
@@ -76,6 +80,7 @@ def test_what_is_forbidden_by_now_is_not_attempted(client: Client) -> None:
 
 
 def test_the_answer_is_kept_for_those_who_ask(client: Client) -> None:
+    """It takes a second or two: the journal is waited for."""
     keeps = client.delayer_of("keeps")
     kept = keeps.schedule(client.target("/kept-answer", keep_answer=True), at=format_instant(now()))
     last = client.history(kept.id, "executed", owner="keeps")[-1]
@@ -90,7 +95,7 @@ def test_the_answer_is_kept_for_those_who_ask(client: Client) -> None:
 
 @pytest.mark.thorough
 def test_a_connection_is_no_way_around_a_policy(client: Client) -> None:
-    """Neither its test call nor its token URL."""
+    """Neither its test call nor its token URL. It takes seconds: so long a function may go on with what it has read."""
     url, calls = f"{client.receiver.url}/policy-tried", client.delayer_of("connecting").connections
     calls.put("crm", BearerConnection(token="t"))
     calls.test("crm", url)

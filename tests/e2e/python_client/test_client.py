@@ -41,6 +41,7 @@ def target(client: Client, path: str) -> HttpRequest:
 
 
 def test_a_schedule_from_its_post_to_its_end(client: Client, delayer: Delayer) -> None:
+    """It takes seconds: it is due in one, and is waited for."""
     made = delayer.schedule(
         target(client, "/client"), delay=timedelta(seconds=1), payload={"order": 17}, group="orders"
     )
@@ -124,6 +125,7 @@ def test_a_lost_answer_doubles_nothing_and_the_repeat_is_the_truth(
 
 
 def test_a_batch_and_its_group(client: Client, delayer: Delayer) -> None:
+    """It takes a second or two: the job is waited for."""
     good = [NewSchedule(action=target(client, "/never"), delay=TOMORROW, group="many") for _ in range(3)]
     results = delayer.batch([*good, NewSchedule(action=HttpRequest(url="nope"), delay=1)])
     assert [bool(one.schedule) for one in results] == [True, True, True, False]
@@ -133,6 +135,7 @@ def test_a_batch_and_its_group(client: Client, delayer: Delayer) -> None:
 
 
 def test_a_series(client: Client, delayer: Delayer) -> None:
+    """It takes seconds: there are many calls."""
     rule = Repeat(cron="0 9 * * MON-FRI", time_zone="Europe/Lisbon")
     made = delayer.series.create(
         rule, target(client, "/series-of-client"), name="weekdays", payload="<delayer.occurrence.number>"
@@ -166,6 +169,8 @@ def test_connections(client: Client, delayer: Delayer) -> None:
 
 
 def test_the_same_with_await(client: Client) -> None:
+    """It takes a second or two: there are many calls."""
+
     async def run() -> None:
         async with AsyncDelayer(client.stack.api_url, owner="of-asyncio") as delayer:
             made = await delayer.schedule(target(client, "/never"), when=Spread(seconds=86_400), group="later")

@@ -63,6 +63,7 @@ def delayer(client: Client, tmp_path: Path) -> Run:
 
 
 def test_a_schedule_is_made_waited_for_and_looked_at(client: Client, delayer: Run) -> None:
+    """It takes seconds: a process starts, and waits for what is due in one."""
     url = client.receiver.url + "/command-line"
     done = delayer("schedule", "http", url, "--in", "1s", "--payload", '{"order": 17}', "--wait", "--timeout", "60s")
     assert done.status == 0, done.err
@@ -73,6 +74,7 @@ def test_a_schedule_is_made_waited_for_and_looked_at(client: Client, delayer: Ru
 
 @pytest.mark.thorough
 def test_what_is_listed_is_cancelled(client: Client, delayer: Run) -> None:
+    """It takes seconds: each command is a process."""
     for _ in range(2):
         made = delayer("schedule", "http", client.receiver.url, "--in", "2h", "--group", "cli", "--json")
         assert made.status == 0, made.err
@@ -87,6 +89,7 @@ def test_what_is_listed_is_cancelled(client: Client, delayer: Run) -> None:
 
 @pytest.mark.thorough
 def test_a_group_is_cancelled_by_its_job(client: Client, delayer: Run) -> None:
+    """It takes seconds: each command is a process."""
     for _ in range(3):
         delayer("schedule", "http", client.receiver.url, "--in", "2h", "--group", "cli-job")
     asked = delayer("cancel", "--group", "cli-job")
@@ -98,6 +101,7 @@ def test_a_group_is_cancelled_by_its_job(client: Client, delayer: Run) -> None:
 
 @pytest.mark.thorough
 def test_a_series(client: Client, delayer: Run) -> None:
+    """It takes seconds: each command is a process."""
     rule = ("0 9 * * MON-FRI", "http", client.receiver.url + "/command-line/series")
     made = delayer("series", "create", *rule, "--name", "cli-report", "--time-zone", "Europe/Lisbon", "--json")
     assert made.status == 0, made.err
@@ -112,6 +116,7 @@ def test_a_series(client: Client, delayer: Run) -> None:
 
 @pytest.mark.thorough
 def test_what_operators_do(delayer: Run) -> None:
+    """It takes seconds: each command is a process."""
     assert delayer("dead-letters", "list", "--json").status == 0
     suspended = delayer("flow", "list", "--json").objects[0]["suspensions"]
     assert "of-the-command-line" not in str(suspended), "other tests suspend other owners"
@@ -123,6 +128,7 @@ def test_what_operators_do(delayer: Run) -> None:
 
 
 def test_exit_statuses(delayer: Run) -> None:
+    """It takes seconds: each command is a process."""
     assert delayer("get", "nonsense").status == 3
     assert delayer("schedule", "http", "--in", "1m").status == 2
     assert delayer("schedule", "http", "ftp://x", "--in", "1m").status == 2

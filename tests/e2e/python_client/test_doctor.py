@@ -255,7 +255,10 @@ ILLS = [
 
 
 def test_a_stack_that_is_well(stack: EmulatedStack) -> None:
-    """After its first tick. Nobody hears its alarms, and it is too new for some figures: those are notes."""
+    """After its first tick. Nobody hears its alarms, and it is too new for some figures: those are notes.
+
+    It takes some seconds: the functions start.
+    """
     stack.invoke("task-1minute-enqueuer", {})
     seen: list[str] = []
     findings = Doctor.find(stack.api_url, folder=PROJECT).examine(seen.append)
@@ -271,6 +274,7 @@ def test_a_stack_that_is_well(stack: EmulatedStack) -> None:
 
 @pytest.mark.parametrize("ill", ILLS, ids=lambda ill: ill.code)
 def test_what_is_broken_is_found_until_it_is_mended(stack: EmulatedStack, ill: Ill) -> None:
+    """Each takes some seconds: the whole stack is looked at twice."""
     try:
         ill.breaks(stack)
         named = [one for one in examined(stack) if one.code == ill.code and ill.about in f"{one.about} {one.what}"]
@@ -283,12 +287,13 @@ def test_what_is_broken_is_found_until_it_is_mended(stack: EmulatedStack, ill: I
 
 
 def test_a_canary_that_arrives(stack: EmulatedStack) -> None:
+    """It takes more than a second: the whole stack is looked at."""
     canaries(stack, 7, 2, 1)
     assert "canary-arrives" in {one.code for one in examined(stack)}
 
 
 def test_nobody_at_the_url_and_somebody_else(stack: EmulatedStack, receiver: Receiver) -> None:
-    """What is not of the API is looked at all the same."""
+    """What is not of the API is looked at all the same. It takes some seconds: the whole stack is looked at twice."""
     operated = found(stack)
     for url, code in ((f"http://localhost:{free_ports()[0]}", "api-silent"), (receiver.url, "api-not-delayer")):
         findings = Doctor(operated, url).examine()
@@ -297,6 +302,7 @@ def test_nobody_at_the_url_and_somebody_else(stack: EmulatedStack, receiver: Rec
 
 
 def test_another_stack_and_no_credentials(stack: EmulatedStack, tmp_path: Path) -> None:
+    """It takes more than a second: clients are made anew."""
     [*_, last] = Doctor.find(stack.api_url, stack="other", folder=PROJECT).examine()
     assert (last.code, last.severity) == ("not-seen", Severity.UNKNOWN)
     assert "other" in last.what
@@ -306,7 +312,7 @@ def test_another_stack_and_no_credentials(stack: EmulatedStack, tmp_path: Path) 
 
 
 def test_what_may_not_be_seen_is_named(stack: EmulatedStack) -> None:
-    """A user without permissions, then with some."""
+    """A user without permissions, then with some. It takes some seconds: the whole stack is looked at three times."""
     iam = stack.client("iam")
     iam.create_user(UserName="visitor")
     key = iam.create_access_key(UserName="visitor")["AccessKey"]

@@ -82,6 +82,7 @@ def found() -> Found:
 
 
 def test_an_import_can_be_repeated(client: Client) -> None:
+    """It takes some seconds: four imports, call by call."""
     there = Stack(client)
     read = found()
     items = translate(read, Options(now=datetime.now(UTC)))

@@ -5,6 +5,7 @@ import secrets
 import time
 from typing import Any
 
+import pytest
 from attrs import evolve
 
 from delayer.aws.dynamodb import ledger
@@ -88,8 +89,12 @@ def numbered(client: Client, cursor: Cursor, number: int, seconds: float = 20) -
         time.sleep(0.1)
 
 
+@pytest.mark.thorough
 def test_an_event_that_was_lost_is_made_up_for(client: Client) -> None:
-    """The net looks at the minutes since the stack was made once more, as on its first day."""
+    """The net looks at the minutes since the stack was made once more, as on its first day.
+
+    It takes two seconds to see that nothing happens, and the task of the minute takes some.
+    """
     cursor = an_old_series(client, "/healed", now() - 4 * MINUTE)
     claim_in_silence(client, cursor.current)
     time.sleep(2)

@@ -18,6 +18,7 @@ def each_minute(due: Millis) -> Repeat:
 
 
 def test_a_series_fires_and_goes_on(client: Client) -> None:
+    """Its first time is in three seconds."""
     due = now() + SOON
     body = {
         "repeat": each_minute(due).as_json(),
@@ -33,7 +34,7 @@ def test_a_series_fires_and_goes_on(client: Client) -> None:
     [request] = client.arrivals("/series")
     assert json.loads(request.body) == "1"
     assert request.headers["delayer-schedule-id"] == made["occurrence"]["scheduleId"]
-    patient = client.delayer_of("", Retrying())
+    patient = client.of(None, Retrying())
     second = until(
         lambda: patient.series.get(made_id).occurrence, lambda one: one is not None and one.number == 2, PATIENCE
     )
@@ -59,6 +60,7 @@ def test_a_series_fires_and_goes_on(client: Client) -> None:
 
 
 def test_a_key_a_name_and_a_put(client: Client) -> None:
+    """It takes a second or two: there are a dozen calls."""
     calls, target, rule = client.delayer.series, client.target("/named-series"), each_minute(now() + 10 * MINUTE)
     first = calls.create(rule, target, name="nightly", idempotency_key="series-1")
     assert calls.create(rule, target, name="nightly", idempotency_key="series-1") == first

@@ -28,7 +28,10 @@ class Halted:
 
 @pytest.mark.thorough
 def test_each_answer_to_a_halt_at_the_claim_is_true(client: Client) -> None:
-    """Over and over: nothing is handed over that the answer does not name, and nothing after it."""
+    """Over and over: nothing is handed over that the answer does not name, and nothing after it.
+
+    It takes a minute and a half: the next time of each series is waited for.
+    """
     draws = random.Random(SERIES)
     moments = [FIRST + draws.randint(-900, 300) for _ in range(SERIES)]
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:

@@ -23,6 +23,7 @@ def a_series(client: Client, path: str, **more: Any) -> Series:
 
 
 def test_it_is_changed_paused_resumed_and_cancelled(client: Client) -> None:
+    """It takes a second or two: there are a dozen calls."""
     calls, made = client.delayer.series, a_series(client, "/steered", name="steered").id
     first = calls.get(made).occurrence
     assert first
@@ -52,7 +53,9 @@ def test_it_is_changed_paused_resumed_and_cancelled(client: Client) -> None:
     assert client.receiver.of("/steered") == []
 
 
+@pytest.mark.thorough
 def test_one_runs_now_and_times_of_the_past_are_made_up_one_after_the_other(client: Client) -> None:
+    """It takes seconds: five occurrences follow each other."""
     calls, made = client.delayer.series, a_series(client, "/filled").id
     run = calls.run_now(made, idempotency_key="now")
     assert calls.run_now(made, idempotency_key="now") == run

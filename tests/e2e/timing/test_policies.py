@@ -17,6 +17,7 @@ def decided(client: Client, schedule_id: str) -> Schedule:
 
 
 def test_a_policy_decides_and_it_fires_once_under_its_new_id(client: Client) -> None:
+    """It takes seconds: it is spread over one, and the journal is waited for."""
     accepted = client.delayer.schedule(client.target("/spread"), when=Spread(seconds=1), payload={"a": 1}).id
     found = decided(client, accepted)
     [request] = client.arrivals("/spread")
@@ -28,6 +29,7 @@ def test_a_policy_decides_and_it_fires_once_under_its_new_id(client: Client) -> 
 
 
 def test_the_accepted_id_is_changed_and_cancelled(client: Client) -> None:
+    """It takes a second: the policies decide one after the other."""
     delayer, day = client.delayer, Spread(seconds=86_400)
     changed, cancelled = (delayer.schedule(client.target(path), when=day).id for path in ("/moved-policy", "/never"))
     for one in (changed, cancelled):
