@@ -62,9 +62,9 @@ FEATURES: Final = {
         "`delayer` and the commands of operators", r"client/(cli|operator|doctor|eventbridge)|operate"
     ),
     "console": Feature("the pages at /console", r"console|browser"),
-    "local": Feature("the stack on one machine, and the benchmarks", r"local|bench|emulator"),
+    "local": Feature("the stack on one machine, and the benchmarks", r"local|bench|emulator|stacks"),
     "template": Feature(
-        "template.yaml, wiring, golden files", r"template|wiring|golden|deployment|aws_calls|cold_start|start/"
+        "template.yaml, wiring, golden files", r"template|wiring|golden|frozen|deployment|aws_calls|cold_start|start/"
     ),
     "http": Feature("requests and answers of the API, problems, hostile calls", r"http|problems"),
     "docs": Feature("pages, decisions, glossary", r"docs"),
