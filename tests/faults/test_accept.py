@@ -7,7 +7,10 @@ from tests.faults.scenarios import check_fired_once, soon_and_later, target_down
 
 
 def test_every_fault() -> None:
-    """A put whose answer was lost leaves a second schedule, that the client knows nothing of: at most one each."""
+    """A put whose answer was lost leaves a second schedule, that the client knows nothing of: at most one each.
+
+    It takes two seconds, for 32 faults: the faults of whole stories are many.
+    """
     for case, world in every_fault("accept", soon_and_later):
         check_fired_once(case, world)
         assert len(world.accepted) == 5, case

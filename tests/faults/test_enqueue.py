@@ -18,6 +18,7 @@ from tests.world import START, World
 
 
 def test_every_fault() -> None:
+    """Each fires once all the same. It takes some seconds, for 116 faults."""
     for case, world in every_fault("enqueue", soon_and_later):
         check_fired_once(case, world)
 
@@ -31,6 +32,7 @@ def test_every_batch_twice() -> None:
 
 
 def test_every_fault_with_every_batch_twice() -> None:
+    """No fault makes two copies fire. It takes some seconds, for 136 faults."""
     for case, world in every_fault("enqueue", soon_and_later, duplicated=True):
         check_fired_once(case, world)
 

@@ -43,7 +43,10 @@ def test_a_message_that_cannot_be_read_is_dead_lettered_and_its_neighbours_fire(
 
 
 def test_an_action_without_executor_waits_until_there_is_one() -> None:
-    """A deployment that forgot it is rolled back: nothing was claimed meanwhile, and nobody has to act (ADR 0081)."""
+    """A deployment that forgot it is rolled back: nothing was claimed meanwhile, and nobody has to act (ADR 0081).
+
+    It takes two seconds, for all faults beside it.
+    """
 
     def scenario(world: World) -> None:
         whole = world.relay

@@ -162,7 +162,7 @@ def test_a_target_that_does_not_answer_in_time_may_do_so_later(server: Server) -
 @pytest.mark.parametrize(("begins", "taken"), [(b"HTTP/1.1", False), (b"HTTP/1.1 200 OK\r\nX:", True)])
 def test_a_target_that_drips_its_answer_has_no_longer(server: Server, begins: bytes, taken: bool) -> None:
     """One deadline for the attempt, not one for each byte: it would hold up its neighbours. A status that came
-    whole counts, whatever was to follow it."""
+    whole counts, whatever was to follow it. It takes the second that an attempt has at least."""
 
     def drip(handler: Handler) -> None:
         with contextlib.suppress(OSError):

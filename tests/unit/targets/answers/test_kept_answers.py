@@ -88,7 +88,7 @@ def test_of_a_large_body_the_first_kb_is_kept(server: Server, framing: str) -> N
 
 @pytest.mark.parametrize("head", [b"", b"Content-Length: 500\r\n", b"Transfer-Encoding: chunked\r\n"])
 def test_a_body_that_drips_harms_nothing(server: Server, head: bytes) -> None:
-    """The status has decided; what has come of the body in the time that there is, is kept."""
+    """The status has decided; what has come of the body in the time that there is, is kept: a second, here."""
     stopped = threading.Event()
 
     def drip(handler: Handler) -> None:
@@ -110,6 +110,7 @@ def test_a_body_that_drips_harms_nothing(server: Server, head: bytes) -> None:
 
 
 def test_a_body_that_never_comes_is_waited_for_two_seconds(server: Server) -> None:
+    """And no longer, whatever time the attempt has: it takes these two seconds."""
     stopped = threading.Event()
 
     def stay(handler: Handler) -> None:
