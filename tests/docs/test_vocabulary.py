@@ -142,6 +142,7 @@ def test_what_belongs_to_a_team(path: str, expected: bool) -> None:
 
 @of_each(CODE)
 def test_names_in_the_code(folder: str) -> None:
+    """All that are in the code, of which there are some 30,000: to look through them takes more than a second."""
     sources = [path for path in sorted(files()) if path.parts[0] == folder and path.suffix == ".py"]
     assert sources or folder == "bench"
     assert old_words_in((name, str(path)) for path in sources for name in identifiers(ROOT / path)) == []

@@ -235,7 +235,7 @@ def test_the_call_of_the_client_is_signed_by_itself(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_empties_the_bucket_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On moto, with an object that was written twice."""
+    """On moto, with an object that was written twice. The client of S3 takes a second to read how its service works."""
     import boto3
     from moto import mock_aws
 

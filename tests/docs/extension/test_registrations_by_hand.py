@@ -34,6 +34,7 @@ def option(name: str) -> str:
 
 
 def test_an_action_whose_stack_is_gone_is_taken_out() -> None:
+    """On moto, whose tables and clients of boto3 take a second to be made."""
     with empty_account():
         take_out(boto3.client("dynamodb", "eu-west-1"))
 

@@ -3,6 +3,7 @@
 import json
 import re
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any
 
 import pytest
@@ -151,9 +152,16 @@ def test_who_reads_what_is_secret(what: str, place: str, key: str) -> None:
 # ------------------------------------------------------------ what does not stop them
 
 
+@cache
+def aws_policies() -> dict[str, Any]:
+    """As moto has copied them: four megabytes."""
+    policies: dict[str, Any] = json.loads(aws_managed_policies_data)
+    return policies
+
+
 def aws_policy(name: str) -> list[str]:
-    """What a policy of AWS allows, as moto has copied it."""
-    document: dict[str, Any] = json.loads(aws_managed_policies_data)[name]["Document"]
+    """What a policy of AWS allows."""
+    document: dict[str, Any] = aws_policies()[name]["Document"]
     return [action for statement in document["Statement"] for action in listed(statement.get("Action", []))]
 
 
