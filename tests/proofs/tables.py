@@ -1,6 +1,5 @@
 """The tables of `docs/decide/proof.md` that are made from the record: each stands between two comments in the page."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any, Final
@@ -11,16 +10,9 @@ from tests.simulation.bugs import BUGS
 
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = ROOT / "docs/decide/proof.md"
-RECORD: Final = Path(__file__).with_name("record.json")
 EXAMPLE: Final = "duplicate-discards-body"  # the bug whose story the page shows how to print
 PARTS: Final = ("bugs", "example", "spaces", "guards")
 PART: Final = re.compile(r"(?<=<!-- record: )(\w+) -->\n.*?\n(?=<!-- end -->)", re.DOTALL)
-
-
-def stored() -> dict[str, Any]:
-    """The record, as `make record` wrote it."""
-    record: dict[str, Any] = json.loads(RECORD.read_text())
-    return record
 
 
 def _bugs(found: dict[str, Any]) -> list[str]:
@@ -32,7 +24,7 @@ def _bugs(found: dict[str, Any]) -> list[str]:
 
 
 def _example(found: dict[str, Any]) -> list[str]:
-    marker = "<!-- not run: minutes of both processors; make test plays 500 stories -->"
+    marker = "<!-- not run: minutes of both processors; make test-all plays 500 stories -->"
     return [marker, "```console", f'make simulate SEED={found[EXAMPLE]["seed"]} ARGS="--bug {EXAMPLE}"', "```"]
 
 

@@ -4,7 +4,11 @@ import pytest
 
 from tests.model.configurations import WHOLE
 from tests.model.guards import GUARDS
-from tests.proofs.tables import PAGE, PARTS, shown, stored, tables, written
+from tests.model.models import MODELS
+from tests.proofs.__main__ import STORIES, WITH_DIGEST
+from tests.proofs.stored import RECORD as FILE
+from tests.proofs.stored import as_text, stored
+from tests.proofs.tables import PAGE, PARTS, shown, tables, written
 from tests.simulation.bugs import BUGS
 
 RECORD = stored()
@@ -26,6 +30,24 @@ def test_each_guard_is_on_record_with_its_violation() -> None:
 def test_each_space_of_the_model_is_on_record_and_sound() -> None:
     assert set(RECORD["spaces"]) == set(WHOLE)
     assert not any(found["violation"] for found in RECORD["spaces"].values())
+
+
+def test_each_other_model_is_on_record() -> None:
+    assert {name: set(found["spaces"]) for name, found in RECORD["models"].items()} == {
+        name: set(model.spaces) for name, model in MODELS.items()
+    }
+    guards = {name: {one.name for one in model.guards} for name, model in MODELS.items()}
+    assert {name: set(found["guards"]) for name, found in RECORD["models"].items()} == guards
+    assert all(one["violation"] for found in RECORD["models"].values() for one in found["guards"].values())
+
+
+def test_the_first_stories_are_on_record() -> None:
+    assert (len(RECORD["stories"]["steps"]), len(RECORD["stories"]["digests"])) == (STORIES, WITH_DIGEST)
+
+
+def test_the_record_is_as_it_is_written() -> None:
+    """A line for each thing: what a change makes of it is seen in the diff."""
+    assert as_text(RECORD) == FILE.read_text()
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -2,21 +2,23 @@
 
 import pytest
 
+from tests.model.chosen import check_guard, check_space, guards, spaces
 from tests.model.circuit.guards import GUARDS, Guard
-from tests.model.circuit.search import WHOLE, remaining, search
+from tests.model.circuit.search import remaining
 from tests.model.circuit.steps import FROM_BEFORE
+from tests.model.models import MODELS
 
 
-@pytest.mark.parametrize("choice", WHOLE)
+@pytest.mark.parametrize("choice", spaces("circuit"))
 def test_no_interleaving_lets_two_probe_or_leaves_a_circuit_open(choice: str) -> None:
-    found = search(WHOLE[choice])
-    assert not found.wrong, [label for label, _ in found.way]
+    """Each state is visited, and their number is on record. The big spaces take seconds."""
+    check_space("circuit", choice, MODELS["circuit"].search(MODELS["circuit"].spaces[choice]))
 
 
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+@pytest.mark.parametrize("guard", guards("circuit", GUARDS))
 def test_each_rule_of_a_circuit_is_missed(guard: Guard) -> None:
-    """A search that finds nothing without it would prove nothing with it."""
-    assert guard.search().wrong
+    """A search that finds nothing without it would prove nothing with it. The longest ones take seconds."""
+    check_guard("circuit", guard)
 
 
 def test_what_remains_possible_is_known() -> None:

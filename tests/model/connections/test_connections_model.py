@@ -2,17 +2,18 @@
 
 import pytest
 
+from tests.model.chosen import check_guard, check_space, guards, spaces
 from tests.model.connections.guards import GUARDS, Guard
-from tests.model.connections.search import WHOLE, search
+from tests.model.models import MODELS
 
 
-@pytest.mark.parametrize("choice", WHOLE)
+@pytest.mark.parametrize("choice", spaces("connections"))
 def test_no_interleaving_loses_a_secret_or_a_connection_in_use(choice: str) -> None:
-    found = search(WHOLE[choice])
-    assert not found.wrong, (found.wrong, [label for label, _ in found.way])
+    """Each state is visited, and their number is on record. The big spaces take seconds."""
+    check_space("connections", choice, MODELS["connections"].search(MODELS["connections"].spaces[choice]))
 
 
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+@pytest.mark.parametrize("guard", guards("connections", GUARDS))
 def test_each_rule_of_a_connection_is_missed(guard: Guard) -> None:
-    """A search that finds nothing without it would prove nothing with it."""
-    assert guard.search().wrong
+    """A search that finds nothing without it would prove nothing with it. The longest ones take seconds."""
+    check_guard("connections", guard)

@@ -2,17 +2,18 @@
 
 import pytest
 
+from tests.model.chosen import check_guard, check_space, guards, spaces
 from tests.model.keys.guards import GUARDS, Guard
-from tests.model.keys.search import WHOLE, search
+from tests.model.models import MODELS
 
 
-@pytest.mark.parametrize("choice", WHOLE)
+@pytest.mark.parametrize("choice", spaces("keys"))
 def test_no_interleaving_does_a_call_twice_or_answers_it_otherwise(choice: str) -> None:
-    found = search(WHOLE[choice])
-    assert not found.wrong, (found.wrong, [label for label, _ in found.way])
+    """Each state is visited, and their number is on record. The big spaces take seconds."""
+    check_space("keys", choice, MODELS["keys"].search(MODELS["keys"].spaces[choice]))
 
 
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+@pytest.mark.parametrize("guard", guards("keys", GUARDS))
 def test_each_rule_of_a_key_is_missed(guard: Guard) -> None:
-    """A search that finds nothing without it would prove nothing with it."""
-    assert guard.search().wrong
+    """A search that finds nothing without it would prove nothing with it. The longest ones take seconds."""
+    check_guard("keys", guard)

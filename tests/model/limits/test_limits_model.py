@@ -2,17 +2,18 @@
 
 import pytest
 
+from tests.model.chosen import check_guard, check_space, guards, spaces
 from tests.model.limits.guards import GUARDS, Guard
-from tests.model.limits.search import WHOLE, search
+from tests.model.models import MODELS
 
 
-@pytest.mark.parametrize("choice", WHOLE)
+@pytest.mark.parametrize("choice", spaces("limits"))
 def test_no_interleaving_exceeds_a_limit_or_leaves_a_message(choice: str) -> None:
-    found = search(WHOLE[choice])
-    assert not found.wrong, [label for label, _ in found.way]
+    """Each state is visited, and their number is on record. The big spaces take seconds."""
+    check_space("limits", choice, MODELS["limits"].search(MODELS["limits"].spaces[choice]))
 
 
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+@pytest.mark.parametrize("guard", guards("limits", GUARDS))
 def test_each_rule_of_a_limit_is_missed(guard: Guard) -> None:
-    """A search that finds nothing without it would prove nothing with it."""
-    assert guard.search().wrong
+    """A search that finds nothing without it would prove nothing with it. The longest ones take seconds."""
+    check_guard("limits", guard)

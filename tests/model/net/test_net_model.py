@@ -2,18 +2,18 @@
 
 import pytest
 
-from tests.model.net.configurations import SMALL
+from tests.model.chosen import check_guard, check_space, guards, spaces
+from tests.model.models import MODELS
 from tests.model.net.guards import GUARDS, Guard
-from tests.model.net.search import search
 
 
-@pytest.mark.parametrize("choice", SMALL)
+@pytest.mark.parametrize("choice", spaces("net"))
 def test_what_a_series_waits_for_is_always_filed_where_the_net_will_look(choice: str) -> None:
-    found = search(SMALL[choice])
-    assert not found.wrong, [label for label, _ in found.way]
+    """Each state is visited, and their number is on record. The big spaces take seconds."""
+    check_space("net", choice, MODELS["net"].search(MODELS["net"].spaces[choice]))
 
 
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+@pytest.mark.parametrize("guard", guards("net", GUARDS))
 def test_each_rule_of_the_net_is_missed(guard: Guard) -> None:
-    """A search that finds nothing without it would prove nothing with it."""
-    assert guard.search().wrong
+    """A search that finds nothing without it would prove nothing with it. The longest ones take seconds."""
+    check_guard("net", guard)

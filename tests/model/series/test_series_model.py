@@ -2,18 +2,18 @@
 
 import pytest
 
-from tests.model.series.configurations import SMALL
+from tests.model.chosen import check_guard, check_space, guards, spaces
+from tests.model.models import MODELS
 from tests.model.series.guards import GUARDS, Guard
-from tests.model.series.search import search
 
 
-@pytest.mark.parametrize("choice", SMALL)
+@pytest.mark.parametrize("choice", spaces("series"))
 def test_no_interleaving_breaks_the_promise_of_a_series(choice: str) -> None:
-    found = search(SMALL[choice])
-    assert not found.wrong, [label for label, _ in found.way]
+    """Each state is visited, and their number is on record. The big spaces take seconds."""
+    check_space("series", choice, MODELS["series"].search(MODELS["series"].spaces[choice]))
 
 
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+@pytest.mark.parametrize("guard", guards("series", GUARDS))
 def test_each_rule_of_a_series_is_missed(guard: Guard) -> None:
-    """A search that finds nothing without it would prove nothing with it."""
-    assert guard.search().wrong
+    """A search that finds nothing without it would prove nothing with it. The longest ones take seconds."""
+    check_guard("series", guard)
