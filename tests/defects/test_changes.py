@@ -85,8 +85,8 @@ def test_what_may_be_changed_in_the_rights() -> None:
 
 
 def change(**given: object) -> Change:
-    told = {"area": "firing", "layer": "rules", "operator": "call removed", "file": "shared/delayer/old.py"}
-    return Change(**{**told, "function": "Gate.opens", "before": "self.log.count()", "after": "pass", **given})  # type: ignore[arg-type] # texts
+    usual = {"area": "firing", "layer": "rules", "operator": "call removed", "file": "shared/delayer/old.py"}
+    return Change(**{**usual, "function": "Gate.opens", "before": "self.log.count()", "after": "pass", **given})  # type: ignore[arg-type] # texts
 
 
 def tree(folder: Path, **files: str) -> Path:
@@ -102,7 +102,7 @@ def test_a_change_is_made_where_it_says(tmp_path: Path) -> None:
     assert text == CODE.replace("self.log.count()", "pass")
 
 
-def test_the_second_of_two_equal_places_is_told_from_the_first(tmp_path: Path) -> None:
+def test_the_second_of_two_equal_places_is_another_than_the_first(tmp_path: Path) -> None:
     twice = CODE.replace("self.log.note(key)", "self.log.count()")
     _, text, line = change(nth=1).apply(tree(tmp_path, old=twice))
     assert line == 8

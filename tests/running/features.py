@@ -93,7 +93,7 @@ def table() -> str:
     """The map from a feature to its tests, as the page shows it."""
     rows = ["| `FEATURE=` | what it is | its tests are in |", "|---|---|---|"]
     for name, feature in FEATURES.items():
-        rows.append(f"| `{name}` | {feature.what} | {', '.join(f'`{one}`' for one in folders_of(name))} |")
+        rows.append(f"| `{name}` | {feature.what} | {', '.join(f'`tests/{one}`' for one in folders_of(name))} |")
     return "\n".join(rows)
 
 

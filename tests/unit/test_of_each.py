@@ -11,7 +11,7 @@ def test_all_are_odd(number: int) -> None:
     assert number % 2
 
 
-def test_everything_that_is_wrong_is_told() -> None:
+def test_everything_that_is_wrong_is_said() -> None:
     """Also what comes after the first, and whatever was raised."""
     seen = []
 

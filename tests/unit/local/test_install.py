@@ -1,4 +1,4 @@
-"""What is installed, by what, and what is said about it. Nothing is fetched: stand-ins record what they are told."""
+"""What is installed, by what, and what is said about it. Nothing is fetched: stand-ins record what they are given."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from attrs import define
 
-from local import install
+from local.install import __main__ as install
 
 STAND_IN = """#!/bin/sh
 echo "$0 $*" >> "{calls}"
@@ -169,9 +169,9 @@ freeze.timeout='10'
 """
 
 
-def test_uv_is_told_what_pip_is_configured_with() -> None:
+def test_uv_is_given_what_pip_is_configured_with() -> None:
     """The variables of pip go before its section `install`, and this before `global`."""
-    assert install.told_to_uv(LISTED.splitlines()) == {
+    assert install.given_to_uv(LISTED.splitlines()) == {
         "UV_DEFAULT_INDEX": "https://mirror.example/simple",
         "UV_INDEX": "https://one.example/simple https://two.example/simple",
         "UV_FIND_LINKS": "/wheels,/more",
@@ -201,13 +201,18 @@ def test_only_downloads_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
 def test_nothing_but_the_standard_library_is_imported() -> None:
     """It runs before anything is installed: with `-S`, no package is on the path."""
     run = subprocess.run(
-        [sys.executable, "-S", "-c", "import local.install, sys, json; print(json.dumps(sorted(sys.modules)))"],
+        [
+            sys.executable,
+            "-S",
+            "-c",
+            "import local.install.__main__, sys, json; print(json.dumps(sorted(sys.modules)))",
+        ],
         cwd=Path(__file__).parents[3],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "local.install" in json.loads(run.stdout)
+    assert "local.install.__main__" in json.loads(run.stdout)
 
 
 def test_an_unknown_word_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
-ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[2]
 CLIENT: Final = ("--no-deps", "--no-build-isolation", "--editable", "client")
 
 
@@ -120,10 +120,10 @@ class Environment:
     def settings(self) -> dict[str, str]:
         """What uv is told beside what the caller's environment says already."""
         listed = subprocess.run([*self.pip[:3], "config", "list"], capture_output=True, text=True)
-        return {**told_to_uv(listed.stdout.splitlines()), **os.environ}
+        return {**given_to_uv(listed.stdout.splitlines()), **os.environ}
 
 
-def told_to_uv(listed: Iterable[str]) -> dict[str, str]:
+def given_to_uv(listed: Iterable[str]) -> dict[str, str]:
     """What `pip config list` prints, as uv's variables."""
     found: dict[str, dict[str, str]] = {section: {} for section in SECTIONS}
     for line in listed:
@@ -131,10 +131,10 @@ def told_to_uv(listed: Iterable[str]) -> dict[str, str]:
         section, _, option = key.rpartition(".")
         if section in found and option in OPTIONS:
             found[section][OPTIONS[option]] = str(ast.literal_eval(shown))
-    told = {name: value for section in SECTIONS for name, value in found[section].items()}
+    given = {name: value for section in SECTIONS for name, value in found[section].items()}
     # As pip does it, any index may have the file, and the system says whom to trust. Safe, since each file is hashed.
     settings = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_SYSTEM_CERTS": "1"}
-    return settings | {name: SEPARATORS.get(name, " ").join(value.split()) for name, value in told.items()}
+    return settings | {name: SEPARATORS.get(name, " ").join(value.split()) for name, value in given.items()}
 
 
 def run_uv(command: list[str], environment: Mapping[str, str]) -> bool:
