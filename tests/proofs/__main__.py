@@ -128,8 +128,8 @@ def _by_name(of: Callable[[str], Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def _stories() -> dict[str, Any]:
-    told = _all(story, range(STORIES))
-    return {"steps": [steps for steps, _ in told], "digests": [digest for _, digest in told[:WITH_DIGEST]]}
+    played = _all(story, range(STORIES))
+    return {"steps": [steps for steps, _ in played], "digests": [digest for _, digest in played[:WITH_DIGEST]]}
 
 
 PARTS: Final[dict[str, tuple[str, Callable[[], dict[str, Any]]]]] = {
