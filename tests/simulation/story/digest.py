@@ -7,8 +7,8 @@ from tests.simulation.story.story import Played
 
 def digest(played: Played) -> str:
     """Of each event, when and where it was, and of all that was surprising. The story must have been played aloud."""
-    told = blake2b(digest_size=16)
+    seen = blake2b(digest_size=16)
     for line in played.log:
-        told.update(f"{line!r}\n".encode())
-    told.update(repr(sorted(played.story.surprises or ())).encode())
-    return told.hexdigest()[:16]
+        seen.update(f"{line!r}\n".encode())
+    seen.update(repr(sorted(played.story.surprises or ())).encode())
+    return seen.hexdigest()[:16]
