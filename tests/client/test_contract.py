@@ -14,8 +14,8 @@ from delayer_client.calls import owned, schedules, series
 from delayer_client.calls.call import Answer, Call, Repeat
 from delayer_client.calls.series import SeriesChange
 from tests.cfn import ROOT
-from tests.of_each import of_each
 from tests.openapi import openapi
+from tests.running.of_each import of_each
 
 DOCUMENT = openapi()
 SCHEMAS = DOCUMENT["components"]["schemas"]

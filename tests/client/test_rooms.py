@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.cfn import ROOT
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 PACKAGE = ROOT / "client/delayer_client"
 # Each room, and the rooms of the package that it may import. What is not a folder is the room "".

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.cfn import ROOT, shared_variables, variables
-from tests.cold_start import RUNTIME, value_of
+from tests.functions.cold_start import RUNTIME, value_of
 
 
 class FunctionProcess:

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "adr").glob("[0-9]*.md"))

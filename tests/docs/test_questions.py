@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.cfn import ROOT
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 DOCS = ROOT / "docs"
 HOME = (DOCS / "index.md").read_text().split("\n## What a sceptic asks\n")[1].split("\n## ")[0]

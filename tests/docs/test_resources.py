@@ -5,7 +5,7 @@ import re
 from delayer.aws.dynamodb.jobs import group_job_list, job_list
 from delayer.aws.dynamodb.registry import group_list, name_list, request_list
 from tests.cfn import ROOT, functions, leading_keys, listed, managed_policies_of, resource_name, resources, statements
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 PAGE = (ROOT / "docs/reference/resources.md").read_text()
 

@@ -3,7 +3,7 @@
 import re
 
 from tests.cfn import ROOT, entry_of, functions, resources
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 TEXT = (ROOT / "docs/operate/runbook.md").read_text()
 ALARMS = sorted({entry_of(alarm) for alarm in resources("AWS::CloudWatch::Alarm")})

@@ -12,8 +12,8 @@ from docs.hooks.reference.functions.page import pages as pages_of_functions
 from docs.hooks.reference.pages import filled
 from tests.cfn import resources
 from tests.docs.test_actions import PAGES as ACTIONS
-from tests.of_each import of_each
 from tests.openapi import openapi
+from tests.running.of_each import of_each
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -17,8 +17,8 @@ import pytest
 
 from delayer.core.ledger.lifecycle import EventType, State
 from tests.cfn import ROOT, expanded, functions
-from tests.of_each import of_each
 from tests.openapi import openapi
+from tests.running.of_each import of_each
 from tests.template.added import is_added
 
 PAGE = (ROOT / "docs/project/glossary.md").read_text()

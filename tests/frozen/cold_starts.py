@@ -5,8 +5,8 @@ import sys
 from typing import Final
 
 from tests.cfn import functions
-from tests.cold_start import cold_start
 from tests.frozen.files import FOLDER, text_of
+from tests.functions.cold_start import cold_start
 
 COLD_STARTS: Final = FOLDER / "cold-starts.json"
 BY_ALL: Final = "all functions"

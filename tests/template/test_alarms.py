@@ -12,7 +12,7 @@ from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.ports.observer import Lateness, Metric
 from delayer.targets.canary import LATENESS
 from tests.cfn import consumed, deployed, entry_of, expanded, functions, logical, logical_names, resources
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 from tests.template.test_template import DEAD, QUEUES, RENEWED, WORKING, dead_letter_queues
 from tests.world import START, World
 

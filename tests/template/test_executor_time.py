@@ -20,7 +20,7 @@ from delayer.use_cases.firing.together import LedgerTogether
 from delayer.use_cases.recovery.dead_letter import DeadLetters
 from delayer.wiring.executor import ATTEMPT
 from tests.cfn import consumed, functions, resources
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 from tests.samples import NOW, a_claim, an_executor_message, an_id
 from tests.world import SUSPECTS, World
 

@@ -7,7 +7,7 @@ from functools import cache
 from attrs import frozen
 
 from tests.cfn import CODE, TEMPLATE, deployed, expanded, functions, logical_names, names_of, of_a_loop, written
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 from tests.template.added import is_added
 
 BANNER = re.compile(r"  # -{8} (?P<title>.+)")

@@ -28,9 +28,9 @@ from tests.cfn import (
     shared_variables,
     variables,
 )
-from tests.cold_start import Port, cold_start
 from tests.contract.aws_calls import CALLS, PORTS, ROWS
-from tests.of_each import of_each
+from tests.functions.cold_start import Port, cold_start
+from tests.running.of_each import of_each
 from tests.samples import NOW, a_claim, an_executor_message
 from tests.template.added import LOOPS, SHIPPED, faults, is_added, own_resources, stanza
 from tests.template.added import compared as statements

@@ -8,9 +8,9 @@ from delayer.aws.connections.tokens import DynamoTokens
 from delayer.aws.dynamodb.rate_limit import DynamoRateLimit
 from delayer.core.connections.connection import Connection, ConnectionType, SecretNote, doomed
 from delayer.core.connections.tokens import TokenRow
-from tests.cold_start import cold_start
 from tests.contract.recorder import ACTIONS, WRITES
-from tests.of_each import of_each
+from tests.functions.cold_start import cold_start
+from tests.running.of_each import of_each
 from tests.samples import NOW, OWNER
 from tests.template.test_policies import LISTS_OF_REGISTRY
 

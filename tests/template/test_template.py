@@ -42,10 +42,10 @@ from tests.cfn import (
     variables,
     written,
 )
-from tests.cold_start import cold_start
 from tests.contract.aws_calls import CALLS
-from tests.of_each import of_each
+from tests.functions.cold_start import cold_start
 from tests.openapi import openapi
+from tests.running.of_each import of_each
 from tests.samples import an_id
 from tests.template.added import compared, is_added
 from tests.world import reaches_the_journal

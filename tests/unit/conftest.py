@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.waiting import pytest_runtest_call, pytest_runtest_protocol
+from tests.running.waiting import pytest_runtest_call, pytest_runtest_protocol
 
 __all__ = ["pytest_runtest_call", "pytest_runtest_protocol"]  # nobody sleeps under a clock that is moved by hand
 

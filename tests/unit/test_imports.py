@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from tests.cfn import ROOT
-from tests.cold_start import cold_start
-from tests.of_each import of_each
+from tests.functions.cold_start import cold_start
+from tests.running.of_each import of_each
 
 PACKAGE = ROOT / "shared/delayer"
 FUNCTIONS = sorted(path.parent.name for path in ROOT.glob("functions/*/app.py"))

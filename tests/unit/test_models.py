@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 SHARED = Path(__file__).parents[2] / "shared"
 FAKES = "delayer.fakes."

@@ -11,7 +11,7 @@ import typer
 from delayer_client.cli.app import app
 from delayer_client.cli.fields.types import ByType
 from tests.client.cli.conftest import HOOK, Cli
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 ROOT = typer.main.get_command(app)
 

@@ -7,7 +7,7 @@ from delayer_client.operator.doctor import CATALOGUE, Doctor, Entry, Severity
 from delayer_client.operator.doctor.judge import alarms, queues, readers, ticks
 from delayer_client.operator.doctor.runbook import HEADINGS, anchor_of
 from tests.cfn import ROOT, entry_of, resources
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 PAGE = (ROOT / "docs/operate/doctor.md").read_text()
 TABLE = PAGE.split("<!-- findings -->")[1].split("<!-- end of findings -->")[0]

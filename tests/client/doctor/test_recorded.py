@@ -11,7 +11,7 @@ from delayer_client.operator.doctor.doctor import examine_stack
 from tests.client.doctor.account import NOW, RECORDED, a_stack, recorded, well
 from tests.client.doctor.test_api import ANSWERS, CLOCKS
 from tests.e2e.python_client.test_doctor import ILLS
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 SCENARIOS = sorted(path.stem for path in RECORDED.glob("*.json") if path.stem != "well")
 NOWHERE = "http://127.0.0.1:9"

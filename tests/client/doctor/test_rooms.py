@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.cfn import ROOT
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 ROOM = ROOT / "client/delayer_client/operator"
 ASKING = (

@@ -17,7 +17,7 @@ from tests.docs.blocks.elsewhere import runner_of
 from tests.docs.blocks.fences import SHELL, Fence, all_fences
 from tests.docs.blocks.own_calls import wrong_in_make, wrong_in_sam
 from tests.docs.blocks.recording import recorded
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 __all__ = ["delayer", "environment"]  # fixtures of the command line
 

@@ -5,7 +5,7 @@ import re
 from tests.cfn import ROOT
 from tests.docs.blocks.elsewhere import TESTS, runner_of
 from tests.docs.blocks.fences import LANGUAGES, Fence, all_fences, fences_in
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 FENCES = [fence for fence in all_fences() if fence.language in LANGUAGES]
 HOW = (

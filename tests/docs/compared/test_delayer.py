@@ -14,8 +14,8 @@ from docs.hooks import compared
 from tests.cfn import ROOT, written
 from tests.docs.compared.test_figures import COMPARED, DECIDE, OTHERS
 from tests.docs.test_site import LINK, anchors
-from tests.of_each import of_each
 from tests.openapi import openapi
+from tests.running.of_each import of_each
 
 DELAYER: dict[str, str] = COMPARED["delayer"]
 BESIDE = (DECIDE / "eventbridge.md").read_text()

@@ -11,7 +11,7 @@ from botocore.loaders import Loader
 
 from docs.hooks import compared
 from tests.cfn import ROOT
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 DECIDE = ROOT / "docs/decide"
 

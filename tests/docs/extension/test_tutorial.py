@@ -20,7 +20,7 @@ from local.errors import EmulatorError
 from local.stack.ports import free_ports, refuse_used
 from tests.cfn import ROOT
 from tests.docs.blocks.fences import Fence, fences_in
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 NOT_COPIED = shutil.ignore_patterns(
     *(".git", ".venv", ".engines", ".local", ".schemathesis", ".hypothesis", ".pytest_cache", "__pycache__", "site"),

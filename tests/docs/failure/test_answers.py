@@ -7,7 +7,7 @@ from delayer.core.firing.sweeping import HEARTBEAT_FRESH
 from delayer.core.recovery import trial
 from delayer.core.schedule.instants import MINUTE, SECOND
 from tests.cfn import ROOT, resources
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 from tests.simulation.bugs import BUGS
 
 PAGE = (ROOT / "docs/how-it-works/failure.md").read_text()

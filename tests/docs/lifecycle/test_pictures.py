@@ -7,7 +7,7 @@ from delayer.core.ledger.lifecycle import ALLOWED, ENDS, TRANSITIONS, EventType,
 from docs.pictures import lifecycle_exceptions, lifecycle_normal
 from docs.pictures.state_shapes import is_normal
 from tests.docs.test_site import page
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 PAGE = "how-it-works/lifecycle.md"
 PICTURES = {"lifecycle_normal": lifecycle_normal.draw(), "lifecycle_exceptions": lifecycle_exceptions.draw()}

@@ -11,7 +11,7 @@ from operate import dead_letters
 from operate.restore import options as restore_options
 from operate.verify import options as verify_options
 from tests.cfn import ROOT
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 PAGES = sorted((ROOT / "docs/operate").glob("*.md"))
 PARSERS: dict[str, Any] = {

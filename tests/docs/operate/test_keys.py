@@ -9,7 +9,7 @@ from delayer.core.signing import keys as signing_keys
 from delayer.core.signing import rotation
 from delayer.use_cases.recovery.id_keys import USAGE
 from tests.cfn import ROOT, expanded
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 PAGE = (ROOT / "docs/operate/keys.md").read_text()
 RESOURCES = expanded()["Resources"]

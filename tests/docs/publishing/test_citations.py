@@ -7,7 +7,7 @@ import pytest
 from docs.hooks import adr, citations
 from tests.cfn import ROOT
 from tests.docs.test_adr import FILES, STUBS, WHOLE, front_matter, title
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 HERE: dict[str, Any] = {"repo_url": None, "extra": {"ref": "main"}, "docs_dir": str(ROOT / "docs")}
 

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from tests.cfn import ROOT
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 PINNED = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+(\.\d+)*")

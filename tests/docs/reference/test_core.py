@@ -6,7 +6,7 @@ from delayer.core.ledger.lifecycle import TRANSITIONS, EventType, State, Transit
 from docs.hooks.reference import comments, pages
 from docs.hooks.reference.core import policies, states
 from tests.cfn import ROOT
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 
 def page(path: str) -> str:

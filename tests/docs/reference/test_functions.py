@@ -6,7 +6,7 @@ from docs.hooks.reference import pages
 from docs.hooks.reference.functions import facts, index, page, rights
 from docs.hooks.reference.text import placed
 from tests.cfn import ROOT, functions, leading_keys, listed, logical_names, resources, statements, variables
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 FOLDERS = sorted(path.parent.name for path in (ROOT / "functions").glob("*/app.py"))
 PAGES = page.pages()

@@ -10,7 +10,7 @@ from docs.hooks.reference import pages
 from docs.hooks.reference.functions import page
 from tests.cfn import ROOT
 from tests.docs.test_actions import PAGES as ACTIONS
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 DOCS = ROOT / "docs"
 WITH_MARKERS = {

@@ -11,7 +11,7 @@ from docs.hooks.reference import pages
 from docs.hooks.reference.stack import alarms, metrics, parameters
 from tests.cfn import ROOT, entry_of, resources, written
 from tests.docs.test_runbook import entries
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 
 @cache

@@ -10,7 +10,7 @@ from docs.hooks.reference import pages
 from docs.hooks.reference.surfaces import commands, console, makefile
 from tests.cfn import ROOT
 from tests.client.cli.test_help import ALL
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 
 def page(path: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from tests.cfn import ROOT, events, resources, variables, written
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 PAGE = (ROOT / "docs/decide/data.md").read_text()
 KINDS = {

@@ -11,8 +11,8 @@ from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from delayer.core.owners.hosts import pattern_of, site_of
 from tests.cfn import ROOT, functions, leading_keys, listed, resource_name, resources, statements
-from tests.of_each import of_each
 from tests.openapi import openapi
+from tests.running.of_each import of_each
 
 PAGE = (ROOT / "docs/decide/security.md").read_text()
 NAMED = re.compile(r"`(tests/[\w/]+\.py)`: ((?:`test_\w+`(?:, )?)+)")

@@ -9,7 +9,7 @@ from ministack.core.responses import request_scope
 from ministack.services.cloudformation import engine
 
 from tests.cfn import ROOT, expanded, expanded_with, listed, names_of, transformed, written
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 OWN = ("remote", "canary")
 DEFAULT = tuple(written()["Parameters"]["Actions"]["Default"].split(","))

@@ -13,8 +13,8 @@ from delayer.fakes import ScriptedTarget
 from delayer.wiring import connections, use_cases
 from delayer.wiring.bundle import Bundle, Settings
 from tests.cfn import ROOT
-from tests.cold_start import cold_start
-from tests.of_each import of_each
+from tests.functions.cold_start import cold_start
+from tests.running.of_each import of_each
 from tests.world import World
 
 IDS = {"clock", "control", "randomness", "pick", "settings.shards", "actions"}

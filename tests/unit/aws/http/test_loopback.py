@@ -11,7 +11,7 @@ import pytest
 from delayer.aws.http.loopback import NotLoopback, refuse_other_machines, source_check
 from delayer.aws.runtime import clients
 from tests.cfn import ROOT, functions, shared_variables, variables
-from tests.cold_start import value_of
+from tests.functions.cold_start import value_of
 
 API_FUNCTIONS = sorted(name for name in functions() if name.startswith("api-"))
 

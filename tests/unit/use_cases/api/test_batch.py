@@ -20,7 +20,7 @@ from delayer.fakes.runtime.faults import Crash, Fault, FaultPlan
 from delayer.ports.unavailable import Unavailable
 from delayer.wiring import use_cases
 from tests.cfn import ROOT, shared_variables, variables
-from tests.cold_start import RUNTIME, value_of
+from tests.functions.cold_start import RUNTIME, value_of
 from tests.samples import ACTION
 from tests.world import START, World
 

@@ -19,7 +19,12 @@ from tests.cfn import ROOT, expanded, shared_variables, variables
 RUNTIME = {"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}  # Lambda's own
 RUNTIME["AWS_LAMBDA_FUNCTION_NAME"] = "one"
 KEPT: Final = ROOT / ".pytest_cache/cold-starts"  # what was found, so that another process need not start them again
-ALSO_COUNTED: Final = ("template.yaml", "tests/cfn.py", "tests/cold_start.py", "tests/lambda_process.py")
+ALSO_COUNTED: Final = (
+    "template.yaml",
+    "tests/cfn.py",
+    "tests/functions/cold_start.py",
+    "tests/functions/lambda_process.py",
+)
 
 
 @frozen(kw_only=True)
@@ -114,7 +119,7 @@ def _started(function: str) -> str:
         "PYTHONPATH": os.pathsep.join([str(ROOT / "shared"), str(ROOT / "functions" / function)]),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    script = str(ROOT / "tests/lambda_process.py")
+    script = str(ROOT / "tests/functions/lambda_process.py")
     done = subprocess.run(
         [sys.executable, "-P", script], env=environment, capture_output=True, text=True, check=False, timeout=60
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.of_each import of_each
+from tests.running.of_each import of_each
 
 
 @of_each([1, 3, 5])
