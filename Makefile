@@ -42,7 +42,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help local client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability bench profile scale endpoints simulate model record contract new-executor \
+.PHONY: help local client screenshots test test-all test-fast defects lint format docs docs-check docs-serve readability bench profile scale frozen endpoints simulate model record contract new-executor \
 	rm-executor new-subscriber rm-subscriber new-policy rm-policy deploy verify restore move-queues dead-letters \
 	owner-policy flow lock clean
 
@@ -132,12 +132,15 @@ client: $(INSTALLED) ## build the wheel of the client, its command line and its 
 screenshots: $(INSTALLED) ## take the pictures of docs/use/console.md anew, with Chromium
 	@PYTHONPATH=shared:client:. $(BIN)/python -m tests.e2e.console.screenshots
 
+frozen: $(INSTALLED) ## write the requests, rights and modules anew that later changes are compared with (ARGS=--help)
+	@PYTHONPATH=shared:client:. $(BIN)/python -m tests.frozen $(ARGS)
+
 endpoints: $(LOCAL) ## write the layer's list of AWS's endpoints anew, from that of botocore
 	@PYTHONPATH=shared $(BIN)/python shared/endpoints.py
 
 new-executor new-subscriber new-policy rm-executor rm-subscriber rm-policy: $(INSTALLED)
 	@$(BIN)/python -m local.scaffold $@ --name="$(NAME)" --longest-stack-name $(LONGEST_STACK_NAME) $(if $(FORCE),--force) && \
-		$(BIN)/python client/generate/models.py
+		$(BIN)/python client/generate/models.py && PYTHONPATH=shared:client:. $(BIN)/python -m tests.frozen --deployment
 new-executor: ## add an action: a folder, a test, a name in the template (NAME=slack-post)
 rm-executor: ## take an action out again (NAME=slack-post; FORCE=1 also deletes what git cannot bring back)
 new-subscriber: ## add a reader of lifecycle events (NAME=big-spenders)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from tests.cfn import ROOT
 
 FOLDER: Final = ROOT / "tests/golden"
-WRITE_ANEW: Final = "PYTHONPATH=shared:client:. .venv/bin/python -m tests.frozen"
+WRITE_ANEW: Final = "make frozen"
 WIDTH: Final = 120  # what fits into a line stays in one
 MOST_LINES: Final = 60  # of a difference; the first ones tell
 

@@ -172,7 +172,8 @@ def test_an_event_whose_bus_is_missing_waits_for_it(client: Client) -> None:
 def test_an_event_without_an_object_is_refused_at_once(client: Client) -> None:
     bus = "arn:aws:events:us-east-1:000000000000:event-bus/delayer-target-bus"
     action = {"type": "event-put", "eventBusArn": bus, "source": "s", "detailType": "d"}
-    for payload in (None, [], "text", 17):
+    payloads: tuple[object, ...] = (None, [], "text", 17)
+    for payload in payloads:
         status, _, problem = client.post({"delaySeconds": 1, "action": action, "payload": payload})
         assert (status, [error["field"] for error in problem["errors"]]) == (422, ["payload"]), payload
 

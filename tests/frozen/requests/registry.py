@@ -112,7 +112,7 @@ PARTY = Party(owner=OWNER, target="http-request target.example")
 OPENED = opened(PARTY, NOW, "HTTP 503")
 SUSPENDED = suspended(Party(owner=OWNER, target=""), NOW, "it floods", "operator")
 A_ROW = to_item(OPENED)
-UNREADABLE = {name: value for name, value in A_ROW.items() if name != "kind"}
+BROKEN = {name: value for name, value in A_ROW.items() if name != "kind"}
 OF_NO_REVISION = {name: A_ROW[name] for name in ("list", "entry")}
 
 BLOCKS = Subject(
@@ -132,7 +132,7 @@ BLOCKS = Subject(
             limited(PARTY, NOW, 100_000, "operator"),
         ),
         "remove": lambda blocks: blocks.remove(SUSPENDED),
-        "discard": Case(lambda blocks: blocks.discard(OPENED.key), ({"Items": [UNREADABLE]},)),
+        "discard": Case(lambda blocks: blocks.discard(OPENED.key), ({"Items": [BROKEN]},)),
         "discard: without a revision": Case(lambda blocks: blocks.discard(OPENED.key), ({"Items": [OF_NO_REVISION]},)),
     },
 )
