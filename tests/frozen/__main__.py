@@ -1,6 +1,7 @@
 """`make frozen` writes the files that later changes are compared with anew.
 
-`make new-executor` and its like write those that say what is deployed (`ARGS=--deployment`). Read the difference before you commit it: each line of it is something that AWS is asked for in another way.
+`make new-executor` and its like write those that say what is deployed (`ARGS=--deployment`).
+Read the difference before you commit it: each line of it is something that AWS is asked for in another way.
 """
 
 import argparse

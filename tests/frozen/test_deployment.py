@@ -22,8 +22,8 @@ def test_the_permissions_are_those_on_file() -> None:
 def test_a_function_imports_what_is_on_file() -> None:
     """Each module costs time at each cold start. It takes a minute, because each function starts in its own process.
 
-    Names alone are compared, so the order in which a file was written says nothing. A function that somebody adds is not
-    on file, and need not be.
+    Names alone are compared, so the order in which a file was written says nothing. A function that somebody adds is
+    not on file, and need not be.
     """
     on_file, now = (cold_starts.whole(one) for one in (cold_starts.on_file(), cold_starts.now()))
     more = {function: sorted(names - on_file.get(function, set())) for function, names in now.items()}
