@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from attrs import define, field, frozen
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.browser.accessibility import AXE, RULES, violations
 
@@ -25,6 +25,9 @@ FLAGS = (
     "--disable-sync",
 )
 ZONE = "Europe/Lisbon"
+# What has to happen is waited for; on a busy machine it may take long, and then the wait ends all the same.
+GENEROUS = 120_000  # milliseconds
+expect.set_options(timeout=GENEROUS)
 
 
 def require_chromium() -> None:
@@ -99,5 +102,6 @@ def visit(browser: Browser, base: str, screen: Screen = SCREENS[0], **settings: 
     context: BrowserContext = browser.new_context(
         color_scheme=screen.scheme, viewport={"width": screen.width, "height": 900}, timezone_id=ZONE, **settings
     )
+    context.set_default_timeout(GENEROUS)
     yield Visit(page=context.new_page(), base=base)
     context.close()

@@ -6,13 +6,13 @@ from playwright.sync_api import Page
 from playwright.sync_api import TimeoutError as TooLong
 
 from tests.browser.accessibility import COLOURS, RULES, new_violations
-from tests.browser.chromium import PHONE, Visit
+from tests.browser.chromium import GENEROUS, PHONE, Visit
 from tests.docs.browser.site import AXE_OF_THE_SITE
 
 THEMES = ("default", "slate")  # light and dark, as the theme names them
 WIDE = 1280  # with its tabs and both its menus, which the theme shows from 1220 on
 HEIGHT = 900
-PATIENCE = 20_000  # milliseconds, for all diagrams of a page
+PATIENCE = GENEROUS  # milliseconds, for all diagrams of a page
 STILL = "*, *::before, *::after { transition: none !important; animation: none !important }"
 
 

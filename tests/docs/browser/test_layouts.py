@@ -53,7 +53,7 @@ def test_the_search_works_for_everybody(with_search: Visit, width: int) -> None:
     page = opened(with_search, "/use/api/")
     page.keyboard.press("/")
     page.keyboard.type("restore")
-    expect(page.locator(".md-search-result__link").first).to_be_visible(timeout=100_000)  # the index is built
+    expect(page.locator(".md-search-result__link").first).to_be_visible()
     assert of_both_themes(page, page) == []
 
 

@@ -13,7 +13,7 @@ from tests.docs.browser.looks import problems
 from tests.docs.browser.site import addresses
 
 CLASSES = 2
-PARTS = 4
+PARTS = 8
 parts = pytest.mark.parametrize("part", range(PARTS))
 pytestmark = pytest.mark.thorough
 
@@ -30,7 +30,7 @@ class TestFirst:
     def test_pages_work_for_everybody(self, seen: Visit, site: Path, part: int) -> None:
         """No error, no request off the site, no violation of WCAG 2.1 A or AA, nothing wider than the screen.
 
-        To open a page of the theme and to lay it out twice takes half a second, and these are more than thirty.
+        To open a page of the theme and to lay it out twice takes half a second, and these are some seventeen.
         """
         assert found(seen, site, 0, part) == []
 
