@@ -12,8 +12,8 @@ OURS = ("delayer", "local", "bench", "operate", "tests")
 PATH = re.compile(rf"(?:{'|'.join(OURS)})(?:\.\w+)*\._[a-z]\w*(?:\.\w+)*")  # as monkeypatch and mock take it
 NAME = re.compile(r"_[a-z]\w*")
 SOME = re.compile(r"(?<!\w)_[a-z]")
-# Of Python and of those that install and start it; a key of CloudWatch's metrics in logs, and of AWS's errors; the field
-# in which attrs keeps a hash.
+# Of Python and of those that install and start it; a key of CloudWatch's metrics in logs, and of AWS's errors; the
+# field in which attrs keeps a hash.
 OF_OTHERS = {"sys._getframe", "_distutils_hack", "_virtualenv", "_aws", "__type", "_attrs_cached_hash"}
 OF_CLICK = {"_protected_args"}  # where it keeps what comes before the name of a command
 OF_MINISTACK = {  # what it has no public names for: `local` replaces or keeps some of it, and a test looks at it
