@@ -59,14 +59,15 @@ def test_the_environment_is_given_up_when_too_many_threads_hang_and_not_before()
 def test_threads_that_have_ended_are_forgotten() -> None:
     left: list[int] = []
     limit = TimeLimit(left.append)
+    others = set(threading.enumerate())  # some wait for an attempt, and do not end
     for _ in range(2):
         with hanging() as event:
             for _ in range(MOST_LEFT_BEHIND - 1):
                 with pytest.raises(TookTooLong):
                     limit.within(SHORT, event.wait)
-        for thread in threading.enumerate():
-            if thread.name == NAME:
-                thread.join(5)
+        for thread in {*threading.enumerate()} - others:
+            thread.join(20)
+            assert not thread.is_alive()
         limit.begin()
     assert left == []
 

@@ -50,7 +50,9 @@ def test_ten_thousand_at_one_instant() -> None:
     assert large <= 3
 
 
+@pytest.mark.thorough
 def test_a_million_in_one_minute_on_large() -> None:
+    """It takes ten seconds: the model plays each of the million."""
     assert simulate(report.ONE, stack.of_template("large"), figures.read()).last <= 120
 
 

@@ -22,10 +22,10 @@ def scaffold(root: Path, command: str, name: str, *more: str) -> int:
     return main([command, f"--name={name}", "--longest-stack-name", str(LONGEST), *more], root)
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """What the commands read and write of the project, committed."""
-    root = tmp_path / "project"
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the commands read and write of the project, committed. Nobody changes it: each test has a copy."""
+    root = tmp_path_factory.mktemp("scaffold") / "project"
     ignored = shutil.ignore_patterns("__pycache__", "*.pyc")
     for folder in ("shared", "functions"):
         shutil.copytree(ROOT / folder, root / folder, ignore=ignored)
@@ -35,6 +35,12 @@ def project(tmp_path: Path) -> Path:
     git(root, "init", "--quiet")
     commit(root)
     return root
+
+
+@pytest.fixture
+def project(tmp_path: Path, committed: Path) -> Path:
+    """A copy, with the times of its files: git reads none of them again."""
+    return Path(shutil.copytree(committed, tmp_path / "project"))
 
 
 def git(root: Path, *arguments: str) -> str:

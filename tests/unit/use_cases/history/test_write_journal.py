@@ -23,19 +23,21 @@ from tests.unit.use_cases.api.test_cancel import a_cancel
 from tests.unit.use_cases.api.test_lookup import a_lookup
 from tests.world import START, World
 
+SWEPT = 16 * MINUTE  # later than what is sent at once
+
 
 def history(world: World, schedule: Schedule) -> list[EventType]:
     return [event.type for event in whole(schedule.id, world.journal.history(schedule.id, schedule.owner))]
 
 
-def lives(world: World) -> dict[str, Schedule]:
-    """Schedules with all sorts of ends, each under what befalls it."""
+def lives(world: World, swept: Millis = HOUR) -> dict[str, Schedule]:
+    """Schedules with all sorts of ends, each under what befalls it. One is due when it is swept, another later."""
     world.target.answers = [Retry(detail="HTTP 500"), Done("HTTP 204"), Refused("HTTP 404"), *[Done("HTTP 200")] * 20]
     posted = {
         "tried twice": world.post(START + SECOND),
         "failed": world.post(START + MINUTE),
-        "swept": world.post(START + HOUR),
-        "cancelled": world.post(START + 2 * HOUR),
+        "swept": world.post(START + swept),
+        "cancelled": world.post(START + 2 * swept),
         "waiting": world.post(START + DAY),
     }
     return {name: schedule for name, schedule in posted.items() if schedule}
@@ -60,11 +62,14 @@ def test_the_history_of_one_that_was_tried_twice() -> None:
 @pytest.mark.parametrize("spoiled", ["enqueue", "relay", "execute", "tick", "accept"])
 @pytest.mark.parametrize("fault", [Fault.BEFORE, Fault.AFTER, Fault.CRASH_BEFORE, Fault.CRASH_AFTER])
 def test_the_history_leads_to_the_state_whatever_fails(spoiled: str, fault: Fault) -> None:
-    """A fault at one call of one function, one after the other: the events add up to what the ledger says."""
+    """A fault at one call of one function, one after the other: the events add up to what the ledger says.
+
+    It takes about a second, for twelve stories.
+    """
     for call in range(12):
         world = World(spoiled=spoiled, plan=FaultPlan(fault, call), duplicated=call % 2 == 1)
-        posted = list(lives(world).values())
-        for instant in range(START, START + 3 * HOUR, 10 * MINUTE):
+        posted = list(lives(world, swept=SWEPT).values())
+        for instant in range(START, START + 2 * SWEPT + 10 * MINUTE, 5 * MINUTE):
             world.run_until(instant)
             world.update_journal()
             for schedule in posted:
