@@ -32,5 +32,8 @@ def test_each_guard_is_missed(guard: Guard) -> None:
 
 @pytest.mark.parametrize("name", REMAINING)
 def test_what_remains_possible_is_known(name: str) -> None:
-    """It is in ADR 0044, and in the documentation; if it became impossible, those would be wrong."""
+    """It is in ADR 0044, and in the documentation; if it became impossible, those would be wrong.
+
+    Up to two seconds, for what is found late.
+    """
     assert remaining(name).wrong == name

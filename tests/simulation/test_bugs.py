@@ -74,7 +74,7 @@ def test_a_bug_that_merely_raises_is_no_find(
 
 
 def test_a_bug_is_found_by_the_first_seed_that_breaks_its_invariant() -> None:
-    """As `make record` and `make simulate ARGS=--bugs` look for it."""
+    """As `make record` and `make simulate ARGS=--bugs` look for it. A second: four whole stories are played."""
     found = find("cancel-over-claims", SEEDS)
     assert found.seed is not None
     with BY_NAME["cancel-over-claims"].switched_in():

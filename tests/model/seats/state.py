@@ -4,9 +4,9 @@ Time is counted from now on: what is over is PAST. So the same moment an hour la
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
-from attrs import evolve as changed
 from attrs import frozen
 
 from delayer.core.flow.block import Block
@@ -92,9 +92,14 @@ class World:
 
 def limit_of(world: World) -> Block:
     """The limit as it is now."""
+    return _limit(world.most, world.generation)
+
+
+@cache
+def _limit(most: int, generation: int) -> Block:
     party = Party(owner="o", target="http-request t")
-    limit = limited(party, 0, 0, "", concurrency=world.most)
-    return changed(limit, revision=1 + world.generation)
+    limit = limited(party, 0, 0, "", concurrency=most)
+    return evolve(limit, revision=1 + generation)
 
 
 def first(budget: Budget) -> World:
@@ -115,4 +120,4 @@ def later(world: World) -> World:
 
 
 def _aged(hold: Hold) -> Hold:
-    return changed(hold, until=max(hold.until - TICK, ENDED))
+    return evolve(hold, until=max(hold.until - TICK, ENDED))

@@ -450,8 +450,10 @@ class Watch:
             for schedule_id in self.accepted
             if not ((row := self.stack.ledger.rows.get(schedule_id)) and row.ended)
         }
-        elsewhere = waiting - self._on_their_way() if waiting else waiting
-        if lost := {schedule_id for schedule_id in elsewhere if not self._is_kept(schedule_id)}:
+        elsewhere = waiting - self._in_tables_and_queues() if waiting else waiting
+        lost = {schedule_id for schedule_id in elsewhere if not self._is_kept(schedule_id)}
+        self._leave_out_unread(lost)
+        if lost:
             self.fail(Invariant.NOTHING_LOST, f"no copy of {self.name(min(lost))} is left anywhere")
 
     def check_bodies(self) -> None:
@@ -467,17 +469,29 @@ class Watch:
 
     def _comes_again(self, schedule_id: str) -> bool:
         """Whoever marks it keeps its body once more, as a redrive may have deleted it in between (ADR 0021)."""
-        return schedule_id in self.deleted and schedule_id in self._on_their_way()
+        if schedule_id not in self.deleted:
+            return False
+        left = {schedule_id} - self._in_tables_and_queues()
+        self._leave_out_unread(left)
+        return not left
 
-    def _on_their_way(self) -> set[str]:
-        """All schedules of which there is a copy in a table, a stream or a queue."""
+    def _leave_out_unread(self, schedule_ids: set[str]) -> None:
+        """Those that are in a stream. There may be thousands of records in it; what is looked for comes early."""
+        if not schedule_ids:
+            return
+        for change in (*self.stack.stream.unread(), *self.stack.relaxed_stream.unread()):
+            if isinstance(row := change.row, Schedule):
+                schedule_ids.discard(row.id)
+                if not schedule_ids:
+                    return
+
+    def _in_tables_and_queues(self) -> set[str]:
+        """All schedules of which there is a copy there."""
         stack = self.stack
         rows = [*stack.table.rows.values(), *stack.relaxed.rows.values(), *stack.waiting_records.rows.values()]
-        unread = [*stack.stream.unread(), *stack.relaxed_stream.unread()]
         table = {row.id for row in rows if isinstance(row, Schedule)}
-        stream = {change.row.id for change in unread if isinstance(change.row, Schedule)}
         queues = {body_of(message.body).id for queue in stack.queues() for message in queue.messages}
-        return table | stream | queues
+        return table | queues
 
     def ids_in(self, key: str) -> set[str]:
         """The schedules in an object of the store."""
