@@ -14,7 +14,7 @@ def section() -> str:
 @cache
 def known_tests() -> frozenset[str]:
     texts = [path.read_text() for path in (ROOT / "tests").rglob("test_*.py")]
-    return frozenset(name for text in texts for name in re.findall(r"^def (test_\w+)\(", text, re.MULTILINE))
+    return frozenset(name for text in texts for name in re.findall(r"^ *def (test_\w+)\(", text, re.MULTILINE))
 
 
 def test_every_answer_of_the_contract_is_there() -> None:
