@@ -130,6 +130,7 @@ def test_it_can_give_each_field_of_a_body(body: dict[str, Any], schema: str) -> 
 
 
 def test_the_classes_are_what_openapi_says() -> None:
+    """It takes some seconds: the generator is started."""
     for script in ("models.py", "surface.py"):
         done = subprocess.run(
             [sys.executable, ROOT / "client/generate" / script, "--check"], capture_output=True, text=True, check=False

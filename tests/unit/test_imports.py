@@ -320,7 +320,7 @@ def rooms_in(paths: list[Path]) -> set[str]:
 
 @of_each(ROOMS)
 def test_a_room_imports_what_the_table_says(room: str) -> None:
-    """All of it, and nothing else."""
+    """All of it, and nothing else. It takes a second or two: the whole package is parsed."""
     assert rooms_in(files_of(room)) - {room} == ROOMS[room]
 
 
@@ -385,6 +385,7 @@ def test_the_fakes_stay_out_of_the_lambdas() -> None:
 
 
 def test_nothing_imports_from_functions() -> None:
+    """It takes a second: all files are read, and many are parsed."""
     for folder in ("shared", "local", "operate", "tests", "bench"):
         check(sorted((ROOT / folder).rglob("*.py")), "functions")
 

@@ -114,6 +114,7 @@ def test_help_imports_neither_the_client_nor_boto3() -> None:
 
 
 def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
+    """It takes some seconds: the command is a process with a pipe."""
     config = tmp_path / "config.toml"
     config.write_text("".join(f'[profiles.p{number}]\nurl = "http://localhost"\n' for number in range(5000)))
     for flags in (["--json"], []):

@@ -50,7 +50,10 @@ def pip(*arguments: str) -> None:
 
 
 def test_the_fake_runs_from_its_wheel_alone(wheel: Path, tmp_path: Path) -> None:
-    """With what its metadata ask for, and with nothing else: neither the checkout nor boto3."""
+    """With what its metadata ask for, and with nothing else: neither the checkout nor boto3.
+
+    It takes some seconds: the wheel is built and used.
+    """
     installed, others = tmp_path / "installed", tmp_path / "others"
     pip("install", "--no-deps", "--target", str(installed), str(wheel))
     link(sorted(set(required(wheel))), others)
@@ -112,7 +115,7 @@ def test_the_wheel_has_each_function_of_the_api(wheel: Path) -> None:
 
 
 def test_a_source_distribution_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
-    """As `uv build` does."""
+    """As `uv build` does. It takes some seconds: both are built."""
     build = "from hatchling.build import build_sdist; print(build_sdist(__import__('sys').argv[1]))"
     subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=ROOT / "client", check=True, capture_output=True)
     [source] = tmp_path.glob("*.tar.gz")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ LISTS = [
 each_list = of_each(LISTS)
 
 
+@cache
 def stack_of(names: tuple[str, ...]) -> dict[str, Any]:
     """What CloudFormation creates, conditions not yet decided."""
     return transformed(expanded_with(Actions=",".join(names)))
@@ -78,6 +80,7 @@ def test_the_rule_knows_the_names_of_the_default() -> None:
 
 @each_list
 def test_a_stack_has_the_executors_that_are_named(names: tuple[str, ...]) -> None:
+    """It takes some seconds: the template is expanded for each list."""
     stack = stack_of(names)
     registered = [one for one in stack["Resources"].values() if one["Type"] == "Custom::DelayerAction"]
     assert [one["Properties"]["Type"] for one in registered] == list(names)
@@ -87,7 +90,10 @@ def test_a_stack_has_the_executors_that_are_named(names: tuple[str, ...]) -> Non
 
 @each_list
 def test_nothing_refers_to_what_is_left_out(names: tuple[str, ...]) -> None:
-    """Not even where a condition is false: CloudFormation would refuse the template."""
+    """Not even where a condition is false: CloudFormation would refuse the template.
+
+    It takes some seconds, unless another test has expanded the template for each list.
+    """
     stack = stack_of(names)
     known = {*stack["Resources"], *stack["Parameters"]}
     found = set(references([stack["Resources"], stack["Outputs"]]))

@@ -65,6 +65,7 @@ def bodies(queue: SqsQueue) -> list[str]:
 
 
 def test_everything_is_moved_also_what_is_still_delayed(sqs: Any, moment: time_machine.Traveller) -> None:
+    """It takes some seconds, as the first that needs moto."""
     delayer, executor = a_queue(sqs, "old", "DelayerQueue"), a_queue(sqs, "old", "executor-http-request")
     new, other = a_queue(sqs, "new", "DelayerQueue"), a_queue(sqs, "new", "executor-http-request")
     delayer.send([Outgoing(body="now"), Outgoing(body="in a while", delay_seconds=800)])

@@ -152,6 +152,7 @@ def _wait(event: threading.Event) -> None:
 
 
 def test_a_target_that_does_not_answer_in_time_may_do_so_later(server: Server) -> None:
+    """It takes the second that an attempt has at least."""
     stopped = threading.Event()
     result, took = timed(server, lambda handler: _wait(stopped))
     stopped.set()
@@ -227,7 +228,7 @@ def test_a_name_without_addresses_may_have_some_later() -> None:
 
 
 def test_a_slow_resolver_counts_against_the_time_of_the_attempt() -> None:
-    """And is not waited for: its thread is left behind."""
+    """And is not waited for: its thread is left behind. It takes the second that an attempt has at least."""
     answered = threading.Event()
 
     def slow(host: str, port: int) -> list[str]:
@@ -509,6 +510,7 @@ def test_the_function_reaches_private_addresses_only_if_the_stack_allows_it(monk
 def test_the_time_that_a_client_asks_for_is_that_of_the_attempt(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It takes a second: that is the time."""
     stopped = threading.Event()
     server.reply = lambda handler: _wait(stopped)
     began = time.monotonic()

@@ -142,6 +142,7 @@ def test_a_weekday_is_the_next_of_its_name(now: datetime, there: ZoneInfo) -> No
 
 @given(st.text(max_size=40))
 def test_any_text_is_read_or_refused_with_a_sentence(text: str) -> None:
+    """It takes some seconds: many texts are drawn."""
     for read in (duration, rule, lambda one: moment(one, NOW, LISBON)):
         try:
             read(text)

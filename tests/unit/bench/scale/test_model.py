@@ -65,6 +65,7 @@ def test_more_at_one_instant_are_never_out_earlier(count: int, times: int, stack
 
 @given(st.integers(500, 3000), st.sampled_from(["relay_memory", "executor_memory"]))
 def test_more_memory_is_never_slower(count: int, memory: str) -> None:
+    """It takes a second or two: the model plays them with each memory."""
     load, steady = Load(name="", schedules=count, within=0.0), evolve(STACK, jitter=0.0)
     much, little = (run(load, changed(steady, {memory: megabytes})) for megabytes in ("1024", "256"))
     assert much.last <= little.last * 1.1

@@ -63,6 +63,7 @@ def test_what_the_text_says_of_few_schedules() -> None:
 
 
 def test_more_relays_do_not_help_against_the_ledger() -> None:
+    """It takes some seconds: the model plays some hundred thousand schedules."""
     shape = stack.of_template("small")
     load = Load(name="", schedules=150_000, within=60.0)
     few, many = (

@@ -103,7 +103,10 @@ def test_a_short_text_may_have_a_slower_pattern() -> None:
 
 
 def test_whatever_is_allowed_is_fast() -> None:
-    """Patterns made at random of parts that overlap, on texts that nearly match."""
+    """Patterns made at random of parts that overlap, on texts that nearly match.
+
+    It takes a second or two: patterns at random meet texts at random.
+    """
     chance = random.Random(11)
     allowed = 0
     for _ in range(2_000):

@@ -22,6 +22,7 @@ anywhere = st.integers(FIRST, LAST)
 
 @given(rules, anywhere)
 def test_they_rise_by_a_minute_at_least_and_keep_within_the_bounds(rule: Rule, after: int) -> None:
+    """It takes some seconds: rules at random, up to centuries ahead."""
     found = times(rule, after, 40)
     assert all(later - earlier >= MINUTE for earlier, later in pairwise(found))
     assert all(max(after + 1, rule.start) <= at < LAST_WALL for at in found)
@@ -31,6 +32,7 @@ def test_they_rise_by_a_minute_at_least_and_keep_within_the_bounds(rule: Rule, a
 
 @given(rules, anywhere, st.integers(0, 30), st.integers(0, 30))
 def test_they_are_the_same_in_parts(rule: Rule, after: int, some: int, more: int) -> None:
+    """It takes some seconds: rules at random, up to centuries ahead."""
     whole = times(rule, after, some + more)
     first = times(rule, after, some)
     assert whole == first + times(rule, first[-1] if first else after, more)
@@ -38,6 +40,7 @@ def test_they_are_the_same_in_parts(rule: Rule, after: int, some: int, more: int
 
 @given(rules, anywhere, st.integers(0, 10**9))
 def test_an_instant_between_two_times_leads_to_the_second(rule: Rule, after: int, part: int) -> None:
+    """It takes some seconds: rules at random, up to centuries ahead."""
     found = next_after(rule, after)
     if found is not None:
         assert next_after(rule, after + part % (found - after)) == found
@@ -46,6 +49,7 @@ def test_an_instant_between_two_times_leads_to_the_second(rule: Rule, after: int
 @given(rules)
 @settings(max_examples=50)
 def test_an_accepted_rule_has_a_time_and_says_when_it_has_no_more(rule: Rule) -> None:
+    """It takes some seconds: rules at random, up to centuries ahead."""
     first = next_after(rule, rule.start - 1)
     assert first is not None
     if rule.count is None and rule.until is None:
@@ -57,7 +61,7 @@ def test_an_accepted_rule_has_a_time_and_says_when_it_has_no_more(rule: Rule) ->
 
 @given(rules, anywhere)
 def test_each_has_its_number(rule: Rule, after: int) -> None:
-    """Counted in one go, whatever lies between."""
+    """Counted in one go, whatever lies between. It takes some seconds: rules at random, up to centuries ahead."""
     found = times(rule, after, 20)
     before = number_of(rule, after)
     assert [number_of(rule, at) for at in found] == [before + place for place in range(1, len(found) + 1)]

@@ -316,7 +316,10 @@ def files_that_differ(copy: Path) -> Iterator[str]:
 
 
 def test_a_field_that_only_passes_through_is_one_line_and_its_schema(copy: Path) -> None:
-    """From the POST to the target, the events, the history, GET, PATCH and a redrive (ADR 0057)."""
+    """From the POST to the target, the events, the history, GET, PATCH and a redrive (ADR 0057).
+
+    It takes some seconds: a process makes the contract anew.
+    """
     describe(copy)
     declare(copy)
     seen = json.loads(run(copy, "-c", SCRIPT))
@@ -325,11 +328,12 @@ def test_a_field_that_only_passes_through_is_one_line_and_its_schema(copy: Path)
 
 
 def test_without_its_line_it_gets_nowhere(copy: Path) -> None:
-    """So that the test above can fail."""
+    """So that the test above can fail. It takes some seconds: a process makes the contract anew."""
     describe(copy)
     assert json.loads(run(copy, "-c", SCRIPT)) == dict.fromkeys(PLACES)
 
 
 def test_without_its_schema_it_is_refused(copy: Path) -> None:
+    """It takes a second: a process reads the contract."""
     declare(copy)
     assert json.loads(run(copy, "-c", SCRIPT)) == {"refused": ["note"]}

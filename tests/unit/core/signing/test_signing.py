@@ -21,6 +21,7 @@ owners = some.text(min_size=1, max_size=40)
 
 @given(some.sets(some.tuples(owners, some.integers(1, 2**40)), min_size=2, max_size=20))
 def test_no_two_owners_or_versions_share_a_secret(pairs: set[tuple[str, int]]) -> None:
+    """It takes a second: many secrets are derived."""
     assert len({secret_of(KEY, owner, version) for owner, version in pairs}) == len(pairs)
 
 

@@ -61,7 +61,7 @@ def changed(root: Path) -> list[str]:
 
 
 def test_a_new_executor_is_three_files_and_one_name(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """And what `make contract` makes of the class."""
+    """And what `make contract` makes of the class. It takes a second: a process makes the contract anew."""
     assert scaffold(project, "new-executor", "slack-post") == 0
     assert changed(project) == [
         "openapi.yaml",
@@ -94,6 +94,7 @@ def test_a_new_subscriber_is_three_files_and_one_name(project: Path) -> None:
 def test_what_is_taken_out_leaves_nothing_behind(
     project: Path, word: str, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    """It takes some seconds: processes make the contract anew, twice."""
     scaffold(project, f"new-{word}", name)
     commit(project)
     assert scaffold(project, f"rm-{word}", name) == 0
@@ -129,7 +130,10 @@ def written_by_hand(root: Path, kind: Kind, name: str) -> None:
 def test_the_line_of_its_table_is_taken_out_and_what_else_names_it_is_listed(
     project: Path, kind: Kind, name: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Such as its permission, without whose role the template would be refused, and the parameter of its setting."""
+    """Such as its permission, without whose role the template would be refused, and the parameter of its setting.
+
+    It takes some seconds: processes make the contract anew, twice.
+    """
     scaffold(project, f"new-{kind.word}", name)
     written_by_hand(project, kind, name)
     others = f"{kind.word}-{name}-too\n{kind.word.capitalize()}{name.replace('-', '')}tooPolicy\n"
@@ -162,7 +166,7 @@ def test_a_table_is_never_left_without_a_line(project: Path, capfd: pytest.Captu
     ],
 )
 def test_a_forgotten_make_contract_is_noticed(project: Path, file: str, before: str, after: str, behind: int) -> None:
-    """`make lint` says so, and writes nothing."""
+    """`make lint` says so, and writes nothing. It takes some seconds: two processes read the contract."""
     command = [sys.executable, "shared/contract.py", "--check"]
     assert subprocess.run(command, cwd=project, check=False).returncode == 0
     changed_file = project / file

@@ -106,6 +106,7 @@ def result_of(one: ForkedWorker, event: object = None) -> dict[str, Any]:
 
 
 def test_it_is_what_a_started_process_would_be(workers: list[ForkedWorker]) -> None:
+    """It takes a second: that process is started."""
     found = result_of(workers[0], {"text": "ä"})
     assert (found["event"], found["id"]) == ({"text": "ä"}, "request-1")
     assert found["path"][0] == found["folder"]
@@ -159,7 +160,7 @@ def test_one_that_runs_out_of_time_is_ended(parents: Parents) -> None:
 
 
 def test_parents_that_have_ended_are_started_once_more(parents: Parents) -> None:
-    """Their processes are no worse for it."""
+    """Their processes are no worse for it. It takes a second: parents are processes."""
     one, other = worker(parents, "delayer-one"), worker(parents, "delayer-other")
     before = result_of(one)["pid"]
     for parent in parents.by_layers.values():
@@ -251,7 +252,10 @@ print(json.dumps({"reads": sorted(set(reads)), "threads": threading.active_count
 
 
 def test_a_parent_holds_nothing_that_is_of_a_function(tmp_path: Path) -> None:
-    """No client, no session, no keys, no thread; and no module of the layer has read a variable of the template."""
+    """No client, no session, no keys, no thread; and no module of the layer has read a variable of the template.
+
+    It takes a second or two: a process imports what parents do.
+    """
     (tmp_path / "python").symlink_to(ROOT / "shared")
     command = [sys.executable, "-c", PARENT, str(ROOT), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"]})
