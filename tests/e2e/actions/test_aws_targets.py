@@ -88,6 +88,7 @@ def test_a_message_to_a_topic(client: Client) -> None:
 
 @pytest.mark.thorough
 def test_a_message_to_a_fifo_topic(client: Client) -> None:
+    """It may take a second: functions start."""
     topic, url = a_topic(client, "delayer-target-news.fifo")
     schedule = post(client, SnsPublish(topic_arn=topic, message_group_id="g"))
     message = received(client, url)

@@ -157,6 +157,7 @@ def test_a_stop_in_mid_burst_loses_nothing(story: Story) -> None:
 
 @pytest.mark.parametrize("path", ["/in-the-queue", "/in-the-table", "/relaxed", "/with-a-secret"])
 def test_what_fell_due_in_the_pause_fires_at_the_start(story: Story, path: str) -> None:
+    """It may take seconds: the ticks at the start are waited for."""
     [request] = arrivals(story, path)
     assert path not in story.arrived_before
     assert request.at_ms >= due_of(story, path)
@@ -197,6 +198,7 @@ def test_ids_are_genuine_and_a_cancel_tells_the_truth(story: Story) -> None:
 
 
 def test_what_has_failed_can_be_redriven(story: Story) -> None:
+    """It takes a second or two: functions start."""
     schedule_id = story.posted["/fails"].id
     (entry,) = story.second.dead_letters(f"failed/{schedule_id}/")
     story.second.operate("redrive", key=entry["key"])

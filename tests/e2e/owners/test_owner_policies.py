@@ -43,7 +43,7 @@ def refusal(call: Callable[[], object]) -> Problem | None:
 
 @pytest.mark.thorough
 def test_a_policy_is_obeyed_within_seconds_and_lifted_again(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
-    """It takes a dozen of them."""
+    """It takes a dozen seconds: so long a function may go on with what it has read."""
     posted(client, "ruled", "/policy-before")
     rules = json.dumps({"actions": ["http-request"], "hosts": ["api.example.com"]})
     revision = command(client, "set", "--owner", "ruled", "--json", rules)["revision"]
