@@ -14,6 +14,8 @@ from tests.client.console.world import served
 from tests.e2e.console.browser import visit
 from tests.e2e.console.conftest import World
 
+pytestmark = pytest.mark.thorough
+
 EVIL = "\"'></pre></script><script>alert(1)</script><img src=x onerror=alert(1)><svg onload=alert(1)>"
 RAN = "window.ran"
 
@@ -80,7 +82,6 @@ def elsewhere(world: World) -> Iterator[str]:
     server.server_close()
 
 
-@pytest.mark.thorough
 def test_a_link_from_elsewhere_opens_with_the_session_that_is_there(
     browser: Browser, world: World, elsewhere: str
 ) -> None:
@@ -94,7 +95,6 @@ def test_a_link_from_elsewhere_opens_with_the_session_that_is_there(
         assert page.context.cookies() == before
 
 
-@pytest.mark.thorough
 def test_the_address_of_delayer_console_opens_from_another_page_too(
     browser: Browser, world: World, elsewhere: str
 ) -> None:
@@ -115,7 +115,6 @@ def test_the_address_of_delayer_console_opens_from_another_page_too(
             expect(another.page.locator("body")).to_contain_text("has been used")
 
 
-@pytest.mark.thorough
 def test_it_is_not_shown_in_a_frame(browser: Browser, world: World, elsewhere: str) -> None:
     """It takes more than a second: pages are loaded."""
     with visit(browser, world.base) as seen:
@@ -136,7 +135,6 @@ def test_a_form_of_another_page_changes_nothing(browser: Browser, world: World, 
         expect(seen.page.locator("#owner")).to_have_value("")
 
 
-@pytest.mark.thorough
 def test_a_script_of_the_page_cannot_reach_another_host(browser: Browser, world: World, elsewhere: str) -> None:
     """It takes more than a second: pages are loaded."""
     with visit(browser, world.base) as seen:

@@ -121,6 +121,7 @@ def test_on_a_phone_a_path_begins_where_the_schedule_is(browser: Browser, world:
         assert 0 < last["x"] < 390
 
 
+@pytest.mark.thorough
 def test_a_schedule_that_fires_is_seen_to_fire(browser: Browser, world: World) -> None:
     """It takes the four seconds until it fires."""
     one = world.delayer.schedule(world.hook, delay=4)

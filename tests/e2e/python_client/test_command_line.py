@@ -127,6 +127,7 @@ def test_what_operators_do(delayer: Run) -> None:
     assert {"api", "ticks", "mappings", "queues", "dead letters"} <= areas
 
 
+@pytest.mark.thorough
 def test_exit_statuses(delayer: Run) -> None:
     """It takes seconds: each command is a process."""
     assert delayer("get", "nonsense").status == 3
