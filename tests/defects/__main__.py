@@ -62,7 +62,14 @@ def measured(given: argparse.Namespace) -> int:
     """Makes the changes, and prints what found each."""
     tree: Path = given.tree
     covered = Covered.read(given.coverage or RESULTS / "coverage", given.seconds or RESULTS / "seconds.json")
-    measure = Measure(tree=tree, covered=covered, marks=given.marks, steps=frozenset(given.also), copies=given.copies)
+    measure = Measure(
+        tree=tree,
+        covered=covered,
+        marks=given.marks,
+        steps=frozenset(given.also),
+        at_most=given.at_most,
+        copies=given.copies,
+    )
     changes = [one for one in stored.read(given.name) if given.only in one.name]
     before = known(given.to)
     findings = [again(one, before[one.name + one.file]) for one in changes if one.name + one.file in before]
@@ -110,6 +117,9 @@ def main() -> int:
     running.add_argument("--also", nargs="*", default=[], choices=["stories", "e2e"], help="what else is asked")
     running.add_argument("--only", default="", help="the changes with this in their name")
     running.add_argument("--copies", type=int, default=2, help="how many at a time (%(default)s)")
+    running.add_argument(
+        "--at-most", type=float, default=600, help="seconds of tests that are asked about one change (%(default)s)"
+    )
     running.add_argument("--tree", type=Path, default=Path.cwd(), help="the tree that is changed, in copies of it")
     running.add_argument("--coverage", type=Path)
     running.add_argument("--seconds", type=Path)

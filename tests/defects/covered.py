@@ -2,7 +2,8 @@
 
 import ast
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -43,6 +44,11 @@ class Covered:
         contexts = self.data.contexts_by_lineno(known)
         ids = {one.rpartition(PHASE)[0] for line in lines for one in contexts.get(line, []) if one}
         return _spread(sorted(ids, key=lambda one: (self.seconds.get(one, 1.0), one)))
+
+    def within(self, ids: Sequence[str], seconds: float) -> list[str]:
+        """As many of them, from the first on, as take this long: lines that all tests run would take an hour."""
+        sums = accumulate(self.seconds.get(one, 1.0) for one in ids)
+        return [one for one, until in zip(ids, sums, strict=True) if until <= seconds]
 
 
 def _spread(ids: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +21,8 @@ from tests.defects.change import TEMPLATE, Change, Gone
 from tests.defects.covered import Covered, lines_of
 
 AT_FIRST: Final = 60  # tests that run in the first process: most changes are found by them
-AT_MOST: Final = 900  # seconds for one step; a change that makes tests hang is found by that, too
+AT_MOST: Final = 900  # seconds for one step, at least; a change that makes tests hang is found by that, too
+SLOWER: Final = 4  # times: with the copies side by side, and other work beside them
 LISTED: Final = ".defects-tests"  # the ids of the tests to run
 UNKNOWN: Final = re.compile(r"^ERROR: not found: (.+)$", re.MULTILINE)
 READS_ALL: Final = (
@@ -58,16 +59,21 @@ class Step:
 
     name: str
     command: list[str]
+    at_most: float = AT_MOST
 
 
 @frozen(kw_only=True)
 class Measure:
-    """Measures changes of `tree`. `marks` is the selection of tests, as pytest takes it after -m; empty: all."""
+    """Measures changes of `tree`. `marks` is the selection of tests, as pytest takes it after -m; empty: all.
+
+    Of the tests that run a line, those that take `at_most` seconds together are asked, the quickest of each file first.
+    """
 
     tree: Path
     covered: Covered
     marks: str
     steps: frozenset[str]
+    at_most: float
     copies: int = 2
     _free: "Queue[Path]" = field(init=False, factory=Queue)
     _lock: threading.Lock = field(init=False, factory=threading.Lock)
@@ -83,7 +89,7 @@ class Measure:
         copy = self._free.get()
         try:
             with made(change, copy) as (file, line, text):
-                ids = [] if file == TEMPLATE else self.covered.tests_of(file, lines_of(change, text, line))
+                ids = [] if file == TEMPLATE else self._tests_of(file, lines_of(change, text, line))
                 for step in self._steps_of(change, ids, copy):
                     if by := run(step, copy):
                         return Finding(change=change, by=by, step=step.name, tests=len(ids))
@@ -92,6 +98,9 @@ class Measure:
             return Finding(change=change, by="", step=f"gone: {error}")
         finally:
             self._free.put(copy)
+
+    def _tests_of(self, file: str, lines: Iterable[int]) -> list[str]:
+        return self.covered.within(self.covered.tests_of(file, lines), self.at_most)
 
     def _steps_of(self, change: Change, ids: list[str], copy: Path) -> Iterator[Step]:
         """The quickest first."""
@@ -110,7 +119,7 @@ class Measure:
     def _tests(self, name: str, tests: Sequence[str], copy: Path) -> Iterator[Step]:
         there = [one for one in tests if (copy / one.partition("::")[0]).exists()]
         if there:
-            yield Step(name, self._pytest(there, copy))
+            yield Step(name, self._pytest(there, copy), max(AT_MOST, SLOWER * self.at_most))
 
     def _pytest(self, tests: list[str], copy: Path) -> list[str]:
         listed = copy / LISTED
@@ -168,7 +177,7 @@ def run(step: Step, copy: Path) -> str:
         start_new_session=True,
     )
     try:
-        printed, _ = process.communicate(timeout=AT_MOST)
+        printed, _ = process.communicate(timeout=step.at_most)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, 9)
         process.communicate()

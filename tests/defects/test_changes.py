@@ -5,11 +5,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from coverage import CoverageData
 
 from tests.defects import stored
 from tests.defects.areas import AREAS, LAYERS
 from tests.defects.change import TEMPLATE, Change, Gone
-from tests.defects.covered import lines_of
+from tests.defects.covered import Covered, lines_of
 from tests.defects.operators import Place, places, rights
 
 LISTS = sorted(path.stem for path in stored.FOLDER.glob("*.json"))
@@ -122,6 +123,12 @@ def test_a_text_that_is_gone_is_said(tmp_path: Path) -> None:
 def test_the_lines_of_a_change_are_those_of_its_statement() -> None:
     text = "def f(a):\n    g(\n        a,\n        1 < a,\n    )\n"
     assert list(lines_of(change(before="1 < a"), text, 4)) == [2, 3, 4]
+
+
+def test_of_the_tests_that_run_a_line_as_many_are_asked_as_there_is_time_for() -> None:
+    covered = Covered(CoverageData(no_disk=True), {"a": 1.0, "b": 2.0})
+    assert covered.within(["a", "b", "unknown: a second"], 3.5) == ["a", "b"]
+    assert covered.within(["a", "b", "unknown: a second"], 4) == ["a", "b", "unknown: a second"]
 
 
 @pytest.mark.parametrize("name", LISTS)
