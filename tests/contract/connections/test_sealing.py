@@ -84,7 +84,7 @@ def test_the_key_is_read_once_in_minutes() -> None:
 
     seal = AesGcm(secretsmanager=Client(), key="k", clock=lambda: now[0])  # type: ignore[arg-type] # one call of it
     original = AesGcm.sealed.__wrapped__  # type: ignore[attr-defined] # the recorder would make another object of it
-    for second in (0, 100, 299, 301):
+    for second in (0, 100, 300, 300.5):
         now[0] = float(second)
         original(seal, TOKEN, ABOUT)
     assert len(asked) == 2

@@ -13,6 +13,7 @@ from delayer.aws.dynamodb.items.lists import entry_of
 from delayer.aws.dynamodb.items.requests import ITEMS, ROUNDS
 from delayer.aws.dynamodb.journal import (
     MAX_BEGINNING,
+    MAX_OUTLINE,
     DynamoJournal,
     beginning_from,
     beginning_item,
@@ -387,6 +388,19 @@ def test_an_outline_stays_within_one_write_unit() -> None:
     assert set(item) == {"list", "entry", "createdAt", "expiresAt", "v", "outline"}
     assert beginning_from(item) is None, "it is no part of a history"
     assert sum(len(name) + len(str(*value.values()).encode()) for name, value in item.items()) < 1024
+
+
+@pytest.mark.parametrize(("more", "is_there"), [(0, True), (1, False)])
+def test_an_outline_of_up_to_700_bytes_is_there(more: int, is_there: bool) -> None:
+    """A longer one would take a second write unit."""
+
+    def entry_with(url: str) -> JournalEntry:
+        text = json.dumps({"type": "http-request", "url": url})
+        [entry] = entries_of([scheduled(a_schedule(action=text, payload=json.dumps("x" * MAX_BEGINNING)))])
+        return entry
+
+    short = len(cloud_events.outlined(entry_with("").text).encode())
+    assert ("outline" in beginning_item(entry_with("x" * (MAX_OUTLINE - short + more)), NOW)) == is_there
 
 
 # ------------------------------------------------------------ what a series has put

@@ -269,6 +269,17 @@ def test_what_stays_unprocessed_is_reported(dynamodb: Any) -> None:
     assert len(client.calls) == ROUNDS
 
 
+def test_what_is_never_answered_is_unavailable(dynamodb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After five pauses between six tries: after the last one nothing is waited for."""
+    pauses: list[float] = []
+    monkeypatch.setattr("delayer.aws.dynamodb.items.requests.time.sleep", pauses.append)
+    client = Wrapped(dynamodb, batch_get_item=lambda **asked: {"UnprocessedKeys": asked["RequestItems"]})
+    with pytest.raises(Unavailable, match="2 items were not answered"):
+        DynamoScheduleTable(dynamodb=client, table="t").read_all([key_of(one.id) for one in many_schedules(2)])
+    assert len(client.calls) == ROUNDS
+    assert pauses == [0.02, 0.04, 0.08, 0.16, 0.32]
+
+
 @pytest.mark.parametrize("error", ERRORS)
 def test_a_delete_that_failed_is_reported_whole(error: str) -> None:
     keys = [key_of(schedule.id) for schedule in many_schedules(30)]

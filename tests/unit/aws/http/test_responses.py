@@ -80,6 +80,7 @@ CLAIM = a_claim(name="n")
             {"state": "executed", "latenessMs": 0, "detail": "HTTP 200"},
         ),
         (evolve(CLAIM, state=State.REPLACED, replaced_by=an_id()), {"state": "replaced", "replacedBy": an_id()}),
+        (evolve(CLAIM, state=State.CANCELLED, claimed_at=0), {"state": "cancelled", "claimedAt": None}),
         (stopped(CLAIM, NOW + 7), {"state": "claimed", "stoppedAt": "2026-11-21T09:00:00.007Z"}),
     ],
     ids=lambda value: str(value.get("state")) if isinstance(value, dict) else "",

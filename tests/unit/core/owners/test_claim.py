@@ -8,6 +8,8 @@ from delayer.core.actions.command import Command, Impossible, Made
 from delayer.core.owners.claim import PER_TOKEN, WAY_BACK, YOUNG, ClaimRefused, OwnerClaim, decide_claim
 from delayer.core.schedule.bucket import Shards
 from delayer.core.schedule.instants import DAY, HOUR, minute_of
+from delayer.fakes import MemoryOwnerClaim
+from delayer.ports.unavailable import Unavailable
 from delayer.wiring import use_cases
 from tests.world import START, World
 
@@ -151,6 +153,20 @@ def test_a_deployment_fails_and_is_rolled_back() -> None:
     asked(world, "Update", "org", "org")
     asked(world, "Update", "sub")  # a roll-back
     assert world.owner_claim.owner_claim().claim == "sub"  # type: ignore[union-attr] # it is there
+
+
+def test_what_could_not_be_kept_is_not_noted() -> None:
+    """The log of a deployment says what is, not what was to be."""
+
+    class Full(MemoryOwnerClaim):
+        def write_owner_claim(self, claim: OwnerClaim) -> None:
+            raise Unavailable("write the owner claim")
+
+    world = World()
+    world.owner_claim = Full()
+    with pytest.raises(Unavailable):
+        asked(world, "Create", "sub")
+    assert [event for event, _, _ in world.observer.lines if event == "owner claim"] == []
 
 
 def test_another_stack_says_nothing_about_the_callers() -> None:

@@ -682,6 +682,17 @@ def test_who_has_little_time_leaves_it_to_others_to_renew_a_valid_token(stand: S
     assert [sent["authorization"] for sent in stand.sent()] == ["Bearer t-1", "Bearer t-1", "Bearer t-2"]
 
 
+@pytest.mark.parametrize(("left", "fetched"), [(9.4, 1), (9.5, 2)])
+def test_nine_and_a_half_seconds_are_enough_to_renew_a_token(stand: Stand, left: float, fetched: int) -> None:
+    stand.put_oauth()
+    stand.server.reply = both(status(204), issuing())
+    credentials = stand.environment().credentials
+    credentials.of(OWNER, "crm", lambda: 20.0)
+    stand.clock.sleep_until(stand.tokens.rows[OWNER, "crm"].fresh_until)
+    credentials.of(OWNER, "crm", lambda: left)
+    assert len(stand.sent(TOKEN)) == fetched
+
+
 def test_a_token_endpoint_with_a_private_address_is_not_reached(stand: Stand) -> None:
     stand.put_oauth()
     result = stand.attempt(stand.environment(allow_private=False))
