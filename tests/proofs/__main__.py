@@ -28,7 +28,7 @@ from tests.simulation.story.shrink import shrink
 from tests.simulation.story.story import Played, Story, play
 
 SEEDS: Final = 4000
-STORIES: Final = 300  # `make test` plays those of them that are not long
+STORIES: Final = 400  # `make test` plays those of them that are not long
 WITH_DIGEST: Final = 100
 WORK: Final = 60_000  # steps to make a story short: that it can be played in a second is enough
 

@@ -62,7 +62,6 @@ class TestTheThirdHundred(Hundred):
     first = 200
 
 
-@pytest.mark.thorough
 class TestTheFourthHundred(Hundred):
     first = 300
 
