@@ -193,6 +193,7 @@ def test_what_cannot_be_attempted_now_comes_again_and_uses_up_nothing() -> None:
     before = the_row(world)
     batch = delivered(an_executor_message(retry='{"maxAttempts": 1}'), neighbour)
     assert evolve(world.execute, target=target)(batch) == ["m0"]
+    assert world.observer.warnings == ["not attempted: it comes again"], "no defect"
     assert the_row(world) == before
     assert world.execute(batch[:1]) == []
     assert the_row(world).state is State.EXECUTED
