@@ -8,7 +8,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.aws.dynamodb.jobs import LIFETIME, DynamoJobs, from_item, latest_item, to_item
+from delayer.aws.dynamodb.jobs import LIFETIME, MAX_ID, DynamoJobs, from_item, latest_item, to_item
 from delayer.core.jobs.job import JobRow
 from delayer.core.schedule.instants import SECOND
 from delayer.fakes import MemoryJobs
@@ -94,6 +94,14 @@ def test_a_job_belongs_to_its_owner(jobs: Jobs) -> None:
     assert jobs.read("somebody else", JOB.job_id) is None
     assert jobs.read(OWNER, "job 3") is None
     assert jobs.read(OWNER, JOB.job_id) == JOB
+
+
+def test_a_job_is_found_by_the_longest_id_that_there_is(jobs: Jobs) -> None:
+    """And one that is longer is of no job, and makes no key that DynamoDB would refuse."""
+    row = evolve(JOB, job_id="j" * MAX_ID)
+    jobs.start(row, "")
+    assert jobs.read(OWNER, row.job_id) == row
+    assert jobs.read(OWNER, "j" * 2_000) is None
 
 
 def test_an_id_that_a_client_made_up_is_of_no_job(jobs: Jobs) -> None:

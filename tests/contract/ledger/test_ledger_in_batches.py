@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from threading import Condition
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -278,6 +279,21 @@ def test_a_statement_that_is_not_taken_is_put(partiql: Any, code: str) -> None:
     rows = [a_claim(), a_claim(due=NOW + 1)]
     assert ledger.write([LedgerChange(row=row) for row in rows]) == [Written()] * 2
     assert [name for name, _ in client.calls] == ["batch_execute_statement", "put_item"]
+
+
+@pytest.mark.parametrize(("slept", "unwritten", "calls"), [(60.0, [False, False], 3), (60.5, [True, True], 1)])
+def test_what_is_begun_is_begun_in_time(
+    partiql: Any, monkeypatch: pytest.MonkeyPatch, slept: float, unwritten: list[bool], calls: int
+) -> None:
+    """What is throttled is asked for again, and what is not taken as a statement is put: at the last moment, too."""
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda _: now.__setitem__(0, now[0] + slept))
+    monkeypatch.setattr("delayer.aws.dynamodb.batches.ledger.time", clock)
+    client = answering(partiql, ["ThrottlingError", "ValidationError"], [""])
+    ledger = evolve(adapter(partiql), dynamodb=client)
+    changes = [LedgerChange(row=a_claim()), LedgerChange(row=a_claim(due=NOW + 1))]
+    assert unavailable(ledger.write(changes)) == unwritten
+    assert len(client.calls) == calls
 
 
 @pytest.mark.parametrize("code", ["ValidationException", "AccessDeniedException"])
