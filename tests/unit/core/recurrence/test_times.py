@@ -107,6 +107,13 @@ def test_what_is_shown_again_before_a_long_pause_is_a_time_again() -> None:
     assert of(nuuk, 3) == ["2027-10-31T00:30", "2027-10-31T01:30", "2027-11-27T02:30"]
 
 
+@pytest.mark.parametrize(("until", "count"), [("10:59:59.999", 2), ("11:00:00.000", 3)])
+def test_a_rule_ends_with_its_last_millisecond(until: str, count: int) -> None:
+    rule = parse_rule({"every": "PT1H", "from": "2027-01-01T09:00:00Z", "until": f"2027-01-01T{until}Z"}, NOW)
+    assert number_of(rule, parse_instant("2028-01-01T00:00:00Z")) == count
+    assert len(times(rule, rule.start - 1, 10)) == count
+
+
 def test_a_count_is_of_all_times_missed_ones_included() -> None:
     rule = parse_rule({"cron": "0 9 * * *", "count": 3}, parse_instant("2027-01-01T09:00:00Z"))
     assert times(rule, parse_instant("2027-01-03T12:00:00Z"), 5) == (parse_instant("2027-01-04T09:00:00Z"),)

@@ -162,6 +162,21 @@ def played(stage: Stage, wishes: Sequence[Sequence[str]], attempting: int) -> di
     return answers
 
 
+def test_what_goes_on_behind_its_batch_is_counted_no_more() -> None:
+    """A thread that was given up, and one that says its end twice."""
+    attendance = Attendance(meeting=Stage(choices=Choices(given=[])))
+    with attendance.batch(2) as end:
+        for left in (1, 0, 0):
+            end()
+            assert attendance.running == left
+    end()
+    assert attendance.running == 0
+    with attendance.batch(3) as given_up:
+        pass
+    given_up()
+    assert attendance.running == 0
+
+
 def test_whoever_comes_back_from_its_target_is_waited_for_and_leaves_nobody_waiting() -> None:
     """Two are at their targets while a third asks: they are back before its moment is over, or after it."""
     sizes = set[int]()
