@@ -1,5 +1,7 @@
 """What is deployed is what was deployed before: the template, the permissions, what is imported (ADR 0142)."""
 
+import pytest
+
 from tests.frozen import cold_starts, permissions, template
 from tests.frozen.files import WRITE_ANEW, difference, read
 
@@ -19,6 +21,7 @@ def test_the_permissions_are_those_on_file() -> None:
     assert on_file == now, f"permissions have changed; if that is meant: {WRITE_ANEW}\n{difference(on_file, now)}"
 
 
+@pytest.mark.thorough
 def test_a_function_imports_what_is_on_file() -> None:
     """Each module costs time at each cold start. It takes a minute, because each function starts in its own process.
 
