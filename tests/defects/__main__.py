@@ -1,8 +1,8 @@
 """`make defects`: makes each change of a list in a copy of the tree, and says which test finds it.
 
 `record` runs the tests once under coverage; `run` then makes each change and runs the tests that run its line, those
-that read the code as data, the lint, and on request the stories and the end-to-end tests of its area; `draw` draws
-another list.
+that read the code as data, the check of types, and on request the stories and the end-to-end tests of its area. What
+has found a change is run without it, too. `draw` draws another list.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from tests.defects import stored
 from tests.defects.change import Change
 from tests.defects.covered import Covered
 from tests.defects.draw import draw
-from tests.defects.measure import Finding, Measure, known, say, write
+from tests.defects.measure import Finding, Measure, controlled, known, say, write
 
 # They start other processes, read pages, or are steps of their own: their lines say nothing, or everything.
 LEFT_OUT: Final = (
@@ -71,13 +71,15 @@ def measured(given: argparse.Namespace) -> int:
         copies=given.copies,
     )
     changes = [one for one in stored.read(given.name) if given.only in one.name]
-    before = known(given.to)
+    to: Path = given.to or RESULTS / f"{given.name}.json"
+    before = known(to) if given.go_on else {}
     findings = [again(one, before[one.name + one.file]) for one in changes if one.name + one.file in before]
-    changes = [one for one in changes if one.name + one.file not in before]
-    for finding in measure(changes):
+    for finding in measure([one for one in changes if one.name + one.file not in before]):
         findings.append(finding)
         say(f"{len(findings)}/{len(changes)} {finding.change.name[:100]!r}: {finding.by or 'NOT FOUND'} {finding.step}")
-        write(findings, given.to)
+        write(findings, to)
+    findings = controlled(findings, measure)
+    write(findings, to)
     return summary(findings)
 
 
@@ -123,11 +125,9 @@ def main() -> int:
     running.add_argument("--tree", type=Path, default=Path.cwd(), help="the tree that is changed, in copies of it")
     running.add_argument("--coverage", type=Path)
     running.add_argument("--seconds", type=Path)
+    running.add_argument("--to", type=Path, help=f"where the findings are written ({RESULTS}/NAME.json)")
     running.add_argument(
-        "--to",
-        type=Path,
-        default=RESULTS / "found.json",
-        help="where the findings are written; those that are there are not measured again",
+        "--continue", dest="go_on", action="store_true", help="what is in that file already is not measured again"
     )
     given = parser.parse_args()
     if given.command == "record":

@@ -15,7 +15,7 @@ from pathlib import Path
 from queue import Queue
 from typing import Any, Final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from tests.defects.change import TEMPLATE, Change, Gone
 from tests.defects.covered import Covered, lines_of
@@ -23,7 +23,10 @@ from tests.defects.covered import Covered, lines_of
 AT_FIRST: Final = 60  # tests that run in the first process: most changes are found by them
 AT_MOST: Final = 900  # seconds for one step, at least; a change that makes tests hang is found by that, too
 SLOWER: Final = 4  # times: with the copies side by side, and other work beside them
+TYPED: Final = "shared/delayer"  # its types are checked, and not how a change is formatted: nobody would write it so
 LISTED: Final = ".defects-tests"  # the ids of the tests to run
+FAILS: Final = ("FAILED", "ERROR")
+FOUND_BY: Final = re.compile(r"(?:FAILED|ERROR) (\S.*)")
 UNKNOWN: Final = re.compile(r"^ERROR: not found: (.+)$", re.MULTILINE)
 READS_ALL: Final = (
     "tests/template/test_policies.py",
@@ -99,6 +102,15 @@ class Measure:
         finally:
             self._free.put(copy)
 
+    def fail(self, ids: Sequence[str], copy: Path) -> set[str]:
+        """What pytest says of those of these tests that fail in a copy."""
+        wrong: set[str] = set()
+        for step in self._tests("control", ids, copy):
+            command = [one for one in step.command if one != "-x"]
+            done = subprocess.run(command, cwd=copy, env=environment(), capture_output=True, text=True, check=False)
+            wrong |= {_short(line) for line in done.stdout.splitlines() if line.startswith(FAILS)}
+        return wrong
+
     def _tests_of(self, file: str, lines: Iterable[int]) -> list[str]:
         return self.covered.within(self.covered.tests_of(file, lines), self.at_most)
 
@@ -110,7 +122,7 @@ class Measure:
                 yield from self._tests("template", [one], copy)
         yield from self._tests("line", ids[AT_FIRST:], copy)
         if change.file != TEMPLATE:
-            yield Step("lint", ["make", "--silent", "--assume-old=.venv/installed", "lint"])
+            yield Step("types", [".venv/bin/mypy", "--no-error-summary", TYPED])
             if "stories" in self.steps:
                 yield from self._tests("stories", STORIES, copy)
         if "e2e" in self.steps:
@@ -140,6 +152,8 @@ def copied(tree: Path, to: Path) -> Path:
     for made_by_make in (".venv", ".engines"):
         if (tree / made_by_make).exists():
             (to / made_by_make).symlink_to(tree / made_by_make)
+    if (tree / ".mypy_cache").exists():
+        subprocess.run(["cp", "-rp", str(tree / ".mypy_cache"), str(to)], check=True)
     subprocess.run(["git", "init", "--quiet"], cwd=to, check=True)
     return to
 
@@ -165,12 +179,10 @@ def _put(path: Path, text: str) -> None:
 
 def run(step: Step, copy: Path) -> str:
     """What failed; empty if nothing did."""
-    environment = {**os.environ, "PYTHONPATH": ""}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # to compile everything again takes longer than the tests
     process = subprocess.Popen(
         step.command,
         cwd=copy,
-        env=environment,
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -186,8 +198,18 @@ def run(step: Step, copy: Path) -> str:
         return ""
     if unknown := UNKNOWN.findall(printed):
         return _without(step, copy, unknown)
-    failed = [line for line in printed.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    failed = [_short(line) for line in printed.splitlines() if line.startswith(FAILS)]
     return (failed or printed.strip().splitlines()[-1:] or [f"exit code {process.returncode}"])[0][:300]
+
+
+def environment() -> dict[str, str]:
+    """Python may keep what it has compiled: to compile everything again takes longer than the tests."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {"PYTHONPATH": ""}
+
+
+def _short(line: str) -> str:
+    """A line of pytest's summary without its reason."""
+    return line.partition(" - ")[0]
 
 
 def _without(step: Step, copy: Path, unknown: list[str]) -> str:
@@ -196,6 +218,14 @@ def _without(step: Step, copy: Path, unknown: list[str]) -> str:
     known = [one for one in listed.read_text().splitlines() if not any(name.endswith(one) for name in unknown)]
     listed.write_text("\n".join(known))
     return run(step, copy) if known else ""
+
+
+def controlled(findings: list[Finding], measure: Measure) -> list[Finding]:
+    """Without those that were found by a test which fails in an unchanged copy, too: it has found nothing."""
+    ids = sorted({match[1] for one in findings if (match := FOUND_BY.match(one.by))})
+    with tempfile.TemporaryDirectory(prefix="delayer-defects-") as folder:
+        wrong = measure.fail(ids, copied(measure.tree, Path(folder) / "unchanged"))
+    return [evolve(one, by="", step=f"fails without it: {one.by}") if one.by in wrong else one for one in findings]
 
 
 def write(findings: list[Finding], to: Path) -> None:

@@ -21,7 +21,7 @@ _wait = Condition.wait
 _watches: list["Watch"] = []  # the innermost counts
 
 
-@define
+@define(eq=False)
 class Watch:
     """What one thread waits for in vain."""
 

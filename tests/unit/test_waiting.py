@@ -43,6 +43,16 @@ def test_whoever_waits_under_the_true_clock_does_not() -> None:
     assert watch.waited >= LONGER
 
 
+def test_each_watch_is_itself() -> None:
+    """One that has seen the same as another is not taken for it."""
+    with Watch() as outer:
+        with Watch() as inner:
+            time.sleep(MOST / 5)
+        time.sleep(MOST / 5)
+    assert MOST > outer.waited >= MOST / 5
+    assert MOST > inner.waited >= MOST / 5
+
+
 def test_to_wait_for_somebody_who_comes_is_no_waste() -> None:
     """However long it takes: the other thread works."""
     comes = Event()
