@@ -56,7 +56,7 @@ local: $(LOCAL) ## run the whole stack here (PORT=8080 KEEP=1 DELAYER_PERIOD=840
 
 # Lint runs beside the tests, at a lower priority, and what it says comes after them.
 define test_beside_lint
-	@said=$$(mktemp); trap 'rm -f $$said' EXIT; \
+	@said=$$(mktemp); trap 'kill $$lint 2>/dev/null; rm -f $$said' EXIT; trap 'exit 130' INT TERM; \
 	nice -n 5 $(MAKE) --no-print-directory --silent lint >$$said 2>&1 & lint=$$!; \
 	$(BIN)/pytest --numprocesses 2 $(1) $(ARGS); tested=$$?; \
 	wait $$lint; linted=$$?; cat $$said; \
@@ -64,13 +64,13 @@ define test_beside_lint
 	[ $$tested = 0 ] && [ $$linted = 0 ]
 endef
 
-test: $(INSTALLED) $(SITE) $(ENGINES) ## each promise, end to end, and all that is quick: ten minutes on two cores
+test: $(INSTALLED) $(SITE) ## each promise, end to end, and all that is quick: ten minutes on two cores
 	$(call test_beside_lint,-m "not thorough")
 
 test-all: $(INSTALLED) $(SITE) $(ENGINES) ## every check and every test, as .ci/run does it: 25 minutes on two cores
 	$(call test_beside_lint,)
 
-test-fast: $(INSTALLED) $(SITE) ## the tests without the stack; those of one feature in less than a minute (FEATURE=series)
+test-fast: $(INSTALLED) $(SITE) ## the quick tests without the stack: some minutes; those of one feature: less than one (FEATURE=series)
 	@files=$$($(BIN)/python -m tests.running.features $(FEATURE)) && $(BIN)/pytest --numprocesses 2 -m "not thorough" $$files $(ARGS)
 
 defects: $(INSTALLED) ## make deliberate defects in a copy of the tree, and look which test finds each (ARGS=--help)
@@ -189,7 +189,7 @@ lock: $(LOCAL) ## resolve the requirements again
 	@echo "Wrote $$(ls requirements-*.txt shared/requirements.txt bench/peers/requirements.txt | paste -sd ' ')."
 
 clean: ## remove what make has made
-	@rm -rf .venv .engines .local .schemathesis .mypy_cache .pytest_cache .ruff_cache .hypothesis .aws-sam site
+	@rm -rf .venv .engines .local .schemathesis .mypy_cache .pytest_cache .ruff_cache .hypothesis .aws-sam .defects site
 
 # A third DynamoDB for the contract tests, which say so if it is not there. The lock file has the hash of its content.
 $(ENGINES): tests/contract/dynoxide/package.json tests/contract/dynoxide/package-lock.json

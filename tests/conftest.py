@@ -33,7 +33,7 @@ Module = list[pytest.Item]
 
 
 def module_of(item: pytest.Item) -> str:
-    """The file, as xdist's `loadscope` hands the tests out."""
+    """The file. Of one that is handed out by class (xdist's `loadscope`), the classes stay together, too."""
     return item.nodeid.partition("::")[0]
 
 

@@ -5,7 +5,6 @@ AWS, the test says so. Every day the fakes are compared with moto alone: the oth
 started when the first test needs it, and ends with the session.
 """
 
-import os
 import socket
 import subprocess
 import time
@@ -26,14 +25,11 @@ FAKE: Final = "fake"
 MOTO: Final = "moto"
 EMULATOR: Final = "emulator"
 DYNOXIDE: Final = "dynoxide"
-WANTED: Final = os.environ.get("CONTRACT_ENGINES", f"{MOTO} {EMULATOR} {DYNOXIDE}").split()
 
 
 def wanted(*engines: str) -> list[Any]:
     """Parameters of a fixture: what takes a process of its own is thorough."""
-    return [
-        pytest.param(one, marks=() if one == MOTO else pytest.mark.thorough, id=one) for one in engines if one in WANTED
-    ]
+    return [pytest.param(one, marks=() if one == MOTO else pytest.mark.thorough, id=one) for one in engines]
 
 
 DYNAMODBS: Final = wanted(MOTO, EMULATOR, DYNOXIDE)

@@ -226,7 +226,7 @@ def outcomes(request: pytest.FixtureRequest) -> dict[tuple[str, str], dict[str, 
 
 
 @pytest.mark.parametrize("mode", [SILENT, TRICKLING])
-@pytest.mark.parametrize("function", map(marked, FUNCTIONS))
+@pytest.mark.parametrize("function", [*map(marked, FUNCTIONS)])
 def test_a_function_ends_within_its_time_with_its_answer(
     function: str, mode: str, outcomes: dict[tuple[str, str], dict[str, Any]]
 ) -> None:

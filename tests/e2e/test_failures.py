@@ -152,6 +152,7 @@ def test_a_malformed_suspect_is_stored_as_a_dead_letter(client: Client) -> None:
     client.operate("discard", key=entry["key"])
 
 
+@pytest.mark.promise(6)
 def test_a_message_that_cannot_be_read_beside_good_ones(client: Client) -> None:
     """The good one is on time. It takes two seconds: both are on their way meanwhile."""
     sqs = client.stack.client("sqs")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 ROUNDS = 5
 
 
+@pytest.mark.promise(1)
 def test_due_in_two_seconds(client: Client) -> None:
     """The target gets the payload byte for byte, and the headers it needs to act once. It takes the two seconds."""
     due = now() + 2 * SECOND
@@ -39,6 +40,17 @@ def test_due_in_two_seconds(client: Client) -> None:
     assert request.headers["x-team"] == "a"
     row = client.ledger_state(content["scheduleId"], "executed")
     assert row["detail"] == {"S": "HTTP 200"}
+
+
+@pytest.mark.promise(5)
+def test_it_takes_four_writes_and_no_index(client: Client) -> None:
+    """Its record is put and deleted; the row in the ledger, whose revision counts its writes, is claimed and ended."""
+    posted = client.schedule("/writes", now())
+    assert client.ledger_state(posted.id, "executed")["revision"] == {"N": "2"}
+    assert posted.id not in str(client.rows()), "its record is deleted"
+    for table in ("SchedulesTable", "LedgerTable"):
+        described = client.stack.client("dynamodb").describe_table(TableName=client.stack.outputs[table])["Table"]
+        assert not {"GlobalSecondaryIndexes", "LocalSecondaryIndexes"} & set(described)
 
 
 def late_in(client: Client, number: int) -> list[Millis]:

@@ -25,6 +25,7 @@ def request(client: Client, path: str, due: Millis, **more: object) -> dict[str,
     }
 
 
+@pytest.mark.promise(3)
 def test_a_schedule_is_looked_up_and_cancelled(client: Client) -> None:
     """It may take a second: the functions of the API start."""
     posted, delayer = client.schedule("/cancelled", now() + HOUR, payload={"a": 1}), client.delayer
@@ -38,6 +39,7 @@ def test_a_schedule_is_looked_up_and_cancelled(client: Client) -> None:
     assert posted.id not in str(client.rows())
 
 
+@pytest.mark.promise(7)
 def test_what_was_executed_cannot_be_cancelled(client: Client) -> None:
     posted = client.schedule("/executed", now())
     client.arrivals("/executed")

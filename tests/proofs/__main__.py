@@ -112,7 +112,11 @@ def count_tests() -> dict[str, int]:
     """How many tests there are in each folder, as pytest collects them."""
     collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "tests"]
     printed = subprocess.run(collect, capture_output=True, text=True, check=True).stdout
-    folders = (line.partition("::")[0].rpartition("/")[0] for line in printed.splitlines() if "::" in line)
+    folders = (
+        line.partition("::")[0].rpartition("/")[0]
+        for line in printed.splitlines()
+        if line.startswith("tests/") and "::" in line
+    )
     return dict(sorted(Counter(folders).items()))
 
 

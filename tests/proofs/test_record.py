@@ -1,5 +1,7 @@
 """What simulation and model find is on record: a change that makes them weaker is seen in the diff of the record."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.model.configurations import WHOLE
@@ -9,6 +11,7 @@ from tests.proofs.__main__ import STORIES, WITH_DIGEST
 from tests.proofs.stored import RECORD as FILE
 from tests.proofs.stored import as_text, stored
 from tests.proofs.tables import PAGE, PARTS, shown, tables, written
+from tests.running.features import all_files
 from tests.simulation.bugs import BUGS
 
 RECORD = stored()
@@ -67,3 +70,8 @@ def test_a_table_that_differs_is_written_anew() -> None:
     changed = page.replace("| `lease` |", "| `leash` |")
     assert changed != page
     assert written(changed, RECORD) == page
+
+
+def test_the_number_of_tests_of_each_folder_is_on_record() -> None:
+    """Of a new folder, `make record ARGS=--tests` writes it down."""
+    assert {str(Path(file).parent) for file in all_files()} == set(RECORD["tests"])

@@ -36,17 +36,18 @@ FEATURES: Final = {
     "firing": Feature(
         "from the table to the target: enqueuers, sweep, relay, executor, retries, the relaxed lane",
         r"firing|schedule_table|enqueue|sweep|relay|execut|retr|lanes|relaxed|messaging|batches|events|runtime|live_count"
-        r"|control|canary|deadlines|faults|burst",
+        r"|control|canary|deadlines|tests/faults|burst",
     ),
     "recovery": Feature(
         "dead letters, redrive, suspects, restore; what happens after an outage",
-        r"recovery|dead_letter|redrive|trials?|guard|restore|misfire|bring_back|failures|faults",
+        r"recovery|dead_letter|redrive|trials?|guard|restore|misfire|bring_back|failures|tests/faults",
     ),
     "actions": Feature("targets, action types, adding one", r"actions?|targets?|extension|functions|scaffold"),
     "series": Feature("rules of recurrence, occurrences, steering, upkeep", r"series|recurrence|occurrences"),
     "timing": Feature("schedules whose time a policy decides", r"timing|policies|policy_|waiting_table"),
     "flow": Feature(
-        "suspensions, circuits, limits and their seats", r"(?<!how_)flow/|limits?|seats|circuit|breaker|waits|waiting"
+        "suspensions, circuits, limits and their seats",
+        r"(?<!how_)flow/|limits?|seats|circuit|breaker|waits|(?<!unit/test_)waiting(?!_table)",
     ),
     "connections": Feature(
         "connections, signatures, keys, masking", r"connections?|connecting|sign|masking|secrets?|tokens?|keys"
@@ -61,7 +62,7 @@ FEATURES: Final = {
     "command-line": Feature(
         "`delayer` and the commands of operators", r"client/(cli|operator|doctor|eventbridge)|operate"
     ),
-    "console": Feature("the pages at /console", r"console|browser"),
+    "console": Feature("the pages at /console", r"console"),
     "local": Feature("the stack on one machine, and the benchmarks", r"local|bench|emulator|stacks"),
     "template": Feature(
         "template.yaml, wiring, golden files", r"template|wiring|golden|frozen|deployment|aws_calls|cold_start|start/"

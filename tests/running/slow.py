@@ -4,13 +4,15 @@ A test that takes long says in its docstring what it takes its seconds for, so t
 """
 
 import inspect
+import re
 from typing import Final
 
 import pytest
 
 SECOND: Final = 1.0
 SHOWN: Final = 10
-REASON: Final = ("second", "minute")  # a docstring that gives a reason has one of these words
+# How a docstring says that it takes time: "It takes three seconds, because …", "Some seconds: …".
+REASON: Final = re.compile(r"\b(takes?|waits?|lasts?|needs?)\b[^.]*\b(seconds?|minutes?)\b|\b(seconds?|minutes?)\b[:,]")
 NO_REASON: Final = "says no reason"
 KEY: Final = "delayer_says_why"
 
@@ -23,7 +25,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def says_why(test: object) -> bool:
     """Whether its docstring speaks of its time."""
     text = (inspect.getdoc(test) or "").lower() if callable(test) else ""
-    return any(word in text for word in REASON)
+    return bool(REASON.search(text))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

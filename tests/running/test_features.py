@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.running.features import FEATURES, ROOT, all_files, files_of, main, table
+from tests.running.features import FEATURES, ROOT, WITHOUT_STACK, all_files, files_of, main, table
 
 PAGE = ROOT / "docs/project/contributing.md"
 
@@ -26,6 +26,12 @@ def test_a_feature_gives_its_files_without_those_of_the_stack(capsys: pytest.Cap
     files = capsys.readouterr().out.split()
     assert "tests/unit/core/recurrence/test_rule.py" in files
     assert not [file for file in files if file.startswith("tests/e2e/") or not re.search(r"/test_\w+\.py$", file)]
+
+
+@pytest.mark.parametrize("name", FEATURES)
+def test_each_feature_has_tests_without_the_stack(name: str) -> None:
+    """Without a file, pytest would run all that there are."""
+    assert [file for file in files_of(name, all_files()) if not file.startswith(WITHOUT_STACK)]
 
 
 def test_without_a_feature_all_but_the_stack_is_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ def with_a_reason() -> None:
 
 
 def without_one() -> None:
-    """It starts a process of its own."""
+    """It starts a process of its own, and the second one, too."""
 
 
 def test_a_reason_speaks_of_seconds() -> None:

@@ -20,7 +20,6 @@ from delayer.core.schedule.schedule_id import RANDOM_BYTES, Kind, mint
 from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
 from delayer.ports.series import SeriesTransaction
 from tests.e2e.client import Client, now
-from tests.e2e.stacks.kinds import EACH_MINUTE
 from tests.samples import a_claim
 
 OWNER = "e2e-somebody"
@@ -106,7 +105,3 @@ def test_an_event_that_was_lost_is_made_up_for(client: Client) -> None:
     after = numbered(client, cursor, 2)
     assert after.at > now() - SECOND, "the next time to come: nothing is made up"
     assert "found by the net" in client.stack.logs(TASK)
-
-
-def test_the_task_logs_no_payload_and_no_action(client: Client) -> None:
-    assert EACH_MINUTE not in client.stack.logs(TASK) + client.stack.logs("series-stepper")

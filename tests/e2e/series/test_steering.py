@@ -82,4 +82,7 @@ def test_a_series_of_one_minute_fires_each_minute_until_it_is_cancelled(client: 
         due = first + number * MINUTE
         assert json.loads(request.body) == str(number + 1)
         lateness(request, due)
+    logged = client.stack.logs("series-stepper")
+    assert main.early[EACH_MINUTE]["seriesId"] in logged
+    assert EACH_MINUTE not in logged, "no log has an action, or a payload"
     assert len({one.headers["delayer-schedule-id"] for one in requests}) == len(requests)

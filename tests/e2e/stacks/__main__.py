@@ -15,7 +15,8 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Final
+from uuid import uuid4
 
 from attrs import asdict
 
@@ -24,6 +25,8 @@ from local.stack.emulated_stack import EmulatedStack
 from tests.e2e.stacks.attaching import FAILED, REFUSING, announced, arrivals_of, outlive_nobody, written
 from tests.e2e.stacks.kinds import EARLY, FAILURES, KINDS, MAIN, early
 from tests.e2e.stacks.minute_task import switch_minute_task
+
+TRIES: Final = 4
 
 
 class Recording(Receiver):
@@ -75,13 +78,17 @@ def hold(folder: Path, name: str) -> None:
 
 
 def posted(port: int, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a call that has to succeed."""
-    connection = http.client.HTTPConnection("localhost", port, timeout=60)
-    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json", "Delayer-Owner": EARLY})
-    answer = connection.getresponse()
-    made: dict[str, Any] = json.loads(answer.read())
-    connection.close()
-    if answer.status != 201:
+    """The answer to a call that has to succeed. 503 says on a busy machine that nobody knows: one asks again."""
+    headers = {"Content-Type": "application/json", "Delayer-Owner": EARLY, "Idempotency-Key": uuid4().hex}
+    for _ in range(TRIES):
+        connection = http.client.HTTPConnection("localhost", port, timeout=60)
+        connection.request("POST", path, json.dumps(body), headers)
+        answer = connection.getresponse()
+        made: dict[str, Any] = json.loads(answer.read())
+        connection.close()
+        if answer.status != 503:
+            break
+    if answer.status not in (200, 201):
         raise RuntimeError(f"{path} answered {answer.status}: {made}")
     return made
 
