@@ -121,6 +121,12 @@ def test_the_golden_keys() -> None:
     assert keys_item(SECOND) == golden("key"), "the format changed: give it a new version"
 
 
+def test_keys_of_a_later_version_sign_nothing() -> None:
+    """They are read by the code that has written them."""
+    with pytest.raises(Unavailable, match="signing keys that cannot be read"):
+        keys_from(golden("key") | {"v": {"N": "2"}})
+
+
 def test_the_golden_rotation() -> None:
     """It holds no secret."""
     assert rotation_from(golden("rotation")) == ONCE

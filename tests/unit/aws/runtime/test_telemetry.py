@@ -13,6 +13,7 @@ from aws_lambda_powertools.metrics import Metrics
 from aws_lambda_powertools.tracing import Tracer
 
 from delayer.aws.runtime.clients import log
+from delayer.aws.runtime.deadline import DEADLINE
 from delayer.aws.runtime.telemetry import Telemetry
 from tests.samples import an_id
 
@@ -48,6 +49,18 @@ def test_a_line_names_the_function_and_the_schedule(capsys: pytest.CaptureFixtur
     assert (aside["level"], aside["reason"]) == ("WARNING", "why")
     assert "scheduleId" not in swept
     assert enqueued["timestamp"].endswith(("Z", "+00:00"))
+
+
+def test_each_invocation_begins_its_deadline() -> None:
+    """What is left of the one before says nothing about this one."""
+    left: list[float] = []
+    handler = a_telemetry().observed(lambda event, context: left.append(DEADLINE.left()))
+    for millis in (60_000, 10_000):
+        handler({}, SimpleNamespace(aws_request_id="r", get_remaining_time_in_millis=lambda millis=millis: millis))
+    handler({}, None)
+    assert 50 < left[0] < 60
+    assert 5 < left[1] < 10
+    assert left[2] == float("inf")
 
 
 def test_a_line_leads_to_its_call(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import pytest
 from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -110,6 +111,13 @@ def test_between_whole_windows_three_minutes_do(since_tick: Millis, since_whole:
     if not todo.whole:
         edge = edge_of(now, PERIOD)
         assert todo.minutes == (edge, edge - 1, edge - 2)
+
+
+@pytest.mark.parametrize(("since_tick", "whole"), [(GAP, False), (GAP + 1, True)])
+def test_after_a_gap_all_that_is_open_is_looked_at(since_tick: Millis, whole: bool) -> None:
+    """Though that was done a moment ago."""
+    progress = Progress(closed_until=0, swept_at=NOW - since_tick, whole_at=NOW - 1)
+    assert plan(progress, NOW, PERIOD).whole is whole
 
 
 @given(st.integers(0, GAP), st.integers(0, 59_999), periods)

@@ -265,6 +265,19 @@ def test_in_an_outage_it_waits_in_the_stream_for_an_hour(age: int, reported: boo
     assert [state(world, one) for one in due] == [None, None]
 
 
+def test_it_is_noted_once_a_minute_that_others_pass() -> None:
+    """By each environment: the note costs a write."""
+    world, noted = World(), []
+    posted(world)
+    changes = expired(world)
+    first = world.clock.now()
+    for after in (0, MINUTE - 1, MINUTE):
+        world.clock.sleep_until(first + after)
+        assert world.claim_relaxed(changes) == []
+        noted.append(world.trials.passed("claim_relaxed"))
+    assert noted == [first, first, first + MINUTE]
+
+
 @pytest.mark.parametrize("others_pass", [True, False])
 def test_one_of_which_the_function_dies_after_its_claim_is_no_needless_copy(others_pass: bool) -> None:
     """It holds up its shard for five minutes, comes back, and is given up at last, with its body: there is no other.

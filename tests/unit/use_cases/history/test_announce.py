@@ -15,6 +15,7 @@ from delayer.core.schedule.instants import DAY, MINUTE, format_instant
 from delayer.core.schedule.schedule_id import Kind, mint
 from delayer.fakes import MemoryObserver, MemoryTopic
 from delayer.ports.topic import Announcement, nobody_asks
+from delayer.use_cases.history import announce
 from delayer.use_cases.history.announce import Announce
 from tests.samples import KEY, NOW, OWNER, RANDOMNESS
 from tests.unit.use_cases.api.test_accept import accepted, body
@@ -81,6 +82,25 @@ def test_what_the_topic_refuses_is_counted() -> None:
     topic, observer = MemoryTopic(at_most=1), MemoryObserver()
     assert an_announce(topic, observer)(records(2)) == []
     assert (observer.counts["Announced"], observer.counts["Unannounced"]) == (0, 2)
+
+
+def test_what_cannot_be_published_is_counted_and_told_without_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds up nobody: its neighbours are published."""
+    made = announce._announcement
+    events = iter([ValueError("what a client sent"), None])
+
+    def announcement(event: Event) -> Announcement:
+        if error := next(events):
+            raise error
+        return made(event)
+
+    monkeypatch.setattr(announce, "_announcement", announcement)
+    topic, observer = MemoryTopic(), MemoryObserver()
+    assert an_announce(topic, observer)(records(2)) == []
+    assert (observer.counts["Announced"], observer.counts["Unannounced"]) == (1, 1)
+    [(told, _, facts)] = observer.lines
+    assert (told, facts["error"]) == ("an event that cannot be published", "ValueError")
+    assert "what a client sent" not in str(facts)
 
 
 def test_a_canary_has_no_events() -> None:

@@ -103,6 +103,8 @@ def test_a_claim_puts_the_next_occurrence_under_an_id_that_tells_what_it_is() ->
     assert kind_of(cursor.current) is Kind.OCCURRENCE
     assert point_in_time_of(cursor.current) == cursor.at
     assert stage.dues == [START + MINUTE, START + 2 * MINUTE]
+    [(_, about, facts)] = [line for line in stage.world.observer.lines if line[0] == "stepped"]
+    assert (about, facts["number"], facts["at"]) == (first, 2, cursor.at)
 
 
 def test_whatever_comes_again_or_late_each_occurrence_is_put_once() -> None:

@@ -159,8 +159,9 @@ def test_at_most_three_older_secrets_sign() -> None:
     for _ in range(3):
         assert scene.rotate(HOUR)
         scene.clock.move(NEXT_AFTER)
-    with pytest.raises(NotRotated, match=r"3 secrets from before still sign; try again at 2026-11-21T09:50"):
+    with pytest.raises(NotRotated) as refused:
         scene.own().rotate(OWNER, HOUR)
+    assert str(refused.value).startswith("3 secrets from before still sign; try again at 2026-11-21T09:50")
     scene.clock.move(2 * NEXT_AFTER - 1)
     assert not scene.rotate(HOUR)
     scene.clock.move(1)

@@ -236,6 +236,7 @@ def test_nothing_is_lost_if_the_function_is_broken_for_a_day(timing: Timing) -> 
     accepted = timing.post()
     timing.read_stream()
     assert timing.ask() == ["0"]
+    assert timing.world.observer.counts["NotDecided"] == 1
     for _ in range(24):
         timing.tick(HOUR)
         assert timing.ask()
