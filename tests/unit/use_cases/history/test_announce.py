@@ -84,7 +84,7 @@ def test_what_the_topic_refuses_is_counted() -> None:
     assert (observer.counts["Announced"], observer.counts["Unannounced"]) == (0, 2)
 
 
-def test_what_cannot_be_published_is_counted_and_told_without_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_published_is_counted_and_logged_without_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """It holds up nobody: its neighbours are published."""
     made = announce._announcement
     events = iter([ValueError("what a client sent"), None])
@@ -98,8 +98,8 @@ def test_what_cannot_be_published_is_counted_and_told_without_its_text(monkeypat
     topic, observer = MemoryTopic(), MemoryObserver()
     assert an_announce(topic, observer)(records(2)) == []
     assert (observer.counts["Announced"], observer.counts["Unannounced"]) == (1, 1)
-    [(told, _, facts)] = observer.lines
-    assert (told, facts["error"]) == ("an event that cannot be published", "ValueError")
+    [(event, _, facts)] = observer.lines
+    assert (event, facts["error"]) == ("an event that cannot be published", "ValueError")
     assert "what a client sent" not in str(facts)
 
 

@@ -167,8 +167,8 @@ def test_a_series_ends_waits_or_fails_and_says_so() -> None:
         assert (stage.cursor.state, stage.cursor.current) == (state, "")
         assert ("its rule failed: the series stops" in stage.world.observer.warnings) is (state is SeriesState.FAILED)
         if state is SeriesState.FAILED:
-            told = [event for event, _, _ in stage.world.observer.lines]
-            assert told[-2:] == ["nothing more to put", "its rule failed: the series stops"], "what is, and why"
+            events = [event for event, _, _ in stage.world.observer.lines]
+            assert events[-2:] == ["nothing more to put", "its rule failed: the series stops"], "what is, and why"
         stage.happen(EventType.EXECUTED, stage.first)
         assert stage.cursor.state is state
 
