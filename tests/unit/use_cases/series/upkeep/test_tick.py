@@ -8,6 +8,7 @@ from delayer.core.schedule.instants import DAY, HOUR, MINUTE, YEAR, Millis
 from delayer.core.schedule.schedule_id import Kind, key_of, kind_of
 from delayer.core.series.series import SeriesState
 from delayer.core.series.upkeep.rounds import Directory
+from delayer.fakes import MemorySeries
 from delayer.ports.series_upkeep import SeriesKey
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.series.upkeep.renew import Renew
@@ -101,6 +102,20 @@ def test_a_round_waits_for_what_fails_and_then_goes_on_without() -> None:
     stage.world.clock.move(5 * MINUTE)
     tick()
     assert "064" in asked
+
+
+def test_a_series_that_others_change_all_the_time_is_renewed_by_a_later_tick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tick fails, and what it has not done is not noted as done."""
+    stage = Stage()
+    stage.create(at=NINE, repeat=LISBON)
+    with_version(stage, "2026f", NINE, NINE + DAY)()
+    monkeypatch.setattr(MemorySeries, "write", lambda series, transaction: False)
+    with pytest.raises(Unavailable, match="1 series could not be renewed"):
+        with_version(stage, "2027a", NINE + HOUR, NINE + DAY + HOUR)()
+    monkeypatch.undo()
+    stage.world.clock.move(MINUTE)
+    with_version(stage, "2027a", NINE + HOUR, NINE + DAY + HOUR)()
+    assert stage.cursor().at == NINE + HOUR
 
 
 def test_a_series_that_waits_is_woken_when_its_time_comes_near() -> None:
