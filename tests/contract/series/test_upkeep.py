@@ -6,6 +6,7 @@ import pytest
 from attrs import define, evolve
 
 from delayer.aws.dynamodb.items.attributes import entry_key
+from delayer.aws.series.directories import directory_writes
 from delayer.aws.series.series_table import DynamoSeries, current_list, filed_values
 from delayer.aws.series.upkeep import DynamoSeriesUpkeep
 from delayer.core.schedule.bucket import Bucket
@@ -161,6 +162,13 @@ def test_series_that_wait_are_listed(stand: Stand) -> None:
     assert stand.listed(Directory.WAITING) == []
     stand.change(stand.create("0c", state=SeriesState.WAITING), SeriesState.PAUSED)
     assert stand.listed(Directory.WAITING) == []
+
+
+def test_what_is_listed_already_costs_no_write(stand: Stand) -> None:
+    """A series that waits, and goes on waiting under another rule with a zone."""
+    waiting = stand.create("0a", state=SeriesState.WAITING)
+    assert len(directory_writes("t", waiting)) == 2
+    assert directory_writes("t", stand.change(waiting, SeriesState.WAITING, LISBON)) == []
 
 
 def test_series_whose_times_depend_on_the_tz_database_are_listed(stand: Stand) -> None:

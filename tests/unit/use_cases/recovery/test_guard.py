@@ -210,6 +210,19 @@ def test_an_outcome_that_is_given_up_says_that_the_target_accepted() -> None:
     assert letter.schedule_id == an_id()
 
 
+def test_what_cannot_be_read_is_stored_unread_and_the_log_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def raises(body: str) -> None:
+        raise KeyError("a defect")
+
+    world, suspect = World(), a_suspect(sent_at=START - 4 * DAY)
+    monkeypatch.setattr(guard, "message_in", raises)
+    world.relay = lambda batch: [one.message_id for one in batch]  # type: ignore[assignment] # only called
+    assert world.guarded_relay([suspect]) == []
+    [letter] = [decode(one) for one in world.store.objects.values()]
+    assert (letter.schedule_id, letter.body) == ("", suspect.body)
+    assert "a suspect that cannot be read" in world.observer.warnings
+
+
 def test_if_even_reading_it_kills_it_is_stored_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     def dies(body: str) -> None:
         raise Crash("out of memory")
