@@ -27,6 +27,7 @@ from delayer.core.firing.executing import (
     decide_early,
     decide_next,
     decide_wait,
+    hop_seconds,
     lateness,
     seconds_until,
 )
@@ -37,6 +38,7 @@ from delayer.core.ledger.outcome import contested, hopped, retried, taken
 from delayer.core.ledger.row import Arrival, LedgerRow, Refuse
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, YEAR, Millis
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS, STALE_AFTER
+from delayer.core.schedule.messages import Slot
 from tests.samples import NOW, a_claim, an_executor_message
 
 attempts = st.integers(1, MAX_ATTEMPTS)
@@ -290,3 +292,11 @@ def test_the_delay_that_a_target_asks_for_is_passed_on(asked: int) -> None:
 @given(st.integers(0, YEAR))
 def test_lateness(late: Millis) -> None:
     assert lateness(an_executor_message(NOW), NOW + late) == late
+
+
+def test_a_message_comes_before_its_turn_and_not_before_a_retry() -> None:
+    """By a second: a turn that it comes too late for is missed. An attempt that is later than its turns has none."""
+    message = evolve(an_executor_message(), slots=(Slot(line="l", at=NOW + 10_500),))
+    assert hop_seconds(message, NOW + 10_500, NOW) == 9
+    assert hop_seconds(message, NOW + 20_500, NOW) == 21
+    assert hop_seconds(an_executor_message(), NOW + 10_500, NOW) == 11
