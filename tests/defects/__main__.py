@@ -70,7 +70,7 @@ def measured(given: argparse.Namespace) -> int:
         at_most=given.at_most,
         copies=given.copies,
     )
-    changes = [one for one in stored.read(given.name) if given.only in one.name]
+    changes = [one for one in stored.read(given.name) if given.only in one.name and not one.equivalent]
     to: Path = given.to or RESULTS / f"{given.name}.json"
     before = known(to) if given.go_on else {}
     findings = [again(one, before[one.name + one.file]) for one in changes if one.name + one.file in before]
@@ -89,15 +89,14 @@ def again(change: Change, row: dict[str, Any]) -> Finding:
 
 
 def summary(findings: list[Finding]) -> int:
-    """A table by area, and the survivors. The exit code."""
-    counted = [one for one in findings if not one.change.equivalent]
-    of, found = (Counter(one.change.area for one in some) for some in (counted, [one for one in counted if one.by]))
+    """A table by area, and the survivors. The exit code. What nobody could notice is not among them."""
+    of, found = (Counter(one.change.area for one in some) for some in (findings, [one for one in findings if one.by]))
     print("| area | defects | found |\n|---|---:|---:|")
     for area in of:
         print(f"| {area} | {of[area]} | {found[area]} |")
     print(f"| all | {of.total()} | {found.total()} ({found.total() / max(of.total(), 1):.1%}) |\n")
-    print("by", dict(Counter(one.step for one in counted if one.by)), "equivalent", len(findings) - len(counted))
-    for one in counted:
+    print("by", dict(Counter(one.step for one in findings if one.by)))
+    for one in findings:
         if not one.by:
             print(f"NOT FOUND {one.change.file} {one.change.name} {one.step}")
     return 0 if of == found else 1
