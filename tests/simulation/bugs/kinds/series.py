@@ -10,6 +10,7 @@ from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series import backfill, stepping
 from delayer.core.series.command import decide_beside, decide_delete, decide_pause, decide_resume
+from delayer.core.series.rules import new_times
 from delayer.core.series.series import Cursor, CursorChange, NewTimes, Refused, SeriesState
 from delayer.core.series.stepping import AT_THE_CLAIM, Step
 from delayer.core.series.upkeep.net import Fate
@@ -26,7 +27,6 @@ from tests.simulation.oracle.watched import WatchedSeries
 _decide_step = stepping.decide_step
 _decide_any_step = backfill.decide_any_step
 _next_step = stepping.next_step
-_new_times = change.new_times
 _write = WatchedSeries.write
 
 
@@ -110,7 +110,7 @@ def _leaves_the_old_one(thing: Any, **values: Any) -> Any:
 
 
 def _another_rule(old: Any, new: Any) -> NewTimes:
-    return NewTimes.PATTERN if _new_times(old, new) is NewTimes.BOUNDS else _new_times(old, new)
+    return NewTimes.PATTERN if new_times(old, new) is NewTimes.BOUNDS else new_times(old, new)
 
 
 def _own_change_beside_the_cursor(self: Any, old: Any, row: Any, asked: Any) -> Any:
