@@ -103,7 +103,7 @@ ROOMS: dict[str, set[str]] = {
         "core/actions",
         "ports",
     }
-    | {"core/series", "core/timing"}
+    | {"core/firing", "core/recovery", "core/series", "core/timing"}
     | {"use_cases", "use_cases/connections", "use_cases/flow", "use_cases/history", "use_cases/owners"},
     "use_cases/timing": {"core/schedule", "core/ledger", "core/timing", "ports", "use_cases", "use_cases/api"}
     | {"use_cases/connections"},
@@ -117,7 +117,7 @@ ROOMS: dict[str, set[str]] = {
         "core/api",
         "core/api/series",
     }
-    | {"core/connections", "core/firing", "core/flow", "ports", "use_cases", "use_cases/api", "use_cases/connections"}
+    | {"core/connections", "core/flow", "ports", "use_cases", "use_cases/api", "use_cases/connections"}
     | {"use_cases/flow", "use_cases/history"},
     "use_cases/series/upkeep": {
         "core/schedule",

@@ -82,7 +82,7 @@ class Spread(Model, frozen=True, kw_only=True, tag_field="policy", tag="spread")
 
 
 class OnLate(Model, frozen=True, kw_only=True):
-    """What happens if the schedule would be handed over later than `after`, an ISO 8601 duration of days, hours, minutes and seconds. `fire`: it fires nevertheless. `drop`: it ends as `dropped`. Without this rule it fires however late it is."""
+    """What happens if the schedule would be handed over later than `after`, an ISO 8601 duration of days, hours, minutes and seconds. `fire`: it fires nevertheless. `drop`: it ends as `dropped`. Without this rule, and after a redrive, it fires however late it is."""
 
     after: str
     do: str

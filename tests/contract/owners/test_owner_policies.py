@@ -20,7 +20,7 @@ RULES: dict[str, Any] = {"actions": ("http-request",), "hosts": ("*.example.com"
 POLICY = StoredOwnerPolicy(policy=OwnerPolicy(rules=RULES), revision=7, changed_at=NOW, by="alice")
 LATER = evolve(POLICY, policy=OwnerPolicy(rules={"queues": ()}), revision=8)
 OWNER = "https://issuer.example/ client-17"
-LONGEST = "\u20ac" * 341 + "x"  # 1,024 bytes
+LONGEST = "\u20ac" * 330 + "x"  # MAX_OWNER bytes
 
 
 def adapter(dynamodb: Any) -> DynamoOwnerPolicies:

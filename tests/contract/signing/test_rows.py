@@ -7,6 +7,7 @@ import pytest
 
 from delayer.aws.signing.rows import DynamoSigningRows, keys_from, keys_item, rotation_from, rotation_item
 from delayer.core.schedule.instants import DAY
+from delayer.core.schedule.schedule import MAX_OWNER
 from delayer.core.signing import keys as of_stack
 from delayer.core.signing import rotation as of_owner
 from delayer.core.signing.keys import SigningKeys
@@ -22,7 +23,7 @@ from tests.samples import KEY, NOW
 FIRST = of_stack.first_keys(KEY, NOW)
 SECOND = of_stack.rotated(FIRST, bytes(range(224, 256)), NOW)
 ONCE = of_owner.rotated(Rotation(), NOW)
-OWNERS = ["arn:aws:iam::123456789012:user/é \U0001f600", "https://issuer.example/ sub#ject", "x" * 1024]
+OWNERS = ["arn:aws:iam::123456789012:user/é \U0001f600", "https://issuer.example/ sub#ject", "x" * MAX_OWNER]
 
 ADAPTER = DynamoSigningRows
 

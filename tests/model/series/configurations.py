@@ -27,6 +27,8 @@ SMALL: Final = {
     "an occurrence is changed, paused, resumed": Budget(own_patches=1, pauses=1, resumes=1),
     "an occurrence is cancelled, paused, resumed": Budget(own_deletes=1, pauses=1, resumes=1),
     "an occurrence is cancelled, and one changed": Budget(own_deletes=1, own_patches=1, patches=1),
+    "an occurrence is cancelled, and the end of the rule is put off": Budget(own_deletes=1, patches=1, bounds=1),
+    "an occurrence is moved early, and the end of the rule is put off": Budget(times=2, moves=1, patches=1, bounds=1),
     "its group is cancelled": Budget(group_cancels=2, crashes=1),
     "run-now twice, deleted": Budget(times=1, runs=2, deletes=1),
     "backfill, events twice": Budget(times=2, backfills=1, ends=2, twins=1),

@@ -9,7 +9,7 @@ from delayer.core.ledger.outcome import ended_unclaimed
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.series import backfill, command, stepping
-from delayer.core.series.series import Cursor, CursorChange, Overlap, SeriesDefinition, SeriesState, changed
+from delayer.core.series.series import Cursor, CursorChange, NewTimes, Overlap, SeriesDefinition, SeriesState, changed
 from delayer.core.series.stepping import AT_AN_END, Happened, Ignore
 from tests.model.search import Found
 from tests.model.series.configurations import SMALL
@@ -114,6 +114,10 @@ def _same_number(cursor: Cursor, resume: Any, row: Any, schedule_id: str) -> Any
 
 def _patch_forgets(cursor: Cursor, definition: Any, rule: Any, row: Any, now: Millis, **given: Any) -> Any:
     return command.decide_patch(evolve(cursor, passed=0), definition, rule, row, now, **given)
+
+
+def _any_other_rule(times: NewTimes) -> NewTimes:
+    return times if times is NewTimes.NONE else NewTimes.PATTERN
 
 
 def _always_current(cursor: Cursor, old: str, new: str, row: Any, over: Any = ()) -> Any:
@@ -316,6 +320,18 @@ GUARDS: Final = (
         what="a PATCH of a series that has ended begins at now",
         without=evolve(REAL, patch=_patch_forgets),
         choice="an occurrence is cancelled, and one changed",
+    ),
+    Guard(
+        name="bounds-take-nothing-back",
+        what="another end of the rule is taken for a rule with other times, which takes back what was cancelled",
+        without=evolve(REAL, new_times=_any_other_rule),
+        choice="an occurrence is cancelled, and the end of the rule is put off",
+    ),
+    Guard(
+        name="bounds-repeat-nothing",
+        what="the same, and puts again what was moved early and executed",
+        without=evolve(REAL, new_times=_any_other_rule),
+        choice="an occurrence is moved early, and the end of the rule is put off",
     ),
     Guard(
         name="patch-in-one-transaction",

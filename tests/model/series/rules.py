@@ -24,6 +24,7 @@ class Rules:
     resume: Callable[..., Any] = command.decide_resume
     resumed: Callable[..., series.CursorChange] = command.resumed
     patch: Callable[..., Any] = command.decide_patch
+    new_times: Callable[[series.NewTimes], series.NewTimes] = lambda times: times  # how a PATCH takes another rule
     beside: Callable[..., Any] = command.decide_beside
     fill: Callable[..., Any] = backfill.decide_backfill
     fill_step: Callable[..., Any] = backfill.decide_backfill_step

@@ -36,7 +36,7 @@ def _is_hopeless(world: World, run: Run, rules: Rules) -> bool:
         case "redrive":
             if not rules.redrive_asks:
                 return False
-        case "stepper" | "PATCH" | "run-now" | "backfill" | "own PATCH":
+        case "stepper" | "PATCH" | "run-now" | "backfill" | "own PATCH" | "own move":
             pass
         case _:
             return False

@@ -12,7 +12,7 @@ from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import HOUR, SECOND, Millis
 from delayer.core.schedule.schedule_id import RANDOM_BYTES
-from delayer.core.series.series import Cursor, CursorChange, Overlap, Rule, SeriesDefinition, SeriesState
+from delayer.core.series.series import Cursor, CursorChange, NewTimes, Overlap, Rule, SeriesDefinition, SeriesState
 from delayer.core.series.stepping import Happened
 from tests.model.state import Moving, evolve
 from tests.samples import OWNER, a_definition, a_schedule
@@ -23,6 +23,7 @@ SCHEDULES: Final = {
     schedule.id: schedule for schedule in (a_schedule(randomness=bytes([k] * RANDOM_BYTES)) for k in range(40))
 }
 NAME_OF: Final = {one: f"s{k}" for k, one in enumerate(IDS, 1)}
+GIVEN_BACK: Final = (State.REPLACED, State.CANCELLED)  # another may be put for the same time
 WAITS: Final = (None, State.SCHEDULED)  # not claimed, and no end
 
 
@@ -30,7 +31,7 @@ WAITS: Final = (None, State.SCHEDULED)  # not claimed, and no end
 class Hourly:
     """A rule with an end."""
 
-    last: Millis
+    last: Millis  # a PATCH of its bounds puts it off by an hour
 
     def next_after(self, at: Millis) -> Millis | None:
         """As the protocol."""
@@ -38,7 +39,7 @@ class Hourly:
         return following if following <= self.last else None
 
 
-RULES: Final[dict[int, Rule]] = {last: Hourly(last * HOUR) for last in (1, 2, 3)}
+RULES: Final[dict[int, Rule]] = {last: Hourly(last * HOUR) for last in (1, 2, 3, 4)}
 DEFINITIONS: Final = {
     (overlap, revision): SeriesDefinition(
         owner=OWNER, repeat="{}", overlap=overlap, definition=a_definition(), revision=revision
@@ -67,11 +68,13 @@ class Budget:
     deletes: int = 0
     group_cancels: int = 0
     patches: int = 0  # of the series
+    bounds: int = 0  # those of them that put the end of its rule off
     runs: int = 0  # run-now
     backfills: int = 0
     redrives: int = 0
     own_deletes: int = 0  # of an occurrence
     own_patches: int = 0
+    moves: int = 0  # those of them that let it be due at once, long before its time
 
 
 @frozen(kw_only=True, cache_hash=True)
@@ -84,6 +87,7 @@ class Occurrence:
     revision: int  # of the definition
     is_beside: bool = False  # run-now, of a backfill, or asked for again after its end
     is_fill: bool = False  # of a backfill, and not asked for again after its end
+    is_early: bool = False  # its owner has moved it to a time before
 
 
 @frozen(kw_only=True, cache_hash=True)
@@ -99,6 +103,7 @@ class Run:
     happened: Happened | None = None
     names: tuple[str, ...] = ()  # what it has still to cancel
     decision: Any = None
+    times: NewTimes = NewTimes.NONE  # what a PATCH does to the rule
 
 
 @frozen(kw_only=True, cache_hash=True)
@@ -118,17 +123,23 @@ class World(Moving):
         tuple[int, int], ...
     ] = ()  # by PATCHes: the number of an occurrence, the revision from there on
     given_up: frozenset[Millis] = frozenset()  # times of occurrences that their owner has cancelled
+    later: tuple[int, ...] = ()  # the revisions of the definition that put the end of the rule off
     broken: str = ""
 
     @property
     def now(self) -> Millis:
         """The latest time that was claimed."""
-        return max([SECOND, *(self.occurrence(one).at for one in self.claimed)])
+        claimed = [self.occurrence(one) for one in self.claimed]
+        return max([SECOND, *(one.at for one in claimed if not one.is_early)])
+
+    def rule_of(self, revision: int) -> Rule:
+        """That of a definition. Nothing else differs: who put an occurrence, and by which of them, is what is seen."""
+        return RULES[self.budget.times + sum(one <= revision for one in self.later)]
 
     @property
     def rule(self) -> Rule:
-        """The same for all definitions: what differs here is who put an occurrence, and by which of them."""
-        return RULES[self.budget.times]
+        """That of the definition that is stored."""
+        return self.rule_of(self.definition)
 
     def definition_of(self, revision: int) -> SeriesDefinition:
         """One that was stored at some time."""
@@ -191,13 +202,16 @@ class World(Moving):
         same = [one for one in self.occurrences if one.number == occurrence.number and not one.is_beside]
         if any((row := self.row(one.id)) is None or row.state is not State.REPLACED for one in same):
             return evolve(world, broken=f"occurrence {occurrence.number} is put twice")
-        if not same and occurrence.at in self.given_up:
+        if occurrence.at in self.given_up:
             return evolve(world, broken="a time that its owner has given up is put again")
+        numbered = [one for one in self.occurrences if one.at == occurrence.at and one.number]
+        if any((row := self.row(one.id)) is None or row.state not in GIVEN_BACK for one in numbered):
+            return evolve(world, broken="a time is put twice")
         return world
 
     def _filled(self, world: "World", at: Millis) -> "World":
         earlier = [self.row(one.id) for one in self.occurrences if one.at == at]
-        if any(row is None or row.state not in (State.REPLACED, State.CANCELLED) for row in earlier):
+        if any(row is None or row.state not in GIVEN_BACK for row in earlier):
             return evolve(world, broken="a time of the backfill is put twice")
         return evolve(world, broken="a time that its owner has given up is put again") if at in self.given_up else world
 

@@ -45,6 +45,10 @@ def _never_late(*_: Any) -> None:
     return None
 
 
+def _with_its_rule(definition: Any, point_in_time: Millis, now: Millis) -> Any:
+    return definition
+
+
 def _in_hundredths(text: str) -> Millis:
     return _duration(text) // 100
 
@@ -99,6 +103,12 @@ BUGS = (
         what="`onLate` is stored, and nobody looks at it",
         breaks=Invariant.DROPPED_WHEN_LATE,
         swaps=((relaying, "decide_misfire", _never_late),),
+    ),
+    Bug(
+        name="redriven-and-dropped",
+        what="what is redriven after its time is dropped by its rule for lateness, without an attempt",
+        breaks=Invariant.ONE_END,
+        swaps=((redrive, "asked_for_again", _with_its_rule),),
     ),
     Bug(
         name="late-in-another-unit",

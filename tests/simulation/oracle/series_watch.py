@@ -39,6 +39,11 @@ class Rule:
     on_missed: str
     overlap: str
 
+    @property
+    def pattern(self) -> tuple[Millis, Millis]:
+        """The same for two rules whose times are the same, but for their end."""
+        return self.interval, self.anchor % self.interval
+
     def between(self, after: Millis, before: Millis) -> list[Millis]:
         """Its times later than the one, and earlier than the other instant."""
         times = (self.anchor + number * self.interval for number in range(self.count))
@@ -156,8 +161,7 @@ class SeriesWatch:
         """A number, and a time of the rule, are put again only in the place of one that never ran."""
         if put.number:
             same = [one for one in seen.puts if one.number and (one.number == put.number or one.time == put.time)]
-            has_new_rule = len(seen.rules) > 1
-            if put.time in seen.given_up and not has_new_rule and not transaction.ends:
+            if put.time in seen.given_up and len({one.pattern for one in seen.rules.values()}) == 1:
                 self._fail(Invariant.EACH_ONCE, seen, "puts a time again that its owner has cancelled")
         elif put.fill:
             same = [one for one in seen.puts if one.fill == put.fill and one.time == put.time]

@@ -25,6 +25,7 @@ class Stops:
     watch: "Watch"
     asked: set[str] = field(factory=set)  # a client has asked to stop them
     stopped: dict[str, Millis] = field(factory=dict)  # and was told so then
+    redriven: set[str] = field(factory=set)  # after their time: from then on no rule drops them for being late
 
     def answered_stopped(self, schedule_id: str) -> None:
         """A client was told that no further attempt starts."""
@@ -50,6 +51,10 @@ class Stops:
         """The ledger has changed."""
         if old is not None and old.stopped_at and not new.stopped_at:
             self._fail(new.schedule_id, "was stopped, and its row says so no more")
+        schedule = self.watch.accepted.get(new.schedule_id)
+        is_redriven = old is not None and old.ended and new.state is State.SCHEDULED
+        if schedule and is_redriven and new.at >= schedule.point_in_time:
+            self.redriven.add(new.schedule_id)
 
     def ended(self, schedule_id: str, row: LedgerRow) -> None:
         """Time has run out: what was stopped is not left to an operator."""
@@ -59,18 +64,21 @@ class Stops:
     def may_be_dropped(self, row: LedgerRow) -> bool:
         """Whether its owner, or the rule of its owner, is a reason for that."""
         schedule = self.watch.accepted[row.schedule_id]
-        limit = limit_of(schedule)
+        limit = self._limit_of(schedule)
         early = self.watch.stack.weather.skew
         return row.schedule_id in self.asked or (limit is not None and row.at + early > schedule.point_in_time + limit)
 
     def claimed(self, row: LedgerRow) -> None:
         """For the first time since it was put or redriven."""
         schedule = self.watch.accepted.get(row.schedule_id)
-        limit = limit_of(schedule) if schedule else None
+        limit = self._limit_of(schedule) if schedule else None
         if schedule and limit is not None and row.at > schedule.point_in_time + limit + BETWEEN:
             late = row.at - schedule.point_in_time
             name = self.watch.name(row.schedule_id)
             self.watch.fail(Invariant.DROPPED_WHEN_LATE, f"{name} is claimed {late} ms late, though it has a rule")
+
+    def _limit_of(self, schedule: Schedule) -> Millis | None:
+        return None if schedule.id in self.redriven else limit_of(schedule)
 
     def _row(self, schedule_id: str) -> LedgerRow | None:
         """Of one that was accepted without a time: that of the one which has it."""

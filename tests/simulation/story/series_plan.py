@@ -93,6 +93,8 @@ def _acts(chance: Chance, label: str, subject: int, posted: Millis, repeat: Repe
         on_missed=repeat.on_missed,
         overlap=repeat.overlap,
     )
+    if chance.part(f"{label} only another end") < 0.4:
+        other = evolve(repeat, count=repeat.count + other.count)
     due = at + chance.whole(f"{label} due", -2 * SECOND, 5 * MINUTE)
     key = Wishes(key=f"{subject} {label}")
     is_impatient = chance.part(f"{label} impatient") < 0.4

@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from delayer.aws.http.authorization import authorization, claims_of, is_list
 from delayer.core.api.request import MAX_KEY, FieldError, Invalid
-from delayer.core.schedule.schedule import SYSTEM_OWNER
+from delayer.core.schedule.schedule import MAX_OWNER, SYSTEM_OWNER
 
 ANONYMOUS: Final = "anonymous"  # the owner where the API is open and the client names none
 OWNER_HEADER: Final = "delayer-owner"  # read only where the API is open, on one machine
-MAX_OWNER: Final = 256
-MAX_CALLER: Final = 1024  # bytes of an authenticated caller; it is part of the tables' keys
+MAX_HEADER: Final = 256  # characters of an owner that the client names
 NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._:@-]{1,128}")  # as openapi.yaml has it
 
 Event = Mapping[str, Any]
@@ -77,14 +76,16 @@ def caller_of(event: Event) -> str:
 
 
 def _fitting(owner: str) -> str:
-    if len(owner.encode("utf-8", "surrogatepass")) > MAX_CALLER:
-        raise Unknown(f"its name is over {MAX_CALLER:,} bytes")
+    if len(owner.encode("utf-8", "surrogatepass")) > MAX_OWNER:
+        raise Unknown(f"its name is over {MAX_OWNER:,} bytes")
     return owner
 
 
 def _of_header(owner: str) -> str:
-    if len(owner) > MAX_OWNER:
-        raise Invalid([_too_long("Delayer-Owner", MAX_OWNER)])
+    if len(owner) > MAX_HEADER:
+        raise Invalid([_too_long("Delayer-Owner", MAX_HEADER)])
+    if len(owner.encode()) > MAX_OWNER:
+        raise Invalid([FieldError(field="Delayer-Owner", problem="too long", allowed=f"at most {MAX_OWNER} bytes")])
     if owner == SYSTEM_OWNER:
         raise Invalid([FieldError(field="Delayer-Owner", problem="reserved", allowed="any other owner")])
     return owner or ANONYMOUS

@@ -105,7 +105,7 @@ _V: Final[Mapping[str, str]] = {"N": str(VERSION)}
 
 
 def row_of(owner: str) -> str:
-    """The name of a control row. The longest owner leaves room in a key: it has 1,024 bytes, and a key 2,048."""
+    """The name of a control row. The longest owner leaves room in a key: it has MAX_OWNER bytes, and a key 2,048."""
     return ROW if owner == DEFAULT else f"{ROW}#{owner}"
 
 

@@ -66,7 +66,7 @@ class Use:
 
     schedule_id: str = ""
     series: str = ""
-    until: Millis = 0  # of a series that is over: when the last of its attempts is over, too; 0: it goes on
+    until: Millis = 0  # of a series that is over: when none of its attempts is made any more; 0: it goes on
 
 
 @frozen(kw_only=True)

@@ -4,8 +4,9 @@ import re
 from typing import Final
 
 import msgspec
-from attrs import frozen
+from attrs import evolve, frozen
 
+from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
 from delayer.core.schedule.malformed import Malformed
 
@@ -47,6 +48,14 @@ def last_instant(on_late: str, point_in_time: Millis) -> Millis | None:
     except (msgspec.MsgspecError, ValueError) as error:
         raise Malformed(f"a rule for lateness that cannot be read: {error}") from error
     return point_in_time + after if rule.do == "drop" else None
+
+
+def asked_for_again(definition: Definition, point_in_time: Millis, now: Millis) -> Definition:
+    """What a redrive, or the PATCH of what has failed, lets go on: after its time, no rule for lateness (ADR 0146).
+
+    Whoever asks knows that it is late. The rule would drop it without an attempt, and its body would be deleted.
+    """
+    return evolve(definition, on_late="") if definition.on_late and point_in_time <= now else definition
 
 
 def duration(text: str) -> Millis:

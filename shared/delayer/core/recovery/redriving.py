@@ -21,6 +21,7 @@ TO_THE_TABLE: Final = (
     "redriven to the table"  # in place of a fencing token, until the body that was redriven is deleted
 )
 
+DETAIL: Final = "redriven"  # of the row
 DISCARDED: Final = "discarded by an operator"
 ACCEPTED: Final = "its target has accepted it, and only this could not be written: discard it"
 
@@ -31,6 +32,11 @@ class Refusal:
 
     reason: str
     settled: bool  # whether its stored body is not needed any more
+
+
+def was_put_back(row: LedgerRow | None) -> bool:
+    """Whether it waits because of a redrive, and not for the first time."""
+    return row is not None and row.state is State.SCHEDULED and row.detail == DETAIL
 
 
 def decide_redrive(schedule: Schedule, row: LedgerRow | None, now: Millis, *, accepted: bool = False) -> Refusal | None:
@@ -88,7 +94,7 @@ def redriven(schedule_id: str, owner: str, over: LedgerRow | None, nonce: str, n
         to=State.ENQUEUED if nonce else State.SCHEDULED,
         nonce=nonce,
         fence="" if nonce else TO_THE_TABLE,
-        detail="redriven",
+        detail=DETAIL,
         claimed_at=over.claimed_at if over else 0,
         lease_until=at_rest_from(over) if over else 0,
     )

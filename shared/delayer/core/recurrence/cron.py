@@ -6,7 +6,7 @@ What Debian's cron does not know is done here: `15W`, the weekday nearest to the
 import re
 from bisect import bisect_left
 from calendar import monthrange
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from datetime import date
 from functools import lru_cache
 from typing import Final
@@ -49,6 +49,11 @@ class Cron:
     def is_round_the_clock(self) -> bool:
         """Whether it has times in every hour: it follows the clock then, however that is changed."""
         return len(_simulator(self.fields).hours) == 24
+
+    @property
+    def rhythm(self) -> Hashable:
+        """As that of a rule, by the wall clock: two texts may say the same."""
+        return self.fields, self.nearest, self.years, self.has_days
 
     def next(self, wall: Millis) -> Millis | None:
         """The first time that is not before a wall time. None: not before the year 2200."""

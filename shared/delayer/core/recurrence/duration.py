@@ -6,6 +6,7 @@ without it the last day takes its place, and a 29 February is the 28th in most y
 
 import re
 from calendar import monthrange
+from collections.abc import Hashable
 from datetime import timedelta
 from typing import Final
 
@@ -66,6 +67,11 @@ class Interval:
     length: Millis
     anchor: Millis
 
+    @property
+    def rhythm(self) -> Hashable:
+        """As that of a rule. No zone and no text counts, nor which of its times the anchor is."""
+        return self.length, self.anchor % self.length
+
     def first_from(self, instant: Millis) -> Millis:
         """The first time that is not before an instant."""
         return self.anchor + max(0, -(-(instant - self.anchor) // self.length)) * self.length
@@ -88,6 +94,17 @@ class Calendar:
     def is_round_the_clock(self) -> bool:
         """A day is not an hour: it has times at a fixed time of the day."""
         return False
+
+    @property
+    def rhythm(self) -> Hashable:
+        """As that of a rule, by the wall clock. Of months and days together, each anchor has times of its own."""
+        if not self.months:
+            return 0, self.days, self.anchor % (self.days * DAY)
+        if self.days:
+            return self.months, self.days, self.anchor
+        day, time = divmod(self.anchor, DAY)
+        first = EPOCH + timedelta(days=day)
+        return self.months, 0, ((first.year * 12 + first.month - 1) % self.months, first.day, time)
 
     def next(self, wall: Millis) -> Millis | None:
         """The first time that is not before a wall time. None: not before the year 2200."""

@@ -1,6 +1,6 @@
 """A rule of recurrence: what `repeat` says, parsed and checked, and the same again as a document."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 
@@ -53,6 +53,14 @@ class Rule:
     on_missed: OnMissed = OnMissed.SKIP
     gap: Gap = Gap.SHIFT
     overlap: Overlap = Overlap.FIRST
+
+    @property
+    def rhythm(self) -> Hashable:
+        """The same for two rules whose times are the same, but for where they begin and end."""
+        pattern = self.pattern
+        if isinstance(pattern, Interval):
+            return pattern.rhythm
+        return pattern.rhythm, self.time_zone, self.gap, self.overlap
 
 
 def parse_rule(repeat: Any, now: Millis) -> Rule:

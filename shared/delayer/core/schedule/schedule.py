@@ -14,6 +14,10 @@ from delayer.core.schedule.schedule_id import address_of, is_relaxed
 
 SYSTEM_OWNER: Final = "delayer:system"  # of the schedules that Delayer makes for itself; no client can be this owner
 
+MAX_KEY: Final = 1_024  # bytes of a sort key of DynamoDB
+SERIES_ID: Final = 32  # characters
+MAX_OWNER: Final = MAX_KEY - len("#") - SERIES_ID  # bytes: the longest sort key has an owner and a series (ADR 0147)
+
 Secrets = dict[str, Any]  # of a JSON Schema, only what leads to a `writeOnly`
 
 
@@ -58,7 +62,7 @@ class Schedule:
     """One accepted schedule. Its address is read from its id."""
 
     id: str = field(validator=instance_of(str))  # see schedule_id
-    owner: str = field(validator=[min_len(1), max_len(1024)])  # who may see and cancel it
+    owner: str = field(validator=[min_len(1), max_len(MAX_KEY)])  # who may see and cancel it; MAX_OWNER is newer
     point_in_time: Millis = field(validator=ge(0))  # the instant it is due, UTC
     created_at: Millis = field(validator=instance_of(int))  # when it was accepted
     definition: Definition = field(validator=instance_of(Definition))

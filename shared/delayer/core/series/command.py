@@ -12,12 +12,14 @@ from attrs import evolve, frozen
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import SECOND, Millis
+from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.schedule_id import address_of
 from delayer.core.series.series import (
     MAX_BESIDE,
     Cursor,
     CursorChange,
+    NewTimes,
     Refused,
     Rule,
     SeriesDefinition,
@@ -33,6 +35,7 @@ from delayer.core.series.stepping import (
     is_over_for,
     next_step,
     of_row,
+    passed_by,
     stepped,
 )
 
@@ -68,7 +71,7 @@ class Await:
     """Nothing is put now: the step after the current occurrence, or the resume, goes by the new definition."""
 
     number: int  # of the first occurrence that goes by it
-    passed: Millis = 0  # what is due up to then is left behind
+    passed: Millis = 0  # the times up to then are left behind
 
 
 def decide_pause(cursor: Cursor) -> CursorChange | Already | Refused:
@@ -103,7 +106,7 @@ def decide_resume(
     if cursor.current and happened is None:
         return CancelFirst()
     if happened and not is_over_for(definition.overlap, happened.kind):
-        return Await(number=cursor.number + 1, passed=now)
+        return _leaving_behind(cursor, definition, now)
     return first_step(cursor, definition, rule, now, cursor.passed, cursor.at if was_used(row) else 0)
 
 
@@ -124,14 +127,13 @@ def decide_patch(
     rule: Rule,
     row: LedgerRow | None,
     now: Millis,
-    *,
-    has_new_times: bool,
+    new_times: NewTimes,
 ) -> Replace | Step | Over | Await | ReadAgain | Refused:
     """At which occurrence the new definition takes effect; `row` is that of the current one.
 
-    `definition` and `rule` are the new ones, `has_new_times` says whether the rule differs. If the current occurrence
-    is claimed, or over, the change takes the step itself. If it waits, and the new rule has its time, too, it keeps
-    that time, though it may be late: another end of the rule must lose nothing.
+    `definition` and `rule` are the new ones, `new_times` says how the rule differs. If the current occurrence is
+    claimed, or over, the change takes the step itself. If it waits, and the new rule has its time, too, it keeps that
+    time, though it may be late. Other bounds of the same times lose nothing, and take nothing back (ADR 0145).
     """
     if cursor.state is SeriesState.CANCELLED:
         return Refused("the series is cancelled")
@@ -141,15 +143,13 @@ def decide_patch(
         return Await(number=cursor.number + 1)
     happened = of_row(cursor.current, row, now) if cursor.current else None
     if cursor.current and happened is None:
-        same = Step(number=cursor.number, at=cursor.at, made_up=cursor.made_up)
-        return Replace(step=_in_its_place(same, cursor, definition, rule, row, now) if has_new_times else same)
+        return Replace(step=_in_its_place(cursor, definition, rule, row, now, new_times))
+    is_pattern = new_times is NewTimes.PATTERN
     if happened and not is_over_for(definition.overlap, happened.kind):
-        return Await(number=cursor.number + 1, passed=now if has_new_times else 0)
-    if has_new_times:
-        return _by_a_new_rule(cursor, definition, rule, row, now)
-    if not happened:
-        return first_step(cursor, definition, rule, now, cursor.passed)
-    return next_step(cursor, definition, rule, now)
+        return _leaving_behind(cursor, definition, now) if is_pattern else Await(number=cursor.number + 1)
+    if happened and not is_pattern:
+        return next_step(cursor, definition, rule, now)
+    return _first_of(cursor, definition, rule, row, now, new_times)
 
 
 def patched(
@@ -158,12 +158,11 @@ def patched(
     definition: SeriesDefinition,
     now: Millis,
     schedule_id: str,
-    *,
-    has_new_times: bool,
+    new_times: NewTimes,
 ) -> CursorChange:
     """The cursor after a PATCH, in one transaction with the definition; `schedule_id` is a new one.
 
-    The new rule knows nothing of times that were left behind in the future. What has passed by it is not made up.
+    A new pattern knows nothing of times that were left behind in the future. What has passed by it is not made up.
     """
     match patch:
         case Await(passed=left_behind):
@@ -172,7 +171,8 @@ def patched(
             change = stepped(evolve(cursor, at=cursor.passed), step, schedule_id)
         case _:
             change = stepped(cursor, patch, schedule_id)
-    passed = min(change.cursor.passed, now + CLAIMED_EARLY) if has_new_times else change.cursor.passed
+    passed = change.cursor.passed
+    passed = min(passed, now + CLAIMED_EARLY) if new_times is NewTimes.PATTERN else passed
     after = evolve(change.cursor, definition_revision=definition.revision, passed=passed)
     return CursorChange(cursor=after, over=cursor)
 
@@ -248,20 +248,32 @@ def was_used(row: LedgerRow | None) -> bool:
     return row is not None and (bool(row.claimed_at) or (row.ended and row.state is not State.CANCELLED))
 
 
+def _leaving_behind(cursor: Cursor, definition: SeriesDefinition, now: Millis) -> Await | Over:
+    """The next one comes after an end, and nothing that has passed is made up then: but what is to come is not over."""
+    try:
+        return Await(number=cursor.number + 1, passed=passed_by(definition, cursor.series, now))
+    except Malformed:
+        return Over(SeriesState.FAILED)
+
+
 def _in_its_place(
-    same: Step, cursor: Cursor, definition: SeriesDefinition, rule: Rule, row: LedgerRow | None, now: Millis
+    cursor: Cursor, definition: SeriesDefinition, rule: Rule, row: LedgerRow | None, now: Millis, new_times: NewTimes
 ) -> Step | Over:
-    """What a new rule puts for an occurrence that waits: `same` keeps its time, if the rule has it and none before."""
-    first = _by_a_new_rule(cursor, definition, rule, row, now)
+    """What is put for an occurrence that waits: it keeps its time, if the rule still has it and none before."""
+    same = Step(number=cursor.number, at=cursor.at, made_up=cursor.made_up)
+    if new_times is NewTimes.NONE:
+        return same
+    first = _first_of(cursor, definition, rule, row, now, new_times)
     is_earlier = isinstance(first, Step) and first.at < same.at
     if not is_earlier and has_time(rule, same.at):
         return same
     return evolve(first, number=same.number) if isinstance(first, Step) else first
 
 
-def _by_a_new_rule(
-    cursor: Cursor, definition: SeriesDefinition, rule: Rule, row: LedgerRow | None, now: Millis
+def _first_of(
+    cursor: Cursor, definition: SeriesDefinition, rule: Rule, row: LedgerRow | None, now: Millis, new_times: NewTimes
 ) -> Step | Over:
-    """Its first time from now on, but not one that was claimed a moment early by the rule before."""
+    """The first time from now on that was not used; of a new pattern, but for one that was claimed a moment early."""
     used = (cursor.passed, cursor.at if was_used(row) else 0)
-    return first_step(cursor, definition, rule, now, *(one for one in used if one <= now + CLAIMED_EARLY))
+    last = now + CLAIMED_EARLY if new_times is NewTimes.PATTERN else max(used)
+    return first_step(cursor, definition, rule, now, *(one for one in used if one <= last))

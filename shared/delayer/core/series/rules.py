@@ -13,7 +13,7 @@ from delayer.core.recurrence.rule import Rule as Recurrence
 from delayer.core.recurrence.rule import document_of, parse_rule
 from delayer.core.recurrence.terms import BadRule, OnMissed
 from delayer.core.schedule.instants import Millis
-from delayer.core.series.series import Rule, RuleFailed, SeriesDefinition
+from delayer.core.series.series import NewTimes, Rule, RuleFailed, SeriesDefinition
 
 
 @frozen
@@ -83,27 +83,34 @@ def times_between(definition: SeriesDefinition, after: Millis, until: Millis) ->
     return rule.between(after, until)
 
 
-def has_other_times(old: SeriesDefinition, new: SeriesDefinition) -> bool:
-    """Whether the rule differs in more than in what is done about missed times."""
-    return _recurrence(old) != _recurrence(new)
+def new_times(old: SeriesDefinition, new: SeriesDefinition) -> NewTimes:
+    """What another definition does to the times. What is done about missed ones is no matter of it."""
+    before, after = rule_of(old), rule_of(new)
+    if not isinstance(before, _Recurring) or not isinstance(after, _Recurring):
+        return NewTimes.NONE if before == after else NewTimes.PATTERN
+    if _bounds(before.recurrence) == _bounds(after.recurrence):
+        return NewTimes.NONE
+    return NewTimes.BOUNDS if before.recurrence.rhythm == after.recurrence.rhythm else NewTimes.PATTERN
 
 
-def begun_as(stored: SeriesDefinition, repeat: Mapping[str, Any]) -> Recurrence | None:
+def begun_as(stored: SeriesDefinition, repeat: Mapping[str, Any], now: Millis) -> Recurrence | None:
     """The rule of a `repeat`, if it had been sent when the stored one was, and has the same times; else None.
 
-    What begins with its creation would otherwise begin anew whenever the same document is sent again.
+    What begins with its creation would otherwise begin anew whenever the same document is sent again, or the same with
+    another end. One with another end that is over by now has begun anew: it was sent for times to come.
     """
     old = _parsed(stored.repeat)
     if isinstance(old, _Broken):
         return None
     rule = parse_rule(repeat, old.recurrence.start - 1)
-    is_same = evolve(rule, on_missed=OnMissed.SKIP) == evolve(old.recurrence, on_missed=OnMissed.SKIP)
-    return rule if is_same else None
+    if _bounds(rule) == _bounds(old.recurrence):
+        return rule
+    return rule if rule.rhythm == old.recurrence.rhythm and times.next_after(rule, now) is not None else None
 
 
-def _recurrence(definition: SeriesDefinition) -> Recurrence | Rule:
-    rule = rule_of(definition)
-    return evolve(rule.recurrence, on_missed=OnMissed.SKIP) if isinstance(rule, _Recurring) else rule
+def _bounds(rule: Recurrence) -> Recurrence:
+    """All that says which times there are."""
+    return evolve(rule, on_missed=OnMissed.SKIP)
 
 
 @lru_cache(maxsize=1_000)

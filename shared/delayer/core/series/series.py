@@ -39,6 +39,14 @@ class Overlap(StrEnum):
     QUEUE_ONE = "queue-one"  # the last one that became due meanwhile comes after it
 
 
+class NewTimes(StrEnum):
+    """What a change does to the times of the rule."""
+
+    NONE = "none"  # they stay
+    BOUNDS = "bounds"  # the same times begin or end elsewhere: what was used or given up is so for good
+    PATTERN = "pattern"  # there are others, which know nothing of what was left behind in the future
+
+
 class RuleFailed(Exception):
     """The rule cannot say its next time. It is a defect, or a rule that was never checked."""
 

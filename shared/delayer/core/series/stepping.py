@@ -116,16 +116,13 @@ def decide_wake(
         return Ignore(f"the series is {cursor.state}")
     if cursor.definition_revision != definition.revision:
         return ReadAgain()
-    return step_from(cursor, rule, max(cursor.passed, now), now)
+    return first_step(cursor, definition, rule, now, cursor.passed)
 
 
 def next_step(cursor: Cursor, definition: SeriesDefinition, rule: Rule, now: Millis) -> Step | Over:
-    """The occurrence after the current one.
-
-    With a window, a time has passed only when its place in the window has: a claim comes that much later than its time.
-    """
+    """The occurrence after the current one."""
     try:
-        passed = now - offset_of(definition, cursor.series)
+        passed = passed_by(definition, cursor.series, now)
         at = _next_time(cursor, definition, rule, passed)
     except (RuleFailed, Malformed):
         return Over(SeriesState.FAILED)
@@ -135,6 +132,15 @@ def next_step(cursor: Cursor, definition: SeriesDefinition, rule: Rule, now: Mil
 def offset_of(definition: SeriesDefinition, series: str) -> Millis:
     """How long after its time an occurrence is due: the same for all of a series. Raises Malformed."""
     return steady_offset(definition.definition, series.encode())
+
+
+def passed_by(definition: SeriesDefinition, series: str, now: Millis) -> Millis:
+    """Up to when the times of a series have passed: whoever counts missed ones, or those to come, asks here.
+
+    With a window, a time has passed only when its place in the window has: a claim comes that much later than its time
+    (ADR 0103). None is from before the creation. Raises Malformed.
+    """
+    return max(now - offset_of(definition, series), min(now, definition.created_at))
 
 
 def moved_to(cursor: Cursor, definition: SeriesDefinition) -> Millis | None:
@@ -160,12 +166,9 @@ def has_time(rule: Rule, at: Millis) -> bool:
 
 
 def first_step(cursor: Cursor, definition: SeriesDefinition, rule: Rule, now: Millis, *used: Millis) -> Step | Over:
-    """The next occurrence, for the first time that is still to come, later than all that were used.
-
-    With a window, a time is still to come as long as its place in the window is. None is from before the creation.
-    """
+    """The next occurrence, for the first time that is still to come, later than all that were used."""
     try:
-        passed = max(now - offset_of(definition, cursor.series), min(now, definition.created_at))
+        passed = passed_by(definition, cursor.series, now)
     except Malformed:
         return Over(SeriesState.FAILED)
     return step_from(cursor, rule, max((passed, *used)), passed)

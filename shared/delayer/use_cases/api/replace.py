@@ -19,9 +19,11 @@ from delayer.core.api.cancellation import (
     is_over,
 )
 from delayer.core.api.request import Request
+from delayer.core.firing.misfire import asked_for_again
 from delayer.core.history.events import original_in
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
+from delayer.core.recovery.redriving import was_put_back
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, is_occurrence, is_undecided, key_of, kind_of
@@ -177,7 +179,7 @@ class Replace:
                 return old
             if old is None:
                 return self._without_record(schedule_id, owner, current, soon)
-            asked = self._changed(old, point_in_time, payload)
+            asked = self._changed(old, current, point_in_time, payload)
             self.quota.permit(owner, asked.definition, point_in_time or 0)
             new = self.ids.issue(asked, owner, old.traits)
             verdict = decide_replace(schedule_id, owner, current, new.id, self.clock.now())
@@ -199,9 +201,13 @@ class Replace:
             return done
         return self._replaced(transaction) if done else None
 
-    def _changed(self, old: Schedule, point_in_time: Millis | None, payload: str | None) -> Request:
+    def _changed(
+        self, old: Schedule, row: LedgerRow | None, point_in_time: Millis | None, payload: str | None
+    ) -> Request:
         """What its target would never take is refused, as at creation."""
         defined, kind = old.definition, kind_of(old.id)
+        if point_in_time is None and (was_put_back(row) or (row and row.ended)):
+            defined = asked_for_again(defined, old.point_in_time, self.clock.now())
         if point_in_time is not None:
             defined = reopened(evolve(defined, when=""))
             kind = Kind.PLAIN if kind is Kind.UNDECIDED else kind

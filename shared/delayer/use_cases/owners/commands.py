@@ -12,6 +12,7 @@ from delayer.core.owners.document import admit as admit_policy
 from delayer.core.owners.owner_policy import NO_POLICY, OwnerPolicy, StoredOwnerPolicy
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis, format_instant
+from delayer.core.schedule.schedule import MAX_OWNER
 from delayer.ports.clock import Clock
 from delayer.ports.observer import Observer
 from delayer.ports.owner_policies import DEFAULT, OwnerPolicies
@@ -22,7 +23,6 @@ USAGE: Final = (
     'or {"command": "remove", "over": <revision>} or {"command": "try", "schedule": "<the body of a POST>"}, each with '
     '"owner": "<owner>", empty or left out for the default, and "by": "<who you are>"'
 )
-MAX_OWNER: Final = 1_024  # bytes
 MAX_BY: Final = 200
 PAGE: Final = 100
 COUNTS: Final = ("createsPerMinute", "liveSchedules", "series")  # rules about numbers of schedules

@@ -7,6 +7,7 @@ from attrs import evolve, frozen
 
 from delayer.core.firing.enqueueing import delay_seconds, within_period
 from delayer.core.firing.message_group import message_group_of
+from delayer.core.firing.misfire import asked_for_again
 from delayer.core.ledger.lifecycle import IllegalTransition, State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
 from delayer.core.masking.mask import masked_text
@@ -160,7 +161,8 @@ class Redrive:
         nonce = self.new_nonce()
         if isinstance(refused := self._open(schedule, row, nonce), Refused):
             return refused
-        body = encode(DelayerMessage(schedule=schedule, nonce=nonce))
+        definition = asked_for_again(schedule.definition, schedule.point_in_time, now)
+        body = encode(DelayerMessage(schedule=evolve(schedule, definition=definition), nonce=nonce))
         delay = delay_seconds(schedule.point_in_time, now)
         if self.delayer_queue.send(
             [Outgoing(body=body, delay_seconds=delay, message_group=message_group_of(schedule))]

@@ -7,7 +7,7 @@ from delayer.core.ledger.lifecycle import EventType
 from delayer.core.ledger.row import LedgerChange
 from delayer.core.series.backfill import Fill, Filled, Range, begun, filled
 from delayer.core.series.command import Already, Await, CancelFirst, Replace, patched
-from delayer.core.series.series import Cursor, CursorChange, Refused, SeriesState
+from delayer.core.series.series import Cursor, CursorChange, NewTimes, Refused, SeriesState
 from delayer.core.series.stepping import Over, Step
 from tests.model.series.rules import Rules
 from tests.model.series.state import NAME_OF, PAST, Occurrence, Run, World
@@ -37,7 +37,8 @@ def _asked_for(world: World, rules: Rules) -> Iterator[Moved]:
         yield "resume: reads", world.start(Run(kind="resume", cursor=world.cursor, definition=world.definition))
     if world.budget.patches:
         row = world.row(world.cursor.current)
-        yield "PATCH: reads", world.start(Run(kind="PATCH", cursor=world.cursor, row=row))
+        for times in (NewTimes.NONE, *([NewTimes.BOUNDS] if world.budget.bounds else [])):
+            yield f"PATCH ({times}): reads", world.start(Run(kind="PATCH", cursor=world.cursor, row=row, times=times))
     if world.budget.runs:
         yield "run-now: reads", world.start(Run(kind="run-now", cursor=world.cursor))
     if world.budget.backfills:
@@ -149,21 +150,24 @@ def _patch(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
         return
     revision = run.cursor.definition_revision + 1
     definition = world.definition_of(revision)
-    decision = rules.patch(run.cursor, definition, world.rule, run.row, world.now, has_new_times=False)
+    is_later, claimed_as = run.times is NewTimes.BOUNDS, rules.new_times(run.times)
+    put_off = evolve(world, later=(*world.later, revision)) if is_later else world
+    decision = rules.patch(run.cursor, definition, put_off.rule_of(revision), run.row, world.now, claimed_as)
     is_replaced = isinstance(decision, Replace)
     step = decision.step if is_replaced else decision
     schedule_id = world.next_id if isinstance(step, Step) else ""
     if isinstance(step, Refused):
         yield "PATCH: is refused", world.end(run)
         return
-    change = patched(run.cursor, decision, definition, world.now, schedule_id, has_new_times=False)
+    change = patched(run.cursor, decision, definition, world.now, schedule_id, claimed_as)
     is_stale = is_replaced and world.row(run.cursor.current) != run.row and rules.patch_is_one_transaction
     if is_stale or not rules.may_write(change, world.cursor) or not world.budget.patches:
         yield "PATCH: its condition fails", world.end(run)
         return
     number = step.number if isinstance(step, Step | Await) else run.cursor.number + 1
+    spent = put_off.spend("bounds") if is_later else world
     after = evolve(
-        world.write(change).spend("patches"),
+        spent.write(change).spend("patches"),
         definition=revision,
         takes_effect=tuple(sorted({*world.takes_effect, (number, revision)})),
     )

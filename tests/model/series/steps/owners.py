@@ -31,6 +31,8 @@ def _asked_for(world: World, one: Occurrence) -> Iterator[Moved]:
         yield f"DELETE of {name}: reads", world.start(_run("own DELETE", world, one))
     if world.budget.own_patches and (world.waits(one.id) or is_stored):
         yield f"PATCH of {name}: reads", world.start(_run("own PATCH", world, one))
+    if world.budget.moves and world.waits(one.id):
+        yield f"PATCH of {name}, to be due at once: reads", world.start(_run("own move", world, one))
     if world.budget.redrives and is_stored:
         yield f"redrive of {name}: reads", world.start(_run("redrive", world, one))
 
@@ -74,15 +76,17 @@ def _patch(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     change = rules.occurrence_patch(run.cursor, run.id, new, run.row, over)
     decision = rules.replace(run.id, OWNER, run.row, new, world.now)
     is_refused = not isinstance(decision, LedgerChange) or not isinstance(change, CursorChange | None)
-    if is_refused or not _is_current(world, rules, run, change) or not world.budget.own_patches:
+    budget = "moves" if run.kind == "own move" else "own_patches"
+    if is_refused or not _is_current(world, rules, run, change) or not getattr(world.budget, budget):
         yield f"PATCH of {NAME_OF[run.id]}: its condition fails", world.end(run)
         return
     after = world.write(change) if isinstance(change, CursorChange) else world
     is_fill = bool(after.cursor.backfill and after.cursor.backfill.current == new)
     is_beside = is_fill or (after.cursor.current != new and new in after.cursor.beside)
-    following = evolve(old, id=new, is_beside=is_beside, is_fill=is_fill)
+    is_early = old.is_early or run.kind == "own move"
+    following = evolve(old, id=new, is_beside=is_beside, is_fill=is_fill, is_early=is_early)
     after = after.with_row(decision.row, EventType.REPLACED).put(following)
-    yield f"PATCH of {NAME_OF[run.id]}: it is {NAME_OF[new]} now", after.spend("own_patches").end(run)
+    yield f"PATCH of {NAME_OF[run.id]}: it is {NAME_OF[new]} now", after.spend(budget).end(run)
 
 
 def _redrive(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
@@ -103,4 +107,4 @@ def _redrive(world: World, rules: Rules, run: Run) -> Iterator[Moved]:
     yield f"redrive of {NAME_OF[run.id]}: it waits again", evolve(after, occurrences=occurrences)
 
 
-UNDER_WAY = {"own DELETE": _delete, "own PATCH": _patch, "redrive": _redrive}
+UNDER_WAY = {"own DELETE": _delete, "own PATCH": _patch, "own move": _patch, "redrive": _redrive}

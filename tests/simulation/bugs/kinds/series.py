@@ -10,7 +10,8 @@ from delayer.core.schedule.instants import MINUTE, Millis
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series import backfill, stepping
 from delayer.core.series.command import decide_beside, decide_delete, decide_pause, decide_resume
-from delayer.core.series.series import Cursor, CursorChange, Refused, SeriesState
+from delayer.core.series.rules import new_times
+from delayer.core.series.series import Cursor, CursorChange, NewTimes, Refused, SeriesState
 from delayer.core.series.stepping import AT_THE_CLAIM, Step
 from delayer.core.series.upkeep.net import Fate
 from delayer.ports.series import SeriesTransaction
@@ -106,6 +107,10 @@ def _makes_up_the_pause(cursor: Cursor, definition: Any, rule: Any, row: LedgerR
 def _leaves_the_old_one(thing: Any, **values: Any) -> Any:
     values.pop("ends", None)
     return evolve(thing, **values)
+
+
+def _another_rule(old: Any, new: Any) -> NewTimes:
+    return NewTimes.PATTERN if new_times(old, new) is NewTimes.BOUNDS else new_times(old, new)
 
 
 def _own_change_beside_the_cursor(self: Any, old: Any, row: Any, asked: Any) -> Any:
@@ -225,6 +230,13 @@ BUGS = (
         what="a change puts the new occurrence, and leaves the old one where it is",
         breaks=Invariant.EACH_ONCE,
         swaps=((change, "evolve", _leaves_the_old_one),),
+    ),
+    Bug(
+        name="another-end-is-another-rule",
+        what="a rule whose end is changed takes back what its owner has cancelled, or moved to an earlier time",
+        breaks=Invariant.EACH_ONCE,
+        whose="Delayer, before it compared the pattern of a rule",
+        swaps=((change, "new_times", _another_rule),),
     ),
     Bug(
         name="own-change-unnamed",

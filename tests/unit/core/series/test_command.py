@@ -20,7 +20,16 @@ from delayer.core.series.command import (
     patched,
     resumed,
 )
-from delayer.core.series.series import MAX_BESIDE, Backfill, Cursor, CursorChange, Overlap, Refused, SeriesState
+from delayer.core.series.series import (
+    MAX_BESIDE,
+    Backfill,
+    Cursor,
+    CursorChange,
+    NewTimes,
+    Overlap,
+    Refused,
+    SeriesState,
+)
 from delayer.core.series.stepping import Over, ReadAgain, Step, decide_step, offset_of
 from tests.samples import NOW, a_claim, a_definition, an_id
 from tests.unit.core.series.samples import CURRENT, Every, Times, a_cursor, a_series, happened
@@ -115,9 +124,9 @@ class TestPatch:
     CHANGED = a_series(revision=2)
 
     def patch(
-        self, cursor: Cursor, row: object = None, now: Millis = NOW - 1, *, has_new_times: bool = False
+        self, cursor: Cursor, row: object = None, now: Millis = NOW - 1, new_times: NewTimes = NewTimes.NONE
     ) -> object:
-        return decide_patch(cursor, self.CHANGED, HOURLY, row, now, has_new_times=has_new_times)  # type: ignore[arg-type]
+        return decide_patch(cursor, self.CHANGED, HOURLY, row, now, new_times)  # type: ignore[arg-type]
 
     def test_the_current_one_is_replaced_at_its_time(self) -> None:
         """Late or not."""
@@ -125,62 +134,64 @@ class TestPatch:
         found = self.patch(cursor)
         assert found == Replace(step=Step(number=7, at=NOW - DAY, made_up=3))
         assert isinstance(found, Replace)
-        after = of(patched(cursor, found, self.CHANGED, NOW, NEW, has_new_times=False))
+        after = of(patched(cursor, found, self.CHANGED, NOW, NEW, NewTimes.NONE))
         assert (after.current, after.number, after.definition_revision, after.passed) == (NEW, 7, 2, 0)
 
     def test_new_times_begin_now(self) -> None:
-        assert self.patch(a_cursor(at=NOW + DAY), has_new_times=True) == Replace(step=Step(number=7, at=NOW))
+        assert self.patch(a_cursor(at=NOW + DAY), new_times=NewTimes.PATTERN) == Replace(step=Step(number=7, at=NOW))
 
     def test_a_time_that_is_late_is_kept_if_they_have_it_too(self) -> None:
         """Another end of the rule, for example, must lose nothing."""
-        late = self.patch(a_cursor(at=NOW - 2 * HOUR), has_new_times=True)
+        late = self.patch(a_cursor(at=NOW - 2 * HOUR), new_times=NewTimes.PATTERN)
         assert late == Replace(step=Step(number=7, at=NOW - 2 * HOUR))
-        other = self.patch(a_cursor(at=NOW - 2 * HOUR - 1), has_new_times=True)
+        other = self.patch(a_cursor(at=NOW - 2 * HOUR - 1), new_times=NewTimes.PATTERN)
         assert other == Replace(step=Step(number=7, at=NOW))
 
     def test_the_last_time_of_a_rule_that_ends_is_kept(self) -> None:
-        found = decide_patch(a_cursor(), self.CHANGED, Times((NOW,)), None, NOW + HOUR, has_new_times=True)
+        found = decide_patch(a_cursor(), self.CHANGED, Times((NOW,)), None, NOW + HOUR, NewTimes.PATTERN)
         assert found == Replace(step=Step(number=7, at=NOW))
 
     def test_they_leave_out_what_was_claimed_a_moment_early(self) -> None:
         cursor = a_cursor(at=NOW + DAY, passed=NOW)
-        assert self.patch(cursor, now=NOW - 250, has_new_times=True) == Replace(step=Step(number=7, at=NOW + HOUR))
+        assert self.patch(cursor, now=NOW - 250, new_times=NewTimes.PATTERN) == Replace(
+            step=Step(number=7, at=NOW + HOUR)
+        )
 
     def test_they_leave_out_what_is_claimed_a_moment_early_also_before_the_step(self) -> None:
-        found = self.patch(a_cursor(), a_claim(), NOW - 250, has_new_times=True)
+        found = self.patch(a_cursor(), a_claim(), NOW - 250, NewTimes.PATTERN)
         assert found == Step(number=8, at=NOW + HOUR), "the event of its claim has not come yet"
 
     def test_of_what_has_passed_by_them_nothing_is_made_up_after_an_end(self) -> None:
         """With `queue-one` the last time that has passed would come at once."""
         queueing = evolve(self.CHANGED, overlap=Overlap.QUEUE_ONE)
         cursor, row, now = a_cursor(at=NOW - DAY), a_claim(), NOW + 1
-        found = decide_patch(cursor, queueing, HOURLY, row, now, has_new_times=True)
+        found = decide_patch(cursor, queueing, HOURLY, row, now, NewTimes.PATTERN)
         assert found == Await(number=8, passed=now)
         assert isinstance(found, Await)
-        after = of(patched(cursor, found, queueing, now, "", has_new_times=True))
+        after = of(patched(cursor, found, queueing, now, "", NewTimes.PATTERN))
         ended = happened(EventType.EXECUTED)
         assert decide_step(after, queueing, HOURLY, ended, now + 1) == Step(number=8, at=NOW + HOUR)
 
     def test_they_forget_what_was_left_behind_in_the_future(self) -> None:
         cursor = a_cursor(passed=NOW + DAY, at=NOW + 2 * DAY)
-        found = self.patch(cursor, has_new_times=True)
+        found = self.patch(cursor, new_times=NewTimes.PATTERN)
         assert found == Replace(step=Step(number=7, at=NOW))
         assert isinstance(found, Replace)
-        assert of(patched(cursor, found, self.CHANGED, NOW - 1, NEW, has_new_times=True)).passed < NOW + HOUR
+        assert of(patched(cursor, found, self.CHANGED, NOW - 1, NEW, NewTimes.PATTERN)).passed < NOW + HOUR
 
     def test_if_the_current_one_is_claimed_it_takes_the_step(self) -> None:
         assert self.patch(a_cursor(), a_claim(), NOW) == Step(number=8, at=NOW + HOUR)
 
     def test_it_waits_for_the_end_if_none_may_overlap(self) -> None:
         skipping = evolve(self.CHANGED, overlap=Overlap.SKIP)
-        assert decide_patch(a_cursor(), skipping, HOURLY, a_claim(), NOW, has_new_times=False) == Await(number=8)
+        assert decide_patch(a_cursor(), skipping, HOURLY, a_claim(), NOW, NewTimes.NONE) == Await(number=8)
 
     def test_a_paused_series_takes_it_with_its_resume(self) -> None:
         cursor = a_cursor(state=SeriesState.PAUSED)
         found = self.patch(cursor)
         assert found == Await(number=8)
         assert isinstance(found, Await)
-        after = of(patched(cursor, found, self.CHANGED, NOW, "", has_new_times=False))
+        after = of(patched(cursor, found, self.CHANGED, NOW, "", NewTimes.NONE))
         assert (after.state, after.current, after.definition_revision) == (SeriesState.PAUSED, CURRENT, 2)
 
     def test_a_series_that_has_ended_goes_on(self) -> None:

@@ -47,16 +47,16 @@ def test_a_rule_that_is_sent_again_is_the_stored_one(repeat: dict[str, Any]) -> 
     """Whatever it leaves out; and one with other times is not."""
     asked = parse_rule(repeat, BEFORE)
     stored = a_series(text_of(asked))
-    assert begun_as(stored, repeat) == asked
+    assert begun_as(stored, repeat, NOW) == asked
     assert next_times(stored, BEFORE, 5) == times(asked, BEFORE, 5)
-    assert begun_as(stored, {"every": "PT61M"}) is None
+    assert begun_as(stored, {"every": "PT61M"}, NOW) is None
     assert words_of(stored)
 
 
 @given(repeats(), st.sampled_from(OnMissed))
 def test_what_is_done_about_missed_times_makes_no_other_rule(repeat: dict[str, Any], on_missed: OnMissed) -> None:
     stored = a_series(text_of(parse_rule(repeat, BEFORE)))
-    again = begun_as(stored, {**repeat, "onMissed": on_missed.value})
+    again = begun_as(stored, {**repeat, "onMissed": on_missed.value}, NOW)
     assert again
     assert again.on_missed is on_missed
 
@@ -75,4 +75,4 @@ def test_what_cannot_be_read_fails(document: str) -> None:
     with pytest.raises(RuleFailed):
         next_times(a_series(document), NOW, 1)
     assert words_of(a_series(document)) == ""
-    assert begun_as(a_series(document), {"every": "PT1M"}) is None
+    assert begun_as(a_series(document), {"every": "PT1M"}, NOW) is None

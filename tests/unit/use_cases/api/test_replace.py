@@ -332,6 +332,36 @@ def test_what_was_redriven_into_the_table_is_replaced() -> None:
     assert stand.fired() == [new.id]
 
 
+@pytest.mark.parametrize("state", [State.FAILED, State.DEAD_LETTERED, State.SCHEDULED])
+@pytest.mark.parametrize("point_in_time", [None, START + 3 * HOUR + 5 * MINUTE])
+def test_what_has_failed_is_given_another_payload_and_fires_however_late(
+    state: State, point_in_time: Millis | None
+) -> None:
+    """Also what was redriven, and still waits. With another time, its rule for lateness counts from that one."""
+    stand, rule = Stand(), '{"after":"PT10M","do":"drop"}'
+    old = stand.posted()
+    late = evolve(old, definition=evolve(old.definition, on_late=rule))
+    stand.world.table.put(late)
+    stand.claim(late)
+    row = stand.end(late, state)
+    stand.world.ledger.store(evolve(row, detail="redriven" if state is State.SCHEDULED else "HTTP 400"))
+    stand.world.clock.sleep_until(START + 3 * HOUR)
+    answer = stand.replace.by_id(old.id, OWNER, point_in_time=point_in_time, payload="2")
+    assert isinstance(answer, Replaced)
+    assert answer.schedule.definition.on_late == (rule if point_in_time else "")
+    due = point_in_time or START + 3 * HOUR
+    stand.world.run_until(due + MINUTE)
+    [at] = [at for at, _ in stand.world.target.reached]
+    assert due <= at < due + SECOND
+
+
+def test_what_waits_keeps_its_rule_for_lateness() -> None:
+    stand, rule = Stand(), '{"after":"PT10M","do":"drop"}'
+    old = stand.posted()
+    stand.world.table.put(evolve(old, definition=evolve(old.definition, on_late=rule)))
+    assert by_id(stand, old, payload="2").definition.on_late == rule
+
+
 @pytest.mark.parametrize("schedule_id", ["its own", "no id", ""])
 def test_what_was_never_issued_is_not_found_without_a_read(schedule_id: str) -> None:
     stand, plan = Stand(), FaultPlan()

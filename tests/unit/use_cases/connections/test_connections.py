@@ -11,13 +11,14 @@ from delayer.core.connections.admission import admit_connection
 from delayer.core.connections.connection import MOST, SWEPT_AFTER, SecretNote, closed
 from delayer.core.connections.deleting import Live
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE
+from delayer.core.schedule.margins import STALE_AFTER
 from delayer.fakes import MemorySecrets
 from delayer.ports.unavailable import Unavailable
 from delayer.use_cases.connections.delete import ConnectionDeleted, DeleteConnection, InUse, NoConnection
 from delayer.use_cases.connections.put import ConnectionPut, PutConnection, TooMany
 from delayer.use_cases.connections.read import ConnectionFound
 from delayer.wiring.connections import delete_connection, put_connection, read_connections
-from tests.samples import OWNER
+from tests.samples import OWNER, a_claim
 from tests.world import START, World
 
 BODY = json.dumps({"type": "api-key", "headerName": "X-Api-Key", "value": "k-1"}).encode()
@@ -233,9 +234,9 @@ def test_a_look_up_says_how_many_name_it(stand: Stand) -> None:
 # ------------------------------------------------------------ series
 
 
-def series_naming(stand: Stand, connection: str = "crm") -> str:
+def series_naming(stand: Stand, connection: str = "crm", **fields: Any) -> str:
     action = {"type": "http-request", "url": "http://x/", "connection": connection}
-    body = json.dumps({"repeat": {"every": "PT1H"}, "action": action}).encode()
+    body = json.dumps({"repeat": {"every": "PT1H"}, "action": action, **fields}).encode()
     created: Any = stand.world.create_series(body, OWNER)
     return str(created.series)
 
@@ -252,16 +253,39 @@ def test_a_series_names_what_is_there(stand: Stand) -> None:
         series_naming(stand)
 
 
-def test_a_series_that_is_over_holds_it_as_long_as_an_attempt_may_be_repeated(stand: Stand) -> None:
+@pytest.mark.parametrize("retry", [{}, {"maxAgeSeconds": 60}], ids=["of a day", "of a minute"])
+def test_a_series_that_is_over_holds_it_as_long_as_an_attempt_may_be_made(
+    stand: Stand, retry: dict[str, object]
+) -> None:
+    """Its owner may be suspended: then what was claimed waits, and its policy gives nothing up."""
     stand.make()
-    series = series_naming(stand)
+    series = series_naming(stand, retry=retry)
     stand.world.halt.delete(OWNER, series)
-    assert isinstance(stand.delete(OWNER, "crm"), InUse)
-    stand.world.clock.sleep_until(stand.world.clock.now() + DAY)
+    over = stand.world.clock.now()
+    for later in (0, 3 * DAY, STALE_AFTER - 1):
+        stand.world.clock.sleep_until(over + later)
+        assert stand.delete(OWNER, "crm") == InUse(Live(series=(series,)))
+    stand.world.clock.sleep_until(over + STALE_AFTER)
     assert stand.delete(OWNER, "crm") == ConnectionDeleted()
 
 
-def test_a_series_that_changes_its_connection_holds_the_new_one_and_for_a_day_the_old_one(stand: Stand) -> None:
+def test_an_occurrence_of_a_suspended_owner_finds_its_connection_days_after_the_end_of_its_series(
+    stand: Stand,
+) -> None:
+    """It was claimed before: so it is attempted when the suspension is over, and its connection is still there."""
+    stand.make()
+    series = series_naming(stand, retry={"maxAgeSeconds": 3600})
+    world = stand.world
+    found = world.series.cursor(OWNER, series)
+    assert found
+    world.ledger.rows[found.current] = a_claim(schedule_id=found.current, owner=OWNER)
+    world.clock.sleep_until(found.at)
+    world.halt.delete(OWNER, series)
+    world.clock.sleep_until(found.at + 3 * DAY)
+    assert stand.delete(OWNER, "crm") == InUse(Live(series=(series,)))
+
+
+def test_a_series_that_changes_its_connection_holds_both_as_long_as_an_attempt_may_be_made(stand: Stand) -> None:
     stand.make()
     stand.make("erp")
     series = series_naming(stand)
@@ -273,7 +297,7 @@ def test_a_series_that_changes_its_connection_holds_the_new_one_and_for_a_day_th
     stand.world.change_series(OWNER, series, to_erp)
     assert isinstance(stand.delete(OWNER, "crm"), InUse)
     assert isinstance(stand.delete(OWNER, "erp"), InUse)
-    stand.world.clock.sleep_until(stand.world.clock.now() + DAY)
+    stand.world.clock.sleep_until(stand.world.clock.now() + STALE_AFTER)
     assert stand.delete(OWNER, "crm") == ConnectionDeleted()
     assert isinstance(stand.delete(OWNER, "erp"), InUse)
 

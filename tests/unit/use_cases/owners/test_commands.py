@@ -124,7 +124,7 @@ def test_the_first_time_of_a_series_counts_as_it_does_when_it_is_created() -> No
         ({"command": "set", "policy": {"limits": {}}, "over": 0}, "limits: reserved"),
         ({"command": "set", "over": 0}, "a policy is a JSON object"),
         ({"command": "show", "owner": 5}, "owner: a text"),
-        ({"command": "show", "owner": "x" * 1025}, "owner: a text of up to 1,024 bytes"),
+        ({"command": "show", "owner": "x" * 992}, "owner: a text of up to 991 bytes"),
         ({"command": "set", "policy": {}, "over": 0, "by": "\x1b"}, "by: at most"),
         ({"command": "try"}, "schedule: the body of a POST"),
         ({"command": "try", "schedule": "{"}, "not a schedule that the API would take"),

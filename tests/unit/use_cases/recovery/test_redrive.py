@@ -14,7 +14,7 @@ from delayer.core.recovery.dead_letter import Prefix
 from delayer.core.recovery.disposition import Disposition, decide_disposition
 from delayer.core.recovery.redriving import DISCARDABLE, REDRIVABLE, redriven
 from delayer.core.schedule.bucket import Shards
-from delayer.core.schedule.instants import MINUTE, SECOND, Millis, format_instant, minute_of
+from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis, format_instant, minute_of
 from delayer.core.schedule.margins import STALE_AFTER
 from delayer.core.schedule.messages import DelayerMessage, decode, encode
 from delayer.fakes import MemoryQueue
@@ -109,6 +109,40 @@ def test_a_failed_schedule_is_redriven_with_all_its_attempts() -> None:
     world.run_until(NOW + MINUTE)
     assert len(world.target.reached) == 1
     assert ended(world) is State.EXECUTED
+
+
+DROPPED_SOON = '{"after":"PT10M","do":"drop"}'
+
+
+@pytest.mark.parametrize("command", ["one", "bulk"])
+def test_what_is_redriven_after_its_time_fires_whatever_its_rule_for_lateness_says(command: str) -> None:
+    """Its target has answered 400 in time. An hour later it is redriven: what is answered `redriven` is attempted."""
+    world = World()
+    world.ledger.store(a_claim(state=State.FAILED, revision=9))
+    body = encode(an_executor_message(attempt=1, on_late=DROPPED_SOON))
+    letter = a_dead_letter(prefix=Prefix.FAILED, body=body)
+    world.store.put(letter)
+    world.clock.sleep_until(NOW + HOUR)
+    if command == "one":
+        answer = world.redrive.redrive(letter.key)
+        assert [one["outcome"] for one in answer["schedules"]] == ["redriven"]
+    else:
+        foretold, done = (
+            respond(use_cases.bulk(world.ports("redrive")), {"command": "redrive", "where": {}, "dryRun": dry_run})
+            for dry_run in (True, False)
+        )
+        assert (foretold["result"]["redriven"], done["result"]["redriven"]) == (1, 1)
+    world.run_until(NOW + 2 * HOUR)
+    assert [at for at, _ in world.target.reached] == [NOW + HOUR]
+    assert ended(world) is State.EXECUTED
+
+
+def test_what_is_redriven_before_its_time_keeps_its_rule_for_lateness() -> None:
+    world, redrive, key = dead_letters(encode(a_delayer_message(NOW + MINUTE, on_late=DROPPED_SOON)), NOW + MINUTE)
+    redrive.redrive(key)
+    world.clock.sleep_until(NOW + MINUTE)
+    [sent] = world.delayer_queue.receive()
+    assert decode(sent.body, DelayerMessage).schedule.definition.on_late == DROPPED_SOON
 
 
 def test_what_its_target_has_accepted_is_not_redriven() -> None:

@@ -1,22 +1,27 @@
 """Series whose occurrences are in the lane without precision, and series with a flexible window."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from attrs import define, evolve, field
 
 from delayer.core.ledger.lifecycle import EventType, State
+from delayer.core.recurrence.rule import parse_rule
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis, format_instant
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, is_occurrence, is_relaxed, key_of, kind_of
 from delayer.core.series.occurrence import occurrence_of
-from delayer.core.series.series import Cursor, SeriesDefinition
+from delayer.core.series.rules import text_of
+from delayer.core.series.series import Cursor, NoSeries, SeriesDefinition
 from delayer.core.series.stepping import Happened
 from delayer.core.timing.window import offset
 from delayer.use_cases.series.begin import SeriesCreated
 from delayer.use_cases.series.steering.change import SeriesChanged
+from delayer.use_cases.series.steering.resume import Resumed
 from delayer.wiring import use_cases
+from tests.samples import a_claim
 from tests.world import ACTION, START, World
 
 OWNER = "owner"
@@ -60,6 +65,12 @@ class Stage:
         self.world.clock.sleep_until(at)
         use_cases.step_series(self.world.ports("step"))(Happened(schedule_id=self.cursor.current, kind=kind))
         return self.current
+
+    def breaks_its_window(self) -> None:
+        """Its stored window cannot be read any more."""
+        stored = self.world.series.definitions_of[OWNER, self.series]
+        broken = evolve(stored, definition=evolve(stored.definition, window="[]"))
+        self.world.series.definitions_of[OWNER, self.series] = broken
 
     def change(self, **changes: Any) -> SeriesChanged:
         def changed(old: SeriesDefinition) -> SeriesDefinition:
@@ -196,6 +207,60 @@ def test_what_was_missed_counts_from_its_place_in_the_window() -> None:
     assert following.point_in_time == START + 5 * MINUTE + stage.offset
 
 
+ENDLESS = {"every": "PT1H", "until": "2030-01-01T00:00:00Z"}  # the same times as before, and another end
+HALVES = {"every": "PT30M"}
+
+
+def resumed(stage: Stage) -> None:
+    """After a pause, which cancels nothing: the current occurrence is at work."""
+    use_cases.halt_series(stage.world.ports("halt")).pause(OWNER, stage.series)
+    answer = use_cases.resume_series(stage.world.ports("resume"))(OWNER, stage.series)
+    assert isinstance(answer, Resumed)
+    assert answer.missed == 0
+
+
+def given_another_end(stage: Stage) -> None:
+    stage.change(repeat=text_of(parse_rule(ENDLESS, START)))
+
+
+def given_other_times(stage: Stage) -> None:
+    stage.change(repeat=text_of(parse_rule(HALVES, START)))
+
+
+@pytest.mark.parametrize("overlap", ["skip", "queue-one"])
+@pytest.mark.parametrize("steer", [resumed, given_another_end, given_other_times])
+def test_no_call_takes_a_time_for_missed_whose_place_in_the_window_is_still_to_come(
+    steer: Callable[[Stage], None], overlap: str
+) -> None:
+    """The first occurrence is still at work when the second time of the rule comes: its place is much later."""
+    stage = Stage({"every": "PT1H"}, {"window": {"seconds": 3_500}, "overlap": overlap})
+    assert stage.offset > 10 * MINUTE
+    first = stage.current
+    stage.world.ledger.rows[first.id] = a_claim(schedule_id=first.id, owner=OWNER)
+    stage.world.clock.sleep_until(START + 2 * HOUR + 20 * SECOND)
+    steer(stage)
+    following = stage.step(START + 2 * HOUR + 5 * MINUTE, EventType.EXECUTED)
+    assert (stage.cursor.at, following.point_in_time) == (START + 2 * HOUR, START + 2 * HOUR + stage.offset)
+
+
+def test_a_window_that_cannot_be_read_stops_a_series_that_waits_for_an_end() -> None:
+    stage = Stage({"every": "PT1H"}, {"window": {"seconds": 60}, "overlap": "skip"})
+    stage.world.ledger.rows[stage.current.id] = a_claim(schedule_id=stage.current.id, owner=OWNER)
+    use_cases.halt_series(stage.world.ports("halt")).pause(OWNER, stage.series)
+    stage.breaks_its_window()
+    use_cases.resume_series(stage.world.ports("resume"))(OWNER, stage.series)
+    assert (stage.cursor.state, stage.cursor.current) == ("failed", "")
+
+
+def test_the_next_time_is_the_one_whose_place_in_the_window_is_next() -> None:
+    stage = Stage({"every": "PT1H"}, {"window": {"seconds": 3_500}})
+    stage.world.clock.sleep_until(START + HOUR + SECOND)
+    read = use_cases.read_series(stage.world.ports("read"))
+    found = read.by_id(stage.series, OWNER)
+    assert not isinstance(found, NoSeries)
+    assert found.next_at == START + HOUR
+
+
 def test_a_change_of_the_window_moves_the_current_occurrence_within_it() -> None:
     stage = Stage({"every": "PT1H"}, {"window": {"seconds": 3_000}})
     definition = stage.world.series.definition(OWNER, stage.series)
@@ -208,10 +273,8 @@ def test_a_change_of_the_window_moves_the_current_occurrence_within_it() -> None
 
 def test_a_window_that_cannot_be_read_stops_the_series() -> None:
     stage = Stage({"every": "PT1H"}, {"window": {"seconds": 60}})
-    cursor, definition = stage.cursor, stage.world.series.definition(OWNER, stage.series)
-    assert definition
-    broken = evolve(definition, definition=evolve(definition.definition, window="[]"))
-    stage.world.series.definitions_of[OWNER, stage.series] = broken
+    cursor = stage.cursor
+    stage.breaks_its_window()
     stage.world.clock.sleep_until(START + 2 * HOUR)
     use_cases.step_series(stage.world.ports("step"))(Happened(schedule_id=cursor.current, kind=EventType.CLAIMED))
     assert (stage.cursor.state, stage.cursor.current) == ("failed", "")

@@ -70,6 +70,28 @@ def test_the_same_document_again_changes_no_time() -> None:
     assert first.at == START + HOUR
 
 
+@pytest.mark.parametrize("bounds", [{"until": "2030-01-01T00:00:00Z"}, {"count": 9}], ids=["end", "count"])
+def test_the_same_times_with_another_end_go_on_where_they_are(bounds: dict[str, Any]) -> None:
+    """What its owner has cancelled stays cancelled, and no time is moved: not by the moment of the PUT either."""
+    world = World()
+    first = put(world, repeat={"every": "PT1H"})
+    cancel = use_cases.cancel(world.ports("cancel"), use_cases.occurrences(world.ports("cancel")))
+    cancel(first.occurrence, OWNER)
+    use_cases.step_series(world.ports("step"))(Happened(schedule_id=first.occurrence, kind=EventType.CANCELLED))
+    world.clock.move(20 * MINUTE)
+    again = put(world, repeat={"every": "PT1H", **bounds})
+    assert (again.cursor.at, again.cursor.number) == (START + 2 * HOUR, 2)
+
+
+def test_a_count_that_is_used_up_begins_anew() -> None:
+    """It was admitted, as it has times from now on: so the PUT ends nothing."""
+    world = World()
+    put(world, repeat={"every": "PT1H"})
+    world.clock.move(3 * HOUR - MINUTE)
+    again = put(world, repeat={"every": "PT1H", "count": 2})
+    assert (again.cursor.state, again.cursor.at) == (SeriesState.ACTIVE, START + 4 * HOUR - MINUTE)
+
+
 def test_a_series_that_is_over_gives_its_name_to_a_new_one() -> None:
     world = World()
     first = put(world)

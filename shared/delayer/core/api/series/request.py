@@ -40,8 +40,8 @@ class SeriesRequest:
         )
 
     def in_place_of(self, stored: SeriesDefinition) -> SeriesDefinition:
-        """What takes the place of another definition. The same rule, sent again, goes on where it is."""
-        rule = begun_as(stored, self.repeat) or self.rule
+        """What takes the place of another definition. The same times, sent again, go on where they are."""
+        rule = begun_as(stored, self.repeat, self.rule.start - 1) or self.rule
         return evolve(
             stored,
             repeat=text_of(rule),

@@ -8,7 +8,7 @@ from attrs import evolve
 from delayer.core.ledger.row import LedgerRow
 from delayer.core.schedule.instants import Millis
 from delayer.core.series.series import Cursor, CursorChange, Rule, SeriesDefinition, SeriesState
-from delayer.core.series.stepping import Ignore, ReadAgain, Step, moved_to, of_row, step_from, stepped
+from delayer.core.series.stepping import Ignore, ReadAgain, Step, first_step, moved_to, of_row, passed_by, stepped
 
 
 def decide_recompute(
@@ -24,11 +24,11 @@ def decide_recompute(
         return Ignore(f"the series is {cursor.state}")
     if cursor.definition_revision != definition.revision:
         return ReadAgain()
-    if cursor.at <= now or of_row(cursor.current, row, now):
+    if cursor.at <= passed_by(definition, cursor.series, now) or of_row(cursor.current, row, now):
         return Ignore("its current occurrence is due")
     if moved_to(cursor, definition) is not None:
         return Ignore("its owner has moved it")
-    step = step_from(cursor, rule, max(now, cursor.passed), now)
+    step = first_step(cursor, definition, rule, now, cursor.passed)
     if not isinstance(step, Step) or step.at == cursor.at:
         return Ignore("there is no other time")
     return evolve(step, number=cursor.number)

@@ -9,10 +9,12 @@ from delayer.core.flow.waiting import Waiting
 from delayer.core.ledger.lifecycle import State
 from delayer.core.recurrence.zones import tz_version
 from delayer.core.schedule.instants import Millis
+from delayer.core.schedule.malformed import Malformed
 from delayer.core.schedule.schedule_id import point_in_time_of
 from delayer.core.series.retention import OVER
 from delayer.core.series.rules import next_times, words_of
 from delayer.core.series.series import Cursor, NoSeries, RuleFailed, SeriesDefinition, SeriesState
+from delayer.core.series.stepping import passed_by
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsManyRows
 from delayer.ports.series import ReadsSeries, ReadsSeriesNames
@@ -109,6 +111,6 @@ def found(cursor: Cursor, definition: SeriesDefinition, now: Millis) -> SeriesFo
 def _times(cursor: Cursor, definition: SeriesDefinition, now: Millis, count: int) -> tuple[Millis, ...]:
     """What was left behind is not named again: a time may be claimed a moment early, or be given up by its owner."""
     try:
-        return next_times(definition, max(now, cursor.passed), count)
-    except RuleFailed:
+        return next_times(definition, max(passed_by(definition, cursor.series, now), cursor.passed), count)
+    except (RuleFailed, Malformed):
         return ()

@@ -11,7 +11,7 @@ from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import key_of
 from delayer.core.series.command import Replace, decide_patch, patched
-from delayer.core.series.rules import has_other_times
+from delayer.core.series.rules import new_times
 from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, SeriesDefinition
 from delayer.core.series.stepping import Over, ReadAgain, Step, moved_to, offset_of
 from delayer.ports.clock import Clock
@@ -114,8 +114,8 @@ class ChangeSeries:
         if new.definition.action != old.definition.action:
             self.naming(cursor.owner, new.definition)
         row = self.ledger.read(cursor.current) if cursor.current else None
-        differs = has_other_times(old, new)
-        decision = decide_patch(cursor, new, self.rule_of(new), row, now, has_new_times=differs)
+        differs = new_times(old, new)
+        decision = decide_patch(cursor, new, self.rule_of(new), row, now, differs)
         match decision:
             case Refused():
                 return decision
@@ -126,7 +126,7 @@ class ChangeSeries:
         keeps_its_time = isinstance(decision, Replace) and isinstance(step, Step) and step.at == cursor.at
         moved = moved_to(cursor, old) if keeps_its_time else None
         put = self._put(new, cursor.series, step, moved) if isinstance(step, Step) else None
-        cursor_change = patched(cursor, decision, new, now, put.id if put else "", has_new_times=differs)
+        cursor_change = patched(cursor, decision, new, now, put.id if put else "", differs)
         transaction = evolve(self.retention.transaction(cursor_change, old, new), put=(put,) if put else ())
         if isinstance(decision, Replace):
             end = _end(cursor, row, put, now)

@@ -14,7 +14,7 @@ from delayer.core.series.backfill import Fill, Filled, decide_backfill_resume, f
 from delayer.core.series.command import Await, CancelFirst, decide_resume, resumed, was_used
 from delayer.core.series.rules import times_between
 from delayer.core.series.series import Cursor, NoSeries, Refused, Rule, RuleFailed, SeriesDefinition, SeriesState
-from delayer.core.series.stepping import Over, ReadAgain, Step, offset_of
+from delayer.core.series.stepping import Over, ReadAgain, Step, passed_by
 from delayer.ports.clock import Clock
 from delayer.ports.ledger import ReadsLedger
 from delayer.ports.observer import Observer
@@ -131,6 +131,6 @@ def missed_until(definition: SeriesDefinition, cursor: Cursor, row: LedgerRow | 
     """How many times have passed since the last one that was used; `row` is that of the current one."""
     last = max(cursor.passed, cursor.at if was_used(row) else 0, definition.created_at)
     try:
-        return times_between(definition, last, now - offset_of(definition, cursor.series))
+        return times_between(definition, last, passed_by(definition, cursor.series, now))
     except (RuleFailed, Malformed):
         return 0

@@ -45,6 +45,18 @@ def test_the_place_in_a_window_is_no_move_by_its_owner() -> None:
     assert isinstance(decide_recompute(moved, series, Times((NOW + HOUR,)), None, EARLIER), Ignore)
 
 
+def test_what_is_due_is_said_by_its_place_in_the_window() -> None:
+    """At the time of the rule it still waits, and may go to another time, as long as that has its place to come."""
+    series = a_series(definition=a_definition(window='{"seconds":900}'))
+    place = offset(b"s", 900)
+    within = evolve(CURSOR, current=an_id(NOW + place))
+    later = decide_recompute(within, series, Times((NOW + HOUR,)), None, NOW + 1)
+    assert later == Step(number=7, at=NOW + HOUR)
+    waiting = evolve(CURSOR, at=NOW + HOUR, current=an_id(NOW + HOUR + place))
+    assert decide_recompute(waiting, series, Times((NOW,)), None, NOW + 1) == Step(number=7, at=NOW)
+    assert isinstance(decide_recompute(within, series, Times((NOW + HOUR,)), None, NOW + place), Ignore)
+
+
 @pytest.mark.parametrize(
     "cursor",
     [

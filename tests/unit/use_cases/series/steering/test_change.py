@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 from attrs import evolve
@@ -18,10 +18,12 @@ from delayer.core.series.series import NoSeries, Overlap, Refused, SeriesDefinit
 from delayer.core.series.series import changed as with_changes
 from delayer.ports.series import SeriesTransaction
 from delayer.ports.unavailable import Unavailable
+from delayer.use_cases.api.cancel import Cancelled
 from delayer.use_cases.series.halt import ROUNDS
 from delayer.use_cases.series.steering.change import Change, SeriesChanged
 from delayer.use_cases.series.steering.resume import Resumed
 from delayer.use_cases.series.step import occurrence
+from delayer.wiring import use_cases
 from tests.samples import OWNER, a_claim
 from tests.unit.use_cases.series.steering.stage import ID, MINUTELY, Stage
 from tests.world import START
@@ -138,6 +140,67 @@ def test_what_is_done_about_missed_times_is_no_new_rule() -> None:
     answer = changed(stage, to_rule({**MINUTELY, "onMissed": "all"}))
     assert answer.put
     assert answer.put.point_in_time == START + MINUTE
+
+
+def deleted(stage: Stage) -> None:
+    """The current occurrence, by its owner; and the series has stepped after it."""
+    world = stage.world
+    cancel = use_cases.cancel(world.ports("cancel"), use_cases.occurrences(world.ports("cancel")))
+    assert isinstance(cancel(stage.cursor.current, OWNER), Cancelled)
+
+
+def moved_early_and_executed(stage: Stage) -> None:
+    """The current occurrence is due half a minute before its time, and is executed then."""
+    stage.world.replace.by_id(stage.first, OWNER, point_in_time=START + MINUTE // 2, payload=None)
+    stage.world.run_until(START + MINUTE // 2 + SECOND)
+
+
+@pytest.mark.parametrize("is_stepped", [True, False], ids=["after its step", "before its step"])
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        {"until": "2030-01-01T00:00:00Z"},
+        {"from": "2026-11-21T07:00:30Z"},
+        {"from": "2026-11-20T07:00:00Z"},
+        {"count": 1_000},
+        {"timeZone": "Europe/Lisbon"},
+        {"anchor": "2026-11-21T06:00:00Z"},
+    ],
+    ids=["end", "later beginning", "earlier beginning", "count", "zone of exact times", "anchor in step"],
+)
+@pytest.mark.parametrize("give_up", [deleted, moved_early_and_executed])
+def test_the_same_times_with_other_bounds_take_nothing_back(
+    give_up: Callable[[Stage], None], bounds: Mapping[str, object], *, is_stepped: bool
+) -> None:
+    """The first time is cancelled, or was executed before it came. Its minute fires no second time."""
+    stage = Stage()
+    give_up(stage)
+    if is_stepped:
+        stage.deliver()
+    early = len(stage.world.target.reached)
+    changed(stage, to_rule({**MINUTELY, **bounds}))
+    stage.run_until(START + 3 * MINUTE + SECOND)
+    assert [time for _, time, _ in stage.fired[early:]] == [START + 2 * MINUTE, START + 3 * MINUTE]
+    assert [number for number, _, _ in stage.fired[early:]] == [2, 3]
+
+
+@pytest.mark.parametrize("overlap", [Overlap.SKIP, Overlap.QUEUE_ONE])
+def test_another_end_loses_nothing_of_what_waits_for_an_end(overlap: Overlap) -> None:
+    """With `queue-one`, the last time that passed while one ran comes after it, whatever the end of the rule is."""
+    stage = Stage(overlap=overlap)
+    stage.world.run_until(START + MINUTE)
+    stage.world.clock.sleep_until(START + 2 * MINUTE + 30 * SECOND)
+    changed(stage, to_rule({**MINUTELY, "until": "2030-01-01T00:00:00Z"}))
+    stage.run_until(START + 3 * MINUTE + SECOND)
+    queued = [START + 2 * MINUTE] if overlap is Overlap.QUEUE_ONE else []
+    assert [time for _, time, _ in stage.fired] == [START + MINUTE, *queued, START + 3 * MINUTE]
+
+
+def test_a_rule_that_begins_earlier_has_an_earlier_time() -> None:
+    stage = Stage()
+    assert changed(stage, to_rule({**MINUTELY, "from": "2026-11-21T10:00:00Z"})).cursor.at == START + HOUR
+    answer = changed(stage, to_rule(MINUTELY))
+    assert (answer.number, answer.cursor.at) == (1, START + MINUTE)
 
 
 def test_a_rule_that_has_no_time_left_ends_the_series() -> None:

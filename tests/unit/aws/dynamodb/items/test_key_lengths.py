@@ -1,0 +1,153 @@
+"""No name that is accepted makes a key that DynamoDB refuses: each key is built here at its longest (ADR 0147)."""
+
+import ast
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from delayer.aws.connections import table as connections
+from delayer.aws.connections import tokens
+from delayer.aws.dynamodb import jobs, journal, registry
+from delayer.aws.dynamodb.items import lists, uses
+from delayer.aws.dynamodb.items.attributes import ONLY, Item, entry_key
+from delayer.aws.http.requests import MAX_HEADER, Unknown, owner_of
+from delayer.aws.owners.owner_policies import row_of
+from delayer.aws.series import directories, series_table
+from delayer.core.api.request import MAX_KEY as LONGEST_IDEMPOTENCY_KEY
+from delayer.core.api.request import Invalid
+from delayer.core.connections.connection import SecretNote
+from delayer.core.schedule.schedule import MAX_KEY, MAX_OWNER, SERIES_ID
+from delayer.core.schedule.schedule_id import address_of
+from delayer.core.series.upkeep.rounds import Directory
+from delayer.ports.series import SeriesEntry
+from delayer.wiring.environment import Environment
+from tests.samples import an_id
+
+AWS: Final = Path(series_table.__file__).parents[1]
+MAX_LIST: Final = 2_048  # bytes of a partition key of DynamoDB; a sort key has MAX_KEY
+OWNER: Final = "o" * MAX_OWNER
+NAME: Final = "n" * 128  # as openapi.yaml has it; of a group, too
+SERIES: Final = "5" * SERIES_ID  # of a job and of a secret, too
+SCHEDULE: Final = an_id()
+MEMBER: Final = lists.entry_of(SCHEDULE)
+FILED: Final = address_of(SCHEDULE)
+
+KEYS: Final[dict[str, Callable[[], Item]]] = {  # by the function that builds them
+    "connections/table.py connection_key": lambda: connections.connection_key(OWNER, NAME),
+    "connections/table.py count_key": lambda: connections.count_key(OWNER),
+    "connections/table.py note_key": lambda: connections.note_key(SecretNote(owner=OWNER, secret=SERIES, since=0)),
+    "connections/tokens.py token_key": lambda: tokens.token_key(OWNER, NAME),
+    "dynamodb/items/lists.py member_item": lambda: lists.member_item(registry.group_list(OWNER, NAME), SCHEDULE, 0, 0),
+    "dynamodb/items/uses.py gate_keys": lambda: uses.gate_keys(OWNER, NAME)[-1],
+    "dynamodb/items/uses.py schedule_use_key": lambda: uses.schedule_use_key(OWNER, NAME, SCHEDULE),
+    "dynamodb/items/uses.py series_writes": lambda: entry_key(uses.uses_list(OWNER, NAME), f"{uses.SERIES}{SERIES}"),
+    "dynamodb/jobs.py latest_item": lambda: entry_key(jobs.group_job_list(OWNER, NAME), ONLY),
+    "dynamodb/jobs.py to_item": lambda: entry_key(jobs.job_list(OWNER, SERIES), ONLY),
+    "dynamodb/journal.py beginnings": lambda: entry_key(journal.owner_list(OWNER), MEMBER),
+    "dynamodb/live_count.py _add": lambda: entry_key(f"live#{OWNER}", "000000#000"),
+    "dynamodb/rate_limit.py spend": lambda: entry_key(f"rate#{OWNER}", "0" * 30),
+    "dynamodb/registry.py name_item": lambda: entry_key(registry.name_list(OWNER, NAME), ONLY),
+    "dynamodb/registry.py request_item": lambda: entry_key(
+        registry.request_list(OWNER, "k" * LONGEST_IDEMPOTENCY_KEY), ONLY
+    ),
+    "dynamodb/registry.py _writes": lambda: entry_key(registry.group_list(OWNER, NAME), MEMBER),
+    "series/directories.py directory_key": lambda: directories.directory_key(Directory.ZONED, OWNER, SERIES),
+    "series/series_table.py directory_key": lambda: series_table.directory_key(
+        OWNER, SeriesEntry(group=NAME, series=SERIES)
+    ),
+    "series/series_table.py filed_in": lambda: series_table.filed_in(FILED.bucket, SCHEDULE),
+    "series/series_table.py name_item": lambda: entry_key(series_table.name_list(OWNER, NAME), ONLY),
+    "series/series_table.py cursor_item": lambda: entry_key(
+        series_table.series_list(OWNER, SERIES), series_table.DEFINITION
+    ),
+}
+OF_WHAT_IS_STORED: Final = {  # they build again what one of the others has built, to read it or to write over it
+    "dynamodb/items/lists.py next_page",
+    "dynamodb/jobs.py _read",
+    "dynamodb/registry.py _read",
+    "series/series_table.py definition_item",
+    "series/series_table.py named",
+    "series/series_table.py listed",
+    "series/series_table.py _read",
+    "series/series_table.py _read_all",
+    "series/series_table.py _unchanged",
+    "series/upkeep.py carry",
+}
+WITHOUT_NAMES: Final = {  # only ids and digests of a fixed length are in them
+    "dynamodb/journal.py event_item",
+    "dynamodb/live_count.py _note",
+    "flow/blocks.py to_item",
+    "flow/blocks.py remove",
+    "flow/blocks.py discard",
+    "flow/lines.py _update",
+    "flow/seats.py _update",
+}
+
+
+def builders() -> Iterator[str]:
+    """The functions that build a key of a table that holds lists, by their file."""
+    for file in sorted(AWS.rglob("*.py")):
+        for function in ast.walk(ast.parse(file.read_text())):
+            if isinstance(function, ast.FunctionDef) and any(_builds_a_key(node) for node in ast.walk(function)):
+                yield f"{file.relative_to(AWS)} {function.name}"
+
+
+def _builds_a_key(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "entry_key"
+
+
+def test_each_function_that_builds_a_key_is_known_here() -> None:
+    assert set(builders()) == {*KEYS} | OF_WHAT_IS_STORED | WITHOUT_NAMES
+
+
+@pytest.mark.parametrize("builder", KEYS)
+def test_a_key_at_its_longest_is_accepted(builder: str) -> None:
+    key: Any = KEYS[builder]()
+    assert len(key["list"]["S"].encode()) <= MAX_LIST
+    assert len(key["entry"]["S"].encode()) <= MAX_KEY
+
+
+def test_the_longest_key_leaves_no_byte_unused() -> None:
+    """Otherwise the limit would be lower than it has to be."""
+    longest: Any = directories.directory_key(Directory.ZONED, OWNER, SERIES)
+    assert len(longest["entry"]["S"]) == MAX_KEY
+
+
+def test_control_rows_have_room_for_the_longest_owner() -> None:
+    assert max(len(name) for name in (row_of(OWNER), f"signing#{OWNER}")) <= MAX_LIST
+
+
+def test_what_is_issued_is_as_long_as_is_reckoned_here() -> None:
+    environment = Environment("api")
+    assert len(environment.new_series_id()) == len(environment.new_job_id()) == SERIES_ID
+
+
+LONGEST: Final[dict[str, Callable[[str], dict[str, Any]]]] = {
+    "AWS_IAM": lambda name: {"iam": {"userArn": name}},
+    "JWT": lambda name: {"jwt": {"claims": {"iss": "i", "sub": name.removeprefix("i ")}}},
+}
+
+
+@pytest.mark.parametrize("authorization", LONGEST)
+@pytest.mark.parametrize("letter", ["o", "\u20ac"], ids=["ASCII", "three bytes"])
+def test_an_owner_who_would_make_a_longer_key_is_refused(authorization: str, letter: str) -> None:
+    """At each call, and not at the first series with a zone."""
+    size = len(letter.encode())
+    longest = "i " + letter * ((MAX_OWNER - 2) // size)
+
+    def asks(name: str) -> str:
+        return owner_of({"requestContext": {"authorizer": LONGEST[authorization](name)}}, authorization)
+
+    assert asks(longest) == longest
+    with pytest.raises(Unknown, match="its name is over 991 bytes"):
+        asks(longest + letter)
+
+
+def test_a_header_counts_its_bytes_too() -> None:
+    """Where the API is open, 256 characters of four bytes each would be too long."""
+    with pytest.raises(Invalid):
+        owner_of({"headers": {"delayer-owner": "\U0001f600" * MAX_HEADER}}, "NONE")
+    longest = "\U0001f600" * (MAX_OWNER // 4)
+    assert owner_of({"headers": {"delayer-owner": longest}}, "NONE") == longest
