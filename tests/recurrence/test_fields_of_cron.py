@@ -128,7 +128,7 @@ BY_DAYS = st.tuples(_DAY, fields(terms(1, 12, MONTHS)), _WEEKDAY).map(
 @settings(max_examples=60)
 @given(BY_MINUTES)
 def test_minute_by_minute(cron: str) -> None:
-    """Of one day: what they are on another does not depend on it."""
+    """Of one day: what they are on another does not depend on it. It takes some seconds: each minute is looked at."""
     first = datetime(2026, 11, 22, tzinfo=UTC)
     assert between(cron, first, MINUTES_OF_A_DAY) == naive(cron, first, MINUTES_OF_A_DAY)
 
@@ -136,7 +136,7 @@ def test_minute_by_minute(cron: str) -> None:
 @settings(max_examples=60)
 @given(BY_DAYS)
 def test_day_by_day(cron: str) -> None:
-    """Of two years, a leap year among them. A day that no month has is refused."""
+    """Of two years, a leap year among them. A day that no month has is refused. It takes some seconds."""
     first = datetime(2027, 6, 1, tzinfo=UTC)
     expected = days_of(cron, first, 731)
     if expected:
@@ -147,7 +147,10 @@ def test_day_by_day(cron: str) -> None:
 
 
 def test_rules_with_the_same_words_have_the_same_times() -> None:
-    """So the words say what fires. Of each field there are some that are alike, and some that only look so."""
+    """So the words say what fires. Of each field there are some that are alike, and some that only look so.
+
+    It takes some seconds: the next times of each of 270 rules.
+    """
     days = ("*", "1-31", "*/2", "1", "1-1/3", "15W", "15W,1", "15W,*", "L")
     weekdays = ("*", "0-6", "1-7", "0-7", "MON", "1-1/2", "1-5/2", "MON,3,FRI", "*/2", "FRIL")
     found: defaultdict[str, dict[tuple[Millis, ...], str]] = defaultdict(dict)
