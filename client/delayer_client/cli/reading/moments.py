@@ -23,6 +23,7 @@ class Moment:
 
     at: datetime  # with its zone
     note: str = ""
+    left_out: datetime | None = None  # what was written, if the clocks leave it out: a rule keeps it
 
 
 def moment(text: str, now: datetime, default_zone: tzinfo) -> Moment:
@@ -118,9 +119,8 @@ def local(wall: datetime, there: tzinfo) -> Moment:
     first, second = shown_by(wall, there).astimezone(there), wall.replace(tzinfo=there, fold=1)
     shown = f"{wall:%Y-%m-%d %H:%M}"
     if first.replace(tzinfo=None) != wall:
-        return Moment(
-            first, f"There is no {shown} in {name_of(there)}: the clocks go forward then. {first:%H:%M} is taken."
-        )
+        said = f"There is no {shown} in {name_of(there)}: the clocks go forward then. {first:%H:%M} is taken."
+        return Moment(first, said, left_out=wall)
     if first.utcoffset() == second.utcoffset():
         return Moment(first)
     return Moment(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from delayer.core.recurrence.moments import parse_first
 from delayer.core.recurrence.zones import wall_at, zone_info
 from delayer.core.schedule.instants import SECOND
-from delayer_client.calls.times import shown_by
+from delayer_client.calls.times import http_date, iso_instant, shown_by
 from delayer_client.cli.reading.durations import NotRead, duration, iso
 from delayer_client.cli.reading.moments import local, moment
 from delayer_client.cli.reading.prefixes import by_prefix
@@ -226,3 +226,15 @@ def test_a_time_by_the_clock_in_words() -> None:
 
 def test_lateness_in_words() -> None:
     assert [lateness(one) for one in (None, 13, 2400, 200_000)] == ["", "13 ms", "2.4 s", "3 min"]
+
+
+@pytest.mark.parametrize("text", ["Mon, 23 Nov 2026 13:50:00 GMT", "Mon Nov 23 13:50:00 2026"])
+def test_a_date_of_a_header_is_gmt(text: str) -> None:
+    """That of asctime names no zone."""
+    assert http_date(text) == NOW
+
+
+@pytest.mark.parametrize("text", ["2026-11-23T13:50:00+05:99", "2026-11-23T13:50-0060"])
+def test_an_offset_that_no_clock_has_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="59 minutes"):
+        iso_instant(text)
