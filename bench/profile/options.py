@@ -33,8 +33,8 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bench.profile",
         description="Starts a stack of its own on free ports, runs each function of the firing path in a process of "
-        "its own against it, and prints the processor time of one invocation: ours, and that within boto3. It takes "
-        "about a minute. What AWS needs for its part is not in it.",
+        "its own against it, and prints the processor time of one invocation: ours, and that within boto3. "
+        "What AWS needs for its part is not in it.",
     )
     parser.add_argument("--function", action="append", choices=FUNCTIONS, help="only this one; repeatable")
     parser.add_argument("--runs", type=positive, default=100, metavar="N", help="invocations of each (default: 100)")

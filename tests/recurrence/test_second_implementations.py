@@ -23,7 +23,7 @@ from delayer.core.recurrence.zones import offset_at, span_at
 from delayer.core.schedule.instants import HOUR, MINUTE, SECOND, Millis, parse_instant
 from tests.recurrence.random_rules import ZONES, Sample, changes, samples
 
-SEED = 40
+SEED = 47
 RULES = 300
 TIMES = 50
 

@@ -11,7 +11,7 @@ from delayer.core.firing.sweeping import BACKLOG_PER_RELAY
 from delayer.core.schedule.margins import MAX_DELAY_SECONDS
 from delayer.ports.observer import Lateness, Metric
 from delayer.targets.canary import LATENESS
-from tests.cfn import consumed, deployed, entry_of, expanded, functions, logical, logical_names, resources
+from tests.cfn import ROOT, consumed, deployed, entry_of, expanded, functions, logical, logical_names, resources
 from tests.running.of_each import of_each
 from tests.template.test_template import DEAD, QUEUES, RENEWED, WORKING, dead_letter_queues
 from tests.world import START, World
@@ -263,6 +263,13 @@ def test_each_mapping_of_a_stream_rings_if_it_does_not_poll_or_drops() -> None:
         found = {one.name for alarm in ALARMS for one in watched(alarm) if one.resource == name}
         assert found >= {"PolledEventCount", "DroppedEventCount"}
         assert ("OnFailureDestinationDeliveredEventCount" in found) == ("DestinationConfig" in properties)
+
+
+def test_the_runbook_says_how_long_the_stream_of_waiting_ones_is_tried() -> None:
+    mapping = deployed()["Resources"]["TimingEnqueuerWaiting"]["Properties"]
+    runbook = (ROOT / "docs/operate/runbook.md").read_text()
+    [entry] = re.findall(r"^### TimingDroppedAlarm$(.*?)^### ", runbook, re.MULTILINE | re.DOTALL)
+    assert f"for {mapping['MaximumRecordAgeInSeconds'] // 3600} hours" in entry
 
 
 def test_an_api_that_answers_503_rings_and_a_single_one_does_not() -> None:

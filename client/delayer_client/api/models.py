@@ -30,7 +30,7 @@ class Repeat(Model, frozen=True, kw_only=True):
     """A rule of recurrence. Give exactly one of `cron` and `every`. There is at most one time in a minute. In an answer, all is stated that a request may leave out."""
 
     cron: str | None = None
-    "Five fields, as in Debian's cron: names, lists, steps, `L`, `W` and `#` are allowed. Or an expression of EventBridge, `cron(…)` of six fields or `rate(…)`."
+    "Five fields, as in Debian's cron: names, lists, steps, `L`, `W` and `#` are allowed. Or a nickname of cron, such as `@daily`, which is shown as its five fields. Or an expression of EventBridge, `cron(…)` of six fields or `rate(…)`."
     every: str | None = None
     "An ISO 8601 duration of at least one minute. Hours, minutes and seconds are exact. Days, weeks, months and years are counted by the clock of `timeZone`, which is then required."
     time_zone: str | None = named(name="timeZone", default=None)
@@ -38,7 +38,7 @@ class Repeat(Model, frozen=True, kw_only=True):
     anchor: str | None = None
     "With `every`: a time of the rule, from which the others are counted. Without it, `from` or the creation of the series, which is then no time itself."
     from_: str | None = named(name="from", default=None)
-    "No time is before it. RFC 3339, or by the clock of `timeZone` a date with or without a time."
+    "No time is before it. RFC 3339, or by the clock of `timeZone` a date with or without a time. One that the clock leaves out is the first instant after the change."
     until: str | None = None
     "No time is after it, as `from`. A date is the whole day."
     count: int | None = None

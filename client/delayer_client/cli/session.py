@@ -151,10 +151,14 @@ class Session:
 
     def moment(self, text: str) -> datetime:
         """The instant that a text names; a choice that was made is said. Raises NotRead."""
+        return self.written(text).at
+
+    def written(self, text: str) -> "Moment":
+        """As `moment`, with what was written, if the clocks leave it out."""
         found: Moment = moment(text, self.now, self.zone)
         if found.note:
             self.output.note(found.note)
-        return found.at
+        return found
 
     def words(self, at: datetime | None) -> str:
         """A point in time in words: in 3 min."""

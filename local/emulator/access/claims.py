@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from urllib.parse import parse_qsl
 
@@ -110,7 +110,8 @@ def date_in(headers: Mapping[str, str]) -> str:
     if "x-amz-date" in headers:
         return headers["x-amz-date"]
     try:
-        return parsedate_to_datetime(headers.get("date", "")).strftime(DATE_FORM)
+        at = parsedate_to_datetime(headers.get("date", ""))
+        return at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC).strftime(DATE_FORM)
     except ValueError:
         return ""
 

@@ -5,6 +5,7 @@ Otherwise two numbers are all that is kept of it: no text of the target.
 
 import re
 from collections.abc import Callable, Collection
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import BinaryIO, Final
@@ -148,6 +149,7 @@ def seconds_of(retry_after: str) -> int | None:
     if retry_after.isdecimal() and retry_after.isascii():
         return min(int(retry_after), LONGEST)
     try:
-        return min(max(int(parsedate_to_datetime(retry_after).timestamp() - time()), 0), LONGEST)
+        at = parsedate_to_datetime(retry_after)  # asctime names no zone: it is GMT, whatever that of the machine is
+        return min(max(int(at.replace(tzinfo=at.tzinfo or UTC).timestamp() - time()), 0), LONGEST)
     except (TypeError, ValueError, OverflowError, IndexError):
         return None

@@ -47,6 +47,17 @@ def test_a_preview_stores_nothing(delayer: Cli) -> None:
     assert "There are none." in delayer("series", "list").err
 
 
+def test_days_from_a_time_that_the_clocks_leave_out_have_that_time_afterwards(delayer: Cli) -> None:
+    given = ("1d", "--zone", "America/New_York", "--from", "2027-03-14 02:30", "--count", "3")
+    shown = delayer("series", "preview", *given)
+    assert "There is no 2027-03-14 02:30 in America/New_York" in shown.err
+    assert [line.split()[1:3] for line in shown.out.splitlines()[2:]] == [
+        ["2027-03-14", "03:00"],
+        ["2027-03-15", "02:30"],
+        ["2027-03-16", "02:30"],
+    ]
+
+
 def test_a_backfill(delayer: Cli) -> None:
     delayer("series", "create", "0 * * * *", "http", HOOK, "--name", "hourly")
     delayer.fake.advance(timedelta(hours=4))

@@ -53,6 +53,7 @@ def test_every_kind_of_finding_has_a_test(entry: Entry) -> None:
     [
         ("Output", "ControlTable", None, {"ticks"}),
         ("Output", "AlarmTopic", None, {"alarms"}),
+        ("Output", "RegistryTable", None, {"rules"}),
         ("Parameter", "DelayerPeriod", "long", {"canary"}),
     ],
     unpacked=True,

@@ -21,6 +21,7 @@ from delayer.core.actions.message import Message
 from delayer.core.firing.executing import Done, Refused, Result, Retry
 from delayer.core.ledger.detail import MAX_DETAIL
 from delayer.targets.connecting.look_ups import MOST_UNDER_WAY
+from delayer.targets.http_answer import seconds_of
 from delayer.targets.http_request import HttpTarget, Request, tls_context
 from delayer.wiring import use_cases
 from tests.samples import NOW, an_id
@@ -129,6 +130,23 @@ def test_retry_after_as_a_date(server: Server) -> None:
     assert 95 <= result.after_seconds <= 100
     server.reply = status(503, Retry_After=formatdate(time.time() - 100, usegmt=True))
     assert target(message(server)) == Retry(detail="HTTP 503", after_seconds=0, is_outage=True)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", "UTC"])
+@pytest.mark.parametrize("form", ["%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y"])
+def test_each_form_of_a_date_is_gmt_wherever_the_machine_is(
+    zone: str, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The three forms of RFC 9110; that of asctime names no zone."""
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        after = seconds_of(time.strftime(form, time.gmtime(time.time() + 120)))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert after is not None
+    assert 110 <= after <= 120
 
 
 def test_a_refused_connection_may_pass() -> None:

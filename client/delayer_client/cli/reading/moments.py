@@ -1,11 +1,12 @@
 """Points in time, as a person writes them: `tomorrow 09:00`, `2026-12-24 18:00 Europe/Lisbon`, RFC 3339."""
 
 import re
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Final
 
 from attrs import frozen
 
+from delayer_client.calls.times import iso_instant, shown_by
 from delayer_client.cli.reading.durations import NotRead, duration
 from delayer_client.cli.reading.zones import name_of, zone
 
@@ -14,7 +15,6 @@ ALLOWED: Final = (
 )
 DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _CLOCK: Final = re.compile(r"(\d{1,2})(?::(\d{2})(?::(\d{2})(\.\d{1,6})?)?)?\s*([ap]m)?", re.IGNORECASE)
-_OFFSET: Final = re.compile(r"(?:utc|gmt)?[+-]\d{2}:?\d{2}", re.IGNORECASE)
 
 
 @frozen
@@ -23,6 +23,7 @@ class Moment:
 
     at: datetime  # with its zone
     note: str = ""
+    left_out: datetime | None = None  # what was written, if the clocks leave it out: a rule keeps it
 
 
 def moment(text: str, now: datetime, default_zone: tzinfo) -> Moment:
@@ -43,7 +44,7 @@ def _with_offset(words: str) -> Moment | None:
     parts = words.split()
     joined = "".join(parts) if len(parts) == 1 else "T".join(parts[:2]) + "".join(parts[2:])
     try:
-        found = datetime.fromisoformat(joined.upper().replace("UTC+", "+").replace("UTC-", "-"))
+        found = iso_instant(joined.upper().replace("UTC+", "+").replace("UTC-", "-"))
     except ValueError:
         return None
     return Moment(found) if found.tzinfo else None
@@ -113,18 +114,15 @@ def _not_read(words: str) -> NotRead:
 def local(wall: datetime, there: tzinfo) -> Moment:
     """What the clocks of a zone show, as an instant.
 
-    In the hour that is left out in spring it is as much later as the clocks go forward; of an hour that is there twice
-    in autumn it is the first.
+    Of what is left out in spring it is the end of the gap; of an hour that is there twice in autumn it is the first.
     """
-    first, second = wall.replace(tzinfo=there), wall.replace(tzinfo=there, fold=1)
+    first, second = shown_by(wall, there).astimezone(there), wall.replace(tzinfo=there, fold=1)
+    shown = f"{wall:%Y-%m-%d %H:%M}"
+    if first.replace(tzinfo=None) != wall:
+        said = f"There is no {shown} in {name_of(there)}: the clocks go forward then. {first:%H:%M} is taken."
+        return Moment(first, said, left_out=wall)
     if first.utcoffset() == second.utcoffset():
         return Moment(first)
-    shown = f"{wall:%Y-%m-%d %H:%M}"
-    real = first.astimezone(UTC).astimezone(there)
-    if real.replace(tzinfo=None) != wall:
-        return Moment(
-            real, f"There is no {shown} in {name_of(there)}: the clocks go forward then. {real:%H:%M} is taken."
-        )
     return Moment(
         first,
         f"{shown} is there twice in {name_of(there)}: the clocks are set back. The first is taken; "

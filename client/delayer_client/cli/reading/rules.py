@@ -6,7 +6,7 @@ from typing import Final
 from delayer_client.cli.reading.durations import NotRead, duration, iso
 
 CALENDAR: Final = re.compile(r"P(?=\d|T\d)[0-9YMWDTHS]+", re.IGNORECASE)  # P1M is no number of seconds
-CRON: Final = re.compile(r"(?:\S+\s+){4}\S+|(?:cron|rate)\(.*\)|@\w+")
+CRON: Final = re.compile(r"(?:\S+\s+){4}\S+|(?:cron|rate)\(.*\)|@\w+(?: \S+)?")
 LONGEST: Final = 40  # characters of what is shown again
 ALLOWED: Final = "a cron expression like '0 9 * * MON-FRI', or how often: 15m, 1d, P1M"
 

@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from delayer_client.api.models import Schedule
 from delayer_client.asynchronous.client import AsyncDelayer
 from delayer_client.calls.schedules import Cancellation
+from delayer_client.calls.times import iso_instant
 from delayer_client.console.guards.sessions import Message
 from delayer_client.console.listing.whole_stack import stack_of
 from delayer_client.console.place import Place
@@ -84,7 +85,7 @@ async def move(order: Order) -> Outcome:
 
 def _instant(text: str) -> datetime:
     try:
-        at = datetime.fromisoformat(text)
+        at = iso_instant(text)
         return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
         raise WrongArgument("The time is like 2026-12-24T18:00, in UTC.") from error

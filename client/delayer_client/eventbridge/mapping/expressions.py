@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from delayer_client.calls.times import shown_by
 from delayer_client.eventbridge.mapping.outcome import CannotMove, Note, Options
 from delayer_client.eventbridge.reading.sources import Schedule
 
@@ -41,7 +42,7 @@ def instant_of(expression: str, zone: str, options: Options) -> tuple[datetime, 
     if local is None:
         raise CannotMove("ScheduleExpression", f"{expression} is no at(yyyy-mm-ddThh:mm:ss)")
     where = zone_of(zone)
-    due = local.replace(tzinfo=where).astimezone(UTC)
+    due = shown_by(local, where)
     _check_due(due, options)
     return due, _clock_notes(local, where, due)
 
@@ -121,7 +122,7 @@ def _check_due(due: datetime, options: Options) -> None:
 def _clock_notes(local: datetime, where: ZoneInfo, due: datetime) -> tuple[Note, ...]:
     shown = due.astimezone(where).replace(tzinfo=None)
     if shown != local:
-        text = f"the clocks of {where.key} leave this time out; it is moved to {text_of(due)}"
+        text = f"the clocks of {where.key} leave this time out; it is moved to the end of the gap, {text_of(due)}"
     elif local.replace(tzinfo=where, fold=1).astimezone(UTC) != due:
         text = f"the clocks of {where.key} show this time twice; the first is taken, {text_of(due)}"
     else:

@@ -3,7 +3,18 @@
 from typing import Final
 
 from delayer_client.operator.doctor.entry import Entry
-from delayer_client.operator.doctor.judge import account, alarms, api, canary, queues, readers, ticks, unseen, waiting
+from delayer_client.operator.doctor.judge import (
+    account,
+    alarms,
+    api,
+    canary,
+    queues,
+    readers,
+    rules,
+    ticks,
+    unseen,
+    waiting,
+)
 
 CATALOGUE: Final[tuple[Entry, ...]] = (
     *api.ENTRIES,
@@ -13,6 +24,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
     *queues.ENTRIES,
     *alarms.ENTRIES,
     *waiting.ENTRIES,
+    *rules.ENTRIES,
     *account.ENTRIES,
     *unseen.ENTRIES,
 )

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 
 from delayer_client.operator.doctor.facts import ApiFacts, Unseen
 from delayer_client.operator.doctor.finding import Finding
-from delayer_client.operator.doctor.gather import account, alarms, api, operated, queues, readers, stack
+from delayer_client.operator.doctor.gather import account, alarms, api, operated, queues, readers, rules, stack
 from delayer_client.operator.doctor.gather.metrics import PERMISSION as METRICS
 from delayer_client.operator.doctor.gather.seeing import seen
 from delayer_client.operator.doctor.judge import account as of_account
@@ -18,6 +18,7 @@ from delayer_client.operator.doctor.judge import api as of_api
 from delayer_client.operator.doctor.judge import canary, ticks, unseen, waiting
 from delayer_client.operator.doctor.judge import queues as of_queues
 from delayer_client.operator.doctor.judge import readers as of_readers
+from delayer_client.operator.doctor.judge import rules as of_rules
 from delayer_client.operator.errors import NoCredentials
 from delayer_client.operator.stack import DEFAULT_STACK, OperatorStack
 
@@ -65,6 +66,7 @@ AREAS: Final = (
         look=operated.look_at_flow,
         judge=whenever(waiting.judge_flow),
     ),
+    Area(name="rules", permission=rules.PERMISSION, look=rules.look, judge=whenever(of_rules.judge)),
     Area(
         name="concurrency",
         permission="lambda:GetAccountSettings",

@@ -163,6 +163,23 @@ class StoredFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StoredRule:
+    """Of a series that is not over."""
+
+    owner: str
+    series: str
+    cron: str  # in the dialect of EventBridge
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleFacts:
+    """The rules in the dialect of EventBridge."""
+
+    rules: Sequence[StoredRule]
+    is_whole: bool  # False: there is more than was looked at
+
+
+@dataclass(frozen=True, kw_only=True)
 class AccountFacts:
     """How many functions the account runs at a time."""
 

@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any, Final, Protocol
 
@@ -13,6 +12,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
+from delayer_client.calls.times import http_date
 from delayer_client.operator.verify.instants import Millis
 
 TIMEOUT: Final = urllib3.Timeout(connect=5, read=30)
@@ -130,7 +130,7 @@ class Api:
     def _compare_clocks(self, date: str, now: float) -> None:
         """The header shows whole seconds: on average it is half a second behind."""
         if date:
-            self.clock_differences.append(parsedate_to_datetime(date).timestamp() + 0.5 - now)
+            self.clock_differences.append(http_date(date).timestamp() + 0.5 - now)
 
     def clock_difference(self) -> float:
         """Seconds that the clock of AWS is ahead of this machine's, to about a second; 0 before the first answer."""

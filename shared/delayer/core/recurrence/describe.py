@@ -33,20 +33,22 @@ def description(rule: Rule) -> str:
 
 
 def _cron(cron: Cron) -> str:
-    minute, hour, days, month, weekdays = cron.fields.split()
-    if not cron.nearest:
-        text = _usual(" ".join([minute, hour, days, month, weekdays]))
-    else:
-        text = _with_nearest(cron, minute, hour, days if cron.has_days else "", month, weekdays)
+    minute, hour, _, month, _ = cron.fields.split()
+    days, weekdays = cron.days_that_count
+    usual = " ".join([minute, hour, days or "*", month, weekdays])
+    text = _with_nearest(cron, weekdays) if days is None else _usual(usual)
     return text + (f", in {_years(cron.years)}" if cron.years else "")
 
 
-def _with_nearest(cron: Cron, minute: str, hour: str, days: str, month: str, weekdays: str) -> str:
+def _with_nearest(cron: Cron, weekdays: str) -> str:
     """What cronsim cannot say: the weekdays nearest to some days."""
+    minute, hour, days, month, _ = cron.fields.split()
     nearest = "the weekday nearest to " + _listed(f"the {_ordinal(day)}" for day in sorted(cron.nearest))
     text = _usual(f"{minute} {hour} * {month} *").removeprefix("every day ").replace(" every day", "")
-    others = [f"on day {days}"] * bool(days) + [f"on weekday {weekdays}"] * (weekdays != "*")
-    return " or ".join([f"{text} on {nearest}", *others])
+    text = " or ".join([f"{text} on {nearest}", *[f"on day {days}"] * cron.has_days])
+    if weekdays == "*":
+        return text
+    return f"{text}, if it is on weekday {weekdays}" if cron.needs_both else f"{text} or on weekday {weekdays}"
 
 
 def _usual(fields: str) -> str:

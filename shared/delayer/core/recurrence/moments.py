@@ -37,8 +37,9 @@ def parse_last(text: str, zone: str) -> Millis:
     """The last instant that is meant; of a date, the end of the day. Raises BadText."""
     if _is_instant(text):
         return _instant(text)
-    wall = parse_wall(text, zone) + (DAY - 1 if _DATE.fullmatch(text) else 0)
-    return max(instants_of(zone, wall), default=first_instant_from(zone, wall) - 1)
+    is_day = bool(_DATE.fullmatch(text))
+    wall = parse_wall(text, zone) + (DAY - 1 if is_day else 0)
+    return max(instants_of(zone, wall), default=first_instant_from(zone, wall) - is_day)
 
 
 def first_instant_from(zone: str, wall: Millis) -> Millis:

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from delayer.core.recurrence.cron import Cron, parse_cron
 from delayer.core.recurrence.duration import Calendar, Interval, parse_duration
-from delayer.core.recurrence.eventbridge import is_foreign, parse_foreign_cron, parse_rate
+from delayer.core.recurrence.eventbridge import check_names, is_foreign, parse_foreign_cron, parse_rate
 from delayer.core.recurrence.moments import EXAMPLES, format_wall, parse_first, parse_last, parse_wall
 from delayer.core.recurrence.terms import BadRule, BadText, Fault, OnMissed
 from delayer.core.recurrence.zones import ALLOWED as ZONES
@@ -77,6 +77,16 @@ def parse_rule(repeat: Any, now: Millis) -> Rule:
     return rule
 
 
+def check_new(rule: Rule) -> None:
+    """Raises BadRule for what an earlier release accepted by mistake: a series that has it goes on (ADR 0143)."""
+    text = rule.pattern.text
+    try:
+        if isinstance(rule.pattern, Cron) and is_foreign(text):
+            check_names(text)
+    except BadText as error:
+        raise BadRule([Fault(field="cron", problem=error.problem, allowed=error.allowed)]) from error
+
+
 def document_of(rule: Rule) -> dict[str, Any]:
     """A `repeat` that says everything, so that the same rule is parsed from it at any time."""
     pattern = rule.pattern
@@ -111,7 +121,7 @@ class _Reading:
         until = self._text("until", lambda text: parse_last(text, zone))
         if start is not None and until is not None and until < start:
             self._wrong("until", "before `from`", "an end that is after the beginning, like 2027-12-31")
-        pattern = self._pattern(zone, now if start is None else start)
+        pattern = self._pattern(zone, format_instant(now) if start is None else str(self._repeat["from"]))
         count = self._count()
         on_missed = self._choice("onMissed", self._repeat, OnMissed, OnMissed.SKIP)
         gap, overlap = self._dst(Gap.SKIP if is_foreign(str(self._repeat.get("cron"))) else Gap.SHIFT)
@@ -128,7 +138,7 @@ class _Reading:
             overlap=overlap,
         )
 
-    def _pattern(self, zone: str, begin: Millis) -> Pattern | None:
+    def _pattern(self, zone: str, begin: str) -> Pattern | None:
         ways = [name for name in ("cron", "every") if name in self._repeat]
         if len(ways) != 1:
             self._wrong(*(("every", "there is a `cron`, too", WAYS) if ways else ("", "neither cron nor every", WAYS)))
@@ -140,18 +150,19 @@ class _Reading:
             self._wrong("anchor", "cron has none", 'only beside `every`, like "every": "PT15M"')
         return self._text("cron", lambda text: parse_foreign_cron(text) if is_foreign(text) else parse_cron(text))
 
-    def _every(self, field: str, text: str, zone: str, begin: Millis) -> Pattern | None:
+    def _every(self, field: str, text: str, zone: str, begin: str) -> Pattern | None:
+        """Without an anchor it is counted from its beginning, as it is written: by the clock, if that is left out."""
         duration = self._text(field, parse_rate if is_foreign(text) else parse_duration)
         if duration is None:
             return None
         if duration.is_exact:
             anchor = self._text("anchor", lambda text: parse_first(text, zone))
-            return Interval(text=text, length=duration.exact, anchor=begin if anchor is None else anchor)
+            anchor = parse_first(begin, zone) if anchor is None else anchor
+            return Interval(text=text, length=duration.exact, anchor=anchor)
         if "timeZone" not in self._repeat:
             self._wrong("timeZone", "missing: days and longer are counted by a wall clock", "Europe/Lisbon, or UTC")
         wall = self._text("anchor", lambda text: parse_wall(text, zone))
-        if wall is None:
-            wall = parse_wall(format_instant(begin), zone)
+        wall = parse_wall(begin, zone) if wall is None else wall
         return Calendar(text=text, months=duration.months, days=duration.days, anchor=wall)
 
     def _count(self) -> int | None:

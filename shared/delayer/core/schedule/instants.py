@@ -51,6 +51,8 @@ def parse_instant(text: str) -> Millis:
     offset = "+00:00" if offset in "Zz" else offset
     if offset[1:] > "23:59":
         raise ValueError("its offset is further than 23:59 from UTC")
+    if offset[4:] > "59":
+        raise ValueError("its offset has more than 59 minutes")
     at = datetime.fromisoformat(f"{date}T{time}{offset}")
     whole = (at - _EPOCH) // timedelta(seconds=1) * SECOND
     return whole + ceil_millis(Decimal(f"0.{fraction or 0}"))

@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delayer.core.recurrence.moments import parse_first
+from delayer.core.recurrence.zones import wall_at, zone_info
+from delayer.core.schedule.instants import SECOND
+from delayer_client.calls.times import http_date, iso_instant, shown_by
 from delayer_client.cli.reading.durations import NotRead, duration, iso
 from delayer_client.cli.reading.moments import local, moment
 from delayer_client.cli.reading.prefixes import by_prefix
 from delayer_client.cli.reading.rules import rule
 from delayer_client.cli.reading.zones import city_of, zone
 from delayer_client.cli.showing.words import absolute, lateness, relative
+from tests.recurrence.random_rules import ZONES as RULE_ZONES
+from tests.recurrence.random_rules import changes
 
 LISBON = ZoneInfo("Europe/Lisbon")
 NOW = datetime(2026, 11, 23, 13, 50, tzinfo=UTC)  # a Monday
@@ -91,16 +97,19 @@ def test_a_point_in_time(text: str, instant: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "soon", "25:00", "tomorrow 9", "13pm", "2026-02-30 10:00", "2026-12-24 18:00 Atlantis", "in 5", "10"],
+    [
+        *["", "soon", "25:00", "tomorrow 9", "13pm", "2026-02-30 10:00", "2026-12-24 18:00 Atlantis", "in 5", "10"],
+        *["2026-12-31T23:59:59+05:99", "2026-12-31 23:59 -0575", "2026-12-31T23:59:59+23:60"],
+    ],
 )
 def test_what_is_no_point_in_time(text: str) -> None:
     with pytest.raises(NotRead, match=r"written|time zone|called"):
         moment(text, NOW, LISBON)
 
 
-def test_a_time_that_the_clocks_leave_out_is_as_much_later() -> None:
+def test_of_a_time_that_the_clocks_leave_out_the_end_of_the_gap_is_taken() -> None:
     found = moment("2027-03-28 01:30 Europe/Lisbon", NOW, ZoneInfo("UTC"))
-    assert found.at.isoformat() == "2027-03-28T02:30:00+01:00"
+    assert found.at.isoformat() == "2027-03-28T02:00:00+01:00"
     assert "There is no 2027-03-28 01:30 in Europe/Lisbon" in found.note
 
 
@@ -118,6 +127,16 @@ def test_what_the_clocks_show_once_is_that_instant(at: datetime, there: ZoneInfo
         assert abs(found.at - at) <= timedelta(days=1)
     else:
         assert found.at == at
+
+
+@pytest.mark.parametrize("zone", [zone for zone in RULE_ZONES if changes(zone)])
+def test_the_api_and_the_client_agree_on_what_the_clock_shows(zone: str) -> None:
+    """Around each change of the clocks, of the years 2024 to 2030."""
+    for change in changes(zone):
+        for minutes in range(-180, 181, 15):
+            wall = datetime(1970, 1, 1) + timedelta(milliseconds=wall_at(zone, change), minutes=minutes)  # noqa: DTZ001
+            found = shown_by(wall, zone_info(zone))
+            assert found.timestamp() * SECOND == parse_first(wall.isoformat(), zone)
 
 
 @given(INSTANTS, ZONES)
@@ -158,6 +177,8 @@ def test_any_text_is_read_or_refused_with_a_sentence(text: str) -> None:
         ("rate(5 minutes)", {"cron": "rate(5 minutes)"}),
         ("15m", {"every": "PT15M"}),
         ("every 1d", {"every": "P1D"}),
+        ("@daily", {"cron": "@daily"}),
+        ("@every 1h30m", {"cron": "@every 1h30m"}),  # the API says what to write in its place
         ("P1M", {"every": "P1M"}),
     ],
 )
@@ -205,3 +226,15 @@ def test_a_time_by_the_clock_in_words() -> None:
 
 def test_lateness_in_words() -> None:
     assert [lateness(one) for one in (None, 13, 2400, 200_000)] == ["", "13 ms", "2.4 s", "3 min"]
+
+
+@pytest.mark.parametrize("text", ["Mon, 23 Nov 2026 13:50:00 GMT", "Mon Nov 23 13:50:00 2026"])
+def test_a_date_of_a_header_is_gmt(text: str) -> None:
+    """That of asctime names no zone."""
+    assert http_date(text) == NOW
+
+
+@pytest.mark.parametrize("text", ["2026-11-23T13:50:00+05:99", "2026-11-23T13:50-0060"])
+def test_an_offset_that_no_clock_has_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="59 minutes"):
+        iso_instant(text)

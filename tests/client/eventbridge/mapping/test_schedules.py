@@ -42,7 +42,8 @@ def test_a_cron_in_its_zone() -> None:
     [
         ("2026-12-24T18:00:00", "Europe/Lisbon", "2026-12-24T18:00:00Z"),
         ("2026-12-24T18:00:00", "America/New_York", "2026-12-24T23:00:00Z"),
-        ("2027-03-28T01:30:00", "Europe/Lisbon", "2027-03-28T01:30:00Z"),  # left out by the clocks: half an hour later
+        ("2027-03-28T01:30:00", "Europe/Lisbon", "2027-03-28T01:00:00Z"),  # left out by the clocks: the end of the gap
+        ("2027-03-14T02:30:00", "America/New_York", "2027-03-14T07:00:00Z"),
         ("2027-10-31T01:30:00", "Europe/Lisbon", "2027-10-31T00:30:00Z"),  # shown twice: the first
     ],
 )

@@ -21,6 +21,17 @@ NOW = parse_instant("2026-11-22T12:00:00Z")
         ({"cron": "0 9 * * 1"}, "every Monday at 09:00, UTC"),
         ({"cron": "0 9,17 * * *"}, "every day at 09:00 and 17:00, UTC"),
         ({"cron": "*/15 * * * *"}, "every 15 minutes, UTC"),
+        ({"cron": "1-1/1 * * * *"}, "at minute 1 of every hour, UTC"),
+        ({"cron": "cron(5-5/10 8 ? * MON-FRI *)"}, "every weekday at 08:05, UTC"),
+        ({"cron": "0 9 * * 1-5/2"}, "at 09:00 on Monday, Wednesday, and Friday, UTC"),
+        ({"cron": "0 9 1-31 * MON"}, "every day at 09:00, UTC"),  # one of both is enough
+        ({"cron": "0 9 1 * 0-6"}, "every day at 09:00, UTC"),
+        ({"cron": "0 9 15W * */2"}, "at 09:00 on the weekday nearest to the 15th, if it is on weekday */2, UTC"),
+        (
+            {"cron": "0 9 15W,20 * MON"},
+            "at 09:00 on the weekday nearest to the 15th or on day 20 or on weekday MON, UTC",
+        ),
+        ({"cron": "@hourly"}, "at the start of every hour, UTC"),
         ({"cron": "0 9 22 * *"}, "at 09:00 on the 22nd day of every month, UTC"),
         ({"cron": "0 9 11,13 * *"}, "at 09:00 on the 11th and the 13th day of month, UTC"),
         ({"cron": "0 9 15W * *"}, "at 09:00 on the weekday nearest to the 15th, UTC"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delayer.core.recurrence.rule import Gap, Overlap, document_of, parse_rule
+from delayer.core.recurrence.rule import Gap, Overlap, check_new, document_of, parse_rule
 from delayer.core.recurrence.terms import BadRule, OnMissed
 from delayer.core.recurrence.times import check_not_empty, times
 from delayer.core.schedule.instants import format_instant, parse_instant
@@ -16,9 +16,16 @@ from tests.recurrence.strategies import repeats
 NOW = parse_instant("2026-11-22T12:00:00Z")
 
 
+def check_as_new(repeat: Any) -> None:
+    """As the API does. Raises BadRule."""
+    rule = parse_rule(repeat, NOW)
+    check_new(rule)
+    check_not_empty(rule)
+
+
 def faults(repeat: Any) -> list[tuple[str, str, str]]:
     with pytest.raises(BadRule) as caught:
-        check_not_empty(parse_rule(repeat, NOW))
+        check_as_new(repeat)
     return [(fault.field, fault.problem, fault.allowed) for fault in caught.value.faults]
 
 
@@ -44,7 +51,18 @@ WRONG = [
     ({"cron": "0 9 32 * *"}, "cron", "wrong day-of-month: 32"),
     ({"cron": "0 9 32W * *"}, "cron", "wrong day-of-month: 32W"),
     ({"cron": "0 9 * JAM *"}, "cron", "wrong month: JAM"),
-    ({"cron": "0 9 * * MON-SUN"}, "cron", "wrong day-of-week: MON-SUN"),
+    ({"cron": "0 9 * * MON-SUN"}, "cron", "wrong day-of-week: the range MON-SUN goes backwards; none goes beyond SAT"),
+    ({"cron": "0 22-2 * * *"}, "cron", "wrong hour: the range 22-2 goes backwards; none goes beyond 23"),
+    ({"cron": "0 FRI-MON * * *"}, "cron", "wrong hour: FRI-MON"),
+    ({"cron": "0 9 * * JAN"}, "cron", "wrong day-of-week: JAN"),
+    ({"cron": "1-1/0 * * * *"}, "cron", "wrong minute: 1-1/0"),
+    ({"cron": "0 9 * * 1-5/0"}, "cron", "wrong day-of-week: 1-5/0"),
+    ({"cron": "@reboot"}, "cron", "@reboot is no time of the clock"),
+    ({"cron": "@every 1h30m"}, "cron", "@every is written with the field `every`"),
+    ({"cron": "@every"}, "cron", "@every is written with the field `every`"),
+    ({"cron": "@noon"}, "cron", "no nickname of cron"),
+    ({"cron": "@daily 9"}, "cron", "no nickname of cron"),
+    ({"cron": "@"}, "cron", "no nickname of cron"),
     ({"cron": "0 9 * * 1#6"}, "cron", "wrong day-of-week: 1#6"),
     ({"cron": "*/0 * * * *"}, "cron", "wrong minute: */0"),
     ({"cron": "0 9 * *"}, "cron", "not five fields, but 4"),
@@ -56,6 +74,11 @@ WRONG = [
     ({"cron": "cron(0 9 * * * *)"}, "cron", "one of day of month and day of week has to be ?, and only one"),
     ({"cron": "cron(0 9 * ?)"}, "cron", "not six fields in cron(…)"),
     ({"cron": "cron(0 9 ? * 8 *)"}, "cron", "wrong day-of-week: 8"),
+    ({"cron": "cron(0 10 ? * JAN *)"}, "cron", "wrong day-of-week: JAN: JAN is the name of a month"),
+    ({"cron": "cron(0 FRI-MON * * ? *)"}, "cron", "wrong hour: FRI-MON: FRI is the name of a day of the week"),
+    ({"cron": "cron(0 9 1 NOV-SUN ? *)"}, "cron", "wrong month: NOV-SUN: SUN is the name of a day of the week"),
+    ({"cron": "cron(NOV-FEB 9 1 * ? *)"}, "cron", "wrong minute: NOV-FEB: NOV is the name of a month"),
+    ({"cron": "cron(0 9 ? * FEB-MON *)"}, "cron", "wrong day-of-week: FEB-MON: FEB is the name of a month"),
     ({"cron": "cron(0 9 * * ? 2200)"}, "cron", "wrong year: 2200"),
     ({"cron": "cron(0 9 * * ? 2020)"}, "cron", "empty: the rule has no time"),
     ({"cron": "rate(0 minutes)"}, "cron", "not a rate of EventBridge"),
@@ -105,13 +128,56 @@ def test_a_zone_in_other_letters_is_guessed() -> None:
     assert allowed == "did you mean Europe/Lisbon?"
 
 
-signs = st.text(alphabet="0123456789*/,-#?LWLAFRIMONcronrate() PTYMDHS", max_size=40)
+def test_a_range_over_the_weekend_is_told_what_it_would_be() -> None:
+    for wrong, right in {
+        "FRI-MON": "FRI,SAT,SUN,MON",
+        "6-0": "SAT,SUN",
+        "MON,FRI-MON/2": "FRI,SUN",
+        "sat-sun": "SAT,SUN",
+    }.items():
+        [(_, _, allowed)] = faults({"cron": f"0 9 * * {wrong}"})
+        assert allowed == f"each of them: {right}"
+        assert parse_rule({"cron": f"0 9 * * {right}"}, NOW)
+
+
+@pytest.mark.parametrize(
+    ("cron", "days"),
+    [
+        ("cron(0 10 ? * JAN *)", "2026-11-29T10:00 2026-12-06T10:00"),  # a Sunday, as it did
+        ("cron(0 FRI-MON * * ? *)", "2026-11-22T21:00 2026-11-22T22:00"),  # from 6 to 2 o'clock
+        ("cron(0 9 1 FRI-MON ? *)", "2026-12-01T09:00 2027-01-01T09:00"),  # from June to February
+    ],
+)
+def test_what_is_refused_now_and_stands_goes_on_as_it_did(cron: str, days: str) -> None:
+    stored = document_of(parse_rule({"cron": cron, "from": "2026-11-22T20:30:00Z"}, 0))
+    assert stored["cron"] == cron
+    assert next_of(stored, 2) == days.split()
+
+
+signs = st.text(alphabet="0123456789*/,-#?LWLAFRIMONcronrate() PTYMDHS@", max_size=40)
 
 
 @given(signs, st.sampled_from(["cron", "every"]))
 def test_no_text_is_answered_with_anything_but_a_rule_or_its_faults(text: str, way: str) -> None:
     with suppress(BadRule):
-        assert parse_rule({way: text, "timeZone": "UTC"}, NOW).pattern.text == text
+        rule = parse_rule({way: text, "timeZone": "UTC"}, NOW)
+        assert parse_rule(document_of(rule), 0) == rule
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ("@daily", "0 0 * * *"),
+        ("0 9 * * 1-5/2", "0 9 * * 1,3,5"),
+        ("0 9 * * mon-fri/2,SUN", "0 9 * * 1,3,5,SUN"),
+        ("1-1/1 * * * *", "1-1/1 * * * *"),
+        ("0 9 * * MON/2", "0 9 * * MON/2"),
+    ],
+)
+def test_what_is_stored_is_read_by_the_release_before_too(sent: str, stored: str) -> None:
+    """It refuses nicknames, and steps of a range of weekdays, and a series whose rule cannot be read fails."""
+    assert document_of(parse_rule({"cron": sent}, NOW))["cron"] == stored
+    assert next_of({"cron": stored}, 20) == next_of({"cron": sent}, 20)
 
 
 @pytest.mark.parametrize(
@@ -167,3 +233,32 @@ def test_a_duration_in_hours_is_the_same_through_a_change_of_the_clocks() -> Non
     assert next_of(repeat) == ["2027-03-27T09:00", "2027-03-28T09:00", "2027-03-29T09:00"]
     repeat = {"every": "P1D", "timeZone": "Europe/Lisbon", "anchor": "2027-03-27T09:00"}
     assert next_of(repeat) == ["2027-03-27T09:00", "2027-03-28T08:00", "2027-03-29T08:00"]
+
+
+@pytest.mark.parametrize("gap", ["shift", "skip"])
+@pytest.mark.parametrize(
+    ("zone", "begin", "first", "later"),
+    [
+        ("America/New_York", "2026-03-08T02:30:00", "2026-03-08T07:00", "2026-03-09T06:30 2026-03-10T06:30"),
+        ("America/Santiago", "2026-09-06", "2026-09-06T04:00", "2026-09-07T03:00 2026-09-08T03:00"),
+        ("Australia/Lord_Howe", "2026-10-04T02:15", "2026-10-03T15:30", "2026-10-04T15:15 2026-10-05T15:15"),
+    ],
+)
+def test_days_from_a_time_that_the_clocks_leave_out_have_that_time_afterwards(
+    gap: str, zone: str, begin: str, first: str, later: str
+) -> None:
+    repeat = {"every": "P1D", "timeZone": zone, "from": begin, "dst": {"gap": gap}}
+    expected = ([first] if gap == "shift" else []) + later.split()
+    for rule in (parse_rule(repeat, 0), parse_rule(document_of(parse_rule(repeat, 0)), NOW)):
+        assert [format_instant(at)[:16] for at in times(rule, 0, len(expected))] == expected
+
+
+def test_every_field_has_the_same_answer_to_a_time_that_the_clocks_leave_out() -> None:
+    """The end of the gap: 07:00Z. What is at that time by the rule is the last, or the first."""
+    gap, zone = "2027-03-14T02:30:00", "America/New_York"
+    assert next_of({"cron": "30 2 * * *", "timeZone": zone, "from": gap}, 1) == ["2027-03-14T07:00"]
+    assert next_of({"every": "PT1H", "timeZone": zone, "anchor": gap, "from": gap}, 1) == ["2027-03-14T07:00"]
+    assert next_of({"cron": "30 2 * * *", "timeZone": zone, "until": gap}, 1000)[-1] == "2027-03-14T07:00"
+    assert next_of({"cron": "0 0 * * *", "timeZone": "America/Santiago", "until": "2027-09-04"}, 999)[-1] == (
+        "2027-09-04T04:00"
+    )

@@ -45,6 +45,12 @@ def test_digits_beyond_the_millisecond_round_up_however_many_there_are(seconds: 
     assert 0 <= millis - Fraction(seconds) * 1000 < 1
 
 
+@pytest.mark.parametrize("offset", ["+05:99", "-00:60", "+23:60", "+24:00", "-99:00"])
+def test_an_offset_that_no_clock_has(offset: str) -> None:
+    with pytest.raises(ValueError, match="offset"):
+        parse_instant(f"2026-12-31T23:59:59{offset}")
+
+
 @pytest.mark.parametrize(
     ("seconds", "millis"),
     [

@@ -64,15 +64,16 @@ class RuleFlags:
         from delayer_client import Dst, Repeat
 
         written = rule(text) if text else {"cron": before.cron, "every": before.every}
+        zone = self.time_zone or before.time_zone
         keeps_anchor = _kind(written) == _kind({"cron": before.cron, "every": before.every})
         old_dst = before.dst or Dst()
         return Repeat(
             cron=written.get("cron"),
             every=written.get("every"),
-            time_zone=self.time_zone or before.time_zone,
-            anchor=_or(session, self.anchor, before.anchor if keeps_anchor else None),
-            from_=_or(session, self.from_, before.from_),
-            until=_or(session, self.until, before.until),
+            time_zone=zone,
+            anchor=_or(session, self.anchor, zone, before.anchor if keeps_anchor else None),
+            from_=_or(session, self.from_, zone, before.from_),
+            until=_or(session, self.until, zone, before.until),
             count=before.count if self.count is None else self.count,
             on_missed=self.on_missed or before.on_missed,
             dst=Dst(gap=self.dst_gap or old_dst.gap, overlap=self.dst_overlap or old_dst.overlap),
@@ -84,13 +85,14 @@ class RuleFlags:
 
         written = rule(text)
         dst = Dst(gap=self.dst_gap, overlap=self.dst_overlap) if self.dst_gap or self.dst_overlap else None
+        zone = self.time_zone or (name_of(session.zone) if _by_the_clock(written) else None)
         return Repeat(
             cron=written.get("cron"),
             every=written.get("every"),
-            time_zone=self.time_zone or (name_of(session.zone) if _by_the_clock(written) else None),
-            anchor=_time(session, self.anchor),
-            from_=_time(session, self.from_),
-            until=_time(session, self.until),
+            time_zone=zone,
+            anchor=_time(session, self.anchor, zone),
+            from_=_time(session, self.from_, zone),
+            until=_time(session, self.until, zone),
             count=self.count,
             on_missed=self.on_missed,
             dst=dst,
@@ -105,8 +107,8 @@ def _kind(written: "Mapping[str, str | None]") -> str:
     return "exact" if every.startswith("PT") else "days"
 
 
-def _or(session: "Session", given: str | None, before: str | None) -> str | None:
-    return before if given is None else None if given == "none" else _time(session, given)
+def _or(session: "Session", given: str | None, zone: str | None, before: str | None) -> str | None:
+    return before if given is None else None if given == "none" else _time(session, given, zone)
 
 
 def _by_the_clock(written: dict[str, str]) -> bool:
@@ -116,7 +118,13 @@ def _by_the_clock(written: dict[str, str]) -> bool:
     return not written["every"].startswith("PT")
 
 
-def _time(session: "Session", text: str | None) -> str | None:
+def _time(session: "Session", text: str | None, zone: str | None) -> str | None:
+    """A time that the clocks of the rule leave out is sent as it is written: the days after it have that time."""
     from delayer_client.calls.times import instant
 
-    return instant(session.moment(text)) if text else None
+    if not text:
+        return None
+    found = session.written(text)
+    if found.left_out and found.at.tzinfo and name_of(found.at.tzinfo) == zone:
+        return found.left_out.isoformat()
+    return instant(found.at)

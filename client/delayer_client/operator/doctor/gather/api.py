@@ -4,13 +4,13 @@ import base64
 import json
 import time
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 import httpx
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 
+from delayer_client.calls.times import http_date
 from delayer_client.operator.calls import asking
 from delayer_client.operator.credentials import is_here, without_user_info
 from delayer_client.operator.doctor.facts import Answer, ApiFacts, Caller, Unseen
@@ -88,7 +88,7 @@ def _asked(url: str, headers: Mapping[str, str], shown_with: str) -> Answer:
 def _ahead(date: str, now: float) -> float | None:
     """The header shows whole seconds: on average it is half a second behind."""
     try:
-        return round(parsedate_to_datetime(date).timestamp() + 0.5 - now, 1) if date else None
+        return round(http_date(date).timestamp() + 0.5 - now, 1) if date else None
     except ValueError:
         return None
 

@@ -16,7 +16,7 @@ from delayer.core.api.field_errors import NAME, PREVIEW, SERIES, errors_of, fiel
 from delayer.core.api.json_body import fields_of, parse
 from delayer.core.api.request import FieldError, Invalid
 from delayer.core.api.series.request import PreviewRequest, SeriesRequest
-from delayer.core.recurrence.rule import Rule, parse_rule
+from delayer.core.recurrence.rule import Rule, check_new, parse_rule
 from delayer.core.recurrence.terms import BadRule
 from delayer.core.recurrence.times import check_not_empty, next_after, times
 from delayer.core.schedule.definition import Definition
@@ -75,12 +75,17 @@ def admit_preview(body: bytes, now: Millis) -> PreviewRequest:
     return PreviewRequest(rule=rule, count=document.get("count", TIMES_SHOWN))
 
 
-def rule_in(document: Mapping[str, Any], now: Millis, errors: list[FieldError]) -> Rule | None:
-    """The rule in the field `repeat`; adds to `errors` where it is none, or has no time from now on."""
+def rule_in(document: Mapping[str, Any], now: Millis, errors: list[FieldError], *, stands: bool = False) -> Rule | None:
+    """The rule in the field `repeat`; adds to `errors` where it is none, or has no time from now on.
+
+    `stands`: its times are those of a stored one, which may have what is refused of a new one.
+    """
     if "repeat" not in document:
         return None
     try:
         rule = parse_rule(document["repeat"], now)
+        if not stands:
+            check_new(rule)
         check_not_empty(rule)
     except BadRule as error:
         errors.extend(_faults_of(error))

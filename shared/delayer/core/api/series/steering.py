@@ -84,10 +84,11 @@ class SeriesChange:
 
     def _rule(self, series: SeriesDefinition) -> Rule | None:
         repeat = self.document.get("repeat")
+        stands = False
         if isinstance(repeat, Mapping) and not PATTERNS & set(repeat):
-            repeat = {**msgspec.json.decode(series.repeat), **repeat}
+            repeat, stands = {**msgspec.json.decode(series.repeat), **repeat}, True
         errors: list[FieldError] = []
-        rule = rule_in({"repeat": repeat} if "repeat" in self.document else {}, self.now, errors)
+        rule = rule_in({"repeat": repeat} if "repeat" in self.document else {}, self.now, errors, stands=stands)
         if errors:
             raise Invalid(errors)
         return rule

@@ -12,7 +12,7 @@ import pytest
 from attrs import evolve
 from botocore.config import Config
 
-from local.emulator.access.claims import Received, Refused
+from local.emulator.access.claims import Received, Refused, date_in
 from local.emulator.access.signatures import Signatures
 from local.key_pair import KeyPair
 from local.web_pages import headers_by_name
@@ -230,3 +230,10 @@ def test_a_second_key_in_a_request_is_refused() -> None:
 def test_what_is_no_path_is_refused(path: str) -> None:
     with pytest.raises(Refused):
         SIGNATURES.check(evolve(call("dynamodb"), path=path))
+
+
+@pytest.mark.parametrize(
+    "date", ["Mon, 23 Nov 2026 12:00:00 GMT", "Mon, 23 Nov 2026 14:00:00 +0200", "Mon Nov 23 12:00:00 2026"]
+)
+def test_the_date_of_a_header_is_read_in_gmt(date: str) -> None:
+    assert date_in({"date": date}) == "20261123T120000Z"

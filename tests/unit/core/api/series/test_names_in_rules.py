@@ -1,0 +1,59 @@
+"""Names in the wrong field of `cron(…)`: refused of a new rule, and no matter of a change that keeps the rule."""
+
+import json
+from typing import Any
+
+import pytest
+
+from delayer.core.actions.built_in import built_in
+from delayer.core.api.request import Invalid
+from delayer.core.api.series.admission import admit_preview, admit_series
+from delayer.core.api.series.steering import admit_series_change
+from delayer.core.recurrence.rule import parse_rule
+from delayer.core.schedule.instants import MINUTE, parse_instant
+from delayer.core.series.rules import rule_of, text_of
+from delayer.core.series.series import SeriesDefinition
+from tests.samples import NOW, OWNER, a_definition
+
+ACTION = {"type": "http-request", "url": "https://example.org"}
+SUNDAYS = {"cron": "cron(0 10 ? * JAN *)"}
+REASON = ("repeat.cron", "wrong day-of-week: JAN: JAN is the name of a month")
+
+
+def standing(repeat: dict[str, Any]) -> SeriesDefinition:
+    rule = parse_rule(repeat, NOW)
+    return SeriesDefinition(
+        owner=OWNER, repeat=text_of(rule), on_missed=rule.on_missed, definition=a_definition(), created_at=NOW
+    )
+
+
+def changed(series: SeriesDefinition, **change: Any) -> SeriesDefinition:
+    return admit_series_change(json.dumps(change).encode(), NOW, built_in()).applied_to(series)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: admit_series(json.dumps({"repeat": SUNDAYS, "action": ACTION}).encode(), NOW, built_in()),
+        lambda: admit_preview(json.dumps({"repeat": SUNDAYS}).encode(), NOW),
+        lambda: changed(standing({"cron": "0 9 * * *"}), repeat=SUNDAYS),
+    ],
+    ids=["POST", "preview", "PATCH"],
+)
+def test_a_new_rule_is_refused(ask: Any) -> None:
+    with pytest.raises(Invalid) as caught:
+        ask()
+    assert [(error.field, error.problem) for error in caught.value.errors] == [REASON]
+
+
+def test_a_new_rule_is_refused_and_a_stored_one_may_be_ended() -> None:
+    series = changed(standing(SUNDAYS), repeat={"until": "2027-01-01"}, tags={"team": "blue"})
+    sunday = parse_instant("2026-11-22T10:00:00Z")
+    assert rule_of(series).next_after(sunday - MINUTE) == sunday
+    assert json.loads(series.repeat)["until"] == "2027-01-01T23:59:59.999Z"
+
+
+def test_what_reads_otherwise_from_now_on_goes_on_from_where_it_is() -> None:
+    """The occurrence of 12:05 was put by the release before, which took 1-1/1 for every minute."""
+    series = standing({"cron": "1-1/1 * * * *"})
+    assert rule_of(series).next_after(parse_instant("2026-11-21T12:05:00Z")) == parse_instant("2026-11-21T13:01:00Z")
