@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse
 from delayer_client.console.guards.sessions import Message, Session
 from delayer_client.console.place import PREFIX, Place
 from delayer_client.console.words import numbers, schedules, times
-from delayer_client.standing import has_fired, next_time, own_lateness, word
+from delayer_client.states import has_fired, next_time, own_lateness, word
 
 FOLDER: Final = Path(__file__).parent
 

@@ -6,7 +6,7 @@ from typing import Final
 from delayer_client.api.models import Schedule
 from delayer_client.calls.times import Seconds, seconds
 from delayer_client.errors import NotEnded
-from delayer_client.standing import ENDED, next_time
+from delayer_client.states import ENDED, next_time
 
 SHORTEST: Final[Seconds] = 0.2
 LONGEST: Final[Seconds] = 30.0  # it may be changed meanwhile

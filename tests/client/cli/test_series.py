@@ -59,7 +59,7 @@ def test_wrong_usage_is_answered_with_what_is_right(delayer: Cli) -> None:
     assert "in quotes" in delayer("series", "create", "0", "9", "*", "*", "MON-FRI", "http", HOOK).err
     assert "is no rule" in delayer("series", "create", "often", "http", HOOK).err
     assert "allow, skip or queue-one" in delayer("series", "create", "1h", "http", HOOK, "--overlap", "x").err
-    assert "Give the id, or --name." in delayer("series", "next").err
+    assert "Give the id or the name;" in delayer("series", "next").err
     assert delayer("series", "get", "x").status == 3
 
 

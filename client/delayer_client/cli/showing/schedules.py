@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from delayer_client.cli.showing.table import Column, details, table
 from delayer_client.cli.showing.words import lateness
-from delayer_client.standing import RETRYING, has_fired, next_time, own_lateness, word
+from delayer_client.states import RETRYING, has_fired, next_time, own_lateness, word
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

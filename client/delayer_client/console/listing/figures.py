@@ -8,7 +8,7 @@ from attrs import frozen
 
 from delayer_client.api.models import Schedule
 from delayer_client.console.words import schedules as words
-from delayer_client.standing import BAD, RETRYING, WAITING, has_fired, word
+from delayer_client.states import BAD, RETRYING, WAITING, has_fired, word
 
 
 @frozen(kw_only=True)

@@ -8,7 +8,7 @@ from attrs import define, field
 
 from delayer_client.asynchronous.client import AsyncDelayer
 from delayer_client.console.listing.recent import Listed, between
-from delayer_client.standing import LIVE
+from delayer_client.states import LIVE
 
 AT_MOST: Final = 300  # of each state, those that were due first
 PAGES: Final = 3  # of each state: a page looks at a thousand schedules

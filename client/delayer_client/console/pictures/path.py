@@ -9,7 +9,7 @@ from markupsafe import Markup
 from delayer_client.api.models import HistoryEntry, Schedule
 from delayer_client.console.pictures.svg import element, joined, picture
 from delayer_client.console.words.times import duration, iso
-from delayer_client.standing import BAD, next_time, own_lateness
+from delayer_client.states import BAD, next_time, own_lateness
 
 STEP: Final = 128.0
 HEIGHT: Final = 104.0

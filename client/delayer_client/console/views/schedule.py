@@ -13,7 +13,7 @@ from delayer_client.console.pictures.path import path
 from delayer_client.console.place import PREFIX
 from delayer_client.console.rendering import page, place_in, session_of
 from delayer_client.console.views.deeds import SECONDS, act
-from delayer_client.standing import BAD, LIVE, WAITING
+from delayer_client.states import BAD, LIVE, WAITING
 
 PATIENCE: Final = timedelta(minutes=1)
 

@@ -13,7 +13,7 @@ from delayer_client.console.listing.finding import Found, find
 from delayer_client.console.place import PREFIX
 from delayer_client.console.rendering import page, place_in, session_of
 from delayer_client.console.words.schedules import link, series_link
-from delayer_client.standing import WORDS, asked_as, fits
+from delayer_client.states import WORDS, asked_as, fits
 
 LENGTH: Final = 200  # schedules of a page: two of the API's
 FROM: Final = {

@@ -9,7 +9,7 @@ from delayer_client.cli.options import command
 from delayer_client.cli.options import group as new_group
 from delayer_client.cli.showing.progress import bar
 from delayer_client.cli.showing.words import number
-from delayer_client.standing import WAITING
+from delayer_client.states import WAITING
 
 if TYPE_CHECKING:
     from delayer_client import Job

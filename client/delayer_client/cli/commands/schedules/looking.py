@@ -9,7 +9,7 @@ from delayer_client.cli.options import command
 from delayer_client.cli.reading.identified import SCHEDULE_ID, by_id_or_name
 from delayer_client.cli.showing import schedules
 from delayer_client.cli.showing.words import number
-from delayer_client.standing import WORDS, asked_as, fits
+from delayer_client.states import WORDS, asked_as, fits
 
 if TYPE_CHECKING:
     from delayer_client.cli.session import Session

@@ -13,7 +13,7 @@ from delayer_client.cli.reading.durations import NotRead, duration
 from delayer_client.cli.showing import schedules
 from delayer_client.cli.showing.table import one_line
 from delayer_client.cli.showing.words import lateness, number
-from delayer_client.standing import LIVE, has_fired
+from delayer_client.states import LIVE, has_fired
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -12,7 +12,7 @@ from delayer_client.cli.commands.series import app, rule
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.identified import SERIES_ID, by_id_or_name
 from delayer_client.cli.showing import schedules, series
-from delayer_client.standing import asked_as, fits
+from delayer_client.states import asked_as, fits
 
 if TYPE_CHECKING:
     from delayer_client.api.models import Times

@@ -7,7 +7,7 @@ import pytest
 
 from delayer_client import Schedule
 from delayer_client.api.models import HistoryEntry, Waiting
-from delayer_client.standing import WORDS, fits, has_fired, next_time, own_lateness, word
+from delayer_client.states import WORDS, fits, has_fired, next_time, own_lateness, word
 from tests.openapi import openapi
 
 NOW = datetime(2027, 1, 4, 20, 38, 16, tzinfo=UTC)
