@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import boto3
 from botocore.exceptions import BotoCoreError
 
 from delayer_client.operator.bulk import DONE, Bulk, Unfinished, Where
@@ -20,6 +19,7 @@ from delayer_client.operator.credentials import ONCE
 from delayer_client.operator.dead_letters import DeadLetters
 from delayer_client.operator.errors import Interrupted, OperatorError
 from delayer_client.operator.function import OperatorFunction
+from delayer_client.transport.proxies import aws_client
 from operate.function import Say, add_stack, printable
 
 FUNCTION: Final = "operator-dead-letters"
@@ -64,7 +64,7 @@ def add_command_for_many(commands: Any, name: str, what: str) -> None:
     added.add_argument("--after", default="", metavar="KEY", help="go on after this key, as a stopped run has printed")
 
 
-def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = boto3.client, sleep: Any = time.sleep) -> int:
+def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = aws_client, sleep: Any = time.sleep) -> int:
     """The exit status."""
     made = parser()
     given = vars(made.parse_args(argv))

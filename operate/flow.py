@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-import boto3
 from botocore.exceptions import BotoCoreError
 
 from delayer_client.operator.credentials import ONCE
 from delayer_client.operator.errors import Interrupted, OperatorError
 from delayer_client.operator.function import OperatorFunction
+from delayer_client.transport.proxies import aws_client
 from operate.function import Say, add_stack, printable
 
 FUNCTION: Final = "operator-flow"
@@ -75,7 +75,7 @@ def add_command(commands: Any, name: str, what: str) -> argparse.ArgumentParser:
     return added
 
 
-def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = boto3.client) -> int:
+def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = aws_client) -> int:
     """The exit status."""
     made = parser()
     given = vars(made.parse_args(argv))

@@ -13,12 +13,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import boto3
 from attrs import frozen
 from botocore.exceptions import BotoCoreError, ClientError
 
 from delayer.aws.messaging.queue import SqsQueue
 from delayer.ports.queue import Outgoing
+from delayer_client.transport.proxies import aws_client
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -231,7 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dry-run", action="store_true", help="say what waits, and change nothing")
     given = parser.parse_args(arguments)
     try:
-        move = prepared(boto3.client("sqs"), boto3.client("cloudformation"), given.old, given.new)
+        move = prepared(aws_client("sqs"), aws_client("cloudformation"), given.old, given.new)
         for name in move.unread:
             print(f"{name} stays as it is: there is no such subscriber any more, and it has copies of events only.")
         if given.dry_run:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-import boto3
 from botocore.exceptions import BotoCoreError
 
 from delayer_client.operator.credentials import ONCE
 from delayer_client.operator.errors import OperatorError
 from delayer_client.operator.function import OperatorFunction
+from delayer_client.transport.proxies import aws_client
 from operate.function import Say, add_stack, printable
 
 FUNCTION: Final = "operator-owner-policy"
@@ -80,7 +80,7 @@ def _add_change(command: argparse.ArgumentParser) -> None:
     command.add_argument("--by", metavar="NAME", help="who changes it, for the record (default: your user name)")
 
 
-def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = boto3.client) -> int:
+def main(argv: Sequence[str] | None = None, say: Say = print, make: Any = aws_client) -> int:
     """The exit status: 1 if it failed; and of `try`, 2 if a rule is against it."""
     made = parser()
     given = vars(made.parse_args(argv))

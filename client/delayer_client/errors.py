@@ -7,6 +7,14 @@ if TYPE_CHECKING:
     from delayer_client.api.models import FieldProblem, Problem
 
 
+def install(*extras: str) -> str:
+    """How extras of this package are installed: by the path of its folder in Delayer's repository, or of its wheel.
+
+    It is on no index: a package of its name there would be that of somebody else.
+    """
+    return f"In Delayer's repository: pip install './client[{','.join(extras)}]'"
+
+
 class DelayerError(Exception):
     """Anything that this package raises by itself."""
 

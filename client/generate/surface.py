@@ -15,6 +15,7 @@ WORDS = {
     "AsyncClient": "Client",
     "AsyncConnections": "Connections",
     "AsyncDelayer": "Delayer",
+    "AsyncHTTPTransport": "HTTPTransport",
     "AsyncGroups": "Groups",
     "AsyncSender": "Sender",
     "AsyncSeriesCalls": "SeriesCalls",

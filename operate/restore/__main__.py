@@ -5,11 +5,11 @@ import sys
 from functools import cache
 from typing import Any
 
-import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from delayer.ports.unavailable import Unavailable
+from delayer_client.transport.proxies import aws_client
 from local.command.interrupts import interrupt
 from operate.restore.copying import WrongTable
 from operate.restore.options import parse
@@ -23,8 +23,7 @@ FAULTS = (WrongTable, NotPaused, Unavailable, BotoCoreError, ClientError)
 def client(service: str) -> Any:
     """A client, made once."""
     config = Config(retries={"mode": "standard", "total_max_attempts": 10}, max_pool_connections=50)
-    make: Any = boto3.client  # boto3's stubs know a client only by a literal name
-    return make(service, config=config)
+    return aws_client(service, config=config)
 
 
 def main() -> int:

@@ -75,5 +75,5 @@ def test_without_credentials_it_says_what_it_needs(monkeypatch: pytest.MonkeyPat
     with pytest.raises(NoCredentials, match="cannot be read"):
         Delayer(API, credentials=Aws(profile="nobody-has-this"))
     monkeypatch.setitem(__import__("sys").modules, "boto3", None)
-    with pytest.raises(NoCredentials, match=r"delayer-client\[aws\]"):
+    with pytest.raises(NoCredentials, match=r"pip install '\./client\[aws\]'"):
         Delayer(API)

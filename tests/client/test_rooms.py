@@ -19,7 +19,7 @@ ROOMS: dict[str, set[str]] = {
     "asynchronous": {"api", "calls", "transport"},
     "synchronous": {"api", "calls", "transport"},
     "operator": {"api", "calls", "transport", "synchronous"},
-    "eventbridge": {"api", "calls"},
+    "eventbridge": {"api", "calls", "transport"},
     "testing": {"api", "synchronous", "asynchronous", "transport", "calls"},
     "console": {"api", "calls", "transport", "asynchronous", "operator"},
     "cli": {"api", "calls", "transport", "synchronous", "operator", "eventbridge", "console"},

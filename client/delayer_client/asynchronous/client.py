@@ -21,6 +21,7 @@ from delayer_client.calls.times import Seconds
 from delayer_client.errors import NoAnswer, Refused
 from delayer_client.transport.attempts import Retrying
 from delayer_client.transport.credentials import Credentials, address, auth_of, by_what_is_there, owner_header
+from delayer_client.transport.proxies import httpx_proxy_of
 from delayer_client.transport.sleeping import async_sleep, utc_now
 from delayer_client.transport.waiting import next_look
 
@@ -58,7 +59,7 @@ class AsyncDelayer:
             auth=auth_of(credentials or by_what_is_there(self.url), self.url),
             headers={"Accept": "application/json"} | dict(headers or {}) | owner_header(owner),
             timeout=timeout,
-            transport=transport,
+            transport=transport or httpx.AsyncHTTPTransport(proxy=httpx_proxy_of(self.url)),
         )
         self._sender = AsyncSender(http=http, retrying=retrying or Retrying(), sleep=sleep, now=now)
         self.series = AsyncSeriesCalls(self._sender)

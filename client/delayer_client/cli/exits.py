@@ -16,6 +16,7 @@ class Exit(IntEnum):
     PROBLEMS = 6
     NOT_IN_TIME = 7
     DEFECT = 70
+    NOT_WRITTEN = 74
     INTERRUPTED = 130
 
 
@@ -32,5 +33,9 @@ MEANING: Final = {
     Exit.PROBLEMS: "`doctor`, `verify` or `import` has found problems.",
     Exit.NOT_IN_TIME: "What was waited for has not ended within `--timeout`.",
     Exit.DEFECT: "A defect of the command line itself.",
+    Exit.NOT_WRITTEN: (
+        "Standard output takes nothing: a full disk, a closed descriptor. What was asked for may have been done; the "
+        "answer, with the id, is on standard error."
+    ),
     Exit.INTERRUPTED: "Ended by Ctrl-C.",
 }

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from delayer_client.errors import install
+
 
 class Missing(Exception):
     """A package is not installed. The text says which extra brings it."""
@@ -16,6 +18,4 @@ def needing(extra: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("delayer_client"):
             raise
-        raise Missing(
-            f"This needs the package {error.name}. Install it with: pip install 'delayer-client[cli,{extra}]'"
-        ) from error
+        raise Missing(f"This needs the package {error.name}. {install('cli', extra)}") from error

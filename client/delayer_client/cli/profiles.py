@@ -3,6 +3,7 @@
 import os
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -81,7 +82,7 @@ def check(settings: Settings) -> None:
     if settings.url:
         origin(settings.url)
     if settings.zone:
-        zone(settings.zone)
+        zone(settings.zone, by_city=False)
     header(settings.owner, "--owner")
     header(settings.token, "--token")
 
@@ -154,14 +155,18 @@ class Profiles:
         self._write(found)
 
     def _write(self, found: dict[str, Any]) -> None:
+        """Raises NotRead."""
         import tomli_w
 
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         beside = self.path.with_suffix(f".{os.getpid()}.new")
-        beside.touch(mode=0o600)
         try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            beside.touch(mode=0o600)
             beside.chmod(0o600)
             beside.write_text(tomli_w.dumps(found), encoding="utf-8")
             beside.replace(self.path)
+        except OSError as error:
+            raise NotRead(f"The file with the profiles, {self.path}, cannot be written: {error.strerror}.") from error
         finally:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)

@@ -10,9 +10,9 @@ import typer
 
 from delayer_client.cli.exits import Exit
 from delayer_client.cli.extras import Missing
-from delayer_client.cli.profiles import DEFAULT_URL
 from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.session import Declined, Session
+from delayer_client.cli.showing.streams import NotWritten, abandon
 
 
 class Failed(Exception):
@@ -31,6 +31,7 @@ def _statuses() -> list[tuple[type[BaseException], Exit]]:
         (NotRead, Exit.USAGE),
         (Declined, Exit.NO),
         (Missing, Exit.USAGE),
+        (NotWritten, Exit.NOT_WRITTEN),
         (TimeoutError, Exit.NOT_IN_TIME),
         (errors.WrongArgument, Exit.USAGE),
         (errors.NoCredentials, Exit.NOT_ALLOWED),
@@ -73,11 +74,14 @@ def status_of(error: BaseException) -> Exit | None:
 def message_of(error: BaseException, session: Session) -> str:
     """For a person."""
     from delayer_client.errors import NoAnswer, NotAllowed, NotUnderstood, OverQuota
+    from delayer_client.transport.proxies import is_here, proxy_of
 
     notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
     if isinstance(error, NoAnswer) and not error.may_be_applied:
-        start = "Start one with `make local`, or give --url." if _is_local(session.url) else "Is --url right?"
-        return f"No Delayer answers at {session.url}. {start}{notes}"
+        start = "Start one with `make local`, or give --url." if is_here(session.url) else "Is --url right?"
+        proxy = proxy_of(session.url)
+        way = f" It was asked through the proxy {proxy}: {error}" if proxy else ""
+        return f"No Delayer answers at {session.url}. {start}{way}{notes}"
     if isinstance(error, NotUnderstood):
         return f"What answers at {session.url} is no Delayer, or of another version. Is --url right?\n{error}"
     if isinstance(error, NotAllowed) and error.status == 401:
@@ -97,21 +101,19 @@ def message_of(error: BaseException, session: Session) -> str:
     return f"{error}{notes}"
 
 
-def _is_local(url: str) -> bool:
-    return url == DEFAULT_URL or "//localhost" in url or "//127.0.0.1" in url
-
-
 @contextmanager
 def reporting(session: Session) -> Iterator[None]:
     """Turns what goes wrong into a sentence and an exit status."""
     try:
         yield
+        if session.output.lost:
+            raise session.output.lost
     except KeyboardInterrupt:
         session.output.error("Interrupted.")
         raise typer.Exit(Exit.INTERRUPTED) from None
     except BrokenPipeError:
         # Whoever read has gone, as `head` does. Nothing can be reporting to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        abandon(sys.stdout)
         raise typer.Exit(Exit.OK) from None
     except Exception as error:  # noqa: BLE001 - nobody is shown a traceback
         raise typer.Exit(_tell(error, session)) from None
@@ -121,6 +123,8 @@ def reporting(session: Session) -> Iterator[None]:
 
 def _tell(error: Exception, session: Session) -> Exit:
     if isinstance(error, typer.Exit | typer.Abort | typer.TyperException):
+        if session.output.lost:
+            session.output.error(str(session.output.lost))
         raise error
     status = status_of(error)
     if status is None:

@@ -130,7 +130,7 @@ class Session:
     @cached_property
     def zone(self) -> tzinfo:
         """In which times are read and shown. Raises NotRead."""
-        return zone(self.settings.zone) if self.settings.zone else local_zone()
+        return zone(self.settings.zone, by_city=False) if self.settings.zone else local_zone()
 
     @property
     def now(self) -> datetime:

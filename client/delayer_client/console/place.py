@@ -3,21 +3,21 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from attrs import define, field
 
 from delayer_client.asynchronous.client import LOCAL, AsyncDelayer
+from delayer_client.errors import install
 from delayer_client.transport.attempts import Retrying
 from delayer_client.transport.credentials import Credentials, Nothing, address, by_what_is_there
+from delayer_client.transport.proxies import is_here
 
 if TYPE_CHECKING:
     from delayer_client.operator import OperatorStack
 
 PREFIX: Final = "/console"
-HERE: Final = ("localhost", "127.0.0.1", "::1")
 PATIENT: Final = Retrying(times=2, longest_wait=1.0)  # somebody is waiting for the page
-NO_OPERATOR: Final = "Install delayer-client[aws], and have AWS credentials that may invoke the operator functions."
+NO_OPERATOR: Final = f"Operator functions need boto3, and AWS credentials that may invoke them. {install('aws')}"
 
 FindsOperator = Callable[[], "OperatorStack"]
 MakesClient = Callable[[str], AsyncDelayer]
@@ -61,7 +61,7 @@ def place_of(
             raise LookupError(NO_OPERATOR) from error
         return OperatorStack.find(where, stack, profile=profile)
 
-    is_open = isinstance(used, Nothing) and urlsplit(where).hostname in HERE
+    is_open = isinstance(used, Nothing) and is_here(where)
     return Place(
         url=where,
         client=lambda owner: AsyncDelayer(where, credentials=used, owner=owner or None, timeout=10, retrying=PATIENT),

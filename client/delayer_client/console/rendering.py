@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse
 from delayer_client.console.guards.sessions import Message, Session
 from delayer_client.console.place import PREFIX, Place
 from delayer_client.console.words import numbers, schedules, times
+from delayer_client.states import has_fired, next_time, own_lateness, word
 
 FOLDER: Final = Path(__file__).parent
 
@@ -32,6 +33,7 @@ def environment() -> Environment:
         "stored": times.stored,
         "ahead": times.ahead,
         "lateness": numbers.lateness,
+        "own_lateness": own_lateness,
         "number": numbers.grouped,
         "pretty": schedules.pretty,
         "target": schedules.target,
@@ -40,7 +42,13 @@ def environment() -> Environment:
         "link": schedules.link,
         "series_link": schedules.series_link,
     }
-    made.globals |= {"prefix": PREFIX, "state_word": schedules.state_word, "labels": schedules.labels}
+    made.globals |= {
+        "prefix": PREFIX,
+        "word": word,
+        "next_time": next_time,
+        "has_fired": has_fired,
+        "labels": schedules.labels,
+    }
     return made
 
 

@@ -13,10 +13,10 @@ import botocore.session
 from botocore.config import Config
 
 from delayer_client.operator.errors import NoCredentials
+from delayer_client.transport.proxies import is_here
 
 REGION: Final = re.compile(r"https://[a-z0-9-]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?(/.*)?")
 USER_INFO: Final = re.compile(r"^([a-zA-Z][a-zA-Z0-9+.-]*://)[^/?#]*@")
-LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 EXPORT: Final = re.compile(r"export ([A-Z_]+)=(\S+)")
 # A profile or a proxy of the user must neither break a run on one machine nor send its requests to a real account.
 WITHOUT_USER_SETTINGS: Final[dict[str, Any]] = {
@@ -136,11 +136,6 @@ def _keys_of_environment(endpoint: str, profile: str) -> Mapping[str, str]:
     return {**found, "AWS_ENDPOINT_URL": endpoint, "AWS_REGION": region}
 
 
-def is_here(url: str) -> bool:
-    """Whether it leads to this machine."""
-    return urlsplit(url).hostname in LOOPBACK
-
-
 def without_user_info(url: str) -> str:
     """To be shown: https://user:password@host is a secret."""
     return USER_INFO.sub(r"\1", url)
@@ -155,7 +150,7 @@ def region_in(url: str) -> str:
 def local_port(url: str) -> int:
     """The port of an address on this machine; 0 for any other."""
     parts = urlsplit(url)
-    if parts.hostname not in LOOPBACK:
+    if not is_here(url):
         return 0
     return parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
 

@@ -76,8 +76,8 @@ def _code_of(function: str) -> CodeType:
     path = BUNDLED / f"{function}.py" if BUNDLED.is_dir() else CHECKED_OUT / function / "app.py"
     if not path.is_file():
         raise ModuleNotFoundError(
-            f"{path} is missing: delayer_client.testing runs Delayer's own functions. Install the wheel of "
-            "delayer-client, or use it from a whole checkout of Delayer."
+            f"{path} is missing: delayer_client.testing runs Delayer's own functions. Install the wheel that "
+            "`make client` builds, or use it from a whole checkout of Delayer."
         )
     return compile(path.read_text(), str(path), "exec")
 

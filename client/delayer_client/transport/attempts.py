@@ -17,7 +17,13 @@ from delayer_client.errors import NoAnswer, NotUnderstood, refusal
 Value = TypeVar("Value")
 
 # Those of which nothing has reached the API: it cannot have been applied.
-NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
+NOT_SENT: Final = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,  # the proxy has refused the way to the API
+    httpx.UnsupportedProtocol,
+)
 AGAIN: Final = frozenset({429, 500, 502, 503, 504})
 KEY: Final = "Idempotency-Key"
 

@@ -1,6 +1,5 @@
 """Who calls: by AWS's credentials, by a token, or without either."""
 
-import ipaddress
 import os
 import re
 from collections.abc import Callable, Generator, Mapping
@@ -10,7 +9,8 @@ from urllib.parse import urlsplit
 import httpx
 from attrs import define, field, frozen
 
-from delayer_client.errors import NoCredentials, WrongArgument
+from delayer_client.errors import NoCredentials, WrongArgument, install
+from delayer_client.transport.proxies import is_here
 
 EXECUTE_API: Final = re.compile(r"[a-z0-9-]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?", re.IGNORECASE)
 
@@ -69,14 +69,6 @@ def owner_header(owner: str | None) -> dict[str, str]:
     return {"Delayer-Owner": owner}
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
 def region_of(url: str) -> str | None:
     """The region in a URL of API Gateway."""
     found = EXECUTE_API.fullmatch(urlsplit(url).hostname or "")
@@ -87,7 +79,7 @@ def auth_of(credentials: Credentials, url: str) -> httpx.Auth | None:
     """What httpx takes. Raises NoCredentials if there are none to sign with."""
     match credentials:
         case Token(value):
-            if urlsplit(url).scheme == "http" and not is_loopback(urlsplit(url).hostname or ""):
+            if urlsplit(url).scheme == "http" and not is_here(url):
                 raise NoCredentials("A token is sent over https only: over http everybody on the way could read it.")
             return Bearer(value)
         case Aws(profile=profile, region=region, session=session):
@@ -143,7 +135,7 @@ def signer(profile: str | None, region: str, session: Any = None) -> Signs:
         from botocore.awsrequest import AWSRequest
         from botocore.exceptions import BotoCoreError
     except ImportError as error:
-        raise NoCredentials("To sign with AWS's credentials, install delayer-client[aws].") from error
+        raise NoCredentials(f"AWS's credentials sign with boto3, which is not installed. {install('aws')}") from error
     try:
         found = (session or boto3.Session(profile_name=profile)).get_credentials()
     except BotoCoreError as error:

@@ -1,10 +1,12 @@
 """What is said when it does not work, and the exit statuses."""
 
+import errno
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -97,7 +99,7 @@ def test_an_interruption(delayer: Cli) -> None:
 
 
 def test_an_extra_that_is_not_installed_is_named() -> None:
-    with pytest.raises(Missing, match=r"pip install 'delayer-client\[cli,aws\]'"), needing("aws"):
+    with pytest.raises(Missing, match=r"pip install '\./client\[cli,aws\]'"), needing("aws"):
         raise ModuleNotFoundError("No module named 'boto3'", name="boto3")
 
 
@@ -126,6 +128,76 @@ def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
         )
         assert done.stderr == ""
         assert len(done.stdout.splitlines()) == 1
+
+
+def full(stream: Any) -> Any:
+    """As standard output is when the disk is full."""
+    if stream is sys.stdout:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return stream
+
+
+@pytest.mark.parametrize("flags", [("--json",), ()], ids=["for a script", "for a person"])
+def test_an_id_is_not_lost_with_what_cannot_be_written(
+    delayer: Cli, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
+) -> None:
+    """It is on standard error; and what follows is done all the same."""
+    live = delayer.scheduled("--in", "1h")
+    monkeypatch.setattr("delayer_client.cli.showing.output.check", full)
+    made = delayer("schedule", "http", HOOK, "--in", "2h", "--name", "mine", *flags)
+    ended = delayer("cancel", "mine", live, *flags)
+    listed = delayer("list", *flags)
+    monkeypatch.undo()
+    [found] = [one["scheduleId"] for one in delayer("list", "--json").objects if one.get("name") == "mine"]
+    assert found in made.err
+    assert all(one in ended.err for one in (found if flags else "mine", live))
+    for done in (made, ended, listed):
+        assert (done.status, done.out) == (74, "")
+        assert "Standard output takes nothing: No space left on device." in done.err
+        assert "defect" not in done.err
+    assert {one["state"] for one in delayer("list", "--json").objects} == {"cancelled"}
+
+
+def test_what_standard_error_does_not_take_keeps_no_answer_back(delayer: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("delayer_client.cli.showing.output._print", _fails)
+    done = delayer("cancel", "nobody")
+    assert done.status == 3
+    assert delayer("schedule", "http", HOOK, "--in", "2h", "--header", "X-Api-Key: s", "--json").objects[0]["hints"]
+
+
+def _fails(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("args", ["configure --show --json", "configure --show", "--help", "--version"])
+@pytest.mark.parametrize("to", ["> /dev/full", ">&-"])
+def test_a_full_disk_and_a_closed_output_are_no_defect(args: str, to: str, tmp_path: Path) -> None:
+    """It takes more than a second: the command is a process of its own."""
+    config = tmp_path / "config.toml"
+    config.write_text('[profiles.mine]\nurl = "http://localhost"\n')
+    done = subprocess.run(
+        ["bash", "-c", f'"$0" -m delayer_client.cli {args} {to}', sys.executable],
+        capture_output=True,
+        text=True,
+        env={**_path(), "DELAYER_CONFIG": str(config)},
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    if to == ">&-" and args.startswith("--"):
+        return  # who closes it does not want to read a help text
+    assert done.returncode == 74
+    assert "Standard output takes nothing: " in done.stderr
+    assert "mine" in done.stderr or args.startswith("--")
+
+
+def test_profiles_that_cannot_be_written_are_no_defect(
+    delayer: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("DELAYER_CONFIG", str(tmp_path / "file" / "config.toml"))
+    done = delayer("configure", "--url", "http://localhost")
+    assert done.status == 2
+    assert "cannot be" in done.err
 
 
 def _path() -> dict[str, str]:

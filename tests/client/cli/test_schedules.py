@@ -1,10 +1,12 @@
 """Schedules from the command line: made, looked at, moved, cancelled, watched."""
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from delayer_client.cli.showing.words import relative
 from delayer_client.testing import Answer
 from tests.client.cli.conftest import HOOK, Cli
 
@@ -161,6 +163,73 @@ def test_it_is_replaced(delayer: Cli) -> None:
     assert delayer("replace", "trial", "http", HOOK, "--in", "2h", "--only-new").status == 1
 
 
+def test_it_is_found_by_its_name_wherever_an_id_is_taken(delayer: Cli) -> None:
+    made = delayer.scheduled("--in", "1h", "--name", "invoice-20")
+    assert delayer("get", "invoice-20", "--json").objects[0]["scheduleId"] == made
+    [moved] = delayer("move", "invoice-20", "--in", "2h", "--json").objects
+    assert moved["replaces"] == made
+    assert delayer("stop", "invoice-20").status == 1, "it is not handed over"
+    done = delayer("cancel", "invoice-20", "invoice-21")
+    assert done.status == 3
+    assert done.out == "Cancelled: invoice-20 will never be handed over.\n"
+    assert (
+        "Not cancelled: invoice-21. There is no schedule with the id after /schedules/, or the name after" in done.err
+    )
+    assert delayer("get", "invoice-20", "--json").objects[0]["state"] == "cancelled"
+
+
+@pytest.mark.parametrize("name", ["a" * 47, "0" * 32, "-not-a-flag"])
+def test_a_name_that_looks_like_something_else_is_found_as_well(delayer: Cli, name: str) -> None:
+    made = delayer.scheduled("--in", "1h", f"--name={name}")
+    for flags in ((f"--name={name}",), ("--", name)):
+        assert delayer("get", "--json", *flags).objects[0]["scheduleId"] == made
+
+
+def test_an_id_counts_before_a_name_that_is_written_like_it(delayer: Cli) -> None:
+    first = delayer.scheduled("--in", "1h")
+    second = delayer.scheduled("--in", "2h", "--name", first)
+    assert delayer("get", first, "--json").objects[0]["scheduleId"] == first
+    assert delayer("get", "--name", first, "--json").objects[0]["scheduleId"] == second
+    assert delayer("get", first, "--name", first).status == 2
+
+
+def test_what_is_no_name_is_not_found(delayer: Cli) -> None:
+    done = delayer("get", "no name")
+    assert done.status == 3
+    assert "There is no schedule with the id after /schedules/, or the name after" in done.err
+
+
+def test_what_is_retried_is_called_so_and_has_not_fired(delayer: Cli) -> None:
+    """Its lateness is that of its first attempt: it stands with that attempt, and in no figure of what fired."""
+    delayer.fake.answer(Answer.retry("HTTP 503"))
+    made = delayer.scheduled("--in", "1s", "--name", "payment-17")
+    delayer.fake.advance(timedelta(seconds=10))
+    found = delayer("get", made, "--json").objects[0]
+    assert (found["state"], found["latenessMs"]) == ("claimed", 0)
+    shown = {line.split("  ")[0]: line for line in delayer("get", made).out.splitlines()}
+    assert "retrying" in shown["State"]
+    assert "the first attempt" in shown["Late"]
+    assert f"({relative(datetime.fromisoformat(found['nextAttemptAt']), delayer.fake.now)})" in shown["Next"]
+    attempts = [line.split() for line in delayer("get", made).out.splitlines() if line.startswith("attempt-failed")]
+    assert [(row[3], row[4:]) for row in attempts] == [("1", ["0", "ms", "HTTP", "503"])] + [
+        (str(number), ["HTTP", "503"]) for number in range(2, len(attempts) + 1)
+    ]
+    assert len(attempts) > 2
+    assert "retrying" in delayer("list").out
+    assert "late p50" not in delayer("watch", "--once").out
+    assert [one["scheduleId"] for one in delayer("list", "--state", "retrying", "--json").objects] == [made]
+    delayer.scheduled("--in", "1h")
+    assert len(delayer("list", "--state", "retrying", "--json").objects) == 1
+
+
+def test_a_list_is_by_the_clock_of_the_zone_that_was_asked_for(delayer: Cli) -> None:
+    delayer.scheduled("--in", "2h")
+    assert "today 20:00 Tokyo" in delayer("list", "--zone", "Asia/Tokyo").out
+    done = delayer("list", "--zone", "Lisbon")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == ("'Lisbon' is no time zone. They are called as in the IANA database: Europe/Lisbon.\n")
+
+
 def test_a_cancel_tells_the_truth(delayer: Cli) -> None:
     made = delayer.scheduled()
     done = delayer("cancel", made)
@@ -219,3 +288,14 @@ def test_what_others_wrote_cannot_colour_the_window(delayer: Cli) -> None:
     shown = delayer("get", made).out
     assert "\x1b" not in shown
     assert "[bold]x[/bold]" in shown
+
+
+def test_json_has_no_sign_that_a_terminal_obeys(delayer: Cli) -> None:
+    """Such as U+009B, which some terminals take as ESC [, or U+202E, which turns the order of what follows round."""
+    payload = json.dumps("\x1b[31m \x7f \x9b31m \u202e \u2028 \U000e0001 ä 漢 😀", ensure_ascii=False)
+    made = delayer.scheduled("--in", "1h", "--payload", payload)
+    shown = delayer("get", made, "--json")
+    [line] = shown.out.splitlines()
+    assert line.isprintable()
+    assert shown.objects[0]["payload"] == json.loads(payload)
+    assert "ä 漢 😀" in line

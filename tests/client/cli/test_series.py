@@ -70,7 +70,7 @@ def test_wrong_usage_is_answered_with_what_is_right(delayer: Cli) -> None:
     assert "in quotes" in delayer("series", "create", "0", "9", "*", "*", "MON-FRI", "http", HOOK).err
     assert "is no rule" in delayer("series", "create", "often", "http", HOOK).err
     assert "allow, skip or queue-one" in delayer("series", "create", "1h", "http", HOOK, "--overlap", "x").err
-    assert "Give the id, or --name." in delayer("series", "next").err
+    assert "Give the id or the name;" in delayer("series", "next").err
     assert delayer("series", "get", "x").status == 3
 
 
@@ -96,3 +96,17 @@ def test_what_a_change_does_not_name_stays(delayer: Cli) -> None:
     assert series()["repeat"]["dst"]["gap"] == "skip"
     assert delayer("series", "change", which, "--until", "none").status == 0
     assert "until" not in series()["repeat"]
+
+
+def test_one_is_found_by_its_name_wherever_an_id_is_taken(delayer: Cli) -> None:
+    """Also by one that has the form of an id."""
+    for name in ("poll", "0" * 32):
+        delayer("series", "create", "1h", "http", HOOK, "--name", name)
+        for command in (("get",), ("next",), ("occurrences",), ("pause",), ("resume",), ("run-now",)):
+            done = delayer("series", *command, name)
+            assert done.status == 0, (command, done.err)
+        changed = delayer("series", "change", name, "--rule", "2h")
+        assert changed.status == 0, changed.err
+        assert delayer("series", "change", name, "--payload", "[1]").status == 0
+        assert delayer("series", "cancel", name).status == 0
+    assert delayer("series", "get", "nobody").status == 3

@@ -1,5 +1,6 @@
 """What is done about a schedule or a series, and the truth of the answer."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -51,7 +52,7 @@ def test_a_cancel_says_that_it_will_never_be_handed_over() -> None:
     with console() as world:
         one = world.client.schedule(HOOK, delay=60)
         assert 'action="/console/schedules/' in world.page(f"/schedules/{one.id}")
-        page = world.press(f"/schedules/{one.id}/cancel")
+        page = world.press(f"/schedules/{one.id}/cancel", sure="yes")
         assert "Cancelled: it will never be handed over." in page
         assert world.client.get(one.id).state == "cancelled"
         assert "Cancelled:" not in world.page(f"/schedules/{one.id}"), "a message is shown once"
@@ -63,7 +64,8 @@ def test_a_renewal_takes_no_message() -> None:
         one = world.client.schedule(HOOK, delay=60)
         world.page()
         headers = {"Origin": "http://localhost:8080"}
-        world.browser.post(f"/console/schedules/{one.id}/cancel", headers=headers, follow_redirects=False)
+        sent = {"headers": headers, "data": {"sure": "yes"}, "follow_redirects": False}
+        world.browser.post(f"/console/schedules/{one.id}/cancel", **sent)
         for path in ("", f"/schedules/{one.id}"):
             assert "Cancelled:" not in world.browser.get(f"/console{path}", headers={"HX-Request": "true"}).text
         assert "Cancelled: it will never be handed over." in world.page(f"/schedules/{one.id}")
@@ -74,17 +76,46 @@ def test_a_cancel_that_is_too_late_says_so() -> None:
         one = world.client.schedule(HOOK, delay=1)
         world.page()
         world.fake.advance(timedelta(seconds=3))
-        assert "It is too late: it was handed over at 09:00:0" in world.press(f"/schedules/{one.id}/cancel")
+        page = world.press(f"/schedules/{one.id}/cancel", sure="yes")
+        assert 'It is too late: it was handed over at <time datetime="2027-01-04T09:00:0' in page
 
 
 def test_a_move_leads_to_the_schedule_that_took_its_place() -> None:
     with console() as world:
         one = world.client.schedule(HOOK, delay=60, name="moved")
         world.page()
-        page = world.press(f"/schedules/{one.id}/move", amount="2", unit="hours")
-        assert "Moved to 2027-01-04 11:00:00 UTC." in page
-        page = world.press(f"/schedules/{world.client.get_named('moved').id}/move", at="2027-01-05T10:30")
-        assert "Moved to 2027-01-05 10:30:00 UTC." in page
+        page = world.press(f"/schedules/{one.id}/move", amount="2", unit="hours", sure="yes")
+        assert 'Moved to <time datetime="2027-01-04T11:00:00.000Z"' in page
+        moved = world.client.get_named("moved").id
+        page = world.press(f"/schedules/{moved}/move", at="2027-01-05T10:30", sure="yes")
+        assert 'Moved to <time datetime="2027-01-05T10:30:00.000Z"' in page
+
+
+def test_nothing_that_cannot_be_undone_is_done_at_one_click() -> None:
+    """The question names the schedule; its button carries the answer, and nothing else does."""
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=60, name="invoice-20")
+        world.page()
+        for what in ("cancel", "move", "stop", "redrive"):
+            page = world.press(f"/schedules/{one.id}/{what}", amount="1", unit="hours")
+            assert f"<h1>{what.capitalize()} invoice-20?</h1>" in page
+            assert f'action="/console/schedules/{one.id}/{what}"' in page
+            assert f'<a class="button" href="/console/schedules/{one.id}">Leave it</a>' in page
+        found = world.client.get_named("invoice-20")
+        assert (found.id, found.state) == (one.id, "enqueued")
+
+
+def test_a_move_asks_with_the_old_time_and_the_new_one_by_the_clock_of_the_reader() -> None:
+    """Typed by the clock of Tokyo: 18:00 there is 09:00 in UTC. The answer carries the instant that was shown."""
+    with console() as world:
+        one = world.client.schedule(HOOK, delay=60, name="invoice-20")
+        world.page()
+        page = world.press(f"/schedules/{one.id}/move", at="2027-01-06T18:00", zone="Asia/Tokyo")
+        old, new = re.findall(r'<time datetime="([^"]+)" data-as="moment">', page)
+        assert (old, new) == ("2027-01-04T09:01:00.000Z", "2027-01-06T09:00:00.000Z")
+        assert 'name="at" value="2027-01-06T09:00:00+00:00"' in page
+        world.press(f"/schedules/{one.id}/move", at="2027-01-06T09:00:00+00:00", sure="yes")
+        assert world.client.get_named("invoice-20").point_in_time == datetime(2027, 1, 6, 9, tzinfo=UTC)
 
 
 def test_a_move_to_nowhere_says_what_is_allowed() -> None:
@@ -95,6 +126,8 @@ def test_a_move_to_nowhere_says_what_is_allowed() -> None:
             {"amount": "soon", "unit": "hours"},
             {"amount": "1", "unit": "moons"},
             {"at": "tomorrow"},
+            {"at": "2027-01-06T18:00", "zone": "Mars/Olympus"},
+            {"at": "2027-01-06T18:00", "zone": "../etc/passwd"},
             OVERFLOWS,
         ):
             page = world.press(f"/schedules/{one.id}/move", **fields)
@@ -106,8 +139,8 @@ def test_a_stop_keeps_further_attempts_from_starting() -> None:
         world.fake.answer(Answer.http(503))
         one = world.client.schedule(HOOK, delay=1, retry=Retry(max_attempts=9))
         world.fake.advance(timedelta(seconds=3))
-        assert "Stop</button>" in world.page(f"/schedules/{one.id}")
-        assert "No further attempt starts." in world.press(f"/schedules/{one.id}/stop")
+        assert "Stop…</button>" in world.page(f"/schedules/{one.id}")
+        assert "No further attempt starts." in world.press(f"/schedules/{one.id}/stop", sure="yes")
 
 
 def failed(world: object) -> str:
@@ -121,9 +154,9 @@ def failed(world: object) -> str:
 def test_a_redrive_without_credentials_says_what_it_needs() -> None:
     with console() as world:
         schedule_id = failed(world)
-        assert "Redrive</button>" in world.page(f"/schedules/{schedule_id}")
+        assert "Redrive…</button>" in world.page(f"/schedules/{schedule_id}")
         assert "It was not redriven. boto3 finds no AWS credentials." in world.press(
-            f"/schedules/{schedule_id}/redrive"
+            f"/schedules/{schedule_id}/redrive", sure="yes"
         )
 
 
@@ -132,10 +165,10 @@ def test_a_redrive_asks_the_operator_function() -> None:
     with console(operator=letters.stack) as world:
         schedule_id = failed(world)
         letters.letters = {"failed/another/1.json": "HTTP 404", f"failed/{schedule_id}/2.json": "HTTP 404"}
-        page = world.press(f"/schedules/{schedule_id}/redrive")
+        page = world.press(f"/schedules/{schedule_id}/redrive", sure="yes")
         assert letters.asked[-1] == {"command": "redrive", "key": f"failed/{schedule_id}/2.json", "by": "console"}
         assert "Redriven: it is on its way again." in page
-        assert "not among the dead letters" in world.press(f"/schedules/{schedule_id}/redrive")
+        assert "not among the dead letters" in world.press(f"/schedules/{schedule_id}/redrive", sure="yes")
 
 
 def test_nothing_else_can_be_done() -> None:
@@ -155,8 +188,9 @@ def test_a_series_is_paused_resumed_and_run_now() -> None:
         one = world.client.series.create(Repeat(every="PT1H"), HOOK, name="hourly")
         world.page()
         assert "Paused. 1 occurrence will not be handed over." in world.press(f"/series/{one.id}/pause")
-        assert "Nothing was changed." in world.press(f"/series/{one.id}/run-now")
+        assert "Nothing was changed." in world.press(f"/series/{one.id}/run-now", sure="yes")
         assert "Resumed." in world.press(f"/series/{one.id}/resume")
-        assert "One occurrence is due at once" in world.press(f"/series/{one.id}/run-now")
+        assert "<h1>Run an occurrence now of hourly?</h1>" in world.press(f"/series/{one.id}/run-now")
+        assert "One occurrence is due at once" in world.press(f"/series/{one.id}/run-now", sure="yes")
         world.fake.advance(timedelta(minutes=1))
         assert "executed" in world.page(f"/series/{one.id}")

@@ -105,7 +105,13 @@ def entry(event: str, seconds: float, **fields: Any) -> HistoryEntry:
 def test_a_path_has_a_station_for_each_event_and_for_what_is_to_come() -> None:
     history = [entry("scheduled", 0), entry("enqueued", 0), entry("claimed", 5), entry("attempt-failed", 6, attempt=1)]
     one = made(5, state="claimed", attempt=2, next_attempt_at=NOW + timedelta(seconds=20), history=history)
-    assert [station.name for station in stations(one, NOW)] == ["stored", "swept", "claimed", "attempt 1", "attempt 2"]
+    assert [station.name for station in stations(one, NOW)] == [
+        "scheduled",
+        "enqueued",
+        "claimed",
+        "attempt 1",
+        "attempt 2",
+    ]
     assert "held 5\u00a0s" in path(one, NOW)
 
 

@@ -124,7 +124,7 @@ def test_nothing_is_changed_without_a_session_and_the_page_says_so() -> None:
         assert (answer.status_code, answer.url.path) == (200, f"/console/schedules/{one.id}")
         assert "Nothing was changed: your session was over" in answer.text
         assert world.client.get(one.id).state != "cancelled"
-        assert "Cancelled: " in world.press(f"/schedules/{one.id}/cancel"), "it has a session now"
+        assert "Cancelled: " in world.press(f"/schedules/{one.id}/cancel", sure="yes"), "it has a session now"
 
 
 @pytest.mark.parametrize(

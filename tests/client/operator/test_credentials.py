@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from delayer_client.operator import NoCredentials, OperatorStack, find_credentials
-from delayer_client.operator.credentials import is_here, local_port, region_in
+from delayer_client.operator.credentials import local_port, region_in
+from delayer_client.transport.proxies import is_here
 from local.key_pair import KeyPair, write_exports
 
 AWS_URL = "https://abc123.execute-api.eu-central-1.amazonaws.com"

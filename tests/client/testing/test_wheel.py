@@ -70,7 +70,7 @@ def test_the_fake_runs_from_its_wheel_alone(wheel: Path, tmp_path: Path) -> None
 
 
 def required(wheel: Path) -> Iterator[str]:
-    """The distributions that `delayer-client[testing]` needs, and what those need."""
+    """The distributions that `./client[testing]` needs, and what those need."""
     with ZipFile(wheel) as archive:
         [metadata] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         asked = Parser().parsestr(archive.read(metadata).decode()).get_all("Requires-Dist", [])

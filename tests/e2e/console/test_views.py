@@ -80,14 +80,14 @@ def test_it_is_used_by_keyboard(browser: Browser, world: World) -> None:
 
 
 @pytest.mark.thorough
-def test_now_is_renewed_by_itself_and_can_be_paused(browser: Browser, world: World) -> None:
+def test_now_is_renewed_by_itself_and_can_be_frozen(browser: Browser, world: World) -> None:
     """It takes the seconds until it is renewed."""
     with visit(browser, world.base) as seen:
         page = seen.open()
         with page.expect_response(lambda answer: answer.url.endswith("/console"), timeout=20_000) as renewed:
             pass
         assert renewed.value.request.headers["hx-request"] == "true"
-        page.get_by_role("link", name="Pause").click()
+        page.get_by_role("link", name="Freeze").click()
         expect(page.locator("#live")).not_to_have_attribute("hx-get", "/console")
         assert seen.complaints == []
 
@@ -140,9 +140,19 @@ def test_a_schedule_is_moved_and_cancelled_by_its_buttons(browser: Browser, worl
         page = seen.open(f"/schedules/{one.id}")
         page.get_by_label("Due in").fill("3")
         page.get_by_label("Unit").select_option("hours")
-        page.get_by_role("button", name="Move").click()
+        page.get_by_role("button", name="Move…").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(f"Move {world.name('moved')}?")
+        expect(page.locator("dl time")).to_have_count(2)
+        assert seen.violations() == []
+        page.get_by_role("button", name="Move it").click()
         expect(page.locator("#messages")).to_contain_text("Moved to")
-        page.get_by_role("button", name="Cancel").click()
+        page.get_by_label("or at").fill("2027-07-06T18:00")
+        expect(page.locator("#at-zone")).to_have_text("Europe/Lisbon")
+        page.get_by_role("button", name="Move…").click()
+        expect(page.locator("dl time").last).to_have_attribute("datetime", "2027-07-06T17:00:00.000Z")
+        page.get_by_role("link", name="Leave it").click()
+        page.get_by_role("button", name="Cancel…").click()
+        page.get_by_role("button", name="Cancel it").click()
         expect(page.locator("#messages")).to_contain_text("it will never be handed over")
         assert seen.complaints == []
     assert world.delayer.get_named(world.name("moved")).state == "cancelled"
@@ -155,7 +165,8 @@ def test_what_has_failed_is_redriven_by_its_button(browser: Browser, world: Worl
     world.delayer.wait(one.id, timeout=60)
     with visit(browser, world.base) as seen:
         page = seen.open(f"/schedules/{one.id}")
-        page.get_by_role("button", name="Redrive").click()
+        page.get_by_role("button", name="Redrive…").click()
+        page.get_by_role("button", name="Redrive it").click()
         expect(page.locator("#messages")).to_contain_text("Redriven: it is on its way again.")
         # Its state changes, and the buttons and the history follow; what was answered stays on the page.
         expect(page.get_by_role("region", name="The events")).to_contain_text("redriven", timeout=20_000)

@@ -14,6 +14,7 @@ from delayer_client.cli.reading.durations import NotRead
 from delayer_client.cli.reading.prefixes import by_prefix
 from delayer_client.cli.refusals import Failed, reporting
 from delayer_client.cli.session import Session
+from delayer_client.cli.showing.texts import clean
 
 if TYPE_CHECKING:
     from delayer_client.api.models import ActionType
@@ -163,7 +164,7 @@ def _like(run: Callable[..., None], own: list[inspect.Parameter], action: "Actio
 
 
 def _text(action: "ActionType") -> str:
-    said = str(action.schema.get("description", "")).strip().replace("[", r"\[")
+    said = clean(str(action.schema.get("description", ""))).strip().replace("[", r"\[")
     brought = "" if action.stack == "delayer" else f" The stack {action.stack} brings it."
     return f"{said or action.type}{brought}\n\nThe payload may have {action.largest_payload:,} bytes."
 
@@ -200,7 +201,7 @@ def _parameter(field: Field) -> inspect.Parameter:
         how["autocompletion"] = lambda incomplete: [one for one in field.choices if one.startswith(incomplete)]
     if field.name == "connection":
         how["autocompletion"] = connection_names
-    text = field.help.replace("[", r"\[")
+    text = clean(field.help).replace("[", r"\[")
     info = typer.Option(*field.flags, help=text, rich_help_panel=PANEL, show_default=False, **how)
     annotation = Annotated[_ANNOTATIONS.get(field.kind, str | None), info]  # type: ignore[valid-type]
     default = False if field.kind is Kind.SWITCH else None

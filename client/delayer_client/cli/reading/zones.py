@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 from delayer_client.cli.reading.durations import NotRead
 
 
-def zone(name: str) -> tzinfo:
-    """`Europe/Lisbon`, `Lisbon`, or `UTC`. Raises NotRead."""
+def zone(name: str, *, by_city: bool = True) -> tzinfo:
+    """`Europe/Lisbon`, `UTC`, or, within a time, the city alone: `Lisbon`. Raises NotRead."""
     if name.upper() in ("UTC", "Z", "GMT"):
         return UTC
     try:
@@ -19,11 +19,11 @@ def zone(name: str) -> tzinfo:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         pass
     found = _of_city(name)
-    if len(found) == 1:
+    if len(found) == 1 and by_city:
         return ZoneInfo(found[0])
-    if found:
+    if len(found) > 1:
         raise NotRead(f"{name!r} is the city of several time zones: {', '.join(found)}.")
-    near = get_close_matches(name, available_timezones(), n=3)
+    near = found or get_close_matches(name, available_timezones(), n=3)
     raise NotRead(
         f"{name!r} is no time zone. They are called as in the IANA database: "
         f"{', '.join(near) if near else 'Europe/Lisbon, UTC'}."

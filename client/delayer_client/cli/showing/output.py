@@ -2,16 +2,17 @@
 
 import os
 import sys
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Callable, Iterable
+from functools import cached_property, partial
 from typing import Any, Final
 
 import msgspec
-from attrs import define
+from attrs import define, field
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from delayer_client.cli.showing.texts import clean
+from delayer_client.cli.showing.streams import NotWritten, abandon, check, write
+from delayer_client.cli.showing.texts import clean, in_json
 
 UNBOUND: Final = 10_000  # columns of what is not a terminal: nothing is cut
 
@@ -21,6 +22,7 @@ class Output:
     """Answers on standard output, all else on standard error."""
 
     as_json: bool
+    lost: NotWritten | None = field(default=None, init=False)  # since then answers go to standard error
 
     @cached_property
     def console(self) -> Console:
@@ -36,13 +38,15 @@ class Output:
         """To people only. A text is shown as it is: brackets and colons in it are no markup."""
         if not self.as_json:
             for one in what:
-                _print(self.console, one)
+                self.say(one)
 
     def objects(self, found: Iterable[Any]) -> None:
-        """To scripts only: one object on each line."""
+        """To scripts only: one object on each line, as long as they can be written."""
         for one in found:
-            sys.stdout.write(msgspec.json.encode(plain(one)).decode() + "\n")
-        sys.stdout.flush()
+            line = _line(plain(one))
+            self._answer(partial(write, sys.stdout, line), partial(write, sys.stderr, line))
+            if self.lost:
+                return
 
     def one(self, found: Any, *what: RenderableType) -> None:
         """An answer: the object for scripts, what else is given for people."""
@@ -51,21 +55,50 @@ class Output:
         else:
             self.show(*what)
 
-    def say(self, text: str) -> None:
-        """To people, as it is."""
-        _print(self.console, text)
+    def say(self, what: RenderableType) -> None:
+        """To people, whoever else reads."""
+        self._answer(partial(_print, self.console, what), partial(_print, self.errors, what))
 
-    def note(self, text: str) -> None:
+    def note(self, what: RenderableType) -> None:
         """Said beside the answer."""
-        _print(self.errors, text, "yellow")
+        _aside(partial(_print, self.errors, what, "yellow"))
 
     def error(self, text: str) -> None:
         """Why there is no answer."""
-        _print(self.errors, text, "red")
+        _aside(partial(_print, self.errors, text, "red"))
 
     def error_object(self, found: Any) -> None:
         """The same for scripts."""
-        sys.stderr.write(msgspec.json.encode(found).decode() + "\n")
+        _aside(partial(write, sys.stderr, _line(found)))
+
+    def _answer(self, do: Callable[[], None], instead: Callable[[], None]) -> None:
+        """An id must not be lost with the answer: what standard output does not take goes to standard error.
+
+        Raises BrokenPipeError: a reader that has gone, as `head` does, has all that it wanted.
+        """
+        if self.lost is None:
+            try:
+                check(sys.stdout)
+                do()
+                return
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                self.lost = NotWritten(error)
+                abandon(sys.stdout)
+        _aside(instead)
+
+
+def _aside(do: Callable[[], None]) -> None:
+    """What standard error does not take must not keep an answer from being given."""
+    try:
+        do()
+    except OSError:
+        abandon(sys.stderr)
+
+
+def _line(found: Any) -> str:
+    return in_json(msgspec.json.encode(found).decode()) + "\n"
 
 
 def _print(console: Console, what: RenderableType, style: str = "") -> None:

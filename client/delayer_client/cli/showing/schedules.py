@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from delayer_client.cli.showing.table import Column, details, table
 from delayer_client.cli.showing.words import lateness
+from delayer_client.states import RETRYING, has_fired, next_time, own_lateness, word
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,6 +21,7 @@ STYLES: Final = {
     "scheduled": "cyan",
     "enqueued": "cyan",
     "claimed": "yellow",
+    RETRYING: "red",
     "executed": "green",
     "failed": "red",
     "cancelled": "dim",
@@ -27,8 +29,6 @@ STYLES: Final = {
     "dropped": "red",
     "dead-lettered": "red",
 }
-STATES: Final = tuple(STYLES)
-LIVE: Final = ("undecided", "scheduled", "enqueued", "claimed")
 
 
 def list_of(session: "Session", found: "Sequence[Schedule]", id_rank: int = 0) -> "RenderableType":
@@ -38,11 +38,11 @@ def list_of(session: "Session", found: "Sequence[Schedule]", id_rank: int = 0) -
         Column(title="DUE", cells=[due(session, one) for one in found], rank=0),
         Column(
             title="STATE",
-            cells=[one.state for one in found],
+            cells=[word(one) for one in found],
             rank=0,
-            styles=[STYLES.get(one.state, "") for one in found],
+            styles=[STYLES.get(word(one), "") for one in found],
         ),
-        Column(title="LATE", cells=[lateness(one.lateness_ms) for one in found], rank=3),
+        Column(title="LATE", cells=[lateness(one.lateness_ms) if has_fired(one) else "" for one in found], rank=3),
         Column(title="NAME", cells=[one.name or "" for one in found], rank=4, least=12),
         Column(title="GROUP", cells=[one.group or "" for one in found], rank=6, least=8, style="dim"),
         Column(title="WHAT", cells=[what(one) for one in found], rank=5, least=16),
@@ -53,8 +53,9 @@ def list_of(session: "Session", found: "Sequence[Schedule]", id_rank: int = 0) -
 
 
 def due(session: "Session", one: "Schedule") -> str:
-    """When it is due, in words."""
-    return session.words(one.point_in_time) or "undecided"
+    """When it is due: from now, or by the clock of the zone that was asked for."""
+    said = session.clock if session.flags.zone else session.words
+    return said(one.point_in_time) or "undecided"
 
 
 def what(one: "Schedule") -> str:
@@ -91,7 +92,7 @@ def whole(session: "Session", one: "Schedule") -> "list[RenderableType]":
     """All that is known of one."""
     rows = [
         ("Schedule", one.id),
-        ("State", one.state + (" (overdue)" if one.overdue else "")),
+        ("State", word(one) + (" (overdue)" if one.overdue else "")),
         ("Due", session.both(one.point_in_time)),
         ("Decided as", one.decided_as or ""),
         ("Name", one.name or ""),
@@ -116,10 +117,10 @@ def progress(session: "Session", one: "Schedule") -> list[tuple[str, str]]:
     """What has become of it so far."""
     waiting = one.waiting
     return [
-        ("Handed over", session.both(one.claimed_at)),
-        ("Late", lateness(one.lateness_ms)),
+        ("Claimed", session.both(one.claimed_at)),
+        ("Late", f"{lateness(one.lateness_ms)}, the first attempt" if one.lateness_ms is not None else ""),
         ("Attempt", str(one.attempt or "")),
-        ("Next attempt", session.both(one.next_attempt_at)),
+        ("Next", session.both(next_time(one)) if one.claimed_at or waiting else ""),
         ("Waits", f"{waiting.for_}: {waiting.reason}, since {session.clock(waiting.since)}" if waiting else ""),
         ("Stopped", session.both(one.stopped_at)),
         ("Replaced by", one.replaced_by or ""),
@@ -139,7 +140,7 @@ def events(session: "Session", history: "Sequence[HistoryEntry]") -> "Renderable
         Column(title="EVENT", cells=[one.event for one in history], rank=0),
         Column(title="AT", cells=[clock(session, one) for one in history], rank=0),
         Column(title="ATTEMPT", cells=[str(one.attempt or "") for one in history], rank=2),
-        Column(title="LATE", cells=[lateness(one.lateness_ms) for one in history], rank=1),
+        Column(title="LATE", cells=[lateness(own_lateness(one)) for one in history], rank=1),
         Column(title="DETAIL", cells=[entry_detail(one) for one in history], rank=3, least=12, style="dim"),
     ]
     return table(session.console, columns)

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from delayer_client.api.models import Schedule
 from delayer_client.console.words import schedules as words
+from delayer_client.states import BAD, RETRYING, WAITING, has_fired, word
 
 
 @frozen(kw_only=True)
@@ -46,8 +47,8 @@ def percentile(values: Sequence[float], share: float) -> float | None:
 
 
 def fired(schedules: Iterable[Schedule]) -> list[Schedule]:
-    """Those whose first attempt was made, by when that was due."""
-    return [one for one in schedules if one.lateness_ms is not None and one.point_in_time]
+    """Those that have ended by their attempts, by when they were due. What is retried has not."""
+    return [one for one in schedules if has_fired(one)]
 
 
 def lateness(schedules: Iterable[Schedule]) -> Lateness:
@@ -69,15 +70,12 @@ def failing(schedules: Iterable[Schedule]) -> list[Failing]:
 
 def has_failed(one: Schedule) -> bool:
     """For good, or in the last attempt."""
-    is_attempted_again = one.next_attempt_at is not None or (one.attempt or 1) > 1
-    return one.state in words.BAD or (one.state == "claimed" and is_attempted_again)
+    return one.state in BAD or word(one) == RETRYING
 
 
 def waits(one: Schedule, now: datetime) -> bool:
     """Whether it is kept back: overdue, or between two attempts."""
-    is_late = one.state in ("scheduled", "enqueued", "undecided") and bool(
-        one.point_in_time and one.point_in_time < now
-    )
+    is_late = one.state in WAITING and bool(one.point_in_time and one.point_in_time < now)
     return bool(one.overdue) or is_late or (one.state == "claimed" and one.next_attempt_at is not None)
 
 

@@ -8,8 +8,8 @@ from attrs import define, field
 
 from delayer_client.asynchronous.client import AsyncDelayer
 from delayer_client.console.listing.recent import Listed, between
+from delayer_client.states import LIVE
 
-STATES: Final = ("undecided", "scheduled", "enqueued", "claimed")
 AT_MOST: Final = 300  # of each state, those that were due first
 PAGES: Final = 3  # of each state: a page looks at a thousand schedules
 KEPT: Final = timedelta(seconds=30)  # a list by state reads much, and what has waited for an hour changes slowly
@@ -36,7 +36,7 @@ class Held:
 
 async def held(client: AsyncDelayer, now: datetime) -> Listed:
     """All that was due before now and is not at its end, from as long ago as the list reaches."""
-    found = await asyncio.gather(*(between(client, None, now, AT_MOST, state=state, pages=PAGES) for state in STATES))
+    found = await asyncio.gather(*(between(client, None, now, AT_MOST, state=state, pages=PAGES) for state in LIVE))
     schedules = [one for listed in found for one in listed.schedules]
     schedules.sort(key=lambda one: (one.point_in_time or now, one.id))
     return Listed(schedules=schedules, is_cut=any(listed.is_cut for listed in found))

@@ -8,22 +8,14 @@ from markupsafe import Markup
 
 from delayer_client.api.models import HistoryEntry, Schedule
 from delayer_client.console.pictures.svg import element, joined, picture
-from delayer_client.console.words.schedules import BAD
 from delayer_client.console.words.times import duration, iso
+from delayer_client.states import BAD, next_time, own_lateness
 
 STEP: Final = 128.0
 HEIGHT: Final = 104.0
 LINE: Final = 42.0
 RADIUS: Final = 9.0
 ATTEMPTS: Final = 3  # that are drawn one by one; those between the first and the last two are one station
-WORDS: Final = {
-    "scheduled": "stored",
-    "enqueued": "swept",
-    "claimed": "claimed",
-    "claimed-again": "claimed again",
-    "stop-requested": "stop asked",
-    "dead-lettered": "dead letter",
-}
 ENDS: Final = frozenset({"executed", "failed", "cancelled", "decided", "replaced", "dropped", "dead-lettered"})
 NEUTRAL: Final = frozenset({"cancelled", "decided", "replaced", "dropped"})
 
@@ -46,20 +38,20 @@ def stations(one: Schedule, now: datetime) -> list[Station]:
 
 
 def _station(entry: HistoryEntry, one: Schedule) -> Station:
-    name = WORDS.get(entry.event, entry.event)
     if entry.event == "attempt-failed":
         return Station(name=f"attempt {entry.attempt}", at=entry.at, note="failed", look="bad")
     if entry.event in ENDS:
-        return Station(name=name, at=entry.at, note=_end_note(entry, one), look=_look(entry.event))
+        return Station(name=entry.event, at=entry.at, note=_end_note(entry, one), look=_look(entry.event))
     note = "about" if entry.estimated else ""
     if entry.event == "redriven" and entry.by:
         note = f"by {entry.by[-14:]}"
-    return Station(name=name, at=entry.at, note=note)
+    return Station(name=entry.event, at=entry.at, note=note)
 
 
 def _end_note(entry: HistoryEntry, one: Schedule) -> str:
-    if entry.lateness_ms is not None and entry.attempt == 1:
-        return f"{entry.lateness_ms:,} ms late"
+    late = own_lateness(entry)
+    if late is not None:
+        return f"{late:,} ms late"
     attempt = entry.attempt or one.attempt
     return f"attempt {attempt}" if attempt and attempt > 1 else ""
 
@@ -83,29 +75,33 @@ def _merged(found: list[Station]) -> list[Station]:
 
 
 def _without_history(one: Schedule) -> list[Station]:
-    found = [Station(name="stored", at=one.created_at)]
+    found = [Station(name="scheduled", at=one.created_at)]
     if one.state in ("enqueued", "claimed", *ENDS) and one.state != "decided":
-        found.append(Station(name="swept"))
+        found.append(Station(name="enqueued"))
     if one.claimed_at:
         found.append(Station(name="claimed", at=one.claimed_at))
     if one.state in ENDS:
-        found.append(Station(name=WORDS.get(one.state, one.state), at=one.since, look=_look(one.state)))
+        found.append(Station(name=one.state, at=one.since, look=_look(one.state)))
     return found
 
 
 def _ahead(one: Schedule, now: datetime) -> list[Station]:
-    due = one.point_in_time
+    due = next_time(one)
     fires = Station(name="fires", at=due, note=_until(due, now), look="ahead")
     match one.state:
         case "undecided":
             return [Station(name="waits", note="for its time", look="here"), Station(name="fires", look="ahead")]
         case "scheduled":
-            return [Station(name="in the table", note="waits", look="here"), Station(name="swept", look="ahead"), fires]
+            return [
+                Station(name="waits", note="in the table", look="here"),
+                Station(name="enqueued", look="ahead"),
+                fires,
+            ]
         case "enqueued":
-            return [Station(name="held", note=one.waiting.for_ if one.waiting else "in the queue", look="here"), fires]
+            return [Station(name="waits", note=one.waiting.for_ if one.waiting else "in the queue", look="here"), fires]
         case "claimed" if one.next_attempt_at:
-            again = _until(one.next_attempt_at, now)
-            return [Station(name=f"attempt {one.attempt}", at=one.next_attempt_at, note=again, look="here")]
+            again = _until(due, now) or (one.waiting.for_ if one.waiting else "")
+            return [Station(name=f"attempt {one.attempt}", at=due, note=again, look="here")]
         case "claimed":
             return [Station(name=f"attempt {one.attempt or 1}", note="under way", look="here")]
         case _:
@@ -150,12 +146,12 @@ def _drawn(station: Station, place: int, all_of: list[Station], now: datetime) -
 
 
 def _passed(before: Station, station: Station) -> str:
-    """How long it took; between the sweep and the claim, the delayer queue holds it."""
+    """How long it took; between its two states, the delayer queue holds it."""
     if not (station.at and before.at and station.at > before.at):
         return ""
     milliseconds = round((station.at - before.at).total_seconds() * 1000)
     took = f"{milliseconds} ms" if milliseconds < 1000 else duration(station.at - before.at)
-    return f"held {took}" if (before.name, station.name) == ("swept", "claimed") else took
+    return f"held {took}" if (before.name, station.name) == ("enqueued", "claimed") else took
 
 
 def _local(at: datetime | None) -> dict[str, object]:

@@ -20,7 +20,9 @@
     }
     for (const one of root.querySelectorAll("text[data-time]")) {
       const at = new Date(one.dataset.time);
-      one.textContent = worded(at) + "." + Math.floor(at.getMilliseconds() / 100);
+      const isToday = at.toDateString() === new Date().toDateString();
+      // Between two stations there is no room for a year.
+      one.textContent = isToday ? formats.clock.format(at) + "." + Math.floor(at.getMilliseconds() / 100) : formats.day.format(at);
     }
   };
 
@@ -63,8 +65,15 @@
     window.htmx.ajax("GET", location.href, { target: "#rest", select: "#rest", swap: "outerHTML" });
   };
 
-  const show = (root) => { localize(root); draw(document); scroll(); };
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  // A time is typed by the clock of the browser; without script, by that of UTC.
+  const nameZone = () => {
+    const given = document.querySelector("input[name=zone]");
+    if (!given || !zone) return;
+    given.value = zone;
+    document.getElementById("at-zone").textContent = zone;
+  };
+  const show = (root) => { localize(root); nameZone(); draw(document); scroll(); };
   const trouble = (text) => {
     const place = document.getElementById("trouble");
     place.textContent = text;
@@ -75,7 +84,7 @@
     show(document);
     state = stateNow();
     const place = document.getElementById("zone");
-    if (place && zone) place.textContent = `Times are those of ${zone}; UTC is shown on pointing at one. Those that you type, and those marked UTC, are in UTC.`;
+    if (place && zone) place.textContent = `Times, also those that you type, are those of ${zone}; UTC is shown on pointing at one. Those marked UTC are in UTC.`;
   });
   document.addEventListener("htmx:beforeSwap", remember);
   document.addEventListener("htmx:afterSwap", () => {

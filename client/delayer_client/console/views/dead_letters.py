@@ -82,17 +82,17 @@ async def look(request: Request) -> Response:
         {"problem": answer, "letter": None} if isinstance(answer, str) else {"problem": "", "letter": answer}
     )
     owner = "" if isinstance(answer, str) else owner_in(answer)
-    is_asked = "discard" in request.query_params
-    context |= {"key": key, "letter_owner": owner, "is_asked": is_asked}
+    asked = next((command for command in DONE if command in request.query_params), "")
+    context |= {"key": key, "letter_owner": owner, "asked": asked}
     return page(request, "dead_letter.html", context, here="dead-letters")
 
 
 async def one(request: Request) -> Response:
-    """Redrives or discards one dead letter. A discard is asked about first: it cannot be undone."""
+    """Redrives or discards one dead letter, after a question: neither can be undone."""
     command, form = _command(request), await fields_of(request)
     key = form.get("key", "")
-    if command == "discard" and not form.get("sure"):
-        return RedirectResponse(f"{HERE}/look?discard&key={quote(key, safe='')}", 303)
+    if not form.get("sure"):
+        return RedirectResponse(f"{HERE}/look?{command}&key={quote(key, safe='')}", 303)
 
     def does(letters: "DeadLetters") -> dict[str, Any]:
         return letters.redrive(key, by=WHO) if command == "redrive" else letters.discard(key, by=WHO)

@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from attrs import frozen
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -19,7 +21,9 @@ from delayer_client.console.listing.whole_stack import stack_of
 from delayer_client.console.place import Place
 from delayer_client.console.rendering import place_in, say, session_of
 from delayer_client.console.views.forms import fields_of
-from delayer_client.console.words.schedules import link
+from delayer_client.console.views.questions import Question, asked
+from delayer_client.console.words.schedules import link, short
+from delayer_client.console.words.times import moment
 from delayer_client.errors import DelayerError, NoAnswer, WrongArgument
 
 SECONDS: Final = {"seconds": 1, "minutes": 60, "hours": 3_600, "days": 86_400}
@@ -38,6 +42,12 @@ class Order:
     client: AsyncDelayer
     schedule_id: str
     form: Mapping[str, str]
+
+    @property
+    def new_time(self) -> datetime:
+        """To which it is moved. Raises WrongArgument."""
+        at = self.form.get("at")
+        return _instant(at, self.form.get("zone") or "UTC") if at else _after(self.place.now(), self.form)
 
 
 @frozen(kw_only=True)
@@ -68,32 +78,33 @@ def not_cancelled(done: Cancellation) -> str:
     """Why, and when to try again."""
     text = TOO_LATE.get(done.reason, "It was not cancelled")
     if done.claimed_at and done.reason != "may-be-running":
-        text = f"{TOO_LATE['handed-over']} at {done.claimed_at.astimezone(UTC):%H:%M:%S} UTC"
+        text = Markup("{} at {}").format(TOO_LATE["handed-over"], moment(done.claimed_at))
         text += ", and has ended" if done.reason == "ended" else ""
     again = f" Try again in {done.retry_after:.0f} s." if done.retry_after else ""
     detail = f" ({done.problem.detail})" if done.problem else ""
-    return f"{text}.{again}{detail}"
+    return Markup("{}.{}{}").format(text, again, detail)
 
 
 async def move(order: Order) -> Outcome:
     """Gives it another point in time; what takes its place has an id of its own."""
-    at = order.form.get("at")
-    moved = await order.client.change(order.schedule_id, **({"at": _instant(at)} if at else {"delay": _delay(order)}))
-    due = f" to {moved.point_in_time.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if moved.point_in_time else ""
-    return good(order, f"Moved{due}. This is the schedule that took its place, with an id of its own.", moved.id)
+    moved = await order.client.change(order.schedule_id, at=order.new_time)
+    due = Markup(" to {}").format(moment(moved.point_in_time)) if moved.point_in_time else ""
+    text = Markup("Moved{}. This is the schedule that took its place, with an id of its own.").format(due)
+    return good(order, text, moved.id)
 
 
-def _instant(text: str) -> datetime:
+def _instant(text: str, zone: str) -> datetime:
+    """What was typed by the clock of a zone, that of the browser; or what was asked about, which says its own."""
     try:
         at = iso_instant(text)
-        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
-    except (ValueError, OverflowError) as error:
-        raise WrongArgument("The time is like 2026-12-24T18:00, in UTC.") from error
+        return (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone))).astimezone(UTC)
+    except (ValueError, OverflowError, ZoneInfoNotFoundError, OSError) as error:
+        raise WrongArgument(f"The time is like 2026-12-24T18:00, by the clock of {zone}.") from error
 
 
-def _delay(order: Order) -> timedelta:
+def _after(now: datetime, form: Mapping[str, str]) -> datetime:
     try:
-        return timedelta(seconds=float(order.form.get("amount", "")) * SECONDS[order.form.get("unit", "")])
+        return now + timedelta(seconds=float(form.get("amount", "")) * SECONDS[form.get("unit", "")])
     except (ValueError, KeyError, OverflowError) as error:
         raise WrongArgument("Say in how many seconds, minutes, hours or days.") from error
 
@@ -130,11 +141,36 @@ def _redriven(place: Place, one: Schedule) -> dict[str, Any]:
 
 Does = Callable[[Order], Awaitable[Outcome]]
 DEEDS: Final[dict[str, Does]] = {"cancel": cancel, "move": move, "stop": stop, "redrive": redrive}
+EFFECTS: Final = {
+    "cancel": "A cancel cannot be undone. The answer says whether it will never be handed over.",
+    "move": "The schedule that takes its place has an id of its own.",
+    "stop": "No further attempt starts. One that already runs may still succeed. A stop cannot be undone.",
+    "redrive": "It is sent on its way again, at once if it is overdue. Its target may get it a second time.",
+}
+
+
+async def question(order: Order, what: str) -> Question:
+    """Which schedule is meant, and what would come of it. Raises DelayerError."""
+    new = order.new_time if what == "move" else None
+    one = await order.client.get(order.schedule_id)
+    return Question(
+        what=what,
+        verb=what.capitalize(),
+        button=f"{what.capitalize()} it",
+        name=one.name or short(one.id),
+        id=one.id,
+        back=link(order.schedule_id),
+        effect=EFFECTS[what],
+        old=one.point_in_time,
+        new=new,
+        is_danger=what == "cancel",
+    )
 
 
 async def act(request: Request) -> Response:
-    """Does something about a schedule, and shows it with what came of that."""
-    does = DEEDS.get(request.path_params["what"])
+    """Asks about something, and when that was answered, does it; shows the schedule with what came of that."""
+    what = request.path_params["what"]
+    does = DEEDS.get(what)
     if does is None:
         raise HTTPException(404)
     place = place_in(request)
@@ -145,6 +181,8 @@ async def act(request: Request) -> Response:
         form=await fields_of(request),
     )
     try:
+        if not order.form.get("sure"):
+            return asked(request, await question(order, what), "schedules")
         outcome = await does(order)
     except NoAnswer as error:
         outcome = bad(order, str(error))

@@ -21,11 +21,11 @@ from delayer_client.console.pictures.axis import axis, span_of
 from delayer_client.console.rendering import page, place_in, session_of
 from delayer_client.console.words.schedules import kind
 from delayer_client.errors import Invalid
+from delayer_client.states import LIVE
 
 AHEAD: Final = 300  # of the 1,000
 BARS: Final = 48
 SHOWN: Final = 8
-LIVE: Final = ("scheduled", "enqueued", "undecided", "claimed")
 
 
 @frozen(kw_only=True)

@@ -13,7 +13,7 @@ from delayer_client.console.pictures.path import path
 from delayer_client.console.place import PREFIX
 from delayer_client.console.rendering import page, place_in, session_of
 from delayer_client.console.views.deeds import SECONDS, act
-from delayer_client.console.words.schedules import BAD, LIVE
+from delayer_client.states import BAD, LIVE, WAITING
 
 PATIENCE: Final = timedelta(minutes=1)
 
@@ -33,7 +33,7 @@ def possible(one: Schedule) -> Possible:
 
     A dead letter that was claimed may have reached its target: it can be stopped, and not be cancelled.
     """
-    waits, was_claimed = one.state in ("undecided", "scheduled", "enqueued"), one.claimed_at is not None
+    waits, was_claimed = one.state in WAITING, one.claimed_at is not None
     is_letter = one.state == "dead-lettered"
     return Possible(
         cancel=waits or (is_letter and not was_claimed),

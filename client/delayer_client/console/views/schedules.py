@@ -12,10 +12,10 @@ from delayer_client.asynchronous.client import AsyncDelayer
 from delayer_client.console.listing.finding import Found, find
 from delayer_client.console.place import PREFIX
 from delayer_client.console.rendering import page, place_in, session_of
-from delayer_client.console.words.schedules import STATES, link, series_link
+from delayer_client.console.words.schedules import link, series_link
+from delayer_client.states import WORDS, asked_as, fits
 
 LENGTH: Final = 200  # schedules of a page: two of the API's
-STATE_CHOICES: Final = tuple(STATES)
 FROM: Final = {
     "": ("the last 29 days on", None),
     "hour": ("the last hour on", timedelta(hours=-1)),
@@ -31,21 +31,23 @@ async def show(request: Request) -> Response:
     begin = FROM.get(given["from"], FROM[""])[1]
     listed, cursor = await _page(
         place.of(session_of(request).owner),
-        state=given["state"] if given["state"] in STATES else None,
+        state=given["state"] if given["state"] in WORDS else None,
         group=given["group"] or None,
         since=None if begin is None else place.now() + begin,
         cursor=given["cursor"] or None,
     )
-    context = {"listed": listed, "cursor": cursor, "given": given, "states": STATES, "begins": FROM}
+    context = {"listed": listed, "cursor": cursor, "given": given, "states": WORDS, "begins": FROM}
     return page(request, "schedules.html", context, here="schedules")
 
 
-async def _page(client: AsyncDelayer, *, cursor: str | None, **asked: Any) -> tuple[list[Schedule], str | None]:
+async def _page(
+    client: AsyncDelayer, *, cursor: str | None, state: str | None, **asked: Any
+) -> tuple[list[Schedule], str | None]:
     """Two pages of the API: the second needs the cursor of the first."""
     found: list[Schedule] = []
     for _ in range(2):
-        part = await client.page(page_size=LENGTH // 2, cursor=cursor, **asked)
-        found += part.schedules
+        part = await client.page(page_size=LENGTH // 2, cursor=cursor, state=asked_as(state), **asked)
+        found += (one for one in part.schedules if fits(one, state))
         cursor = part.next_cursor
         if not cursor:
             break

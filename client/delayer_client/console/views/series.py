@@ -17,8 +17,10 @@ from delayer_client.console.guards.sessions import Message
 from delayer_client.console.listing import figures
 from delayer_client.console.place import PREFIX
 from delayer_client.console.rendering import page, place_in, say, session_of
+from delayer_client.console.views.forms import fields_of
+from delayer_client.console.views.questions import Question, asked
 from delayer_client.console.words.numbers import counted
-from delayer_client.console.words.schedules import series_link
+from delayer_client.console.words.schedules import series_link, short
 from delayer_client.errors import Conflict, DelayerError, NoAnswer
 
 NEXT: Final = 10
@@ -121,13 +123,28 @@ Does = Callable[[AsyncDelayer, str], Awaitable[Message]]
 ACTIONS: Final[dict[str, Does]] = {"pause": pause, "resume": resume, "run-now": run_now}
 
 
+def _question(one: Series) -> Question:
+    return Question(
+        what="run-now",
+        verb="Run an occurrence now of",
+        button="Run it now",
+        name=one.name or short(one.id),
+        id=one.id,
+        back=series_link(one.id),
+        effect="One occurrence is due at once, beside the current one. What has fired cannot be taken back.",
+    )
+
+
 async def act(request: Request) -> Response:
-    """Steers a series, and shows it with what came of that."""
+    """Steers a series, after a question where that cannot be undone, and shows it with what came of that."""
     series_id, does = request.path_params["id"], ACTIONS.get(request.path_params["what"])
     if does is None:
         raise HTTPException(404)
+    client, what = place_in(request).of(session_of(request).owner), request.path_params["what"]
     try:
-        message = await does(place_in(request).of(session_of(request).owner), series_id)
+        if what == "run-now" and not (await fields_of(request)).get("sure"):
+            return asked(request, _question(await client.series.get(series_id)), "series")
+        message = await does(client, series_id)
     except NoAnswer as error:
         message = Message(kind="bad", text=str(error))
     except DelayerError as error:

@@ -8,28 +8,8 @@ from urllib.parse import quote, urlsplit
 from delayer_client.api.models import ListedTarget
 from delayer_client.console.place import PREFIX
 
-STATES: Final[Mapping[str, str]] = {
-    "undecided": "waits for its time",
-    "decided": "its time is decided",
-    "scheduled": "stored",
-    "enqueued": "swept",
-    "claimed": "handed over",
-    "executed": "executed",
-    "failed": "failed",
-    "cancelled": "cancelled",
-    "replaced": "replaced",
-    "dropped": "dropped",
-    "dead-lettered": "dead letter",
-}
-BAD: Final = frozenset({"failed", "dead-lettered"})
-LIVE: Final = frozenset({"undecided", "scheduled", "enqueued", "claimed"})
 # What names the target of each type, the first that is there.
 TARGETS: Final = ("url", "queueUrl", "functionArn", "topicArn", "stateMachineArn", "eventBusArn", "channel", "host")
-
-
-def state_word(state: str) -> str:
-    """For people; a state that is not known here is said as it is."""
-    return STATES.get(state, state)
 
 
 def action_of(one: Any) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from delayer_client.errors import install
 from delayer_client.eventbridge.reading.documents import Collecting, shaped
 from delayer_client.eventbridge.reading.sources import (
     ApiDestination,
@@ -15,6 +16,7 @@ from delayer_client.eventbridge.reading.sources import (
     RuleTarget,
     Schedule,
 )
+from delayer_client.transport.proxies import aws_client
 
 if TYPE_CHECKING:
     from boto3 import Session
@@ -29,7 +31,7 @@ def session_of(region: str | None = None, profile: str | None = None) -> "Sessio
         import boto3
         from botocore.exceptions import BotoCoreError
     except ImportError as error:
-        raise ReadingError("Reading the account needs boto3: pip install 'delayer-client[aws]'") from error
+        raise ReadingError(f"Reading the account needs boto3. {install('aws')}") from error
     try:
         session = boto3.Session(region_name=region, profile_name=profile)
     except BotoCoreError as error:
@@ -68,8 +70,8 @@ class _Reading:
         from botocore.config import Config
 
         patient = Config(retries={"mode": "adaptive", "max_attempts": 10})  # GetSchedule is throttled
-        self._scheduler = session.client("scheduler", config=patient)
-        self._events = session.client("events", config=patient)
+        self._scheduler = aws_client("scheduler", config=patient, make=session.client)
+        self._events = aws_client("events", config=patient, make=session.client)
         self._progress = progress
         self._faults = faults
         self._collecting = Collecting()

@@ -111,7 +111,12 @@ def forbidden(found: Forbidden) -> Response:
 
 def not_found() -> Response:
     """404: never issued here, or issued to somebody else; the response does not say which."""
-    return problem(404, "not-found", "No such schedule", "There is no schedule with this id or name.")
+    return problem(
+        404,
+        "not-found",
+        "No such schedule",
+        "There is no schedule with the id after /schedules/, or the name after /schedules/by-name/.",
+    )
 
 
 def no_job() -> Response:

@@ -163,7 +163,12 @@ def times(found: Sequence[Millis], words: str, tz_version: str) -> Response:
 
 def no_series() -> Response:
     """404: never created here, forgotten, or another's; the response does not say which."""
-    return problem(404, "not-found", "No such series", "There is no series with this id or name.")
+    return problem(
+        404,
+        "not-found",
+        "No such series",
+        "There is no series with the id after /series/, or the name after /series/by-name/.",
+    )
 
 
 def series_name_taken(series: str) -> Response:

@@ -20,7 +20,7 @@ def test_a_payload_keeps_its_bytes(delayer: Cli, payload: str) -> None:
         return httpx.Response(404, json={"message": "no"})
 
     run = Cli(surroundings=Surroundings(transport=httpx.MockTransport(answer)), fake=delayer.fake)
-    run("move", "x", "--in", "1h", "--payload", payload)
+    run("move", "0" * 47, "--in", "1h", "--payload", payload)
     assert payload.encode() in sent[0]
 
 

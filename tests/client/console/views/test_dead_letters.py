@@ -36,6 +36,10 @@ def test_one_is_looked_at_and_discarded_after_a_question() -> None:
         world.press("/dead-letters/one/discard", key="failed/1", sure="yes")
         assert {"command": "discard", "key": "failed/1", "by": "console"} in letters.asked
         assert "failed/1" not in letters.letters
+        assert "Redrive this one?" in world.press("/dead-letters/one/redrive", key="failed/2")
+        assert "failed/2" in letters.letters, "nothing is done yet"
+        world.press("/dead-letters/one/redrive", key="failed/2", sure="yes")
+        assert "failed/2" not in letters.letters
 
 
 def run_of(page: str) -> str:

@@ -128,7 +128,7 @@ def test_a_schedule_shows_its_path_definition_and_history() -> None:
         one = world.client.schedule(HOOK, delay=3, payload={"order": 17}, group="orders", tags={"team": "billing"})
         world.fake.advance(timedelta(seconds=5))
         page = world.page(f"/schedules/{one.id}")
-    for text in ("Its path, in UTC: stored", "claimed", "&#34;order&#34;: 17", "team: billing", "executed", "***"):
+    for text in ("Its path, in UTC: scheduled", "claimed", "&#34;order&#34;: 17", "team: billing", "executed", "***"):
         assert text in page
     assert "hush" not in page, "masked as in the API"
     assert "What can be done" not in page
@@ -243,7 +243,7 @@ def test_the_renewal_of_a_schedule_can_be_paused() -> None:
         one = world.client.schedule(HOOK, delay=600)
         page = world.page(f"/schedules/{one.id}")
         assert "every 2s" in page
-        assert f'href="/console/schedules/{one.id}?live=off">Pause' in page
+        assert f'href="/console/schedules/{one.id}?live=off">Freeze' in page
         page = world.page(f"/schedules/{one.id}?live=off")
         assert "every 2s" not in page
         assert ">Follow</a>" in page

@@ -100,7 +100,7 @@ def many(
         with bar(session, "Counting") as shown:
             counted = letters.many(what, conditions, dry_run=True)(lambda so_far: shown.at(so_far.looked_at))
         if counted.reasons and not session.as_json:
-            session.output.errors.print(_reasons(session, counted))
+            session.output.note(_reasons(session, counted))
         if dry_run:
             session.output.one(_result(counted), _words(counted))
             return

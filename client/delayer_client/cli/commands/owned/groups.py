@@ -9,6 +9,7 @@ from delayer_client.cli.options import command
 from delayer_client.cli.options import group as new_group
 from delayer_client.cli.showing.progress import bar
 from delayer_client.cli.showing.words import number
+from delayer_client.states import WAITING
 
 if TYPE_CHECKING:
     from delayer_client import Job
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 COUNTED: Final = 1000  # members are counted up to that
 LOOK_EVERY: Final = 0.5  # seconds
-LIVE: Final = ("undecided", "scheduled", "enqueued")
 LIVE_SERIES: Final = ("active", "paused", "waiting")
 
 
@@ -33,7 +33,7 @@ def cancel_group(session: "Session", group: str, *, yes: bool) -> None:
 
 
 def _count(session: "Session", group: str) -> str:
-    waiting = (one for one in session.delayer.list(group=group, page_size=100) if one.state in LIVE)
+    waiting = (one for one in session.delayer.list(group=group, page_size=100) if one.state in WAITING)
     count = sum(1 for _ in islice(waiting, COUNTED))
     series = sum(one.state in LIVE_SERIES for one in islice(session.delayer.series.list(group=group), COUNTED))
     more = " or more" if count == COUNTED else ""

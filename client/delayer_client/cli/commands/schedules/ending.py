@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from delayer_client.cli.commands.owned.groups import cancel_group
-from delayer_client.cli.commands.schedules.looking import ByName
+from delayer_client.cli.commands.schedules.looking import ByName, Id
 from delayer_client.cli.exits import Exit
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.reading.identified import SCHEDULE_ID, by_id_or_name
 from delayer_client.cli.refusals import message_of, status_of
 from delayer_client.cli.showing.texts import strong
 
@@ -26,14 +27,14 @@ def add(app: typer.Typer) -> None:
         app,
         "cancel",
         "delayer cancel 040q4254sltg008000001l6ahj9egpjf6ujipdlrdnnrj7o",
-        "delayer cancel --name trial-17",
+        "delayer cancel trial-17",
         "delayer cancel --group customer-4711 --yes",
         panel="Schedules",
     )
     def cancel(
         session: "Session",
         schedule_id: Annotated[
-            list[str] | None, typer.Argument(metavar="ID…", help="Ids of schedules.", show_default=False)
+            list[str] | None, typer.Argument(metavar="ID…", help="Ids or names of schedules.", show_default=False)
         ] = None,
         name: ByName = None,
         group: Annotated[str | None, typer.Option("--group", "-g", help="All of a group, its series too.")] = None,
@@ -41,27 +42,31 @@ def add(app: typer.Typer) -> None:
     ) -> None:
         """Cancel. The exit status is 0 only if it will never be handed over."""
         if sum(map(bool, (schedule_id, name, group))) != 1:
-            raise NotRead("Give ids, or --name, or --group.")
+            raise NotRead("Give ids or names, or --name, or --group.")
         if group:
             cancel_group(session, group, yes=yes)
             return
-        statuses = [_ended(session, one, is_name=bool(name)) for one in schedule_id or [name or ""]]
+        statuses = [_ended(session, one, None) for one in schedule_id or ()] or [_ended(session, None, name)]
         if worst := max(statuses):
             raise typer.Exit(worst)
 
     @command(app, "stop", "delayer stop 040q4254sltg008000001l6ahj9egpjf6ujipdlrdnnrj7o", panel="Schedules")
-    def stop(session: "Session", schedule_id: Annotated[str, typer.Argument(metavar="ID", help="Its id.")]) -> None:
+    def stop(session: "Session", schedule_id: Id = None, name: ByName = None) -> None:
         """Keep further attempts of a schedule from starting, once it is handed over."""
-        found = session.delayer.stop(schedule_id)
+        calls = session.delayer
+        found = by_id_or_name(
+            SCHEDULE_ID, schedule_id, name, calls.stop, lambda name: calls.stop(calls.get_named(name).id)
+        )
         session.output.one(found, f"Stopped: no further attempt starts. It is {found.state}.")
 
 
-def _ended(session: "Session", which: str, *, is_name: bool) -> Exit:
+def _ended(session: "Session", one: str | None, name: str | None) -> Exit:
     """Cancels one, and shows what became of it: what is refused does not keep the others from being cancelled."""
     from delayer_client import NoAnswer, Refused
 
+    which = one or name or ""
     try:
-        answer = session.delayer.cancel_named(which) if is_name else session.delayer.cancel(which)
+        answer = by_id_or_name(SCHEDULE_ID, one, name, session.delayer.cancel, session.delayer.cancel_named)
     except Refused as refused:
         if session.as_json:
             session.output.error_object(refused.problem.as_json())

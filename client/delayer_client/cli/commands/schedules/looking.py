@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from delayer_client.cli.options import command
-from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.reading.identified import SCHEDULE_ID, by_id_or_name
 from delayer_client.cli.showing import schedules
 from delayer_client.cli.showing.words import number
+from delayer_client.states import WORDS, asked_as, fits
 
 if TYPE_CHECKING:
     from delayer_client.cli.session import Session
@@ -18,28 +19,26 @@ SHOWN = 50  # of a list, for people
 
 def states(incomplete: str) -> list[str]:
     """For completion."""
-    return [state for state in schedules.STATES if state.startswith(incomplete)]
+    return [state for state in WORDS if state.startswith(incomplete)]
 
 
-Id = Annotated[str | None, typer.Argument(metavar="ID", help="The id of the schedule.", show_default=False)]
-ByName = Annotated[str | None, typer.Option("--name", "-n", help="The name, instead of the id.")]
-
-
-def one_of(schedule_id: str | None, name: str | None) -> tuple[str, bool]:
-    """The id or the name, and whether it is a name. Raises NotRead."""
-    if (schedule_id is None) == (name is None):
-        raise NotRead("Give the id, or --name.")
-    return (name, True) if name is not None else (schedule_id or "", False)
+Id = Annotated[str | None, typer.Argument(metavar="ID", help="Its id, or its name.", show_default=False)]
+ByName = Annotated[str | None, typer.Option("--name", "-n", help="It is a name, also if it looks like an id.")]
 
 
 def add(app: typer.Typer) -> None:
     """Adds both."""
 
-    @command(app, "get", "delayer get 040q4254sltg008000001l6ahj9egpjf6ujipdlrdnnrj7o", panel="Schedules")
+    @command(
+        app,
+        "get",
+        "delayer get 040q4254sltg008000001l6ahj9egpjf6ujipdlrdnnrj7o",
+        "delayer get invoice-20",
+        panel="Schedules",
+    )
     def get(session: "Session", schedule_id: Id = None, name: ByName = None) -> None:
         """Show one schedule: its state, its definition and its path."""
-        which, is_name = one_of(schedule_id, name)
-        found = session.delayer.get_named(which) if is_name else session.delayer.get(which)
+        found = by_id_or_name(SCHEDULE_ID, schedule_id, name, session.delayer.get, session.delayer.get_named)
         session.output.one(found, *([] if session.as_json else schedules.whole(session, found)))
 
     @command(
@@ -68,7 +67,8 @@ def add(app: typer.Typer) -> None:
         begin, end = (session.moment(one) if one else None for one in (since, until))
         wanted = limit or (None if session.as_json else SHOWN)
         page = min(wanted + 1, 100) if wanted else 100
-        found = session.delayer.list(group=group, state=state, since=begin, until=end, page_size=page)
+        found = session.delayer.list(group=group, state=asked_as(state), since=begin, until=end, page_size=page)
+        found = (one for one in found if fits(one, state))
         if session.as_json:
             session.output.objects(islice(found, wanted))
             return

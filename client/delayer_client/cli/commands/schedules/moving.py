@@ -1,12 +1,15 @@
 """`delayer move`."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from delayer_client.cli.commands.schedules.looking import ByName, Id
 from delayer_client.cli.fields import making
 from delayer_client.cli.options import command
 from delayer_client.cli.reading.durations import NotRead, duration
+from delayer_client.cli.reading.identified import SCHEDULE_ID, by_id_or_name
 
 if TYPE_CHECKING:
     from delayer_client.cli.session import Session
@@ -24,7 +27,8 @@ def add(app: typer.Typer) -> None:
     )
     def move(
         session: "Session",
-        schedule_id: Annotated[str, typer.Argument(metavar="ID", help="Its id.", show_default=False)],
+        schedule_id: Id = None,
+        name: ByName = None,
         to: Annotated[str | None, typer.Option("--to", metavar="TIME", help="When it is due instead.")] = None,
         in_: Annotated[str | None, typer.Option("--in", metavar="DURATION", help="The same, from now.")] = None,
         payload: making.Payload = None,
@@ -37,12 +41,14 @@ def add(app: typer.Typer) -> None:
             raise NotRead("Give --to or --in, not both.")
         if not (to or in_ or payload):
             raise NotRead("Say what is to change: --to TIME, --in DURATION, or --payload JSON.")
-        moved = session.delayer.change(
-            schedule_id,
+        calls = session.delayer
+        change = partial(
+            calls.change,
             at=session.moment(to) if to else None,
             delay=duration(in_) if in_ else None,
             payload=making.payload(payload),
             idempotency_key=making.key(idempotency_key),
         )
-        rows = [("Schedule", moved.id), ("Due", session.both(moved.point_in_time)), ("Replaces", schedule_id)]
+        moved = by_id_or_name(SCHEDULE_ID, schedule_id, name, change, lambda name: change(calls.get_named(name).id))
+        rows = [("Schedule", moved.id), ("Due", session.both(moved.point_in_time)), ("Replaces", moved.replaces or "")]
         session.output.one(moved, details(rows))

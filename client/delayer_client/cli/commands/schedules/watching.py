@@ -13,6 +13,7 @@ from delayer_client.cli.reading.durations import NotRead, duration
 from delayer_client.cli.showing import schedules
 from delayer_client.cli.showing.table import one_line
 from delayer_client.cli.showing.words import lateness, number
+from delayer_client.states import LIVE, has_fired
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -46,7 +47,7 @@ def look(session: "Session", group: str | None, rows: int, seconds: int = SPANS[
     """For what was due lately, and for what comes; it looks at 500 of each at most."""
     now, delayer = session.now, session.delayer
     ahead = islice(delayer.list(group=group, since=now, page_size=max(rows, 10)), MOST)
-    live = list(islice((one for one in ahead if one.state in schedules.LIVE), rows))
+    live = list(islice((one for one in ahead if one.state in LIVE), rows))
     for span in SPANS[SPANS.index(seconds) :]:
         since = now - timedelta(seconds=span)
         past = list(islice(delayer.list(group=group, since=since, until=now, page_size=PAGE), MOST + 1))
@@ -71,7 +72,7 @@ def picture(session: "Session", seen: Seen, rows: int) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    late = [one.lateness_ms for one in seen.lately if one.lateness_ms is not None]
+    late = [one.lateness_ms or 0 for one in seen.lately if has_fired(one)]
     figures = f", late p50 {lateness(percentile(late, 0.5))}, p99 {lateness(percentile(late, 0.99))}" if late else ""
     parts: list[RenderableType] = [
         Text(f"{one_line(session.url)}  {session.now.astimezone(session.zone):%H:%M:%S %Z}", style="dim"),

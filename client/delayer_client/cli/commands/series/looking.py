@@ -1,7 +1,8 @@
 """`delayer series list`, `get`, `next`, `preview`, `occurrences`."""
 
+from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -9,15 +10,17 @@ from delayer_client.cli.commands.schedules.looking import SHOWN
 from delayer_client.cli.commands.schedules.looking import states as states_of_schedules
 from delayer_client.cli.commands.series import app, rule
 from delayer_client.cli.options import command
-from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.reading.identified import SERIES_ID, by_id_or_name
 from delayer_client.cli.showing import schedules, series
+from delayer_client.states import asked_as, fits
 
 if TYPE_CHECKING:
     from delayer_client.api.models import Times
     from delayer_client.cli.session import Session
 
-Id = Annotated[str | None, typer.Argument(metavar="ID", help="The id of the series.", show_default=False)]
-ByName = Annotated[str | None, typer.Option("--name", "-n", help="Its name, instead of the id.")]
+Value = TypeVar("Value")
+Id = Annotated[str | None, typer.Argument(metavar="ID", help="Its id, or its name.", show_default=False)]
+ByName = Annotated[str | None, typer.Option("--name", "-n", help="It is a name, also if it looks like an id.")]
 Limit = Annotated[int | None, typer.Option("--limit", "-l", metavar="N", min=1, help="At most so many.")]
 Number = Annotated[int | None, typer.Option("--count", metavar="N", help="So many; 10 otherwise.")]
 
@@ -27,11 +30,10 @@ def states(incomplete: str) -> list[str]:
     return [state for state in series.STATES if state.startswith(incomplete)]
 
 
-def id_of(session: "Session", series_id: str | None, name: str | None) -> str:
-    """The id; by its name, if that is given. Raises NotRead."""
-    if (series_id is None) == (name is None):
-        raise NotRead("Give the id, or --name.")
-    return session.delayer.series.get_named(name).id if name is not None else series_id or ""
+def on(session: "Session", series_id: str | None, name: str | None, call: Callable[[str], Value]) -> Value:
+    """A call about one series, by its id or by its name. Raises NotRead, NotFound."""
+    named = session.delayer.series.get_named
+    return by_id_or_name(SERIES_ID, series_id, name, call, lambda name: call(named(name).id))
 
 
 def _times(session: "Session", found: "Times") -> None:
@@ -62,14 +64,14 @@ def list_(
 def get(session: "Session", series_id: Id = None, name: ByName = None) -> None:
     """Show one series."""
     calls = session.delayer.series
-    found = calls.get_named(name) if name and not series_id else calls.get(id_of(session, series_id, name))
+    found = by_id_or_name(SERIES_ID, series_id, name, calls.get, calls.get_named)
     session.output.one(found, *([] if session.as_json else series.whole(session, found)))
 
 
 @command(app.series, "next", "delayer series next --name poll --count 5")
 def next_(session: "Session", series_id: Id = None, name: ByName = None, count: Number = None) -> None:
     """Show the next times of a series."""
-    _times(session, session.delayer.series.next(id_of(session, series_id, name), count))
+    _times(session, on(session, series_id, name, lambda one: session.delayer.series.next(one, count)))
 
 
 @command(app.series, "preview", "delayer series preview '0 9 * * MON-FRI' --time-zone Europe/Lisbon")
@@ -99,8 +101,9 @@ def occurrences(
 ) -> None:
     """List the occurrences of a series, the latest first."""
     wanted = limit or (None if session.as_json else SHOWN)
-    which = id_of(session, series_id, name)
-    found = islice(session.delayer.series.occurrences(which, state=state), wanted)
+    which = by_id_or_name(SERIES_ID, series_id, name, session.delayer.series.get, session.delayer.series.get_named).id
+    listed = session.delayer.series.occurrences(which, state=asked_as(state))
+    found = islice((one for one in listed if fits(one, state)), wanted)
     if session.as_json:
         session.output.objects(found)
     elif some := list(found):

@@ -1,15 +1,18 @@
 """`delayer series create RULE TYPE`, and `change`."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from delayer_client.cli.commands.series import app, rule
+from delayer_client.cli.commands.series.looking import ByName, Id, on
 from delayer_client.cli.fields import making
 from delayer_client.cli.fields.types import ByType
 from delayer_client.cli.options import CONTEXT, command, examples, shared, with_signature
 from delayer_client.cli.reading.durations import NotRead
+from delayer_client.cli.reading.identified import SERIES_ID, by_id_or_name
 from delayer_client.cli.reading.rules import rule as read_rule
 from delayer_client.cli.reading.values import members_of
 
@@ -134,7 +137,8 @@ _add_types()
 )
 def change(
     session: "Session",
-    series_id: Annotated[str, typer.Argument(metavar="ID", help="Its id.", show_default=False)],
+    series_id: Id = None,
+    name: ByName = None,
     new_rule: Annotated[str | None, typer.Option("--rule", help="Another rule, as of `create`.")] = None,
     time_zone: rule.TimeZone = None,
     anchor: rule.Anchor = None,
@@ -190,11 +194,13 @@ def change(
     given: dict[str, Any] = {"action": _action(action), "overlap": one_overlap(overlap)}
     changes_rule = bool(new_rule or of_rule.are_given)
     # The API takes a rule, and a retry, as a whole: what is not given is that of the series.
-    before = session.delayer.series.get(series_id) if changes_rule or flags["retry"] else None
+    before = _series(session, series_id, name) if changes_rule or flags["retry"] else None
+    if before:
+        series_id, name = before.id, None
     if before and changes_rule:
         given["repeat"] = of_rule.changed(session, new_rule, _repeat_of(before))
-    changed = session.delayer.series.change(
-        series_id,
+    change_it = partial(
+        session.delayer.series.change,
         payload=flags["payload"],
         window=REMOVED if window == "none" else flags["window"],
         on_late=REMOVED if on_late == "none" else flags["on_late"],
@@ -203,7 +209,12 @@ def change(
         idempotency_key=flags["idempotency_key"],
         **given,
     )
-    _show_changed(session, changed, given.get("repeat"))
+    _show_changed(session, on(session, series_id, name, change_it), given.get("repeat"))
+
+
+def _series(session: "Session", series_id: str | None, name: str | None) -> "Series":
+    calls = session.delayer.series
+    return by_id_or_name(SERIES_ID, series_id, name, calls.get, calls.get_named)
 
 
 def _repeat_of(series: "Series") -> "Repeat":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from delayer_client.cli.commands.series import app
-from delayer_client.cli.commands.series.looking import ByName, Id, id_of
+from delayer_client.cli.commands.series.looking import ByName, Id, on
 from delayer_client.cli.exits import Exit
 from delayer_client.cli.options import command
 from delayer_client.cli.refusals import Failed
@@ -30,22 +30,22 @@ def _halted(session: "Session", found: "SeriesHalted") -> None:
         )
 
 
-@command(app.series, "cancel", "delayer series cancel --name poll")
+@command(app.series, "cancel", "delayer series cancel poll")
 def cancel(session: "Session", series_id: Id = None, name: ByName = None) -> None:
     """Cancel a series for good. The exit status is 0 only if nothing of it will be handed over."""
-    _halted(session, session.delayer.series.cancel(id_of(session, series_id, name)))
+    _halted(session, on(session, series_id, name, session.delayer.series.cancel))
 
 
-@command(app.series, "pause", "delayer series pause --name poll")
+@command(app.series, "pause", "delayer series pause poll")
 def pause(session: "Session", series_id: Id = None, name: ByName = None) -> None:
     """Pause a series. The exit status is 0 only if nothing of it will be handed over until it is resumed."""
-    _halted(session, session.delayer.series.pause(id_of(session, series_id, name)))
+    _halted(session, on(session, series_id, name, session.delayer.series.pause))
 
 
 @command(app.series, "resume", "delayer series resume --name poll")
 def resume(session: "Session", series_id: Id = None, name: ByName = None) -> None:
     """Let a paused series go on with the first time that is still to come."""
-    found = session.delayer.series.resume(id_of(session, series_id, name))
+    found = on(session, series_id, name, session.delayer.series.resume)
     now = found.occurrence
     rows = [
         ("Series", found.series_id),
@@ -59,7 +59,7 @@ def resume(session: "Session", series_id: Id = None, name: ByName = None) -> Non
 @command(app.series, "run-now", "delayer series run-now --name poll")
 def run_now(session: "Session", series_id: Id = None, name: ByName = None) -> None:
     """Let one occurrence fire at once, beside the current one."""
-    found = session.delayer.series.run_now(id_of(session, series_id, name))
+    found = on(session, series_id, name, session.delayer.series.run_now)
     session.output.one(found, details([("Schedule", found.schedule_id), ("Due", session.both(found.time))]))
 
 
@@ -73,7 +73,7 @@ def backfill(
 ) -> None:
     """Let an occurrence fire for each time of the rule in a range of the past, one after the other."""
     begin, end = session.moment(since), session.moment(until)
-    found = session.delayer.series.backfill(id_of(session, series_id, name), begin, end)
+    found = on(session, series_id, name, lambda one: session.delayer.series.backfill(one, begin, end))
     rows = [
         ("Series", found.series_id),
         ("Range", f"{session.clock(found.from_)} to {session.clock(found.until)}"),

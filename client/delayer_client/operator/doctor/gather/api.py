@@ -11,12 +11,14 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 
 from delayer_client.calls.times import http_date
+from delayer_client.errors import WrongArgument
 from delayer_client.operator.calls import asking
-from delayer_client.operator.credentials import is_here, without_user_info
+from delayer_client.operator.credentials import without_user_info
 from delayer_client.operator.doctor.facts import Answer, ApiFacts, Caller, Unseen
 from delayer_client.operator.doctor.gather.seeing import seen
 from delayer_client.operator.errors import OperatorError
 from delayer_client.operator.stack import OperatorStack
+from delayer_client.transport.proxies import httpx_proxy_of, is_here
 
 PATH: Final = "/schedules?limit=1"
 TIMEOUT: Final = httpx.Timeout(20, connect=5)
@@ -65,14 +67,9 @@ def _shown(url: str, stack: OperatorStack | None, token: str, authorization: str
 def _asked(url: str, headers: Mapping[str, str], shown_with: str) -> Answer:
     began, wall, shown_url = time.monotonic(), time.time(), without_user_info(url)
     try:
-        response = httpx.get(
-            url + PATH,
-            headers=headers,
-            timeout=TIMEOUT,
-            follow_redirects=False,
-            trust_env=not is_here(url),  # no proxy leads back to this machine
-        )
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        with httpx.Client(transport=httpx.HTTPTransport(proxy=httpx_proxy_of(url)), timeout=TIMEOUT) as client:
+            response = client.get(url + PATH, headers=headers, follow_redirects=False)
+    except (httpx.HTTPError, httpx.InvalidURL, WrongArgument) as error:
         return Answer(url=shown_url, status=0, shown_with=shown_with, error=str(error) or type(error).__name__)
     took = time.monotonic() - began
     return Answer(
