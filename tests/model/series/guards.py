@@ -112,8 +112,8 @@ def _same_number(cursor: Cursor, resume: Any, row: Any, schedule_id: str) -> Any
     return evolve(change, cursor=evolve(change.cursor, current=cursor.current))
 
 
-def _patch_forgets(cursor: Cursor, definition: Any, rule: Any, row: Any, now: Millis, **given: Any) -> Any:
-    return command.decide_patch(evolve(cursor, passed=0), definition, rule, row, now, **given)
+def _patch_forgets(cursor: Cursor, definition: Any, rule: Any, row: Any, now: Millis, times: NewTimes) -> Any:
+    return command.decide_patch(evolve(cursor, passed=0), definition, rule, row, now, times)
 
 
 def _any_other_rule(times: NewTimes) -> NewTimes:
