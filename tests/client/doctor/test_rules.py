@@ -17,7 +17,7 @@ from delayer.core.schedule.instants import DAY
 from delayer.core.series.rules import text_of
 from delayer.core.series.series import Cursor, SeriesDefinition, SeriesState
 from delayer_client.operator.doctor.facts import StoredRule
-from delayer_client.operator.doctor.gather import rules
+from delayer_client.operator.doctor.gather import stored
 from delayer_client.operator.doctor.judge.rules import misplaced
 from tests.client.doctor.account import NOW
 from tests.contract.conftest import create_table
@@ -53,7 +53,7 @@ def stack() -> Any:
 
 
 def test_the_rules_that_stand_in_the_dialect_of_eventbridge_are_looked_at(stack: Any) -> None:
-    found = rules.look(stack, NOW)
+    found = stored.look_at_rules(stack, NOW)
     assert found.is_whole
     assert sorted((one.series, one.cron) for one in found.rules) == [
         ("a", "cron(0 10 ? * JAN *)"),

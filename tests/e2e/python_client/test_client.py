@@ -185,7 +185,7 @@ def test_the_same_with_await(client: Client) -> None:
 
 
 def test_a_signed_call_is_taken(client: Client) -> None:
-    """The emulator does not check it; botocore agrees with it in tests/client/test_credentials.py."""
+    """The emulator does not check it; botocore agrees with it in tests/client/transport/test_credentials.py."""
     session = boto3.Session("AKIDEXAMPLE", "secret", region_name="eu-west-1")
     with Delayer(client.stack.api_url, credentials=Aws(session=session, region="eu-west-1")) as delayer:
         assert delayer.actions()

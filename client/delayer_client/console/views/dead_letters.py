@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from delayer_client.console.forms.fields import fields_of
 from delayer_client.console.guards.sessions import Message
 from delayer_client.console.letters import run as runs
 from delayer_client.console.letters.owners import owner_in, owners
@@ -19,7 +20,6 @@ from delayer_client.console.letters.run import DONE, WHO, Run
 from delayer_client.console.listing.whole_stack import stack_of
 from delayer_client.console.place import PREFIX, Place
 from delayer_client.console.rendering import page, place_in, say, session_of
-from delayer_client.console.views.forms import fields_of
 from delayer_client.console.words.numbers import counted
 
 if TYPE_CHECKING:

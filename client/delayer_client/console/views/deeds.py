@@ -16,12 +16,12 @@ from delayer_client.api.models import Schedule
 from delayer_client.asynchronous.client import AsyncDelayer
 from delayer_client.calls.schedules import Cancellation
 from delayer_client.calls.times import iso_instant
+from delayer_client.console.forms.fields import fields_of
+from delayer_client.console.forms.questions import Question, asked
 from delayer_client.console.guards.sessions import Message
 from delayer_client.console.listing.whole_stack import stack_of
 from delayer_client.console.place import Place
 from delayer_client.console.rendering import place_in, say, session_of
-from delayer_client.console.views.forms import fields_of
-from delayer_client.console.views.questions import Question, asked
 from delayer_client.console.words.schedules import link, short
 from delayer_client.console.words.times import moment
 from delayer_client.errors import DelayerError, NoAnswer, WrongArgument

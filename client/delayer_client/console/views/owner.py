@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from delayer_client.console.forms.fields import fields_of
 from delayer_client.console.guards.sessions import Message
 from delayer_client.console.place import PREFIX
 from delayer_client.console.rendering import place_in, say, session_of
-from delayer_client.console.views.forms import fields_of
 
 LONGEST: Final = 256
 NOT_ONE: Final = "That can be no owner: one is 256 printable ASCII characters at most. The owner is still {}."

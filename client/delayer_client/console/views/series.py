@@ -13,12 +13,12 @@ from starlette.routing import Route
 
 from delayer_client.api.models import Schedule, Series, Times
 from delayer_client.asynchronous.client import AsyncDelayer
+from delayer_client.console.forms.fields import fields_of
+from delayer_client.console.forms.questions import Question, asked
 from delayer_client.console.guards.sessions import Message
 from delayer_client.console.listing import figures
 from delayer_client.console.place import PREFIX
 from delayer_client.console.rendering import page, place_in, say, session_of
-from delayer_client.console.views.forms import fields_of
-from delayer_client.console.views.questions import Question, asked
 from delayer_client.console.words.numbers import counted
 from delayer_client.console.words.schedules import series_link, short
 from delayer_client.errors import Conflict, DelayerError, NoAnswer

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 
 from delayer_client.operator.doctor.facts import ApiFacts, Unseen
 from delayer_client.operator.doctor.finding import Finding
-from delayer_client.operator.doctor.gather import account, alarms, api, operated, queues, readers, rules, stack
+from delayer_client.operator.doctor.gather import account, alarms, api, queues, readers, stack, stored
 from delayer_client.operator.doctor.gather.metrics import PERMISSION as METRICS
 from delayer_client.operator.doctor.gather.seeing import seen
 from delayer_client.operator.doctor.judge import account as of_account
@@ -57,16 +57,16 @@ AREAS: Final = (
     Area(
         name="dead letters",
         permission="lambda:InvokeFunction",
-        look=operated.look_at_dead_letters,
+        look=stored.look_at_dead_letters,
         judge=whenever(waiting.judge_dead_letters),
     ),
     Area(
         name="flow",
         permission="lambda:InvokeFunction",
-        look=operated.look_at_flow,
+        look=stored.look_at_flow,
         judge=whenever(waiting.judge_flow),
     ),
-    Area(name="rules", permission=rules.PERMISSION, look=rules.look, judge=whenever(of_rules.judge)),
+    Area(name="rules", permission=stored.OF_RULES, look=stored.look_at_rules, judge=whenever(of_rules.judge)),
     Area(
         name="concurrency",
         permission="lambda:GetAccountSettings",

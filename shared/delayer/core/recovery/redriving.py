@@ -34,7 +34,7 @@ class Refusal:
     settled: bool  # whether its stored body is not needed any more
 
 
-def was_put_back(row: LedgerRow | None) -> bool:
+def waits_after_a_redrive(row: LedgerRow | None) -> bool:
     """Whether it waits because of a redrive, and not for the first time."""
     return row is not None and row.state is State.SCHEDULED and row.detail == DETAIL
 

@@ -23,7 +23,7 @@ from delayer.core.firing.misfire import asked_for_again
 from delayer.core.history.events import original_in
 from delayer.core.ledger.lifecycle import State
 from delayer.core.ledger.row import LedgerChange, LedgerRow, signed
-from delayer.core.recovery.redriving import was_put_back
+from delayer.core.recovery.redriving import waits_after_a_redrive
 from delayer.core.schedule.instants import Millis
 from delayer.core.schedule.schedule import Schedule
 from delayer.core.schedule.schedule_id import Kind, is_occurrence, is_undecided, key_of, kind_of
@@ -206,7 +206,7 @@ class Replace:
     ) -> Request:
         """What its target would never take is refused, as at creation."""
         defined, kind = old.definition, kind_of(old.id)
-        if point_in_time is None and (was_put_back(row) or (row and row.ended)):
+        if point_in_time is None and (waits_after_a_redrive(row) or (row and row.ended)):
             defined = asked_for_again(defined, old.point_in_time, self.clock.now())
         if point_in_time is not None:
             defined = reopened(evolve(defined, when=""))

@@ -128,7 +128,7 @@ def test_a_zone_in_other_letters_is_guessed() -> None:
     assert allowed == "did you mean Europe/Lisbon?"
 
 
-def test_a_range_over_the_weekend_is_told_what_it_would_be() -> None:
+def test_a_range_over_the_weekend_is_answered_with_what_it_would_be() -> None:
     for wrong, right in {
         "FRI-MON": "FRI,SAT,SUN,MON",
         "6-0": "SAT,SUN",

@@ -15,7 +15,6 @@ from delayer.core.schedule.instants import DAY, MINUTE, format_instant
 from delayer.core.schedule.schedule_id import Kind, mint
 from delayer.fakes import MemoryObserver, MemoryTopic
 from delayer.ports.topic import Announcement, nobody_asks
-from delayer.use_cases.history import announce
 from delayer.use_cases.history.announce import Announce
 from tests.samples import KEY, NOW, OWNER, RANDOMNESS
 from tests.unit.use_cases.api.test_accept import accepted, body
@@ -86,15 +85,15 @@ def test_what_the_topic_refuses_is_counted() -> None:
 
 def test_what_cannot_be_published_is_counted_and_logged_without_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """It holds up nobody: its neighbours are published."""
-    made = announce._announcement
-    events = iter([ValueError("what a client sent"), None])
+    encode = cloud_events.encode
+    errors = iter([ValueError("what a client sent"), None])
 
-    def announcement(event: Event) -> Announcement:
-        if error := next(events):
+    def failing(event: Event) -> str:
+        if error := next(errors):
             raise error
-        return made(event)
+        return encode(event)
 
-    monkeypatch.setattr(announce, "_announcement", announcement)
+    monkeypatch.setattr(cloud_events, "encode", failing)
     topic, observer = MemoryTopic(), MemoryObserver()
     assert an_announce(topic, observer)(records(2)) == []
     assert (observer.counts["Announced"], observer.counts["Unannounced"]) == (1, 1)

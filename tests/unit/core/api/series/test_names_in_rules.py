@@ -20,7 +20,7 @@ SUNDAYS = {"cron": "cron(0 10 ? * JAN *)"}
 REASON = ("repeat.cron", "wrong day-of-week: JAN: JAN is the name of a month")
 
 
-def standing(repeat: dict[str, Any]) -> SeriesDefinition:
+def stored_series(repeat: dict[str, Any]) -> SeriesDefinition:
     rule = parse_rule(repeat, NOW)
     return SeriesDefinition(
         owner=OWNER, repeat=text_of(rule), on_missed=rule.on_missed, definition=a_definition(), created_at=NOW
@@ -36,7 +36,7 @@ def changed(series: SeriesDefinition, **change: Any) -> SeriesDefinition:
     [
         lambda: admit_series(json.dumps({"repeat": SUNDAYS, "action": ACTION}).encode(), NOW, built_in()),
         lambda: admit_preview(json.dumps({"repeat": SUNDAYS}).encode(), NOW),
-        lambda: changed(standing({"cron": "0 9 * * *"}), repeat=SUNDAYS),
+        lambda: changed(stored_series({"cron": "0 9 * * *"}), repeat=SUNDAYS),
     ],
     ids=["POST", "preview", "PATCH"],
 )
@@ -47,7 +47,7 @@ def test_a_new_rule_is_refused(ask: Any) -> None:
 
 
 def test_a_new_rule_is_refused_and_a_stored_one_may_be_ended() -> None:
-    series = changed(standing(SUNDAYS), repeat={"until": "2027-01-01"}, tags={"team": "blue"})
+    series = changed(stored_series(SUNDAYS), repeat={"until": "2027-01-01"}, tags={"team": "blue"})
     sunday = parse_instant("2026-11-22T10:00:00Z")
     assert rule_of(series).next_after(sunday - MINUTE) == sunday
     assert json.loads(series.repeat)["until"] == "2027-01-01T23:59:59.999Z"
@@ -55,5 +55,5 @@ def test_a_new_rule_is_refused_and_a_stored_one_may_be_ended() -> None:
 
 def test_what_reads_otherwise_from_now_on_goes_on_from_where_it_is() -> None:
     """The occurrence of 12:05 was put by the release before, which took 1-1/1 for every minute."""
-    series = standing({"cron": "1-1/1 * * * *"})
+    series = stored_series({"cron": "1-1/1 * * * *"})
     assert rule_of(series).next_after(parse_instant("2026-11-21T12:05:00Z")) == parse_instant("2026-11-21T13:01:00Z")

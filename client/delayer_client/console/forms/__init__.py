@@ -1,0 +1,1 @@
+"""What a form sends, and what is asked before it is carried out."""
