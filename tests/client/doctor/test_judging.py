@@ -21,7 +21,8 @@ from delayer_client.operator.doctor.facts import (
     TickSchedule,
     Unseen,
 )
-from delayer_client.operator.doctor.judge import account, canary, queues, readers, ticks, unseen, waiting
+from delayer_client.operator.doctor.judge import account, queues, readers, unseen, waiting
+from delayer_client.operator.doctor.judge.each_minute import canary, ticks
 from tests.client.doctor.account import NOW
 
 counts = st.integers(0, 20_000)

@@ -4,7 +4,8 @@ import os
 import re
 
 from delayer_client.operator.doctor import CATALOGUE, Doctor, Entry, Severity
-from delayer_client.operator.doctor.judge import alarms, queues, readers, ticks
+from delayer_client.operator.doctor.judge import alarms, queues, readers
+from delayer_client.operator.doctor.judge.each_minute import ticks
 from delayer_client.operator.doctor.runbook import HEADINGS, anchor_of
 from tests.cfn import ROOT, entry_of, resources
 from tests.running.of_each import of_each

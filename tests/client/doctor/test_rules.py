@@ -26,14 +26,17 @@ from tests.contract.series.test_series_table import BEGUN, DEFINITION
 OWNER = "arn:aws:iam::123456789012:role/a#b"
 
 
-def stored(cron: str) -> SeriesDefinition:
+def series_of(cron: str) -> SeriesDefinition:
     return evolve(DEFINITION, owner=OWNER, repeat=text_of(parse_rule({"cron": cron}, 0)))
 
 
 def items(series: str, cron: str, *, is_over: bool = False) -> list[dict[str, Any]]:
     state = SeriesState.CANCELLED if is_over else SeriesState.ACTIVE
     cursor: Cursor = evolve(BEGUN, owner=OWNER, series=series, state=state, expires_at=DAY if is_over else 0)
-    return [cursor_item(cursor), definition_item(series, stored(cron)) | ({"expiresAt": {"N": "9"}} if is_over else {})]
+    return [
+        cursor_item(cursor),
+        definition_item(series, series_of(cron)) | ({"expiresAt": {"N": "9"}} if is_over else {}),
+    ]
 
 
 @pytest.fixture

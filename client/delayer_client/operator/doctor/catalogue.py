@@ -7,14 +7,13 @@ from delayer_client.operator.doctor.judge import (
     account,
     alarms,
     api,
-    canary,
     queues,
     readers,
     rules,
-    ticks,
     unseen,
     waiting,
 )
+from delayer_client.operator.doctor.judge.each_minute import canary, ticks
 
 CATALOGUE: Final[tuple[Entry, ...]] = (
     *api.ENTRIES,

@@ -15,10 +15,11 @@ from delayer_client.operator.doctor.gather.seeing import seen
 from delayer_client.operator.doctor.judge import account as of_account
 from delayer_client.operator.doctor.judge import alarms as of_alarms
 from delayer_client.operator.doctor.judge import api as of_api
-from delayer_client.operator.doctor.judge import canary, ticks, unseen, waiting
 from delayer_client.operator.doctor.judge import queues as of_queues
 from delayer_client.operator.doctor.judge import readers as of_readers
 from delayer_client.operator.doctor.judge import rules as of_rules
+from delayer_client.operator.doctor.judge import unseen, waiting
+from delayer_client.operator.doctor.judge.each_minute import canary, ticks
 from delayer_client.operator.errors import NoCredentials
 from delayer_client.operator.stack import DEFAULT_STACK, OperatorStack
 

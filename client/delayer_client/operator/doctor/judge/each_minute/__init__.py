@@ -1,0 +1,1 @@
+"""What runs each minute: the tick, and the canary that it sends."""
