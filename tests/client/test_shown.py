@@ -61,7 +61,7 @@ def test_it_is_shown_wherever_a_schedule_is(payload: str) -> None:
         assert [one.id for one in client.series.list()] == [every.id]
         assert client.wait(again).state == "executed"
         run = Cli(surroundings=Surroundings(transport=fake.transport, now=lambda: fake.now), fake=fake)
-        for args in (("get", again), ("list",), ("series", "list"), ("series", "get", "each")):
+        for args in (("get", again), ("list",), ("series", "list"), ("series", "get", str(every.id))):
             for flags in ((), ("--json",)):
                 ran = run(*args, *flags)
                 assert ran.status == 0, ran.err
@@ -82,9 +82,11 @@ numbers = st.builds(
 texts = st.text(st.characters(codec="utf-8")).map(json.dumps)
 values = st.recursive(
     numbers | texts | st.sampled_from(["null", "true", LONG]),
-    lambda inner: st.lists(inner, max_size=3).map(lambda found: f"[{','.join(found)}]")
-    | st.dictionaries(texts, inner, max_size=3).map(
-        lambda found: "{" + ",".join(f"{name}:{value}" for name, value in found.items()) + "}"
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda found: f"[{','.join(found)}]")
+        | st.dictionaries(texts, inner, max_size=3).map(
+            lambda found: "{" + ",".join(f"{name}:{value}" for name, value in found.items()) + "}"
+        )
     ),
     max_leaves=5,
 )

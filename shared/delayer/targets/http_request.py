@@ -39,7 +39,7 @@ OF_THE_CONNECTION: Final = frozenset({"content-length", "transfer-encoding", "co
 CERTIFICATE: Final = {9: "is not valid yet", 10: "has expired", 62: "is for another name", 64: "is for another address"}
 
 
-# What the API accepts as a URL, and as the name of a header. A `%` begins an escape: it is sent as it is (ADR 0149).
+# What the API accepts as a URL, and as the name of a header. A `%` begins an escape: it is sent as it is (ADR 0148).
 URL: Final = (
     r"^https?://(\[(([0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}|([0-9A-Fa-f]{1,4}:){1,7}:"
     r"|([0-9A-Fa-f]{1,4}:){1,6}(:[0-9A-Fa-f]{1,4}){1,1}|([0-9A-Fa-f]{1,4}:){1,5}(:[0-9A-Fa-f]{1,4}){1,2}"
@@ -178,7 +178,7 @@ def target_of(request: Request) -> Url:
 
 
 def request_target(url: str) -> str:
-    """Path and query as they were accepted, byte for byte: a signature of a URL covers each of them (ADR 0149).
+    """Path and query as they were accepted, byte for byte: a signature of a URL covers each of them (ADR 0148).
 
     A fragment is nobody's but the client's. What is no visible ASCII is escaped.
     """

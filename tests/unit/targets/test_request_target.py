@@ -1,4 +1,4 @@
-"""What was accepted as a URL is sent byte for byte: a target that signs its URLs checks each byte (ADR 0149)."""
+"""What was accepted as a URL is sent byte for byte: a target that signs its URLs checks each byte (ADR 0148)."""
 
 import json
 import re
