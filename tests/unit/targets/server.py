@@ -45,7 +45,10 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     reply: Answer
     requests: list[tuple[str, str, dict[str, str], bytes]]
-    lines: list[str]  # the first line of each request, of which a path of several slashes is no other
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.lines: list[str] = []  # the first of each request: of `requests`, the path has one slash at its beginning
 
 
 def status(code: int, **headers: str) -> Answer:
