@@ -31,6 +31,7 @@ FOR_BODY: Final = 2.0  # seconds that the beginning of a body is waited for, onc
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 AFTER_HOST: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\\/?#]*([^#]*)")
+STRAY: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 VISIBLE: Final = "".join(map(chr, range(0x21, 0x7F)))
 HEADER_VALUE: Final = re.compile(r"[\t -~]*")
 OF_THE_CONNECTION: Final = frozenset({"content-length", "transfer-encoding", "connection"})
@@ -185,6 +186,11 @@ def request_target(url: str) -> str:
     found = AFTER_HOST.match(url)
     rest = quote(found[1], safe=VISIBLE) if found else ""
     return rest if rest.startswith("/") else f"/{rest}"
+
+
+def has_stray_percent(url: str) -> bool:
+    """Whether a `%` in it begins no escape: the API refuses that now, and an earlier version may have stored it."""
+    return STRAY.search(url) is not None
 
 
 def _port(url: Url) -> int:

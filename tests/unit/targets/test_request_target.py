@@ -1,7 +1,9 @@
 """What was accepted as a URL is sent byte for byte: a target that signs its URLs checks each byte (ADR 0148)."""
 
 import json
+import os
 import re
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -13,10 +15,13 @@ from delayer.core.api.admission import admit
 from delayer.core.api.request import Invalid
 from delayer.core.connections.connection import ConnectionType
 from delayer.core.connections.credentials import Values
+from delayer.extension.harness import HarnessPorts, clock_at
+from delayer.fakes.runtime.observer import MemoryObserver
 from delayer.targets.connections.token_endpoint import TokenEndpoint
 from delayer.targets.http_fields import Url
 from delayer.targets.http_request import URL, request_target
 from tests.samples import NOW
+from tests.unit.targets.apps import app_of
 from tests.unit.targets.server import Server, http_target, message, to_this_machine
 
 AS_WRITTEN = [
@@ -92,3 +97,16 @@ def test_whatever_is_accepted_is_sent_unchanged(first: str, rest: str) -> None:
     assert is_accepted == (re.search("%(?![0-9A-Fa-f]{2})", rest) is None)
     wanted = f"{first}{rest}".partition("#")[0]
     assert request_target(url) == (wanted if first == "/" else f"/{wanted}")
+
+
+@pytest.mark.parametrize(("written", "counted"), [("/a%?b=100%&c=%C3%BC", 1), ("/?c=%C3%BC", 0)])
+def test_an_operator_hears_of_a_stray_percent(server: Server, written: str, counted: int) -> None:
+    """The doctor reads the metric, and the log names the schedule."""
+    handler = app_of("http-request").handler
+    observer = MemoryObserver()
+    given_to_it = {"ports": HarnessPorts(clock=clock_at(), observer=observer), "sign": lambda _: {}}
+    vars(handler).update(given_to_it)
+    with patch.dict(os.environ, {"ALLOW_PRIVATE_TARGETS": "true"}):
+        handler.target(message(url=f"http://127.0.0.1:{server.server_port}{written}"))
+    assert server.lines == [f"POST {written} HTTP/1.1"]
+    assert observer.counts["StrayPercents"] == len(observer.warnings) == counted
