@@ -7,7 +7,7 @@ from delayer.aws.runtime.environment import setting
 from delayer.extension.executor import Action, Message, Meta, Result, executor
 from delayer.targets.connections.field import ConnectionName
 from delayer.targets.http_fields import HEADERS, KEEP, KEEP_HEADERS, TIME, KeptHeader, Name, Url, Value
-from delayer.targets.http_request import HttpTarget, Request, to_keep
+from delayer.targets.http_request import HttpTarget, Request, has_stray_percent, to_keep
 
 
 class HttpRequest(Action):
@@ -42,6 +42,9 @@ def connected() -> Any:
 def handler(message: Message[HttpRequest]) -> Result:
     """One request, with the payload as its body."""
     action = message.action
+    if has_stray_percent(action.url):
+        handler.ports.observer.count("StrayPercents")
+        handler.ports.observer.warn("a stray % in its URL, which is sent as it is", message.schedule_id)
     request = Request(
         url=action.url,
         method=action.method,

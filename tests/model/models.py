@@ -18,6 +18,8 @@ from tests.model.net import guards as net_guards
 from tests.model.net import search as net
 from tests.model.relaxed import guards as relaxed_guards
 from tests.model.relaxed import search as relaxed
+from tests.model.repeats import guards as repeat_guards
+from tests.model.repeats import search as repeats
 from tests.model.search import Found
 from tests.model.seats import guards as seat_guards
 from tests.model.seats import search as seats
@@ -47,5 +49,6 @@ MODELS: Final = {
     "limits": Model(limits.WHOLE, limits.search, limit_guards.GUARDS),
     "seats": Model(seats.WHOLE, seats.search, seat_guards.GUARDS),
     "keys": Model(keys.WHOLE, keys.search, key_guards.GUARDS),
+    "repeats": Model(repeats.WHOLE, repeats.search, repeat_guards.GUARDS),
     "connections": Model(connections.WHOLE, connections.search, connection_guards.GUARDS),
 }

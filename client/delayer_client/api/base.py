@@ -17,17 +17,18 @@ class Model(msgspec.Struct, kw_only=True, frozen=True, omit_defaults=True):
 
     def as_json(self) -> dict[str, Any]:
         """As the API writes it, in its own words."""
-        plain: dict[str, Any] = _written(msgspec.to_builtins(self, builtin_types=(datetime,)))
+        plain: dict[str, Any] = msgspec.to_builtins(self, builtin_types=(datetime, msgspec.Raw))
+        _write_instants(plain)
         return plain
 
 
-def _written(value: Any) -> Any:
-    """With instants as the API writes them: in UTC, with milliseconds."""
-    match value:
-        case datetime():
-            return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        case dict():
-            return {key: _written(one) for key, one in value.items()}
-        case list() | tuple():
-            return [_written(one) for one in value]
-    return value
+def _write_instants(whole: dict[str, Any]) -> None:
+    """As the API writes them: in UTC, with milliseconds. A payload may be nested deeper than calls may be."""
+    waiting: list[Any] = [whole]
+    while waiting:
+        one = waiting.pop()
+        for key, value in [*(one.items() if isinstance(one, dict) else enumerate(one))]:
+            if isinstance(value, datetime):
+                one[key] = value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            elif isinstance(value, dict | list):
+                waiting.append(value)

@@ -124,7 +124,7 @@ class HttpRequest(Model, frozen=True, kw_only=True, tag_field="type", tag="http-
     """An HTTP request. Every answer except 2xx is a failure; redirects are not followed."""
 
     url: str
-    "An absolute http or https URL in ASCII, without user name and password. Nobody but the target sees its query."
+    "An absolute http or https URL in ASCII, without user name and password. It is sent byte for byte. Nobody but the target sees its query."
     method: Literal["DELETE", "GET", "PATCH", "POST", "PUT"] | None = None
     headers: dict[str, str] | None = None
     "Headers of the request. Nobody but the target sees the value of one with a sensitive name, such as Authorization, Cookie or X-Api-Key. Host, Content-Length, Transfer-Encoding, Connection, Idempotency-Key and those that begin with Delayer- or Webhook- cannot be given, because Delayer sets them."

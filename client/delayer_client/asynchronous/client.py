@@ -18,7 +18,7 @@ from delayer_client.calls import owned, schedules
 from delayer_client.calls.call import Call
 from delayer_client.calls.schedules import NOT_GIVEN, BatchResult, Cancellation, NewSchedule
 from delayer_client.calls.times import Seconds
-from delayer_client.errors import NoAnswer, Refused
+from delayer_client.errors import NoAnswer, NotAllowed, Refused
 from delayer_client.transport.attempts import Retrying
 from delayer_client.transport.credentials import Credentials, address, auth_of, by_what_is_there, owner_header
 from delayer_client.transport.proxies import httpx_proxy_of
@@ -28,6 +28,7 @@ from delayer_client.transport.waiting import next_look
 Value = TypeVar("Value")
 
 LOCAL = "http://localhost:8080"  # of `make local`
+ROUNDS = 10  # that a name is looked up again, because another one has taken the place of the one that had it
 
 
 class AsyncDelayer:
@@ -167,8 +168,20 @@ class AsyncDelayer:
         return await self._sender.send(schedules.cancel(schedule_id))
 
     async def cancel_named(self, name: str) -> Cancellation:
-        """As `cancel`, of the schedule that has the name."""
-        return await self._sender.send(schedules.cancel_named(name))
+        """As `cancel`, of the schedule that has the name.
+
+        Its id is looked up, and cancelled: a repeat cannot meet a namesake that somebody has made since. A caller that
+        may not look it up cancels by the name, which is not repeated after a lost answer.
+        """
+        for _ in range(ROUNDS):
+            try:
+                found = await self.get_named(name)
+            except NotAllowed:
+                return await self._sender.send(schedules.cancel_named(name))
+            answer = await self.cancel(found.id)
+            if not answer.was_replaced:
+                break
+        return answer
 
     async def replace(
         self,

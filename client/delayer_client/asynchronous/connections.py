@@ -8,6 +8,7 @@ from delayer_client.api.models import Connection, ConnectionTest
 from delayer_client.asynchronous.sending import AsyncSender
 from delayer_client.calls import owned
 from delayer_client.calls.owned import NewConnection
+from delayer_client.errors import NoAnswer, NotFound, Refused
 
 
 @frozen
@@ -29,8 +30,24 @@ class AsyncConnections:
         return self._sender.items(lambda cursor: owned.connections(page_size, cursor), lambda page: page.connections)
 
     async def delete(self, name: str, *, force: bool = False) -> None:
-        """Deletes it. Raises Conflict while live schedules name it, unless `force`: then those fail. NotFound."""
-        await self._sender.send(owned.delete_connection(name, force=force))
+        """Deletes it. Raises Conflict while live schedules name it, unless `force`: then those fail. NotFound.
+
+        It is not repeated after a lost answer, but looked for: if there is none of the name, it is deleted.
+        """
+        try:
+            await self._sender.send(owned.delete_connection(name, force=force))
+        except (NoAnswer, Refused) as error:
+            if not (error.may_be_applied and await self._is_gone(name)):
+                raise
+
+    async def _is_gone(self, name: str) -> bool:
+        try:
+            await self.get(name)
+        except NotFound:
+            return True
+        except (NoAnswer, Refused):
+            return False
+        return False
 
     async def test(self, name: str, url: str) -> ConnectionTest:
         """One GET of the URL with what the connection sets."""

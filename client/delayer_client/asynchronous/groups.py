@@ -20,7 +20,10 @@ class AsyncGroups:
     _sender: AsyncSender
 
     async def cancel(self, group: str) -> Job:
-        """Begins to cancel all schedules and series of a group; `wait` waits for the counts."""
+        """Begins to cancel all schedules and series of a group; `wait` waits for the counts.
+
+        It is not repeated after a lost answer. Call it again, if nobody has put new ones into the group since.
+        """
         return await self._sender.send(owned.cancel_group(group))
 
     async def job(self, job_id: str) -> Job:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import msgspec
 from attrs import field, frozen
 
+from delayer_client.calls.decoding import decoded
 from delayer_client.errors import NotUnderstood, Refused, WrongArgument
 
 Value = TypeVar("Value")
@@ -59,7 +60,7 @@ def a(kind: type[Value]) -> Callable[[Answer], Value]:
 
     def read(answer: Answer) -> Value:
         try:
-            return msgspec.json.decode(answer.body, type=kind)
+            return decoded(answer.body, kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise NotUnderstood(f"The answer is not what Delayer gives: {error}") from error
 

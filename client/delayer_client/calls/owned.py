@@ -19,14 +19,13 @@ from delayer_client.api.models import (
 from delayer_client.calls.call import Call, Repeat, a, given, nothing, path
 from delayer_client.calls.schedules import whole
 from delayer_client.calls.times import Seconds
-from delayer_client.errors import NotFound, Refused
 
 NewConnection = ApiKeyConnection | BasicConnection | BearerConnection | OAuth2Connection
 
 
 def cancel_group(group: str) -> Call[Job]:
-    """DELETE /schedules?group=…"""
-    return Call(method="DELETE", path="/schedules", query={"group": group}, read=a(Job))
+    """DELETE /schedules?group=… It is not repeated: that would cancel what somebody has put into the group since."""
+    return Call(method="DELETE", path="/schedules", query={"group": group}, repeat=Repeat.NEVER, read=a(Job))
 
 
 def job(job_id: str) -> Call[Job]:
@@ -55,20 +54,14 @@ def _body(new: Model) -> dict[str, object]:
 
 
 def delete_connection(name: str, *, force: bool) -> Call[None]:
-    """DELETE /connections/{name}."""
+    """DELETE /connections/{name}. It is not repeated: somebody may have made another one with the name since."""
     return Call(
         method="DELETE",
         path=path("connections", name),
         query={"force": "true"} if force else {},
+        repeat=Repeat.NEVER,
         read=nothing,
-        refused=_gone_already,
     )
-
-
-def _gone_already(refused: Refused, unclear: bool) -> None:
-    """After a lost answer, that there is none is what was asked for."""
-    if not (unclear and isinstance(refused, NotFound)):
-        raise refused
 
 
 def test_connection(name: str, url: str) -> Call[ConnectionTest]:

@@ -98,6 +98,11 @@ class Cancellation:
         return self.schedule is not None
 
     @property
+    def was_replaced(self) -> bool:
+        """Whether another one has taken its place, so that the name is that one's now."""
+        return self.problem is not None and self.problem.replaced_by is not None
+
+    @property
     def claimed_at(self) -> datetime | None:
         """When it was handed over, with `handed-over`."""
         return self.problem.claimed_at if self.problem else None
@@ -201,19 +206,23 @@ def page(
 
 
 def cancel(schedule_id: str) -> Call[Cancellation]:
-    """DELETE /schedules/{id}. A repeat asks again, and its answer is the truth."""
-    return _cancel(path("schedules", schedule_id))
+    """DELETE /schedules/{id}. A repeat asks again, and its answer is the truth: nobody can undo a cancel."""
+    return _cancel(path("schedules", schedule_id), Repeat.ALWAYS)
 
 
 def cancel_named(name: str) -> Call[Cancellation]:
-    """DELETE /schedules/by-name/{name}."""
-    return _cancel(path("schedules", "by-name", name))
+    """DELETE /schedules/by-name/{name}. It is not repeated: somebody may have given the name to another one since."""
+    return _cancel(path("schedules", "by-name", name), Repeat.NEVER)
 
 
-def _cancel(where: str) -> Call[Cancellation]:
+def _cancel(where: str, repeat: Repeat) -> Call[Cancellation]:
     read: Callable[[Answer], Schedule] = a(Schedule)
     return Call(
-        method="DELETE", path=where, read=lambda answer: Cancellation(schedule=read(answer)), refused=_not_cancelled
+        method="DELETE",
+        path=where,
+        repeat=repeat,
+        read=lambda answer: Cancellation(schedule=read(answer)),
+        refused=_not_cancelled,
     )
 
 
@@ -259,5 +268,5 @@ def change(
 
 
 def stop(schedule_id: str) -> Call[Schedule]:
-    """POST /schedules/{id}/stop."""
+    """POST /schedules/{id}/stop. A repeat is harmless: what is stopped is never redriven."""
     return Call(method="POST", path=path("schedules", schedule_id, "stop"), read=a(Schedule))

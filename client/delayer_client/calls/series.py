@@ -206,23 +206,23 @@ def change(series_id: str, what: SeriesChange) -> Call[SeriesChanged]:
 
 
 def cancel(series_id: str) -> Call[SeriesHalted]:
-    """DELETE /series/{seriesId}."""
+    """DELETE /series/{seriesId}. A repeat is harmless: nobody can undo it."""
     return Call(method="DELETE", path=path("series", series_id), read=a(SeriesHalted))
 
 
 def cancel_named(name: str) -> Call[SeriesHalted]:
-    """DELETE /series/by-name/{name}."""
-    return Call(method="DELETE", path=path("series", "by-name", name), read=a(SeriesHalted))
+    """DELETE /series/by-name/{name}. It is not repeated: somebody may have given the name to another one since."""
+    return Call(method="DELETE", path=path("series", "by-name", name), repeat=Repeating.NEVER, read=a(SeriesHalted))
 
 
 def pause(series_id: str) -> Call[SeriesHalted]:
-    """POST /series/{seriesId}/pause."""
-    return Call(method="POST", path=path("series", series_id, "pause"), read=a(SeriesHalted))
+    """POST /series/{seriesId}/pause. It is not repeated: somebody may have resumed it since."""
+    return Call(method="POST", path=path("series", series_id, "pause"), repeat=Repeating.NEVER, read=a(SeriesHalted))
 
 
 def resume(series_id: str) -> Call[SeriesResumed]:
-    """POST /series/{seriesId}/resume."""
-    return Call(method="POST", path=path("series", series_id, "resume"), read=a(SeriesResumed))
+    """POST /series/{seriesId}/resume. It is not repeated: somebody may have paused it since."""
+    return Call(method="POST", path=path("series", series_id, "resume"), repeat=Repeating.NEVER, read=a(SeriesResumed))
 
 
 def run_now(series_id: str, key: str | None) -> Call[SeriesRun]:

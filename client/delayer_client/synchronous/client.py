@@ -14,7 +14,7 @@ from delayer_client.calls import owned, schedules
 from delayer_client.calls.call import Call
 from delayer_client.calls.schedules import NOT_GIVEN, BatchResult, Cancellation, NewSchedule
 from delayer_client.calls.times import Seconds
-from delayer_client.errors import NoAnswer, Refused
+from delayer_client.errors import NoAnswer, NotAllowed, Refused
 from delayer_client.synchronous.connections import Connections
 from delayer_client.synchronous.groups import Groups
 from delayer_client.synchronous.sending import Sender
@@ -28,6 +28,7 @@ from delayer_client.transport.waiting import next_look
 Value = TypeVar("Value")
 
 LOCAL = "http://localhost:8080"  # of `make local`
+ROUNDS = 10  # that a name is looked up again, because another one has taken the place of the one that had it
 
 
 class Delayer:
@@ -167,8 +168,20 @@ class Delayer:
         return self._sender.send(schedules.cancel(schedule_id))
 
     def cancel_named(self, name: str) -> Cancellation:
-        """As `cancel`, of the schedule that has the name."""
-        return self._sender.send(schedules.cancel_named(name))
+        """As `cancel`, of the schedule that has the name.
+
+        Its id is looked up, and cancelled: a repeat cannot meet a namesake that somebody has made since. A caller that
+        may not look it up cancels by the name, which is not repeated after a lost answer.
+        """
+        for _ in range(ROUNDS):
+            try:
+                found = self.get_named(name)
+            except NotAllowed:
+                return self._sender.send(schedules.cancel_named(name))
+            answer = self.cancel(found.id)
+            if not answer.was_replaced:
+                break
+        return answer
 
     def replace(
         self,

@@ -24,6 +24,7 @@ from delayer_client.calls import series
 from delayer_client.calls.schedules import NOT_GIVEN
 from delayer_client.calls.series import NewSeries, PutSeries, Removed, Rule, SeriesChange
 from delayer_client.calls.times import Seconds
+from delayer_client.errors import NotAllowed
 from delayer_client.synchronous.sending import Sender
 
 
@@ -175,15 +176,22 @@ class SeriesCalls:
         return self._sender.send(series.cancel(series_id))
 
     def cancel_named(self, name: str) -> SeriesHalted:
-        """As `cancel`, of the series that has the name."""
-        return self._sender.send(series.cancel_named(name))
+        """As `cancel`, of the series that has the name: its id is looked up, so that a repeat cannot meet a namesake.
+
+        A caller that may not look it up cancels by the name, which is not repeated after a lost answer.
+        """
+        try:
+            found = self.get_named(name)
+        except NotAllowed:
+            return self._sender.send(series.cancel_named(name))
+        return self.cancel(found.id)
 
     def pause(self, series_id: str) -> SeriesHalted:
-        """As `cancel`, but it can be resumed."""
+        """As `cancel`, but it can be resumed. It is not repeated after a lost answer: `get` shows its state then."""
         return self._sender.send(series.pause(series_id))
 
     def resume(self, series_id: str) -> SeriesResumed:
-        """Goes on with the first time that is still to come."""
+        """Goes on with the first time that is still to come. Not repeated after a lost answer, as `pause`."""
         return self._sender.send(series.resume(series_id))
 
     def run_now(self, series_id: str, *, idempotency_key: str | None = None) -> SeriesRun:

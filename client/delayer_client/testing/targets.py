@@ -17,6 +17,7 @@ from delayer.ports.clock import Clock
 from delayer.targets.http_answer import Answer as HttpAnswer
 from delayer.targets.http_answer import seconds_of
 from delayer.targets.http_request import Forbidden, Request, headers_of, result_of, target_of
+from delayer_client.calls.decoding import decoded
 from delayer_client.testing.attempts import Answer, Answers, Attempt
 
 HTTP: Final = "http-request"
@@ -83,7 +84,7 @@ class Targets:
             owner=message.owner,
             action_type=action["type"],
             action={name: value for name, value in action.items() if name != "type"},
-            payload=json.loads(message.payload) if message.payload else None,
+            payload=decoded(message.payload, object) if message.payload else None,
             number=message.attempt,
             at=datetime_of(self.clock.now()),
             due=datetime_of(message.point_in_time),

@@ -18,6 +18,6 @@ def running() -> Iterator[Server]:
 
 @pytest.fixture
 def server(running: Server) -> Server:
-    running.requests = []
+    running.requests, running.lines = [], []
     running.reply = status(204)
     return running

@@ -26,6 +26,7 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
         headers = [(name.lower(), value) for name, value in self.headers.items()]
+        self.server.lines.append(self.requestline)
         self.server.requests.append((self.command, self.path, dict(headers), self.rfile.read(length)))
         if len(dict(headers)) < len(headers):
             self.send_error(400, "a header twice")
@@ -44,6 +45,10 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
     reply: Answer
     requests: list[tuple[str, str, dict[str, str], bytes]]
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.lines: list[str] = []  # the first of each request: of `requests`, the path has one slash at its beginning
 
 
 def status(code: int, **headers: str) -> Answer:

@@ -35,6 +35,7 @@ VALID: dict[str, list[dict[str, Any]]] = {
         {"url": "http://target/", "connection": "crm"},
         {"url": "HTTPS://EXAMPLE.COM/"},
         {"url": "Http://Example.com:8080/A?B=c"},
+        {"url": "http://target/a/../b?sig=%2f&x[]=1"},
         {"url": "https://a.example-1_x:65535/a/b;c?d=e&f=%20#g", "method": "PUT", "timeoutSeconds": 30},
         {"url": "http://target/", "keepAnswer": True, "keepHeaders": ["X-Trace", "etag"]},
         {"url": "http://[::1]:8080?x", "headers": {"X-One": "1\t2 ~", "accept": ""}},
@@ -70,6 +71,7 @@ INVALID: dict[str, list[dict[str, Any]]] = {
         {"url": "http://user:password@target/"},
         {"url": "http://target:65536/"},
         {"url": "http://target/" + "x" * 2048},
+        {"url": "http://target/?discount=100%&name=J%C3%BCrgen"},
         {"url": "http://target/", "method": "TRACE"},
         {"url": "http://target/", "headers": {"Delayer-Attempt": "1"}},
         {"url": "http://target/", "headers": {"webhook-signature": "v1,forged"}},
@@ -142,13 +144,14 @@ def meaning(schema: Any) -> Any:
 def test_what_was_accepted_still_is_and_what_was_refused_too(kind: str) -> None:
     """New are the role, the connection, what is kept of an answer, and HTTPS:// in any letters.
 
-    Headers named Webhook-… are Delayer's own.
+    Headers named Webhook-… are Delayer's own, and a stray % in a URL is refused.
     """
     now = meaning(SCHEMAS[kind])
     for name in ("roleArn", "connection", "keepAnswer", "keepHeaders"):
         now["properties"].pop(name, None)
     text = json.dumps(meaning(FIRST[kind]))
     text = text.replace("^https?://", "^[Hh][Tt][Tt][Pp][Ss]?://")
+    text = text.replace("[!-~]*", "([!-$&-~]|%[0-9A-Fa-f]{2})*")
     assert now == json.loads(text.replace("|delayer-.*)", "|delayer-.*|webhook-.*)"))
 
 

@@ -44,16 +44,18 @@ def raw_json_of(given: str, flag: str) -> "msgspec.Raw":
 
 
 def _parsed(text: str, flag: str) -> Any:
+    from delayer_client.calls.decoding import decoded
+
     try:
-        found = json.loads(text, parse_constant=_refuse)
+        found = json.loads(text, parse_constant=_refuse, parse_int=str)
         json.dumps(found, ensure_ascii=False).encode()  # "\ud800" is half a sign, and no text
+        return decoded(text, object)
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
         raise NotRead(
             f"{flag} is not JSON: {_why(error)}{where}. A text has its own quotes: {flag} '\"hello\"'. "
             f"An object: {flag} '{{\"order\": 17}}'. A file: {flag} @order.json."
         ) from error
-    return found
 
 
 def _why(error: Exception) -> str:
@@ -81,7 +83,7 @@ def members_of(given: str, flag: str) -> dict[str, Any]:
     import msgspec
 
     raw = raw_json_of(given, flag)
-    found = _an_object(json.loads(bytes(raw)), flag)
+    found = _an_object(_parsed(bytes(raw).decode(), flag), flag)
     written = msgspec.json.decode(raw, type=dict[str, msgspec.Raw])
     return {name: value if isinstance(value, str) else written[name] for name, value in found.items()}
 

@@ -1,6 +1,5 @@
 """Schedules as people see them."""
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -131,7 +130,9 @@ def progress(session: "Session", one: "Schedule") -> list[tuple[str, str]]:
 
 def text_of(value: Any) -> str:
     """JSON in one line; empty for None."""
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
+    from delayer_client.calls.decoding import shown
+
+    return "" if value is None else shown(value)
 
 
 def events(session: "Session", history: "Sequence[HistoryEntry]") -> "RenderableType":

@@ -30,8 +30,8 @@ def owner_in(letter: Mapping[str, Any]) -> str:
     body = letter.get("body")
     if isinstance(body, str):
         try:
-            body = json.loads(body)
-        except ValueError:
+            body = json.loads(body, parse_int=str)
+        except (ValueError, RecursionError):
             return ""
     return _found(body, 4)
 

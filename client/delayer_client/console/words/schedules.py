@@ -1,11 +1,11 @@
 """A schedule, as the lists show it."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from delayer_client.api.models import ListedTarget
+from delayer_client.calls.decoding import shown
 from delayer_client.console.place import PREFIX
 
 # What names the target of each type, the first that is there.
@@ -63,7 +63,7 @@ def series_link(series_id: str) -> str:
 
 def pretty(value: Any) -> str:
     """JSON for people. Escaped by the template, as every text."""
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    return shown(value, indent=2)
 
 
 def labels(one: Any) -> list[tuple[str, str]]:

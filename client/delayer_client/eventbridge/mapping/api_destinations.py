@@ -18,7 +18,9 @@ HEADER: Final = (
 )
 VALUE: Final = r"^[\t -~]*$"
 MOST_HEADERS: Final = 50
-_URL = re.compile(r"(?i:https)://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{2,5})?([/?#][!-~]*)?", re.ASCII)
+_URL = re.compile(
+    r"(?i:https)://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{2,5})?([/?#]([!-$&-~]|%[0-9A-Fa-f]{2})*)?", re.ASCII
+)
 _TYPES: Final = {"BASIC": "basic", "API_KEY": "api-key", "OAUTH_CLIENT_CREDENTIALS": "oauth2-client-credentials"}
 
 

@@ -193,7 +193,8 @@ class AccountFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionFacts:
-    """Counts of the last fifteen minutes, by function, without those that have none."""
+    """Counts of the last fifteen minutes; of errors and throttles by function, without those that have none."""
 
     errors: Mapping[str, float]
     throttles: Mapping[str, float]
+    stray_percents: float = 0  # attempts at a URL with a % that begins no escape

@@ -18,6 +18,7 @@ from delayer.core.api.field_errors import (
     MAX_ERRORS,
     NAME,
     REQUEST,
+    action_validator_of,
     errors_of,
     field_path,
     policy_validator_of,
@@ -29,6 +30,7 @@ from delayer.core.api.request import ChangeRequest, FieldError, Invalid, Request
 from delayer.core.masking.mask import masks_in
 from delayer.core.schedule.definition import FIELDS, Definition, from_texts
 from delayer.core.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
+from delayer.core.schedule.json_text import LARGEST_FLOAT, beyond_floats, in_characters_of_sqs, write
 from delayer.core.schedule.schedule_id import Kind
 from delayer.core.schemas.work import MOST, levels_of, most_work
 from delayer.core.timing.policy import policies
@@ -76,7 +78,7 @@ def first_errors(found: Iterable[FieldError]) -> list[FieldError]:
 def definition_of(document: Mapping[str, Any], payload: bytes | None) -> Definition:
     """By the list of its fields; an empty value counts as not given. Raises TooLarge."""
     texts = {
-        one.wire_name: _compact(value) if one.is_json else str(value)
+        one.wire_name: write(value) if one.is_json else str(value)
         for one in FIELDS
         if (value := document.get(one.wire_name)) not in (None, "", {}, [])
     }
@@ -166,19 +168,8 @@ def read_body(body: bytes) -> tuple[dict[str, Any], bytes | None]:
     return {name: parse(raw) for name, raw in fields.items()}, payload
 
 
-def _compact(value: Any) -> str:
-    """No longer than the client wrote it. Half a surrogate pair, which JSON may escape, stays an escape."""
-    text = json.dumps(value, separators=(",", ":"), default=float, ensure_ascii=False)
-    return _in_characters_of_sqs(text.encode("utf-8", "backslashreplace").decode())
-
-
-def _in_characters_of_sqs(text: str) -> str:
-    """U+FFFE and U+FFFF are JSON, but SQS refuses them: escaped, they mean the same, and are twice as long."""
-    return text.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
-
-
 def _sendable(payload: bytes) -> str:
-    text = _in_characters_of_sqs(payload.decode())
+    text = in_characters_of_sqs(payload.decode())
     if len(text.encode()) > MAX_BODY_BYTES:
         raise TooLarge(f"The payload is over {MAX_BODY_BYTES:,} bytes once U+FFFE and U+FFFF are escaped.")
     return text
@@ -206,16 +197,34 @@ def _payload_errors(action: ActionType, payload: bytes) -> Iterable[FieldError]:
         yield from _validated(action.payload, parse(payload), len(payload), "payload", action.type)
 
 
-def _validated(
-    schema: str, value: Any, size: int, path: str, kind: str, checked_by: Callable[[str], Any] = validator_of
-) -> Iterable[FieldError]:
+def _validated(schema: str, value: Any, size: int, path: str, kind: str) -> Iterable[FieldError]:
     """All errors, by a schema that another stack may have registered. What would take too long is not begun."""
+    if too_much := [*_too_much(schema, value, size, path, kind)]:
+        yield from too_much
+        return
+    yield from errors_of(validator_of(schema), value, path)
+
+
+def _stored_errors(
+    schema: str, value: Any, path: str, kind: str, checked_by: Callable[[str], Any]
+) -> Iterable[FieldError]:
+    """All errors of what is stored as JSON: by the text that is stored, as its reader will read it (ADR 0148)."""
+    text = write(value)
+    found = [*_too_much(schema, value, len(text), path, kind)] or [*islice(_beyond_floats(value, path), MAX_ERRORS)]
+    yield from found or errors_of(checked_by(schema), msgspec.json.decode(text), path)
+
+
+def _too_much(schema: str, value: Any, size: int, path: str, kind: str) -> Iterable[FieldError]:
     work = most_work(levels_of(schema), value, size)
     if work > MOST:
         allowed = f"lists and objects with fewer values for {kind}: about {MOST / work:.0%} of these"
         yield FieldError(field=path, problem="too many values to check", allowed=allowed)
-        return
-    yield from errors_of(checked_by(schema), value, path)
+
+
+def _beyond_floats(value: Any, path: str) -> Iterable[FieldError]:
+    """Whatever their field is called, they are no secrets: they are not shown."""
+    for where in beyond_floats(value, path):
+        yield FieldError(field=shortened(where), problem="out of bounds", allowed=f"a number up to {LARGEST_FLOAT:g}")
 
 
 def _shape_errors(document: Mapping[str, Any], payload: bytes | None, actions: Actions) -> Iterable[FieldError]:
@@ -241,7 +250,7 @@ def _policy_errors(when: Any) -> Iterable[FieldError]:
         allowed = ", ".join(sorted(policies()))
         yield FieldError(field="when.policy", problem=f"not allowed: {shortened(json.dumps(name))}", allowed=allowed)
     else:
-        yield from _validated(schema, when, len(_compact(when)), "when", name, policy_validator_of)
+        yield from _stored_errors(schema, when, "when", name, policy_validator_of)
 
 
 def action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> Iterable[FieldError]:
@@ -251,7 +260,7 @@ def action_errors(kind: str, action: Any, payload: bytes, actions: Actions) -> I
         allowed = ", ".join(clients_types(actions))
         yield FieldError(field="action.type", problem=f"not allowed: {shortened(json.dumps(kind))}", allowed=allowed)
         return
-    found = _validated(known.schema, action, len(_compact(action)), "action", kind)
+    found = _stored_errors(known.schema, action, "action", kind, action_validator_of)
     errors = [*islice(map(_moved, found), MAX_ERRORS)]
     yield from errors
     for path in [] if errors else masks_in(action, parsed(known.schema)):

@@ -1,6 +1,7 @@
 """What is wrong with a document, by the JSON Schemas of `openapi.yaml`, in words that say what to do."""
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
@@ -46,6 +47,15 @@ def _multiple_of(_validator: Any, step: Any, value: Any, _schema: Any) -> Iterab
         yield ValidationError(f"{value!r} is not a multiple of {step!r}")
 
 
+def _multiple_as_read(_validator: Any, step: Any, value: Any, _schema: Any) -> Iterable[ValidationError]:
+    """In floats, as the class of an action reads it (msgspec): there, 0.3 is no multiple of 0.1."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return
+    is_exact = isinstance(value, int) and isinstance(step, int)
+    if value % step if is_exact else math.fmod(value, step):
+        yield ValidationError(f"{value!r} is not a multiple of {step!r}")
+
+
 def _format(_validator: Any, name: str, text: Any, _schema: Any) -> Iterable[ValidationError]:
     """One that the fields of a policy may name."""
     known = FORMATS.get(name)
@@ -57,7 +67,10 @@ _CONTRACT = json.loads(files("delayer.core.api").joinpath("contract.json").read_
 _Validator: Any = validators.extend(  # type: ignore[no-untyped-call] # jsonschema
     Draft202012Validator, {"pattern": _pattern, "multipleOf": _multiple_of}
 )
-_PolicyValidator: Any = validators.extend(_Validator, {"format": _format})  # type: ignore[no-untyped-call] # jsonschema
+_ActionValidator: Any = validators.extend(  # type: ignore[no-untyped-call] # jsonschema
+    _Validator, {"multipleOf": _multiple_as_read}
+)
+_PolicyValidator: Any = validators.extend(_ActionValidator, {"format": _format})  # type: ignore[no-untyped-call] # jsonschema
 REQUEST: Final = _Validator(_CONTRACT["request"])
 CHANGE: Final = _Validator(_CONTRACT["change"])
 LISTING: Final = _Validator(_CONTRACT["listing"])
@@ -78,8 +91,14 @@ CONNECTION_LISTING: Final = _Validator(_CONTRACT["connectionListing"])
 
 @lru_cache(maxsize=256)
 def validator_of(schema: str) -> Any:
-    """For the schema of a registered action, as JSON text."""
+    """For a schema that a registered action has for its payload, as JSON text."""
     return _Validator(parsed(schema))
+
+
+@lru_cache(maxsize=256)
+def action_validator_of(schema: str) -> Any:
+    """For the schema of a registered action, as JSON text: it takes what the class of the action takes."""
+    return _ActionValidator(parsed(schema))
 
 
 @lru_cache(maxsize=256)

@@ -1,20 +1,18 @@
 """The fields of a JSON body, read so that no digit and no byte of a payload is lost."""
 
-import json
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
 from itertools import chain
 from typing import Annotated, Any, Final
 
 import msgspec
 
 from delayer.core.api.request import MAX_KEY, BatchItem, FieldError, NotJson
+from delayer.core.schedule.json_text import read
 
 KEY: Final = "idempotencyKey"  # of a schedule in a batch
 _Key = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_KEY)]
 MAX_DEPTH: Final = 500  # levels; what reads a payload later has less of the stack left, and must not fail
 TOO_DEEP: Final = f"it is nested more than {MAX_DEPTH} levels deep"
-MAX_INTEGER: Final = 10**19  # a larger number stays a Decimal: it may have thousands of digits
 
 
 def fields_of(body: bytes) -> dict[str, bytes]:
@@ -67,24 +65,8 @@ def _keyed(body: bytes) -> BatchItem:
 
 
 def parse(raw: bytes | msgspec.Raw) -> Any:
-    """The value of a field.
-
-    Numbers keep their decimal digits: an epoch second of 1795251600.25 must not gain a millisecond.
-    """
-    return json.loads(bytes(raw), parse_float=_decimal, parse_int=integer, parse_constant=_refuse_constant)
-
-
-def _decimal(digits: str) -> int | Decimal:
-    """An exponent of twenty digits is JSON, too: a payload may have it, and in any other field it is out of bounds.
-
-    13.0 is an integer, for JSON Schema and so for the contract.
-    """
-    try:
-        number = Decimal(digits)
-    except InvalidOperation:
-        return Decimal("Infinity")
-    is_integer = number.copy_abs() < MAX_INTEGER and number == number.to_integral_value()
-    return int(number) if is_integer else number
+    """The value of a field. Raises ValueError or RecursionError."""
+    return read(bytes(raw))
 
 
 def check_depth(value: bytes) -> None:
@@ -101,15 +83,6 @@ def _is_too_deep(value: Any) -> bool:
         if not level:
             return False
     return any(isinstance(one, dict | list) for one in level)
-
-
-def integer(digits: str) -> int | Decimal:
-    """The number of these digits: Python refuses to read integers of thousands of digits; JSON allows them."""
-    return int(digits) if len(digits) < 20 else Decimal(digits)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _first_line(error: Exception) -> str:

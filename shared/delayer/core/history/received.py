@@ -10,6 +10,7 @@ from delayer.core.history import cloud_events
 from delayer.core.history import events as history
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import Millis, format_instant
+from delayer.core.schedule.json_text import read_as_floats
 from delayer.core.schedule.schedule_id import is_undecided, point_in_time_of
 
 
@@ -82,7 +83,7 @@ def decode(text: str) -> Event:
         tags=_object(definition.tags if definition else ""),
         action=_object(definition.action if definition else ""),
         payload=definition.payload if definition else "",
-        cloud_event=msgspec.json.decode(text),
+        cloud_event=read_as_floats(text),
     )
 
 

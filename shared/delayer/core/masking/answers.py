@@ -13,6 +13,7 @@ from typing import Any, Final
 from delayer.core.masking.anyhow import masked_anyhow, without_tokens
 from delayer.core.masking.mask import MASK, masked_text, masked_value, read_json
 from delayer.core.masking.secrets import LOOKED_AT
+from delayer.core.schedule.json_text import write
 
 MOST_BODY: Final = 1_024  # bytes of a body that are kept
 MOST_HEADERS: Final = 15
@@ -56,11 +57,11 @@ def masked_body(text: str) -> str:
     """A body, or the beginning of one, as it may be shown."""
     try:
         content = read_json(text)
-        shown = json.loads(masked_text(text))
+        shown = read_json(masked_text(text))
         deeper = _texts_masked(shown)
     except (ValueError, RecursionError):
         return masked_anyhow(text)
-    return without_tokens(text if deeper == content else json.dumps(deeper, separators=(",", ":")))
+    return without_tokens(text if deeper == content else write(deeper))
 
 
 def _texts_masked(value: Any) -> Any:

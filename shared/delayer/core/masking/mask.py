@@ -11,8 +11,10 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from attrs import evolve, field, frozen
+from msgspec import Raw
 
 from delayer.core.schedule.definition import Definition
+from delayer.core.schedule.json_text import refuse_constant, write
 
 MASK: Final = "***"
 NOT_JSON: Final = "not JSON, and not shown, as nothing in it can be masked; the object itself has it"
@@ -46,11 +48,11 @@ def masked(definition: Definition, secrets: Schema | None = None) -> Definition:
 def masked_action(text: str, secrets: Schema | None = None) -> str:
     """An action in JSON, as it may be shown. `secrets` as in the traits of its schedule."""
     try:
-        action = json.loads(text)
+        action = json.loads(text, parse_float=_as_written, parse_int=_as_written, parse_constant=refuse_constant)
         shown = _Masking().of(action, "", secrets or {})
     except (ValueError, RecursionError):
         return json.dumps(MASK)
-    return text if shown == action else _compact(shown)
+    return text if shown == action else write(shown)
 
 
 def masks_in(action: Any, schema: Schema | None = None) -> list[str]:
@@ -119,7 +121,7 @@ def masked_text(text: str, known: Collection[str] = ()) -> str:
         shown = _Masking(is_deep=True, known=known).of(content, "", {})
     except (ValueError, RecursionError):
         return NOT_JSON
-    return text if shown == content else _compact(shown)
+    return text if shown == content else write(shown)
 
 
 def read_json(text: str) -> Any:
@@ -127,7 +129,12 @@ def read_json(text: str) -> Any:
 
     Only the last of the two would be looked at, and both would be shown with the text.
     """
-    return json.loads(text, object_pairs_hook=_of_different_names)
+    return json.loads(text, object_pairs_hook=_of_different_names, parse_float=_as_written, parse_int=_as_written)
+
+
+def _as_written(digits: str) -> Raw:
+    """A number with the very digits that it has."""
+    return Raw(digits.encode())
 
 
 def _of_different_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -193,7 +200,3 @@ def _without_secrets(url: re.Match[str]) -> str:
     user = f"{MASK}@" if url["user"] else ""
     rest = url["query"][0] + MASK if url["query"] else ""
     return f"{url['scheme'] or ''}{user}{url['path']}{rest}"
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))

@@ -1,13 +1,14 @@
 """An occurrence: the schedule that a series puts, which says whose it is, which one, and for which time."""
 
-import json
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import msgspec
 from attrs import evolve, frozen
+from msgspec import Raw
 
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis, format_instant, parse_instant
+from delayer.core.schedule.json_text import write
 from delayer.core.schedule.malformed import Malformed
 
 TIME: Final = "<delayer.occurrence.time>"  # placeholders in the payload and in the headers of the action; what takes
@@ -29,6 +30,7 @@ class _Stored(msgspec.Struct, rename={"series": "seriesId"}):
     time: str
 
 
+_MEMBERS: Final = msgspec.json.Decoder(dict[str, Raw])
 _STORED: Final = msgspec.json.Decoder(_Stored)
 
 
@@ -67,13 +69,17 @@ def _filled(text: str, time: str, number: str) -> str:
 
 
 def _in_headers(action: str, time: str, number: str) -> str:
+    """Only the values of headers are read: nothing else of the action can change."""
     if TIME not in action and NUMBER not in action:  # nearly always: then it stays byte for byte
         return action
-    document: dict[str, Any] = json.loads(action)
-    headers = document.get("headers")
-    if not isinstance(headers, dict):
+    try:
+        document = _MEMBERS.decode(action)
+        headers = _MEMBERS.decode(document["headers"])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError, KeyError):
         return action
-    document["headers"] = {
-        name: _filled(value, time, number) if isinstance(value, str) else value for name, value in headers.items()
-    }
-    return json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+    filled = {name: _filled(bytes(value).decode(), time, number) for name, value in headers.items() if _is_text(value)}
+    return write({**document, "headers": {**headers, **{name: Raw(text.encode()) for name, text in filled.items()}}})
+
+
+def _is_text(value: Raw) -> bool:
+    return bytes(value).startswith(b'"')

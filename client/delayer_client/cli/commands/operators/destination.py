@@ -7,7 +7,7 @@ import msgspec
 from attrs import frozen
 
 from delayer_client.calls.call import Answer as Response
-from delayer_client.calls.call import Call, Repeat, path
+from delayer_client.calls.call import Call, Repeat, a, path
 from delayer_client.errors import Conflict, Invalid, NoAnswer, Refused, Unavailable
 from delayer_client.eventbridge import Answer, Unanswered
 
@@ -58,8 +58,7 @@ class ToDelayer:
 
 
 def _read(response: Response) -> Answer:
-    document: dict[str, Any] = msgspec.json.decode(response.body)
-    return Answer(response.status, document)
+    return Answer(response.status, a(dict[str, Any])(response))
 
 
 def _refused(refused: Refused, unclear: bool) -> Answer:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from delayer_client.operator.doctor.facts import CanaryFacts, FunctionFacts, Reader, StreamFacts
 from delayer_client.operator.doctor.gather.metrics import Metric, figures
 from delayer_client.operator.doctor.gather.stack import changed_at
 from delayer_client.operator.stack import OperatorStack
+
+STRAY: Final = "StrayPercents"
 
 
 def look(stack: OperatorStack, _: datetime) -> Sequence[Reader]:
@@ -70,7 +72,7 @@ def look_at_canary(stack: OperatorStack, now: datetime) -> CanaryFacts:
 
 
 def look_at_functions(stack: OperatorStack, now: datetime) -> FunctionFacts:
-    """Errors and throttles of all functions of the stack."""
+    """Errors and throttles of all functions of the stack, and what the executor of `http-request` has counted."""
     names = [one.physical_id for one in stack.resources_of("AWS::Lambda::Function")]
     wanted = {
         (name, what): Metric(namespace="AWS/Lambda", name=what, dimensions={"FunctionName": name}, statistic="Sum")
@@ -78,8 +80,10 @@ def look_at_functions(stack: OperatorStack, now: datetime) -> FunctionFacts:
         for what in ("Errors", "Throttles")
     }
     by_key = {f"{name} {what}": metric for (name, what), metric in wanted.items()}
+    by_key[STRAY] = Metric(namespace="Delayer", name=STRAY, dimensions={"service": stack.name}, statistic="Sum")
     found = {key: sum(values) for key, values in figures(stack, by_key, now).items() if sum(values)}
     return FunctionFacts(
         errors={key.split()[0]: number for key, number in found.items() if key.endswith(" Errors")},
         throttles={key.split()[0]: number for key, number in found.items() if key.endswith(" Throttles")},
+        stray_percents=found.get(STRAY, 0),
     )

@@ -72,7 +72,15 @@ THROTTLED: Final = Entry(
     do="Raise the concurrency of the account, or lower that of others. What was refused is tried again.",
     link=QUOTAS,
 )
-ENTRIES: Final = (ENOUGH, TOO_LOW, ASKED, RESERVED, NEARLY_USED, WELL, FAIL, THROTTLED)
+STRAY: Final = Entry(
+    code="url-stray-percent",
+    severity=Severity.WARNING,
+    area=FUNCTIONS,
+    means="Attempts went to a URL with a `%` that begins no escape: it is refused now, and what is stored goes on.",
+    do="The log of executor-http-request has the ids. Tell the owners of these schedules: % is written %25.",
+    link="operate/operations.md#logs",
+)
+ENTRIES: Final = (ENOUGH, TOO_LOW, ASKED, RESERVED, NEARLY_USED, WELL, FAIL, THROTTLED, STRAY)
 
 
 def judge(facts: AccountFacts) -> Iterator[Finding]:
@@ -100,6 +108,8 @@ def judge_functions(facts: FunctionFacts) -> Iterator[Finding]:
     """One row for each function that failed or was throttled."""
     yield from _rows(FAIL, facts.errors, "ended with an error", "ended with an error")
     yield from _rows(THROTTLED, facts.throttles, "was refused by Lambda", "were refused by Lambda")
+    if number := facts.stray_percents:
+        yield STRAY(f"{number:,.0f} attempts went to a URL with a stray %.", number=number)
     if not facts.errors and not facts.throttles:
         yield WELL("No function failed or was throttled in the last quarter of an hour.")
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from delayer.core.api.field_errors import MAX_ERRORS, NEXT, OCCURRENCES, SERIES_LISTING, errors_of
-from delayer.core.api.json_body import integer
 from delayer.core.api.listing import after_in
 from delayer.core.api.request import FieldError, Invalid
 from delayer.core.api.series.request import OccurrenceListing, SeriesListing
 from delayer.core.ledger.lifecycle import State
+from delayer.core.schedule.json_text import integer
 from delayer.core.series.series import SeriesState
 
 DEFAULT_LIMIT: Final = 50

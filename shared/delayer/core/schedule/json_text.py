@@ -1,0 +1,102 @@
+"""JSON that is read and written again: no digit of a number is lost, and SQS takes every character (ADR 0148)."""
+
+import json
+import math
+import sys
+from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+import msgspec
+
+MOST_OF_PYTHON: Final = 4_300  # digits of an integer that Python reads and writes
+MOST_DIGITS: Final = 309  # of an integer that a float of 64 bits can hold
+LARGEST_FLOAT: Final = sys.float_info.max
+_BEYOND: Final = Decimal(10) ** MOST_DIGITS
+_ENCODER: Final = msgspec.json.Encoder(decimal_format="number")
+
+
+def read(text: str | bytes) -> Any:
+    """The value in a JSON text. Raises ValueError or RecursionError.
+
+    Numbers keep their decimal digits: an epoch second of 1795251600.25 must not gain a millisecond.
+    """
+    return json.loads(text, parse_float=_decimal, parse_int=integer, parse_constant=refuse_constant)
+
+
+def read_as_floats(text: str) -> Any:
+    """The value in a JSON text, as most readers have it. Raises as `read`.
+
+    A number that no float holds is an int; if Python cannot write it as one either, a msgspec.Raw with its text.
+    """
+    return json.loads(text, parse_float=_float, parse_int=_any_int, parse_constant=refuse_constant)
+
+
+def write(value: Any) -> str:
+    """A value as compact JSON. It may have Decimals, and msgspec.Raw with the digits of a number.
+
+    Half a surrogate pair, which a foreign text may have, stays an escape; beside it, a number may become a text.
+    """
+    try:
+        return in_characters_of_sqs(_ENCODER.encode(value).decode())
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"), default=_as_text)
+
+
+def in_characters_of_sqs(text: str) -> str:
+    """U+FFFE and U+FFFF are JSON, but SQS refuses them: escaped, they mean the same, and are twice as long."""
+    return text.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
+
+
+def integer(digits: str) -> int | Decimal:
+    """The number of these digits. One with very many is no int: Python would refuse it, or take long."""
+    return int(digits) if len(digits) <= MOST_DIGITS else Decimal(digits)
+
+
+def beyond_floats(value: Any, path: str) -> Iterator[str]:
+    """Where in a value there are numbers that no float of 64 bits holds, as most readers of JSON have them."""
+    if isinstance(value, dict | list):
+        for name, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from beyond_floats(one, f"{path}.{name}")
+    elif isinstance(value, int | Decimal) and not isinstance(value, bool) and math.isinf(float(str(value))):
+        yield path
+
+
+def refuse_constant(name: str) -> None:
+    """Python reads and writes NaN and Infinity, which are no JSON. Raises ValueError."""
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _decimal(digits: str) -> int | Decimal:
+    """13.0 is an integer, for JSON Schema and so for the contract; as 13 it is one for every reader.
+
+    An exponent of twenty digits is JSON, too: a payload may have it, and in any other field it is out of bounds.
+    """
+    try:
+        number = Decimal(digits)
+    except InvalidOperation:
+        return Decimal("Infinity")
+    is_integer = number.copy_abs() < _BEYOND and number == number.to_integral_value()
+    return int(number) if is_integer else number
+
+
+def _float(digits: str) -> Any:
+    number = float(digits)
+    return _int_or_raw(digits) if math.isinf(number) else number
+
+
+def _any_int(digits: str) -> Any:
+    return int(digits) if len(digits) <= MOST_OF_PYTHON else msgspec.Raw(digits.encode())
+
+
+def _int_or_raw(digits: str) -> Any:
+    try:
+        number = Decimal(digits)
+    except InvalidOperation:
+        return msgspec.Raw(digits.encode())
+    is_int = number.adjusted() < MOST_OF_PYTHON and number == number.to_integral_value()
+    return int(number) if is_int else msgspec.Raw(digits.encode())
+
+
+def _as_text(number: Any) -> str:
+    return bytes(number).decode() if isinstance(number, msgspec.Raw) else str(number)
