@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 import pytest
 from attrs import define, field
-from tests.client.test_sending import ID, SCHEDULED, Api, played
 
 from delayer_client import BearerConnection, Delayer, HttpRequest, NoAnswer, NotAllowed, Repeat
 from delayer_client.testing import FakeDelayer
+from tests.client.transport.test_sending import ID, SCHEDULED, Api, played
 
 __all__ = ["played"]  # a fixture
 

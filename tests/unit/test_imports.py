@@ -37,10 +37,10 @@ ROOMS: dict[str, set[str]] = {
     "core/firing": {"core/schedule", "core/flow", "core/limits", "core/ledger"},
     "core/recovery": {"core/schedule", "core/ledger"},
     "core/jobs": {"core/schedule"},
-    "core/masking": {"core/schedule"},
-    "core/history": {"core/schedule", "core/ledger", "core/masking"},
+    "core/masking": {"core/schemas", "core/schedule"},
+    "core/history": {"core/schemas", "core/schedule", "core/ledger", "core/masking"},
     "core/timing": {"core/schedule", "core/ledger", "core/recurrence"},
-    "core/series": {"core/schedule", "core/ledger", "core/recurrence", "core/timing"},
+    "core/series": {"core/schemas", "core/schedule", "core/ledger", "core/recurrence", "core/timing"},
     "core/series/upkeep": {"core/schedule", "core/ledger", "core/firing", "core/series"},
     "core/signing": {"core/schedule"},
     "core/actions": {"core/schemas", "core/schedule", "core/flow", "core/firing", "core/masking"},
@@ -56,8 +56,16 @@ ROOMS: dict[str, set[str]] = {
     }
     | {"core/timing", "core/flow"},
     "core/api/signing": {"core/schedule", "core/signing", "core/api"},
-    "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
-    "core/connections": {"core/schedule", "core/ledger", "core/masking", "core/api"},
+    "core/api/series": {
+        "core/schemas",
+        "core/schedule",
+        "core/ledger",
+        "core/recurrence",
+        "core/series",
+        "core/timing",
+        "core/api",
+    },
+    "core/connections": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/api"},
     "ports": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing", "core/connections"}
     | {"core/limits"},

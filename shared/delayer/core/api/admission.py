@@ -30,8 +30,8 @@ from delayer.core.api.request import ChangeRequest, FieldError, Invalid, Request
 from delayer.core.masking.mask import masks_in
 from delayer.core.schedule.definition import FIELDS, Definition, from_texts
 from delayer.core.schedule.instants import SECOND, YEAR, Millis, ceil_millis, format_instant, parse_instant
-from delayer.core.schedule.json_text import LARGEST_FLOAT, beyond_floats, in_characters_of_sqs, write
 from delayer.core.schedule.schedule_id import Kind
+from delayer.core.schemas.json_text import LARGEST_FLOAT, beyond_floats, in_characters_of_sqs, write
 from delayer.core.schemas.work import MOST, levels_of, most_work
 from delayer.core.timing.policy import policies
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from delayer.core.api.request import MAX_KEY, BatchItem, FieldError, NotJson
-from delayer.core.schedule.json_text import read
+from delayer.core.schemas.json_text import read
 
 KEY: Final = "idempotencyKey"  # of a schedule in a batch
 _Key = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_KEY)]

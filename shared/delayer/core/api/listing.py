@@ -9,8 +9,8 @@ from delayer.core.api.field_errors import GROUP, LISTING, MAX_ERRORS, errors_of
 from delayer.core.api.request import FieldError, Invalid, Listing
 from delayer.core.ledger.lifecycle import State
 from delayer.core.schedule.instants import Millis, parse_instant
-from delayer.core.schedule.json_text import integer
 from delayer.core.schedule.schedule_id import FAR, address_of
+from delayer.core.schemas.json_text import integer
 
 DEFAULT_LIMIT: Final = 50
 

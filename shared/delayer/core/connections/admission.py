@@ -25,7 +25,7 @@ from delayer.core.api.request import FieldError, Invalid, TooLarge
 from delayer.core.connections.connection import ConnectionType
 from delayer.core.connections.credentials import Values
 from delayer.core.masking.mask import masked_value
-from delayer.core.schedule.json_text import integer
+from delayer.core.schemas.json_text import integer
 
 LARGEST_BODY: Final = 32_768  # bytes; Secrets Manager takes 65,536
 DEFAULT_LIMIT: Final = 50

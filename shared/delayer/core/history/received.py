@@ -10,8 +10,8 @@ from delayer.core.history import cloud_events
 from delayer.core.history import events as history
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import Millis, format_instant
-from delayer.core.schedule.json_text import read_as_floats
 from delayer.core.schedule.schedule_id import is_undecided, point_in_time_of
+from delayer.core.schemas.json_text import read_as_floats
 
 
 class NotDone(Exception):

@@ -13,7 +13,7 @@ from typing import Any, Final
 from delayer.core.masking.anyhow import masked_anyhow, without_tokens
 from delayer.core.masking.mask import MASK, masked_text, masked_value, read_json
 from delayer.core.masking.secrets import LOOKED_AT
-from delayer.core.schedule.json_text import write
+from delayer.core.schemas.json_text import write
 
 MOST_BODY: Final = 1_024  # bytes of a body that are kept
 MOST_HEADERS: Final = 15

@@ -14,7 +14,7 @@ from attrs import evolve, field, frozen
 from msgspec import Raw
 
 from delayer.core.schedule.definition import Definition
-from delayer.core.schedule.json_text import refuse_constant, write
+from delayer.core.schemas.json_text import refuse_constant, write
 
 MASK: Final = "***"
 NOT_JSON: Final = "not JSON, and not shown, as nothing in it can be masked; the object itself has it"

@@ -8,8 +8,8 @@ from msgspec import Raw
 
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import Millis, format_instant, parse_instant
-from delayer.core.schedule.json_text import write
 from delayer.core.schedule.malformed import Malformed
+from delayer.core.schemas.json_text import write
 
 TIME: Final = "<delayer.occurrence.time>"  # placeholders in the payload and in the headers of the action; what takes
 NUMBER: Final = "<delayer.occurrence.number>"  # their place is shorter, so that no schedule grows over its limit

@@ -10,7 +10,7 @@ from delayer.core.api.listing import after_in
 from delayer.core.api.request import FieldError, Invalid
 from delayer.core.api.series.request import OccurrenceListing, SeriesListing
 from delayer.core.ledger.lifecycle import State
-from delayer.core.schedule.json_text import integer
+from delayer.core.schemas.json_text import integer
 from delayer.core.series.series import SeriesState
 
 DEFAULT_LIMIT: Final = 50
