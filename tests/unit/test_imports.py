@@ -57,7 +57,7 @@ ROOMS: dict[str, set[str]] = {
     | {"core/timing", "core/flow"},
     "core/api/signing": {"core/schedule", "core/signing", "core/api"},
     "core/api/series": {"core/schedule", "core/ledger", "core/recurrence", "core/series", "core/timing", "core/api"},
-    "core/connections": {"core/schedule", "core/ledger", "core/masking", "core/api"},
+    "core/connections": {"core/schedule", "core/ledger", "core/masking", "core/owners", "core/api"},
     "ports": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing", "core/connections"}
     | {"core/limits"},
