@@ -61,9 +61,9 @@ _INSIDE: Final[dict[str, Callable[[Any], Any]]] = {  # what stands in a part
 
 
 def _member(argument: Any, random: Random, letters: list[str]) -> str:
-    members = {one for kind, value in argument for one in _of(str(kind), value)}
+    members: set[str] = {one for kind, value in argument for one in _of(str(kind), value)}
     is_negated = str(argument[0][0]) == "NEGATE"
-    fitting = [one for one in [*letters, *_ALPHABET] if (one in members) != is_negated]
+    fitting: list[str] = [one for one in [*letters, *_ALPHABET] if (one in members) != is_negated]
     return random.choice(fitting or sorted(members))
 
 

@@ -5,14 +5,12 @@ secret, and the row names that one.
 """
 
 from enum import StrEnum
-from functools import lru_cache
 from typing import Final
 
 import msgspec
 from attrs import evolve, field, frozen
 from attrs.validators import ge
 
-from delayer.core.owners.hosts import HostPattern, pattern_of, site_of
 from delayer.core.schedule.definition import Definition
 from delayer.core.schedule.instants import MINUTE, Millis
 
@@ -79,28 +77,6 @@ class SeriesUse:
     connection: str
     until: Millis = 0  # as in Use
     is_checked: bool = False  # whether the connection must be there and open: the series names it from now on
-
-
-def wrong_host(row: Connection, url: str) -> str:
-    """The host of the URL if the connection is not for it; empty if it is. An unreadable pattern allows none."""
-    if not row.hosts:
-        return ""
-    site = site_of(url)
-    if site is not None and any(pattern.matches(site) for pattern in _patterns(row.hosts)):
-        return ""
-    return site.shown if site else "no host that can be told"
-
-
-@lru_cache(maxsize=512)
-def _patterns(hosts: tuple[str, ...]) -> tuple[HostPattern, ...]:
-    return tuple(pattern for one in hosts if (pattern := _pattern_or_none(one)))
-
-
-def _pattern_or_none(text: str) -> HostPattern | None:
-    try:
-        return pattern_of(text)
-    except ValueError:
-        return None
 
 
 def token_url_of(row: Connection) -> str:

@@ -11,8 +11,9 @@ from weakref import WeakValueDictionary
 
 from attrs import define, field, frozen
 
-from delayer.core.connections.connection import Connection, ConnectionType, wrong_host
+from delayer.core.connections.connection import Connection, ConnectionType
 from delayer.core.connections.credentials import Header, NotItsOwn, Values, header_of, values_in
+from delayer.core.connections.hosts import wrong_host
 from delayer.core.connections.tokens import Wanted
 from delayer.core.firing.executing import Refused, Retry
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis

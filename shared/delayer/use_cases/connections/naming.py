@@ -6,7 +6,8 @@ import msgspec
 from attrs import frozen
 
 from delayer.core.api.request import FieldError, Invalid
-from delayer.core.connections.connection import Connection, named_in, wrong_host
+from delayer.core.connections.connection import Connection, named_in
+from delayer.core.connections.hosts import wrong_host
 from delayer.core.schedule.definition import Definition
 from delayer.ports.connections import ReadsConnections
 

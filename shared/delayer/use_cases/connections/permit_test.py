@@ -5,7 +5,8 @@ from typing import Final
 from attrs import frozen
 
 from delayer.core.api.request import FieldError, Invalid
-from delayer.core.connections.connection import token_url_of, wrong_host
+from delayer.core.connections.connection import token_url_of
+from delayer.core.connections.hosts import wrong_host
 from delayer.core.flow.block import Kind
 from delayer.core.flow.party import Party, host_in, target_named
 from delayer.ports.connections import ReadsConnections

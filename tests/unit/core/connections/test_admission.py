@@ -14,7 +14,7 @@ from delayer.core.connections.admission import (
     admit_test,
     cursor_of,
 )
-from delayer.core.connections.connection import Connection, ConnectionType, wrong_host
+from delayer.core.connections.connection import Connection, ConnectionType
 from delayer.core.connections.credentials import (
     NotItsOwn,
     Values,
@@ -25,6 +25,7 @@ from delayer.core.connections.credentials import (
     values_in,
 )
 from delayer.core.connections.hints import hints_for
+from delayer.core.connections.hosts import wrong_host
 from tests.samples import OWNER
 
 SECRET = "S3CR3T-0123456789"
