@@ -72,6 +72,7 @@ def grows(found: Found, texts: Sequence[str]) -> bool:
 
 @pytest.mark.parametrize("where", KNOWN)
 def test_no_text_makes_a_pattern_slow(where: str) -> None:
+    """A second or two for the longest patterns: what is counted in Python takes a hundred times as long."""
     assert not too_slow(FOUND[where], EVERY_DAY)
 
 

@@ -17,7 +17,7 @@ _NAMED: Final = re.compile(  # a name, as JSON, forms, headers, YAML and query s
     r"""(?P<name>(?<![\w$.-])[\w$.-]++(?:(?:\[|%5[bB])(?:\\{0,7}["'])?:?[\w$.-]{0,64}(?:\\{0,7}["'])?(?:\]|%5[dD])){0,8}+)"""
     r"""(?P<quote>\\{0,7}["']|&quot;|&\#3[49];)?+\s*+(?P<sign>[:=])(?P<space>[^\S\r\n]*+)"""
 )
-_LABEL: Final = re.compile(r"""\s*+(?:\\{0,7}["'])?+([^"'\\\r\n,;&<>{}=]{1,100}+)""")  # what stands behind `name`
+_LABEL: Final = re.compile(r"""\s*+(?:\\{0,7}["'])?+([^"'\\\r\n,;&<>{}=]{1,64}+)""")  # what stands behind `name`
 _LISTED: Final = re.compile(  # the first of a list, in quotes
     r"""[\[(]\s*+(?P<quote>\\{0,7}["'])(?P<name>[^"'\\\r\n]{1,64}+)(?P=quote)\s*+,\s*+"""
 )
