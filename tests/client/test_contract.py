@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 
+from delayer.core.masking import mask
 from delayer_client import HttpRequest, NewSchedule, NewSeries, OnLate, Retry, Spread
 from delayer_client.api import models
 from delayer_client.api.base import Model
-from delayer_client.api.masking import FIELDS
+from delayer_client.api.masking import FIELDS, PARTS, WORDS
 from delayer_client.calls import owned, schedules, series
 from delayer_client.calls.call import Answer, Call, Repeat
 from delayer_client.calls.series import SeriesChange
@@ -189,3 +190,7 @@ def test_what_openapi_never_shows_is_never_printed() -> None:
     }
     assert len(secret) >= 4
     assert secret <= FIELDS
+
+
+def test_headers_are_masked_by_the_names_of_the_layer() -> None:
+    assert (PARTS, WORDS) == (mask.PARTS, mask.WORDS)

@@ -69,7 +69,7 @@ FEATURES: Final = {
     ),
     "http": Feature("requests and answers of the API, problems, hostile calls", r"http|problems"),
     "docs": Feature("pages, decisions, glossary", r"docs"),
-    "tree": Feature("rules of the tree: imports, names, folders", r"tests/unit/test|running"),
+    "tree": Feature("rules of the tree: imports, names, folders", r"tests/unit/(test|patterns)|running"),
     "proofs": Feature("the simulation, the model and their record", r"simulation|tests/model|proofs|defects"),
 }
 

@@ -65,7 +65,7 @@ ROOMS: dict[str, set[str]] = {
         "core/timing",
         "core/api",
     },
-    "core/connections": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/api"},
+    "core/connections": {"core/schemas", "core/schedule", "core/ledger", "core/masking", "core/owners", "core/api"},
     "ports": {"core/schedule", "core/flow", "core/ledger", "core/firing", "core/recovery", "core/jobs", "core/history"}
     | {"core/owners", "core/actions", "core/series", "core/series/upkeep", "core/signing", "core/connections"}
     | {"core/limits"},

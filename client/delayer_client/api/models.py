@@ -222,7 +222,7 @@ class Answer(Model, frozen=True, kw_only=True):
     body_cut: bool | None = named(name="bodyCut", default=None)
     "Whether there was more of it, or not all came in time."
     body_omitted: str | None = named(name="bodyOmitted", default=None)
-    "Why there is no body: it is not a text."
+    "Why there is no body: it is not a text, or no time was left to mask it."
 
 
 class HistoryEntry(Model, frozen=True, kw_only=True):
@@ -374,11 +374,16 @@ class Times(Model, frozen=True, kw_only=True):
     "The release of the tz database that they are reckoned with."
 
 
+ConnectionHosts: TypeAlias = list[str]
+"The hosts that it is for, as the rule `hosts` of owner policies names them. An action for another host that names the connection is refused, and so is an attempt and a test. Without them it is for any host."
+
+
 class ApiKeyConnection(Model, frozen=True, kw_only=True, tag_field="type", tag="api-key"):
     """A header with a key."""
 
     header_name: str = named(name="headerName")
     value: str
+    hosts: ConnectionHosts | None = None
 
 
 class BasicConnection(Model, frozen=True, kw_only=True, tag_field="type", tag="basic"):
@@ -386,12 +391,14 @@ class BasicConnection(Model, frozen=True, kw_only=True, tag_field="type", tag="b
 
     username: str
     password: str
+    hosts: ConnectionHosts | None = None
 
 
 class BearerConnection(Model, frozen=True, kw_only=True, tag_field="type", tag="bearer"):
     """A token that does not change, in the header Authorization (RFC 6750)."""
 
     token: str
+    hosts: ConnectionHosts | None = None
 
 
 class OAuth2Connection(Model, frozen=True, kw_only=True, tag_field="type", tag="oauth2-client-credentials"):
@@ -401,6 +408,7 @@ class OAuth2Connection(Model, frozen=True, kw_only=True, tag_field="type", tag="
     "Reached as any target is. Redirects are not followed."
     client_id: str = named(name="clientId")
     client_secret: str = named(name="clientSecret")
+    hosts: ConnectionHosts | None = None
     scope: str | None = None
     audience: str | None = None
     client_authentication: Literal["basic", "body"] | None = named(name="clientAuthentication", default=None)
@@ -424,6 +432,8 @@ class Connection(Model, frozen=True, kw_only=True):
     created_at: datetime = named(name="createdAt")
     changed_at: datetime = named(name="changedAt")
     "When its values were given."
+    hosts: list[str] | None = None
+    "The hosts that it is for. Without them it is for any host."
     header_name: str | None = named(name="headerName", default=None)
     username: str | None = None
     token_url: str | None = named(name="tokenUrl", default=None)

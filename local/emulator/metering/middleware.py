@@ -11,7 +11,7 @@ from local.emulator.metering.units import READS, Item, read_units, sqs_requests,
 METER_PATH = "/_local/meter"
 # In the User-Agent of every request of a function whose AWS_SDK_UA_APP_ID is set.
 APP_ID = re.compile(r"\bapp/(\S+)")
-CREDENTIAL_SERVICE = re.compile(r"Credential=[^/]+/\d+/[^/]+/([^/]+)/")
+CREDENTIAL_SERVICE = re.compile(r"Credential=[^/=]+/\d+/[^/=]+/([^/=]+)/")
 
 
 class Metering:

@@ -6,7 +6,7 @@ import ssl
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from errno import errorcode
-from functools import cache
+from functools import cache, partial
 from http.client import HTTPConnection, HTTPException
 from time import monotonic
 from typing import Any, Final
@@ -28,6 +28,7 @@ TRY_AGAIN: Final = frozenset({408, 425, 429})
 DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 FRAMING: Final = ("content-length", "transfer-encoding")  # what says where a body ends
 FOR_BODY: Final = 2.0  # seconds that the beginning of a body is waited for, once the answer is there
+FOR_MASKING: Final = 0.1  # seconds before the deadline at which no more of it is waited for
 
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 AFTER_HOST: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\\/?#]*([^#]*)")
@@ -231,12 +232,16 @@ def _answer(
             return read_answer(stream), ""
         answer = read_answer(stream, {*request.keep, *FRAMING})
         millis = round((monotonic() - began) * 1000)
-        return answer, _kept(connection.sock, stream, answer, request, millis, min(deadline, monotonic() + FOR_BODY))
+        return answer, _kept(connection.sock, stream, answer, request, millis, deadline)
 
 
-def _kept(sock: socket.socket, stream: Any, answer: Answer, request: Request, millis: int, until: float) -> str:
-    """The answer has come: a body that drips, or breaks off, changes nothing about it."""
+def _kept(sock: socket.socket, stream: Any, answer: Answer, request: Request, millis: int, deadline: float) -> str:
+    """The answer has come: a body that drips, or breaks off, changes nothing about it.
+
+    The deadline of the attempt is that of all this, too: of waiting for the body, and of masking what has come.
+    """
     names, secrets = request.keep or (), request.secrets
+    until = min(deadline - FOR_MASKING, monotonic() + FOR_BODY)
 
     def read(number: int) -> bytes:
         left = until - monotonic()
@@ -249,11 +254,16 @@ def _kept(sock: socket.socket, stream: Any, answer: Answer, request: Request, mi
     body, is_whole = read_body(read, answer, MOST_BODY)
     is_whole = is_whole and monotonic() < until
     try:
-        headers = [(name, header_without_secrets(value, secrets)) for name, value in answer.headers if name in names]
+        headers = ((name, header_without_secrets(value, secrets)) for name, value in answer.headers if name in names)
         shown = without_secrets(body, secrets, is_whole=is_whole)
-        return kept(answer.status, millis, headers, shown, is_whole=is_whole)
+        is_over = partial(_is_over, deadline)
+        return kept(answer.status, millis, headers, shown, is_whole=is_whole, is_over=is_over)
     except Exception as error:  # noqa: BLE001 - whatever the target has sent, its status counts
         return kept(answer.status, millis, [("x-not-kept", type(error).__name__)], None, is_whole=False)
+
+
+def _is_over(deadline: float) -> bool:
+    return monotonic() >= deadline
 
 
 def headers_of(url: Url, request: Request, message: Message[Any]) -> dict[str, str]:

@@ -23,6 +23,17 @@ def test_a_connection(delayer: Cli, tmp_path: Path) -> None:
     assert delayer("connections", "get", "crm").status == 3
 
 
+def test_the_hosts_of_a_connection(delayer: Cli) -> None:
+    flags = ("--type", "bearer", "--secret", "x", "--host", "api.example.com", "--host", "*.example.org:*")
+    put = delayer("connections", "put", "crm", *flags)
+    assert (put.status, "api.example.com, *.example.org:*" in put.out) == (0, True), put.err
+    refused = delayer("schedule", "http", HOOK, "--in", "1s", "--connection", "crm")
+    assert refused.status == 2
+    assert "the connection crm is not for this host" in refused.err
+    assert "example.org" not in delayer("connections", "put", "crm", "--type", "bearer", "--secret", "x").out
+    assert "any" in delayer("connections", "get", "crm").out
+
+
 @pytest.mark.parametrize(
     ("flags", "said"),
     [

@@ -57,6 +57,7 @@ CRM = Connection(
     created_at=NOW,
     changed_at=NOW,
 )
+FOR_HOSTS = evolve(CRM, hosts=("api.example.com", "*.example.org:8443"))
 NOTE = SecretNote(owner=OWNER, secret="s1", since=NOW)
 SECOND = SecretNote(owner=OWNER, secret="s2", since=NOW + 1)
 LATER = NOW + HOUR
@@ -373,3 +374,11 @@ def test_there_is_room_for_many_transactions_at_a_time(dynamodb: Any) -> None:
 
 def test_a_note_holds_no_value() -> None:
     assert set(note_item(NOTE)) == {"list", "entry", "owner"}
+
+
+def test_hosts_are_kept_and_an_item_of_an_earlier_version_has_none() -> None:
+    item = connection_item(FOR_HOSTS)
+    assert item["hosts"] == {"L": [{"S": "api.example.com"}, {"S": "*.example.org:8443"}]}
+    assert table.connection_from(OWNER, item) == FOR_HOSTS
+    assert "hosts" not in connection_item(CRM)
+    assert table.connection_from(OWNER, connection_item(CRM)) == CRM

@@ -18,7 +18,8 @@ _UNITS: Final = {
     "ms": r"ms|millis|milliseconds?",
 }
 _WORDS: Final = re.compile(
-    r"\s*".join(rf"(?:(?P<{unit}>{_NUMBER})\s*(?:{words})(?![a-z]))?" for unit, words in _UNITS.items()), re.IGNORECASE
+    r"\s*+".join(rf"(?:(?P<{unit}>{_NUMBER})\s*+(?:{words})(?![a-z]))?" for unit, words in _UNITS.items()),
+    re.IGNORECASE,
 )
 _ISO: Final = re.compile(
     rf"P(?:(?P<w>{_NUMBER})W)?(?:(?P<d>{_NUMBER})D)?"

@@ -25,7 +25,7 @@ TIME_NOTE: Final = Note(
     "Target.Input", f"the scheduled time is {PLACEHOLDER}: with milliseconds, such as 2026-11-23T09:00:00.000Z"
 )
 NO_ID: Final = Note("Target.Input", "the default event has no `id` now: the id of Delayer's schedule is beside it")
-_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 
 
 def input_of(schedule: Schedule, due: datetime | None) -> tuple[str, tuple[Note, ...]]:

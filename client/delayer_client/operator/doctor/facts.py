@@ -45,6 +45,7 @@ class ApiFacts:
 
     answer: Answer
     caller: Caller
+    for_any_host: tuple[str, ...] = ()  # the caller's connections that name no hosts
 
 
 @dataclass(frozen=True, kw_only=True)

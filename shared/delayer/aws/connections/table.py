@@ -217,6 +217,7 @@ def connection_item(row: Connection) -> Item:
         "revision": {"N": str(row.revision)},
         "createdAt": {"N": str(row.created_at)},
         "changedAt": {"N": str(row.changed_at)},
+        **({"hosts": {"L": [{"S": one} for one in row.hosts]}} if row.hosts else {}),
         **({"closing": {"BOOL": True}} if row.closing else {}),
     }
 
@@ -236,6 +237,7 @@ def connection_from(owner: str, item: StoredItem) -> Connection:
             created_at=number(item, "createdAt"),
             changed_at=number(item, "changedAt"),
             closing="closing" in item,
+            hosts=tuple(one["S"] for one in item["hosts"]["L"]) if "hosts" in item else (),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise Unavailable(f"a connection that cannot be read: {error!r}") from error

@@ -20,6 +20,7 @@ SHOWN: Final = 10  # ids in an answer
 def shown(row: Connection) -> Shown:
     """What anybody who may read may know."""
     body: Shown = {"name": row.name, "type": row.type, **msgspec.json.decode(row.shown, type=dict[str, str])}
+    body |= {"hosts": list(row.hosts)} if row.hosts else {}
     body |= {"createdAt": format_instant(row.created_at), "changedAt": format_instant(row.changed_at)}
     return body | ({"closing": True} if row.closing else {})
 

@@ -25,6 +25,7 @@ from delayer.core.api.request import FieldError, Invalid, TooLarge
 from delayer.core.connections.connection import ConnectionType
 from delayer.core.connections.credentials import Values
 from delayer.core.masking.mask import masked_value
+from delayer.core.owners.hosts import pattern_of
 from delayer.core.schemas.json_text import integer
 
 LARGEST_BODY: Final = 32_768  # bytes; Secrets Manager takes 65,536
@@ -38,6 +39,7 @@ class ConnectionRequest:
 
     values: Values = field(repr=False)
     shown: str  # the fields that are no secrets, as JSON
+    hosts: tuple[str, ...] = ()  # as in Connection
 
 
 @frozen(kw_only=True)
@@ -59,12 +61,13 @@ def admit_connection(body: bytes) -> ConnectionRequest:
     schema = CONNECTIONS[kind]
     if errors := first_errors(_faults(schema, document)):
         raise Invalid(errors)
-    fields = {name: str(value) for name, value in document.items() if name != "type"}
+    hosts = tuple(document.get("hosts", ()))
+    fields = {name: str(value) for name, value in document.items() if name not in ("type", "hosts")}
     public = {name: value for name, value in fields.items() if name in _PUBLIC}
     if "tokenUrl" in public:
         public["tokenUrl"] = masked_value("url", public["tokenUrl"])
     shown = json.dumps(public, separators=(",", ":"))
-    return ConnectionRequest(values=Values(type=ConnectionType(kind), fields=fields), shown=shown)
+    return ConnectionRequest(values=Values(type=ConnectionType(kind), fields=fields), shown=shown, hosts=hosts)
 
 
 _PUBLIC: Final = frozenset(
@@ -79,6 +82,18 @@ def _faults(schema: Any, document: Mapping[str, Any]) -> Iterable[FieldError]:
     for name, value in document.items():
         if name not in wrong and isinstance(value, str) and not _is_unicode(value):
             yield FieldError(field=shortened(name), problem="no Unicode text", allowed="text in UTF-8")
+    if not any(field.startswith("hosts") for field in wrong):
+        yield from _faults_of_hosts(document.get("hosts", ()))
+
+
+def _faults_of_hosts(hosts: Iterable[str]) -> Iterable[FieldError]:
+    """They are patterns as owner policies have them."""
+    for number, one in enumerate(hosts):
+        try:
+            pattern_of(one)
+        except ValueError as error:
+            allowed = "api.example.com, *.example.com or [2001:db8::1], with a port behind a colon, or * for any port"
+            yield FieldError(field=f"hosts[{number}]", problem=str(error), allowed=allowed)
 
 
 def _is_unicode(text: str) -> bool:

@@ -45,6 +45,7 @@ class Connection:
     created_at: Millis = 0
     changed_at: Millis = 0  # its values
     closing: bool = False  # a DELETE looks whether it is in use: nothing new may name it
+    hosts: tuple[str, ...] = ()  # patterns of those that it is for; none: for any, as all were of earlier versions
 
 
 @frozen(kw_only=True)

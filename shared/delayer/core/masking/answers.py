@@ -7,7 +7,8 @@ be secret is masked by the text alone: rather more than too little.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice, takewhile
 from typing import Any, Final
 
 from delayer.core.masking.anyhow import masked_anyhow, without_tokens
@@ -23,15 +24,29 @@ _NO_TEXT: Final = re.compile("[\ufffd\x00-\x08\x0e-\x1f]")
 MOST_OF_NO_TEXT: Final = 0.1  # of the characters of what still counts as a text
 
 
-def kept(status: int, millis: int, headers: Sequence[tuple[str, str]], body: bytes | None, *, is_whole: bool) -> str:
-    """An answer as JSON of at most 2,048 bytes. `body` is None if there is none, or it did not come in time."""
+def kept(
+    status: int,
+    millis: int,
+    headers: Iterable[tuple[str, str]],
+    body: bytes | None,
+    *,
+    is_whole: bool,
+    is_over: Callable[[], bool] = lambda: False,
+) -> str:
+    """An answer as JSON of at most 2,048 bytes. `body` is None if there is none, or it did not come in time.
+
+    `is_over` says whether the time of the attempt is used up: what is not masked by then is not kept.
+    """
     shown: dict[str, Any] = {"status": status, "durationMs": millis}
-    if named := {name.lower(): _header(name, value) for name, value in headers[:MOST_HEADERS]}:
+    in_time = takewhile(lambda _: not is_over(), islice(headers, MOST_HEADERS))
+    if named := {name.lower(): _header(name, value) for name, value in in_time}:
         shown["headers"] = named
     while len(_json(shown)) > LARGEST // 2:
         shown["headers"].popitem()
     if body is None:
         return _json(shown).decode()
+    if is_over():
+        return _json({**shown, "bodyOmitted": "no time was left to mask it"}).decode()
     encoding = named.get("content-encoding", "identity").strip().lower()
     text = "" if encoding not in ("", "identity") else _text(body)
     if body and not text:

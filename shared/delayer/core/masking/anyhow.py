@@ -7,58 +7,84 @@ ends in all of these, so more is masked rather than less: a line to its end, and
 import re
 from typing import Final
 
+from attrs import frozen
+
 from delayer.core.masking.mask import CONTENTS, LABELS, MASK, is_sensitive, masked_free_text
 
+# No pattern here may go through a text more than once: a target can send any text, and this is done in the time of all
+# others. What is repeated is possessive wherever that changes nothing, and nothing begins within what was gone through.
 _NAMED: Final = re.compile(  # a name, as JSON, forms, headers, YAML and query strings write it, and the sign behind it
-    r"""(?P<name>[A-Za-z_$][\w$.-]{0,63}(?:(?:\[|%5[bB])(?:\\{0,7}["'])?:?[\w$.-]{0,64}(?:\\{0,7}["'])?(?:\]|%5[dD])){0,8})"""
-    r"""(?P<quote>\\{0,7}["']|&quot;|&\#3[49];)?+\s*+[:=](?P<space>[^\S\r\n]*+)"""
+    r"""(?P<name>(?<![\w$.-])[\w$.-]++(?:(?:\[|%5[bB])(?:\\{0,7}["'])?:?[\w$.-]{0,64}(?:\\{0,7}["'])?(?:\]|%5[dD])){0,8}+)"""
+    r"""(?P<quote>\\{0,7}["']|&quot;|&\#3[49];)?+\s*+(?P<sign>[:=])(?P<space>[^\S\r\n]*+)"""
 )
-_LABEL: Final = re.compile(r"""\s*+(?:\\{0,7}["'])?+([^"'\\\r\n,;&<>{}]{1,100})""")  # what stands behind `name`
+_LABEL: Final = re.compile(r"""\s*+(?:\\{0,7}["'])?+([^"'\\\r\n,;&<>{}=]{1,64}+)""")  # what stands behind `name`
 _LISTED: Final = re.compile(  # the first of a list, in quotes
     r"""[\[(]\s*+(?P<quote>\\{0,7}["'])(?P<name>[^"'\\\r\n]{1,64}+)(?P=quote)\s*+,\s*+"""
 )
 _ITEM: Final = re.compile(r"[^,\])\r\n]*+")
-_PART: Final = re.compile(  # of a form in several parts: its headers, a line that is empty, and its content
-    r"""(?P<head>\bname\s{0,8}=\s{0,8}["']?(?P<name>[^"'\r\n;]{1,100})[^\r\n]*+\r?\n(?:[^\r\n]++\r?\n){0,9}+\r?\n)"""
-    r"""(?s:.*?)(?=\r?\n--|\Z)""",
-    re.IGNORECASE,
-)
+_PART_NAME: Final = re.compile(r"""\bname\s{0,8}+=\s{0,8}+["']?+([^"'\r\n;]{1,100}+)""", re.IGNORECASE)
+_LONGEST_HEAD: Final = 10  # lines of a part of a form, from its name to the empty line
 _QUOTED: Final = re.compile(  # a text in quotes, up to its end or that of all; a list or an object up to the end of all
-    r'''\s{0,80}(?:"""(?s:.*?)(?:"""|\Z)|\'\'\'(?s:.*?)(?:\'\'\'|\Z)'''
+    r'''\s{0,80}+(?:"""(?s:.*?)(?:"""|\Z)|\'\'\'(?s:.*?)(?:\'\'\'|\Z)'''
     r"""|\\?"(?:[^"\\]|\\[^"])*(?:\\?"|\\?\Z)|'(?:[^']|\'\')*(?:'|\Z)|[\[{](?s:.*))"""
 )
-_LITERAL: Final = re.compile(r"[\w.+-]{1,40}(?=\s*[,}\]])")  # of JSON
-_LINE: Final = re.compile(r"[^\r\n]*")
-_FIELD: Final = re.compile(r"[^\r\n&]*")  # of a form or a query string
+_LITERAL: Final = re.compile(r"[\w.+-]{1,40}+(?=\s*+[,}\]])")  # of JSON
+_LINE: Final = re.compile(r"[^\r\n]*+")
+_FIELD: Final = re.compile(r"[^\r\n&]*+")  # of a form or a query string
 _WHOLE_LINE: Final = re.compile("cookie|auth", re.IGNORECASE)  # headers with several values, some of them in quotes
 
-_LEFT, _RIGHT = r"(?:<|&lt;|\\u003[cC])", r"(?:>|&gt;|\\u003[eE])"
-_TAG: Final = re.compile(
-    rf"{_LEFT}(?P<tag>[A-Za-z_][\w.:-]{{0,100}})(?P<attributes>\s[^<>]{{0,1000}}?)?(?P<closed>/?)(?:{_RIGHT}|\Z)"
-)
 _SAYS_WHAT: Final = re.compile(  # attributes that name what others, or the content, hold
-    r"""\b(?:name|id|key|type|property|itemprop|field)\s{0,8}=\s{0,8}["']?([^"'\s>]{1,100})""", re.IGNORECASE
+    r"""\b(?:name|id|key|type|property|itemprop|field)\s{0,8}+=\s{0,8}+["']?+([^"'\s>]{1,100}+)""", re.IGNORECASE
 )
 _VOID: Final = frozenset({"input", "meta", "link", "img", "br", "hr", "area", "base", "col", "embed", "source"})
 _LABELLED: Final = re.compile(  # an element with a name in it, and the text of the next one
-    r"(?P<before><(?P<tag>name|key|field|property|header|param|parameter|label|th|td|dt|span|b|strong)\b[^<>]{0,200}>\s*"
-    r"(?P<name>[^<>]{1,64})</(?P=tag)\s{0,8}>\s*(?:<[^<>]{1,200}>\s*){1,4})[^<]+",
+    r"(?P<before><(?P<tag>name|key|field|property|header|param|parameter|label|th|td|dt|span|b|strong)\b[^<>]{0,200}+>"
+    r"\s*+(?P<name>[^<>]{1,64}+)</(?P=tag)\s{0,8}+>\s*+(?:<[^<>]{1,200}+>\s*+){1,4})[^<]+",
     re.IGNORECASE,
 )
 
 _TOKEN: Final = re.compile(
-    r"\b(?:eyJ[\w-]{8,}[\w.-]*|(?:Bearer|Basic|Negotiate|NTLM|ApiKey)\s+[\w.~+/=-]{4,})", re.IGNORECASE
+    r"\b(?:eyJ[\w-]{8,}+[\w.-]*+|(?:Bearer|Basic|Negotiate|NTLM|ApiKey)\s++[\w.~+/=-]{4,}+)", re.IGNORECASE
 )
 _CHALLENGE: Final = re.compile(  # several values in one line, named like anything
-    r"\b(?:Digest|OAuth|Hawk|AWS4-HMAC-SHA256|Signature)\s+[\w-]{1,40}\s{0,8}=[^\r\n]*", re.IGNORECASE
+    r"\b(?:Digest|OAuth|Hawk|AWS4-HMAC-SHA256|Signature)\s++[\w-]{1,40}+\s{0,8}+=[^\r\n]*+", re.IGNORECASE
 )
-_PEM: Final = re.compile(r"-----BEGIN [^-]{0,40}KEY[^-]{0,40}-----(?s:.*?)(?:-----END [^-]{0,80}-----|\Z)")
+_PEM: Final = re.compile(r"-----BEGIN [^-]{0,40}KEY[^-]{0,40}+-----(?s:.*?)(?:-----END [^-]{0,80}+-----|\Z)")
+
+
+@frozen(kw_only=True)
+class _Markup:
+    """A way of writing the signs `<` and `>`, which stand in no attribute that is written in the same way."""
+
+    tag: re.Pattern[str]
+    end: re.Pattern[str]
+
+
+_NAME: Final = r"(?P<tag>[A-Za-z_][\w.:-]*+)"
+_MARKUPS: Final = (
+    _Markup(
+        tag=re.compile(rf"<{_NAME}(?P<attributes>\s[^<>]*+)?(?P<closed>/?)(?:>|\Z)"),
+        end=re.compile(rf"<\\?/{_NAME}\s{{0,8}}+>"),
+    ),
+    _Markup(
+        tag=re.compile(rf"&lt;{_NAME}(?P<attributes>\s(?:[^<>&]|&(?![lg]t;))*+)?(?P<closed>/?)(?:&gt;|\Z)"),
+        end=re.compile(rf"&lt;\\?/{_NAME}\s{{0,8}}+&gt;"),
+    ),
+    _Markup(
+        tag=re.compile(
+            rf"\\u003[cC]{_NAME}(?P<attributes>\s(?:[^<>\\]|\\(?!u003[cCeE]))*+)?(?P<closed>/?)(?:\\u003[eE]|\Z)"
+        ),
+        end=re.compile(rf"\\u003[cC]\\?/{_NAME}\s{{0,8}}+\\u003[eE]"),
+    ),
+)
 
 
 def masked_anyhow(text: str) -> str:
     """The text as it may be shown."""
-    shown = _tags(_LABELLED.sub(_labelled, _PEM.sub(MASK, text)))
-    shown = _listed(_PART.sub(_part, shown))
+    shown = _LABELLED.sub(_labelled, _PEM.sub(MASK, text))
+    for markup in _MARKUPS:
+        shown = _tags(shown, markup)
+    shown = _listed(_parts(shown))
     return without_tokens(masked_free_text(_named(_CHALLENGE.sub(MASK, shown))))
 
 
@@ -77,7 +103,7 @@ def _named(text: str) -> str:
         name = found["name"].lower()
         shown += text[at : found.end()]
         at = found.end()
-        is_secret = is_sensitive(name) or (is_labelled and name in CONTENTS)
+        is_secret = is_sensitive(found["name"]) or (is_labelled and name in CONTENTS)
         if name in LABELS:
             is_labelled = _is_label(text, at)
         if is_secret:
@@ -95,14 +121,12 @@ def _is_label(text: str, at: int) -> bool:
 
 def _end_of_value(text: str, found: re.Match[str]) -> int:
     at = found.end()
-    quoted = _QUOTED.match(text, at)
     if found["quote"]:
-        if whole := quoted or _LITERAL.match(text, at):
+        if whole := _QUOTED.match(text, at) or _LITERAL.match(text, at):
             return whole.end()
-    elif quoted and not _WHOLE_LINE.search(found["name"]):  # and whatever is joined to it
-        return _end_of_block(text, found.start(), _end_of(_LINE, text, quoted.end()), is_bare=False)
-    is_field = text[: found.end()].rstrip()[-1:] == "="
-    end = _end_of(_FIELD if is_field else _LINE, text, at)
+    elif not _WHOLE_LINE.search(found["name"]) and (quoted := _QUOTED.match(text, at)):  # and whatever is joined to it
+        return _end_of_block(text, found.start(), _end_of(_LINE.match(text, quoted.end()), quoted.end()), is_bare=False)
+    end = _end_of(_FIELD.match(text, at) if found["sign"] == "=" else _LINE.match(text, at), at)
     return end if text[end : end + 1] == "&" else _end_of_block(text, found.start(), end, is_bare=end == at)
 
 
@@ -113,17 +137,33 @@ def _listed(text: str) -> str:
         shown += text[at : found.end()]
         at = found.end()
         if is_sensitive(found["name"]):
-            at = _end_of(_QUOTED, text, at) if _QUOTED.match(text, at) else _end_of(_ITEM, text, at)
+            at = _end_of(_QUOTED.match(text, at) or _ITEM.match(text, at), at)
             shown += MASK
     return shown + text[at:]
 
 
-def _part(found: re.Match[str]) -> str:
-    return f"{found['head']}{MASK}" if is_sensitive(found["name"]) else found[0]
+def _parts(text: str) -> str:
+    """Forms in several parts: the content of each that is named like a secret, from an empty line to a delimiter."""
+    shown, left, hidden = list[str](), 0, None
+    for line in text.split("\n"):
+        if hidden is not None and not line.startswith("--"):
+            hidden = line
+            continue
+        if hidden is not None:
+            shown[-1] += hidden[len(hidden.rstrip("\r")) :]
+            hidden = None
+        shown.append(line)
+        if any(map(is_sensitive, _PART_NAME.findall(line))):
+            left = _LONGEST_HEAD
+        elif left and not line.strip("\r"):
+            shown.append(MASK)
+            left, hidden = 0, ""
+        else:
+            left = max(left - 1, 0)
+    return "\n".join(shown)
 
 
-def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
+def _end_of(found: re.Match[str] | None, at: int) -> int:
     return found.end() if found else at
 
 
@@ -137,7 +177,8 @@ def _end_of_block(text: str, start: int, end: int, *, is_bare: bool) -> int:
     indent, is_item = _indent(line), line.lstrip().startswith("-")
     at, is_first = end, is_bare
     while at < len(text):
-        after = _end_of(_LINE, text, at + (2 if text.startswith("\r\n", at) else 1))
+        begin = at + (2 if text.startswith("\r\n", at) else 1)
+        after = _end_of(_LINE.match(text, begin), begin)
         content = text[at:after].strip("\r\n")
         if content.strip():
             belongs = _indent(content) > indent or is_first
@@ -159,24 +200,25 @@ def _labelled(found: re.Match[str]) -> str:
     return f"{found['before']}{MASK}" if is_sensitive(found["name"]) else found[0]
 
 
-def _tags(text: str) -> str:
+def _tags(text: str, markup: _Markup) -> str:
     """All that stands in an element that is named like a secret, or that says so itself, and its attributes."""
     shown, at = "", 0
-    while found := _TAG.search(text, at):
+    while found := markup.tag.search(text, at):
         shown += text[at : found.start()]
         at = found.end()
-        labels = _SAYS_WHAT.findall(found["attributes"] or "")
-        if not any(map(is_sensitive, [found["tag"], *labels])):
+        attributes = found["attributes"] or ""
+        if not any(map(is_sensitive, [found["tag"], *_SAYS_WHAT.findall(attributes)])):
             shown += found[0]
             continue
-        shown += found[0].replace(found["attributes"], f" {MASK}") if found["attributes"] else found[0]
-        if not found["closed"] and found["tag"].lower() not in _VOID:
-            at = _end_of_element(text, found["tag"], at)
+        shown += found[0].replace(attributes.rstrip("/"), f" {MASK}", 1) if attributes else found[0]
+        is_closed = bool(found["closed"]) or attributes.endswith("/")
+        if not is_closed and found["tag"].lower() not in _VOID:
+            at = _end_of_element(text, found["tag"].lower(), at, markup)
             shown += MASK
     return shown + text[at:]
 
 
-def _end_of_element(text: str, tag: str, at: int) -> int:
+def _end_of_element(text: str, tag: str, at: int, markup: _Markup) -> int:
     """Where its end tag stands, or the end of all."""
-    end = re.compile(rf"{_LEFT}\\?/{re.escape(tag)}\s{{0,8}}{_RIGHT}", re.IGNORECASE).search(text, at)
-    return end.start() if end else len(text)
+    ends = (found.start() for found in markup.end.finditer(text, at) if found["tag"].lower() == tag)
+    return next(ends, len(text))

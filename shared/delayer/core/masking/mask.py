@@ -19,13 +19,54 @@ from delayer.core.schemas.json_text import refuse_constant, write
 MASK: Final = "***"
 NOT_JSON: Final = "not JSON, and not shown, as nothing in it can be masked; the object itself has it"
 
-_SENSITIVE: Final = re.compile(
-    "auth|cookie|key|token|secret|passw|pwd|credential|signature|session|bearer|jwt"
-    "|(?<![a-z])(?:sig|pass|pin|otp)(?![a-z])",
-    re.IGNORECASE,
+# A list has the names that somebody has thought of, and no others: docs/use/api.md shows it, and says so.
+PARTS: Final = (  # of a name, wherever they stand in it
+    *("auth", "cookie", "key", "token", "secret", "passw", "passphrase", "passcode", "pwd", "credential", "signature"),
+    *("session", "sessid", "bearer", "jwt", "hmac", "csrf", "xsrf", "private", "mnemonic", "assertion"),
 )
+WORDS: Final = frozenset(  # that a name has among others, or is
+    {
+        "sig",
+        "pass",
+        "pin",
+        "puk",
+        "otp",
+        "totp",
+        "hotp",
+        "otc",
+        "mfa",
+        "tfa",
+        "2fa",
+        "pw",
+        "pswd",
+        "psw",
+        "cred",
+        "creds",
+    }
+    | {
+        "psk",
+        "pat",
+        "pem",
+        "sid",
+        "sess",
+        "sso",
+        "saml",
+        "salt",
+        "seed",
+        "nonce",
+        "mac",
+        "cvv",
+        "cvc",
+        "dsn",
+        "verifier",
+    }
+)
+BEFORE_CODE: Final = ("access", "backup", "login", "recovery", "reset", "security", "time", "verification")
+_SENSITIVE: Final = re.compile(f"{'|'.join(PARTS)}|(?:{'|'.join(BEFORE_CODE)})[ _.-]?code|connection[ _.-]?string")
+_HUMPS: Final = re.compile(r"[0-9]?(?:[A-Z]?[a-z]+|[A-Z]+(?![a-z]))")  # the words of dbPass, MFACode and 2FA
+_RUNS: Final = re.compile(r"[0-9]?[a-z]+")
 _URL: Final = re.compile(  # anywhere in a text, up to a space; a scheme has a bound, so that no text takes long
-    r"(?P<scheme>[a-z][a-z0-9+.-]{0,20}://)(?P<user>[^\s/?#]*@)?(?P<path>[^\s?#]*)(?P<query>[?#]\S*)?", re.IGNORECASE
+    r"(?P<scheme>[a-z][a-z0-9+.-]{0,20}+://)(?P<user>[^\s/?#]*@)?(?P<path>[^\s?#]*+)(?P<query>[?#]\S*)?", re.IGNORECASE
 )
 _WHOLE_URL: Final = re.compile(  # in a field that is named like one, whatever it holds; it may be relative
     r"(?P<scheme>(?:[a-z][a-z0-9+.-]*:)?//)?(?P<user>[^/?#]*@)?(?P<path>[^?#]*)(?P<query>[?#].*)?",
@@ -103,7 +144,10 @@ def masked_value(name: str, value: Any, secrets: Schema | None = None) -> Any:
 
 def is_sensitive(name: str) -> bool:
     """Whether what stands under this name may be a secret."""
-    return bool(_SENSITIVE.search(name))
+    plain = name.lower()
+    if _SENSITIVE.search(plain):
+        return True
+    return not WORDS.isdisjoint(_RUNS.findall(plain)) or any(one.lower() in WORDS for one in _HUMPS.findall(name))
 
 
 def masked_free_text(text: str) -> str:
@@ -157,7 +201,7 @@ class _Masking:
         declared = schema.get("writeOnly")
         if declared is False or value is None:
             return value
-        if declared or (name not in self.known and _SENSITIVE.search(name)):
+        if declared or (name not in self.known and is_sensitive(name)):
             self.found.extend([path] if value == MASK else [])
             return MASK
         if isinstance(value, dict):

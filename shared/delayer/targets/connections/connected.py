@@ -41,7 +41,7 @@ class ConnectedTarget:
         def left() -> float:
             return deadline - monotonic()
 
-        given = self.credentials.of(message.owner, connection, left)
+        given = self.credentials.of(message.owner, connection, request.url, left)
         if isinstance(given, Refused | Retry):
             return given
         if left() < LEAST:
@@ -49,7 +49,7 @@ class ConnectedTarget:
         result = self.target.send(_with(request, given, left()), message)
         if not _is_unauthorized(result) or left() < LEAST:
             return result
-        renewed = self.credentials.again(message.owner, connection, given, left)
+        renewed = self.credentials.again(message.owner, connection, request.url, given, left)
         if renewed is None or left() < LEAST:
             return result
         return self.target.send(_with(request, renewed, left(), given), message)

@@ -13,6 +13,7 @@ from attrs import define, field, frozen
 
 from delayer.core.connections.connection import Connection, ConnectionType
 from delayer.core.connections.credentials import Header, NotItsOwn, Values, header_of, values_in
+from delayer.core.connections.hosts import wrong_host
 from delayer.core.connections.tokens import Wanted
 from delayer.core.firing.executing import Refused, Retry
 from delayer.core.schedule.instants import MINUTE, SECOND, Millis
@@ -55,26 +56,26 @@ class Credentials:
     _lock: Lock = field(factory=Lock, init=False)
     _renewing: WeakValueDictionary[tuple[str, str], Lock] = field(factory=WeakValueDictionary, init=False, repr=False)
 
-    def of(self, owner: str, name: str, left: Left) -> Given:
-        """What a request is to take along, or what becomes of the attempt. Raises NotAttempted if AWS failed."""
-        return self._given(owner, name, left, None)
+    def of(self, owner: str, name: str, url: str, left: Left) -> Given:
+        """What a request to a URL takes along, or what becomes of the attempt. Raises NotAttempted if AWS failed."""
+        return self._given(owner, name, url, left, None)
 
-    def again(self, owner: str, name: str, rejected: Header, left: Left) -> Header | None:
+    def again(self, owner: str, name: str, url: str, rejected: Header, left: Left) -> Header | None:
         """After a 401: what it is now, if that is something else. None if it is the same, or cannot be known now.
 
         The value is read anew however young it is, but not twice in ten seconds: a target that refuses everything
         must not make Secrets Manager busy. Attempts that fail side by side wait for the one read.
         """
         try:
-            given = self._given(owner, name, left, rejected)
+            given = self._given(owner, name, url, left, rejected)
         except NotAttempted:
             return None
         is_other = isinstance(given, Header) and (given.name, given.value) != (rejected.name, rejected.value)
         return given if is_other and isinstance(given, Header) else None
 
-    def _given(self, owner: str, name: str, left: Left, rejected: Header | None) -> Given:
+    def _given(self, owner: str, name: str, url: str, left: Left, rejected: Header | None) -> Given:
         try:
-            found = self._found(owner, name, left, is_rejected=rejected is not None)
+            found = self._found(owner, name, url, left, is_rejected=rejected is not None)
             if isinstance(found, Refused | Retry):
                 return found
             row, values = found
@@ -86,14 +87,19 @@ class Credentials:
             raise NotAttempted(f"the connection {name}: {error}") from None
 
     def _found(
-        self, owner: str, name: str, left: Left, *, is_rejected: bool
+        self, owner: str, name: str, url: str, left: Left, *, is_rejected: bool
     ) -> tuple[Connection, Values] | Refused | Retry:
-        """A row whose secret is not there any more was changed since it was read."""
+        """A row whose secret is not there any more was changed since it was read.
+
+        The hosts are those of the row whose secret is taken: a value never goes where its own PUT has not sent it.
+        """
         before: Connection | None = None
         for _ in range(ROUNDS):
             row = self.connections.read(owner, name)
             if row is None:
                 return Refused(f"the connection {name} was deleted", reached=False)
+            if host := wrong_host(row, url):
+                return Refused(f"the connection {name} is not for this host: {host}", reached=False)
             try:
                 values = self._renewed(row, left) if is_rejected else self._values(row)
             except NotItsOwn:

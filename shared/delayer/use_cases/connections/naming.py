@@ -7,6 +7,7 @@ from attrs import frozen
 
 from delayer.core.api.request import FieldError, Invalid
 from delayer.core.connections.connection import Connection, named_in
+from delayer.core.connections.hosts import wrong_host
 from delayer.core.schedule.definition import Definition
 from delayer.ports.connections import ReadsConnections
 
@@ -37,15 +38,16 @@ def _faults(name: str, row: Connection | None, definition: Definition) -> list[F
     if row.closing:
         allowed = "another connection; or end the DELETE by another one, or undo it by a PUT"
         return [FieldError(field=FIELD, problem=f"it is being deleted: {name}", allowed=allowed)]
+    action: dict[str, Any] = msgspec.json.decode(definition.action)
+    if host := wrong_host(row, str(action.get("url", ""))):
+        problem = f"the connection {name} is not for this host: {host}"
+        return [
+            FieldError(field="action.url", problem=problem, allowed=f"a host that it names: {', '.join(row.hosts)}")
+        ]
     problem = f"the connection {name} sets it"
     allowed = "either the connection or the header"
     return [
         FieldError(field=f"action.headers.{header}", problem=problem, allowed=allowed)
-        for header in _headers_of(definition)
+        for header in action.get("headers", {})
         if header.lower() == row.header.lower()
     ]
-
-
-def _headers_of(definition: Definition) -> list[str]:
-    action: dict[str, Any] = msgspec.json.decode(definition.action)
-    return list(action.get("headers", {}))

@@ -4,7 +4,9 @@ from typing import Final
 
 from attrs import frozen
 
+from delayer.core.api.request import FieldError, Invalid
 from delayer.core.connections.connection import token_url_of
+from delayer.core.connections.hosts import wrong_host
 from delayer.core.flow.block import Kind
 from delayer.core.flow.party import Party, host_in, target_named
 from delayer.ports.connections import ReadsConnections
@@ -26,11 +28,19 @@ class PermitTest:
     view: BlocksInView
 
     def __call__(self, owner: str, name: str, url: str) -> bool:
-        """Whether there is such a connection. Raises NotAllowed, NotAttempted, OverQuota; Unavailable if AWS failed."""
+        """Whether there is such a connection.
+
+        Raises NotAllowed, NotAttempted, OverQuota; Invalid if it is not for this host; Unavailable if AWS failed.
+        """
         self.reach.permit(owner, url, "url")
         row = self.connections.read(owner, name)
         if row is None:
             return False
+        if host := wrong_host(row, url):
+            problem = f"the connection {name} is not for this host: {host}"
+            raise Invalid(
+                [FieldError(field="url", problem=problem, allowed=f"a host that it names: {', '.join(row.hosts)}")]
+            )
         token_url = token_url_of(row)
         if token_url:  # the whole of it is asked about once more when a token is wanted
             self.reach.permit(owner, token_url, "tokenUrl")

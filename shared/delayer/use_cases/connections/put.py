@@ -85,6 +85,7 @@ class PutConnection:
             secret=secret,
             header=header_name(request.values),
             shown=request.shown,
+            hosts=request.hosts,
             created_at=now,
             changed_at=now,
         )

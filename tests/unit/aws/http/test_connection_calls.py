@@ -49,6 +49,15 @@ def test_the_life_of_a_connection(world: World) -> None:
     assert SECRET not in repr(world.observer)
 
 
+def test_hosts_are_shown_and_a_put_without_them_takes_them_away(world: World) -> None:
+    body = {**BODY, "hosts": ["api.example.com"]}
+    assert call(world, "api-connection-put", "PUT", "crm", body)["body"]["hosts"] == ["api.example.com"]
+    assert call(world, "api-connection-get", "GET", "crm")["body"]["hosts"] == ["api.example.com"]
+    assert "hosts" not in call(world, "api-connection-put", "PUT", "crm", BODY)["body"]
+    wrong = call(world, "api-connection-put", "PUT", "crm", {**BODY, "hosts": ["*"]})
+    assert (wrong["statusCode"], wrong["body"]["errors"][0]["field"]) == (422, "hosts[0]")
+
+
 def test_pages_go_on(world: World) -> None:
     for name in ("a", "b", "c"):
         call(world, "api-connection-put", "PUT", name, BODY)

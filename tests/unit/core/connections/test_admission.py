@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from delayer.core.api.request import FieldError, Invalid, NotJson, TooLarge
 from delayer.core.connections.admission import (
@@ -13,6 +14,7 @@ from delayer.core.connections.admission import (
     admit_test,
     cursor_of,
 )
+from delayer.core.connections.connection import Connection, ConnectionType
 from delayer.core.connections.credentials import (
     NotItsOwn,
     Values,
@@ -23,6 +25,7 @@ from delayer.core.connections.credentials import (
     values_in,
 )
 from delayer.core.connections.hints import hints_for
+from delayer.core.connections.hosts import wrong_host
 from tests.samples import OWNER
 
 SECRET = "S3CR3T-0123456789"
@@ -47,6 +50,36 @@ def test_what_is_shown_of_a_connection_has_no_secret(body: dict[str, str]) -> No
     assert request.values.fields == {name: value for name, value in body.items() if name != "type"}
     text = secret_text(OWNER, "crm", request.values)
     assert values_in(text, OWNER, "crm") == request.values
+
+
+@pytest.mark.parametrize("body", ALL, ids=lambda body: body["type"])
+def test_each_may_name_its_hosts_which_are_no_part_of_its_values(body: dict[str, Any]) -> None:
+    hosts = ["api.example.com", "*.example.org:8443", "[2001:db8::1]:*"]
+    request = admit_connection(json.dumps({**body, "hosts": hosts}).encode())
+    assert request.hosts == tuple(hosts)
+    assert request.values == admit_connection(json.dumps(body).encode()).values
+
+
+URLS = [  # what the executor would connect to decides, and not what a text looks like
+    ("https://api.example.com/x?y", ""),
+    ("https://API.example.com.:443/", ""),
+    ("https://api.example.com:8443/", "api.example.com:8443"),
+    ("https://a.example.org/", "a.example.org"),
+    ("https://a.example.org:8443/", ""),
+    ("https://example.org:8443/", "example.org:8443"),
+    ("https://evil.example/api.example.com", "evil.example"),
+    ("https://api.example.com@evil.example/", "no host that can be told"),
+    ("https://api.example.com.evil.example/", "api.example.com.evil.example"),
+    ("https://2130706433/", "no host that can be told"),
+]
+
+
+@pytest.mark.parametrize(("url", "wrong"), URLS)
+def test_it_is_for_its_hosts_and_for_no_other(url: str, wrong: str) -> None:
+    row = Connection(owner=OWNER, name="crm", type=ConnectionType.BEARER, secret="s", header="Authorization")
+    assert wrong_host(row, url) == ""
+    assert wrong_host(evolve(row, hosts=("api.example.com", "*.example.org:8443")), url) == wrong
+    assert wrong_host(evolve(row, hosts=("https://no-pattern/",)), url) != ""
 
 
 def test_the_headers_that_they_set() -> None:
@@ -98,6 +131,11 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a file": ({**OAUTH, "tokenUrl": "file:///etc/passwd"}, "tokenUrl"),
     "a user in a URL": ({**OAUTH, "tokenUrl": f"https://u:{SECRET}@idp.example/"}, "tokenUrl"),
     "two spaces": ({**OAUTH, "scope": "a  b"}, "scope"),
+    "a URL in place of a host": ({**KEY, "hosts": ["https://api.example.com/"]}, "hosts[0]"),
+    "a pattern for all hosts": ({**KEY, "hosts": ["api.example.com", "*"]}, "hosts[1]"),
+    "a port that there is not": ({**BEARER, "hosts": ["api.example.com:65536"]}, "hosts[0]"),
+    "hosts that are none": ({**OAUTH, "hosts": []}, "hosts"),
+    "hosts that are a text": ({**BASIC, "hosts": "api.example.com"}, "hosts"),
     "a way that there is not": ({**OAUTH, "clientAuthentication": "mtls"}, "clientAuthentication"),
 }
 

@@ -41,7 +41,32 @@ SENSITIVE = [
     "X-Session-Id",
     "DPoP-JWT",
 ]
+SENSITIVE += ["Passphrase", "X-Passcode", "pass-phrase", "dbPass", "X-PW", "pswd", "Creds", "X-Cred", "X-HMAC", "X-PSK"]
+SENSITIVE += [
+    "connect.sid",
+    "PHPSESSID",
+    "X-CSRF",
+    "XSRF",
+    "X-MFA",
+    "X-2FA",
+    "x-totp",
+    "otpCode",
+    "userPin",
+    "PIN2",
+    "PUK",
+]
+SENSITIVE += ["PAT", "client.pem", "privateThing", "Salt", "seed_hex", "mnemonic", "SAMLResponse", "X-SSO", "X-Nonce"]
+SENSITIVE += [
+    "cvv",
+    "SENTRY_DSN",
+    "code_verifier",
+    "client_assertion",
+    "recovery code",
+    "BackupCode",
+    "ConnectionString",
+]
 PLAIN = ["Accept", "Content-Type", "X-Request-Id", "traceparent", "X-Signal", "X-Spinning", "X-Compass", "User-Agent"]
+PLAIN += ["X-Code", "Patch", "X-Side", "machine", "X-Seeded", "assorted", "macro", "reason-phrase", "X-Bypass", "size"]
 
 
 def shown(action: dict[str, Any]) -> Any:

@@ -41,6 +41,7 @@ from tests.unit.targets.server import Answer, Handler, Server, raw, status
 
 SECRET = "S3CR3T-0123456789"
 HOOK, TOKEN = "/hook", "/token"
+URL = "http://crm.example/"
 
 
 @define
@@ -119,6 +120,61 @@ def stand(server: Server) -> Iterator[Stand]:
     written = repr((made.observer, made.connections, made.tokens))
     assert SECRET not in written
     assert "t-1" not in written
+
+
+def for_hosts(stand: Stand, *hosts: str) -> None:
+    stand.connections.rows[OWNER, "crm"] = evolve(stand.connections.rows[OWNER, "crm"], hosts=hosts)
+
+
+@pytest.mark.parametrize("hosts", [("another.example",), ("crm.example",), ("*.crm.example:*",)], ids=str)
+def test_nothing_is_sent_to_a_host_that_the_connection_is_not_for(stand: Stand, hosts: tuple[str, ...]) -> None:
+    """The port is another one than that of the scheme, too. No token is fetched."""
+    for kind in (Kind.BEARER, Kind.OAUTH2):
+        if kind is Kind.OAUTH2:
+            stand.put_oauth()
+        else:
+            stand.put(kind, token=SECRET)
+        for_hosts(stand, *hosts)
+        result = stand.attempt()
+        assert isinstance(result, Refused)
+        host = f"crm.example:{stand.server.server_port}"
+        assert result.detail == f"the connection crm is not for this host: {host}"
+        assert not result.reached
+    assert stand.server.requests == []
+
+
+def test_a_connection_without_hosts_goes_on(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token=SECRET)
+    assert isinstance(stand.attempt(), Done)
+    for_hosts(stand, "crm.example:*")
+    assert isinstance(stand.attempt(), Done)
+
+
+def test_hosts_that_are_put_meanwhile_hold_for_the_new_value(stand: Stand) -> None:
+    """The secret is replaced, with other hosts, between the read of the row and that of the value."""
+    stand.put(Kind.BEARER, token="t-old")
+
+    class Replaced(MemorySecrets):
+        def read(self, owner: str, secret: str) -> str | None:
+            if stand.made == 1:
+                stand.put(Kind.BEARER, token=SECRET)
+                for_hosts(stand, "another.example")
+            return super().read(owner, secret)
+
+    target = stand.environment()
+    secrets = Replaced(stand.secrets.texts)
+    result = stand.attempt(evolve(target, credentials=evolve(target.credentials, secrets=secrets)))
+    assert isinstance(result, Refused)
+    assert stand.sent() == []
+
+
+def test_a_target_that_redirects_to_another_host_sends_the_value_nowhere(stand: Stand) -> None:
+    stand.put(Kind.BEARER, token=SECRET)
+    for_hosts(stand, "crm.example:*")
+    there = f"http://another.example:{stand.server.server_port}/there"
+    stand.server.reply = raw(f"HTTP/1.1 307 There\r\nLocation: {there}\r\nContent-Length: 0\r\n\r\n".encode())
+    assert isinstance(stand.attempt(), Refused)
+    assert [path for _, path, _, _ in stand.server.requests] == [HOOK]
 
 
 def both(hook: Answer, token: Answer) -> Answer:
@@ -222,9 +278,9 @@ def test_what_is_kept_is_bounded(stand: Stand) -> None:
         stand.secrets.create(OWNER, name, secret_text(OWNER, name, values))
         row = Connection(owner=OWNER, name=name, type=Kind.BEARER, secret=name, header="Authorization")
         stand.connections.rows[OWNER, name] = row
-        credentials.of(OWNER, name, lambda: 1.0)
+        credentials.of(OWNER, name, URL, lambda: 1.0)
     stand.secrets.texts.clear()
-    newest, oldest = credentials.of(OWNER, f"c{KEPT + 49}", lambda: 1.0), credentials.of(OWNER, "c0", lambda: 1.0)
+    newest, oldest = (credentials.of(OWNER, one, URL, lambda: 1.0) for one in (f"c{KEPT + 49}", "c0"))
     assert type(newest) is not type(oldest)
     assert isinstance(oldest, Retry), "it is read again, and is gone"
 
@@ -281,7 +337,7 @@ def test_of_many_attempts_that_are_refused_at_the_same_time_one_reads_and_all_ha
     rotate(stand, "new")
     together, read = threading.Barrier(5), counted(stand, takes=0.04)
     target = evolve(target, credentials=evolve(target.credentials, secrets=stand.secrets))
-    target.credentials.of(OWNER, "crm", lambda: 1.0)
+    target.credentials.of(OWNER, "crm", URL, lambda: 1.0)
     rotate(stand, "newer")
 
     def reply(handler: Handler) -> None:
@@ -316,12 +372,12 @@ def test_nobody_waits_for_the_value_of_another_owner(stand: Stand) -> None:
 
     credentials = evolve(stand.environment().credentials, secrets=Slow())
     rejected = Header(name="Authorization", value="Bearer older")
-    first = threading.Thread(target=lambda: credentials.again(OWNER, "crm", rejected, lambda: 5.0))
+    first = threading.Thread(target=lambda: credentials.again(OWNER, "crm", URL, rejected, lambda: 5.0))
     first.start()
     assert reading.wait(5)
     try:
-        assert credentials.again("another", "crm", rejected, lambda: 0.0) == bearer("b")
-        assert credentials.again(OWNER, "crm", rejected, lambda: 0.0) is None, "its value is being read"
+        assert credentials.again("another", "crm", URL, rejected, lambda: 0.0) == bearer("b")
+        assert credentials.again(OWNER, "crm", URL, rejected, lambda: 0.0) is None, "its value is being read"
     finally:
         go_on.set()
         first.join()
@@ -687,9 +743,9 @@ def test_nine_and_a_half_seconds_are_enough_to_renew_a_token(stand: Stand, left:
     stand.put_oauth()
     stand.server.reply = both(status(204), issuing())
     credentials = stand.environment().credentials
-    credentials.of(OWNER, "crm", lambda: 20.0)
+    credentials.of(OWNER, "crm", URL, lambda: 20.0)
     stand.clock.sleep_until(stand.tokens.rows[OWNER, "crm"].fresh_until)
-    credentials.of(OWNER, "crm", lambda: left)
+    credentials.of(OWNER, "crm", URL, lambda: left)
     assert len(stand.sent(TOKEN)) == fetched
 
 

@@ -155,6 +155,21 @@ def test_a_header_that_it_sets_is_refused(stand: Stand, name: str) -> None:
     assert "by hand" not in repr(raised.value.errors)
 
 
+def test_what_is_for_other_hosts_cannot_be_named(stand: Stand) -> None:
+    """The schedules of this stand lead to http://x/, and so do its series."""
+    stand.make(body=json.dumps({**json.loads(BODY), "hosts": ["y", "*.x.example"]}).encode())
+    with pytest.raises(Invalid) as raised:
+        stand.post()
+    assert field(raised) == ["action.url"]
+    assert "the connection crm is not for this host: x" in raised.value.errors[0].problem
+    assert "y, *.x.example" in raised.value.errors[0].allowed
+    with pytest.raises(Invalid):
+        series_naming(stand)
+    stand.make(body=json.dumps({**json.loads(BODY), "hosts": ["y", "x"]}).encode())
+    stand.post()
+    series_naming(stand)
+
+
 def test_what_is_being_deleted_cannot_be_named(stand: Stand) -> None:
     stand.make()
     row = stand.world.connections.read(OWNER, "crm")

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from delayer.core.api.quota import Limits, OverQuota
+from delayer.core.api.request import Invalid
 from delayer.core.connections.admission import admit_connection
 from delayer.core.flow.block import opened, suspended
 from delayer.core.flow.party import EVERY, Party
@@ -18,7 +19,7 @@ from tests.samples import OWNER
 from tests.unit.use_cases.owners.test_policies_at_work import set_policy
 from tests.world import World
 
-BEARER = {"type": "bearer", "token": "t"}
+BEARER: dict[str, Any] = {"type": "bearer", "token": "t"}
 HOSTS = ("api.example.com", "idp.example.com")
 
 
@@ -26,7 +27,7 @@ def oauth(url: str) -> dict[str, str]:
     return {"type": "oauth2-client-credentials", "tokenUrl": url, "clientId": "c", "clientSecret": "s"}
 
 
-def put(world: World, fields: dict[str, str], owner: str = OWNER) -> Any:
+def put(world: World, fields: dict[str, Any], owner: str = OWNER) -> Any:
     return put_connection(world.ports("put"))(admit_connection(json.dumps(fields).encode()), owner, "crm")
 
 
@@ -105,6 +106,16 @@ def test_a_test_counts_as_a_creation(of: str) -> None:
     world.accept(json.dumps({"delaySeconds": 60, "action": action}).encode(), OWNER)
     with pytest.raises(OverQuota):
         tried(world)
+
+
+def test_a_test_for_another_host_is_refused_and_spends_nothing() -> None:
+    world = World(limits=Limits(creates_per_minute=1))
+    put(world, {**BEARER, "hosts": ["api.example.com"]})
+    for _ in range(3):
+        with pytest.raises(Invalid) as raised:
+            tried(world, "https://api.example.org/")
+        assert [error.field for error in raised.value.errors] == ["url"]
+    assert tried(world)
 
 
 def test_what_is_refused_spends_nothing() -> None:

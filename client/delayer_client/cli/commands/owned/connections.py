@@ -1,5 +1,6 @@
 """Connections: the secrets that actions name."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -41,7 +42,7 @@ def _names(ctx: typer.Context, incomplete: str) -> list[str]:
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Its name.", show_default=False, autocompletion=_names)]
 
 
-def connection_of(kind: str, given: dict[str, str | None], secret: str) -> Any:
+def connection_of(kind: str, given: dict[str, str | None], secret: str, hosts: Sequence[str] = ()) -> Any:
     """What the library takes. Raises NotRead."""
     import delayer_client
 
@@ -59,7 +60,8 @@ def connection_of(kind: str, given: dict[str, str | None], secret: str) -> Any:
     extra = [name for name, value in given.items() if value and name not in (*needed, *optional)]
     if extra:
         raise NotRead(f"{kind} has no --{extra[0].replace('_', '-')}.")
-    return classes[kind](**{name: value for name, value in given.items() if value}, **{field: secret})
+    fields: dict[str, Any] = {name: value for name, value in given.items() if value}
+    return classes[kind](**fields, **{field: secret}, **({"hosts": list(hosts)} if hosts else {}))
 
 
 def _secret(session: "Session", given: str | None) -> str:
@@ -76,6 +78,7 @@ def whole(session: "Session", one: "Connection") -> Any:
     rows = [
         ("Connection", one.name + (" (being deleted)" if one.closing else "")),
         ("Type", one.type),
+        ("Hosts", ", ".join(one.hosts or ["any"])),
         ("Header", one.header_name or ""),
         ("User name", one.username or ""),
         ("Token URL", one.token_url or ""),
@@ -118,7 +121,7 @@ def get(session: "Session", name: Name) -> None:
 @command(
     connections,
     "put",
-    "delayer connections put crm --type bearer --secret @token.txt",
+    "delayer connections put crm --type bearer --host api.example.com --secret @token.txt",
     "delayer connections put crm --type oauth2 --token-url https://id.example.com/token --client-id me --secret -",
 )
 def put(
@@ -127,6 +130,10 @@ def put(
     kind: Annotated[str, typer.Option("--type", help=", ".join(TYPES) + ".", autocompletion=types)],
     secret: Annotated[
         str | None, typer.Option("--secret", help="The token, password, key: @file, -, or it is asked for.")
+    ] = None,
+    hosts: Annotated[
+        list[str] | None,
+        typer.Option("--host", help="A host that it is for, such as *.example.com; repeat it for more. Else any."),
     ] = None,
     header_name: Annotated[str | None, typer.Option("--header-name", help="Of api-key.")] = None,
     username: Annotated[str | None, typer.Option("--username", help="Of basic.")] = None,
@@ -154,7 +161,8 @@ def put(
         "audience": audience,
         "client_authentication": client_authentication,
     }
-    made = session.delayer.connections.put(name, connection_of(found, given, _secret(session, secret)))
+    new = connection_of(found, given, _secret(session, secret), hosts or ())
+    made = session.delayer.connections.put(name, new)
     session.output.one(made, *([] if session.as_json else [whole(session, made)]))
 
 

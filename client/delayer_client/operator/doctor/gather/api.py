@@ -4,6 +4,7 @@ import base64
 import json
 import time
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any, Final
 
 import httpx
@@ -21,20 +22,31 @@ from delayer_client.operator.stack import OperatorStack
 from delayer_client.transport.proxies import httpx_proxy_of, is_here
 
 PATH: Final = "/schedules?limit=1"
+CONNECTIONS: Final = "/connections?limit=100"  # an owner has no more
 TIMEOUT: Final = httpx.Timeout(20, connect=5)
 
 
 def look(url: str, stack: OperatorStack | None, token: str, owner: str) -> ApiFacts:
-    """One call, and what is known of the caller."""
+    """Two calls, and what is known of the caller."""
     authorization, claim = _authorization(stack)
-    headers, shown_with = _shown(url, stack, token, authorization)
-    if owner:
-        headers["Delayer-Owner"] = owner
-    answer = _asked(url, headers, shown_with)
+
+    def asked(path: str) -> Answer:
+        headers, shown_with = _shown(url, path, stack, token, authorization)
+        return _asked(url, path, headers | ({"Delayer-Owner": owner} if owner else {}), shown_with)
+
+    answer = asked(PATH)
     return ApiFacts(
         answer=answer,
         caller=Caller(owner=_owner(stack, token, owner, authorization, claim), authorization=authorization),
+        for_any_host=_for_any_host(asked(CONNECTIONS)) if answer.status == HTTPStatus.OK else (),
     )
+
+
+def _for_any_host(answer: Answer) -> tuple[str, ...]:
+    """None are named if the stack cannot say which: an answer that is no list is judged nowhere."""
+    listed = answer.body.get("connections") if answer.status == HTTPStatus.OK else None
+    rows = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    return tuple(str(one.get("name", "")) for one in rows if not one.get("hosts"))
 
 
 def _authorization(stack: OperatorStack | None) -> tuple[str, str]:
@@ -46,7 +58,9 @@ def _authorization(stack: OperatorStack | None) -> tuple[str, str]:
     return parameters.get("ApiAuthorization", ""), parameters.get("JwtOwnerClaim", "sub")
 
 
-def _shown(url: str, stack: OperatorStack | None, token: str, authorization: str) -> tuple[dict[str, str], str]:
+def _shown(
+    url: str, path: str, stack: OperatorStack | None, token: str, authorization: str
+) -> tuple[dict[str, str], str]:
     """The headers that say who calls: a token if there is one; signed if the stack wants it, or may want it."""
     if token and not url.lower().startswith("https://") and not is_here(url):
         raise OperatorError(
@@ -58,17 +72,17 @@ def _shown(url: str, stack: OperatorStack | None, token: str, authorization: str
     credentials = stack.aws.session.get_credentials() if stack else None
     if stack is None or credentials is None or stack.is_local or authorization in ("NONE", "JWT"):
         return {}, "nothing"
-    request = AWSRequest(method="GET", url=url + PATH)
+    request = AWSRequest(method="GET", url=url + path)
     with asking("execute-api:Invoke"):  # a login is read now, and may have expired
         SigV4Auth(credentials.get_frozen_credentials(), "execute-api", stack.region).add_auth(request)
     return dict(request.headers.items()), "signature"
 
 
-def _asked(url: str, headers: Mapping[str, str], shown_with: str) -> Answer:
+def _asked(url: str, path: str, headers: Mapping[str, str], shown_with: str) -> Answer:
     began, wall, shown_url = time.monotonic(), time.time(), without_user_info(url)
     try:
         with httpx.Client(transport=httpx.HTTPTransport(proxy=httpx_proxy_of(url)), timeout=TIMEOUT) as client:
-            response = client.get(url + PATH, headers=headers, follow_redirects=False)
+            response = client.get(url + path, headers=headers, follow_redirects=False)
     except (httpx.HTTPError, httpx.InvalidURL, WrongArgument) as error:
         return Answer(url=shown_url, status=0, shown_with=shown_with, error=str(error) or type(error).__name__)
     took = time.monotonic() - began

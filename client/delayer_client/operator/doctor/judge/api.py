@@ -11,6 +11,7 @@ from delayer_client.operator.doctor.finding import Finding, Severity
 AREA: Final = "api"
 CLOCK: Final = "clock"
 PROBLEM: Final = "urn:delayer:problem:"
+SHOWN: Final = 10  # names
 FAR_OFF: Final = 5.0  # seconds
 REFUSED_FROM: Final = 240.0  # seconds: AWS refuses signatures that are five minutes off
 
@@ -49,6 +50,14 @@ FAILS: Final = Entry(
     do="Look into the log of api-schedule-list for the reason. What is scheduled fires all the same.",
     link="operate/runbook.md#apiservererrorsalarm",
 )
+ANY_HOST: Final = Entry(
+    code="connections-for-any-host",
+    severity=Severity.NOTE,
+    area=AREA,
+    means="Connections of the caller name no hosts: whoever may create schedules can send their secrets anywhere.",
+    do="PUT each of them again, with hosts.",
+    link="use/connections.md#hosts",
+)
 CLOCK_RIGHT: Final = Entry(
     code="clock-right",
     severity=Severity.OK,
@@ -69,12 +78,16 @@ CLOCK_FAR_OFF: Final = Entry(
     means="The clock is off by four minutes or more: AWS soon refuses what is signed here, or does so already.",
     do="Set the clock of this machine (NTP).",
 )
-ENTRIES: Final = (ANSWERS, SILENT, NOT_DELAYER, REFUSES, FAILS, CLOCK_RIGHT, CLOCK_OFF, CLOCK_FAR_OFF)
+ENTRIES: Final = (ANSWERS, SILENT, NOT_DELAYER, REFUSES, FAILS, ANY_HOST, CLOCK_RIGHT, CLOCK_OFF, CLOCK_FAR_OFF)
 
 
 def judge(facts: ApiFacts) -> Iterator[Finding]:
     """The answer, and the clock that it shows."""
     yield _answer(facts.answer, facts.caller)
+    if names := facts.for_any_host:
+        more = f", and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        text = f"Connections that name no hosts: {', '.join(names[:SHOWN])}{more}."
+        yield ANY_HOST(text, connections=list(names))
     ahead = facts.answer.ahead_seconds
     if ahead is not None:
         yield _clock(-ahead)
