@@ -171,7 +171,7 @@ def shown_row(row: LedgerRow) -> Shown:
             "name": row.name,
             "claimedAt": format_instant(row.claimed_at) if row.claimed_at and not is_open else None,
             "attempt": row.attempt or None,
-        "probes": row.probes or None,
+            "probes": row.probes or None,
             "latenessMs": row.lateness if row.was_attempted else None,
             "detail": row.detail,
             "replacedBy": row.replaced_by,

@@ -240,7 +240,9 @@ def decide_next(
         delay = left  # the target has asked for more: the last attempt is made at the last moment
     following = attempted_at(made) + delay * SECOND
     if following - age_from > policy.max_age:
-        return GiveUp(_too_late(counted, probes, f"maxAgeSeconds ({policy.max_age // SECOND}) ends", delay, result.detail))
+        return GiveUp(
+            _too_late(counted, probes, f"maxAgeSeconds ({policy.max_age // SECOND}) ends", delay, result.detail)
+        )
     if following - schedule.address.due > STALE_AFTER:
         return GiveUp(_too_late(counted, probes, "29 days from its due time end", delay, result.detail))
     return TryAgain(delay)

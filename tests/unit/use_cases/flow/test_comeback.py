@@ -10,10 +10,11 @@ from delayer.core.firing.executing import Done, Made, Result, Retry, carried, ma
 from delayer.core.flow.block import Block, Kind, opened, probing
 from delayer.core.flow.comeback import FASTEST_PACE, FIRST_PACE, STEP, coming_back
 from delayer.core.flow.party import Party
+from delayer.core.flow.waiting import waiting_for
 from delayer.core.history.events import of_row
 from delayer.core.ledger.lifecycle import EventType, State
 from delayer.core.schedule.instants import DAY, HOUR, MINUTE, SECOND, Millis
-from delayer.core.schedule.messages import ExecutorMessage, OutcomeMessage, decode, encode
+from delayer.core.schedule.messages import DelayerMessage, ExecutorMessage, OutcomeMessage, decode, encode
 from delayer.core.schedule.schedule import Schedule
 from tests.samples import NOW, OWNER, a_claim, a_delayer_message, an_executor_message, an_id, claimed
 from tests.unit.use_cases.firing.test_execute import delivered as to_executor
@@ -190,12 +191,6 @@ def test_the_outcome_of_a_probe_that_is_carried_does_not_count_either() -> None:
     assert (row.attempt, row.probes) == (2, 1)
 
 
-@pytest.mark.parametrize("answer", [Done("HTTP 200"), Retry(detail="HTTP 429")], ids=str)
-def test_an_answer_begins_a_comeback(answer: Result) -> None:
-    block = circuit(probed(answer))
-    assert (block.is_comeback, block.every, block.paused_until) == (True, FIRST_PACE, PAUSED.until)
-
-
 # ------------------------------------------------------------ the pace
 
 
@@ -211,19 +206,12 @@ def due_now(world: World, number: int) -> None:
 def test_those_that_ask_at_the_same_moment_go_on_one_after_the_other() -> None:
     """Those that find the line too long ask again, unclaimed, and with the nonce that they had."""
     world = world_with(BACK)
-    world.clock.move(MINUTE)
-    world.blocks.stored[BACK.key] = evolve(BACK, until=world.clock.now() + STEP)
     due_now(world, 30)
-    turns = sorted(slot.at for line in waiting_slots(world) for slot in line)
-    assert len(turns) + world.http_queue.sent <= 12, "ten seconds ahead, and what is held"
+    turns = sorted(slot.at for one in world.delayer_queue.messages for slot in decode(one.body, DelayerMessage).slots)
+    held = (world.clock.now() - NOW) // SECOND
+    assert 0 < len(turns) + world.http_queue.sent <= 11 + held, "ten seconds ahead of when they were asked"
     assert all(later - earlier == SECOND for earlier, later in zip(turns, turns[1:], strict=False))
     assert len(world.delayer_queue.messages) + world.http_queue.sent == 30
-
-
-def waiting_slots(world: World) -> list[tuple[object, ...]]:
-    from delayer.core.schedule.messages import DelayerMessage
-
-    return [decode(one.body, DelayerMessage).slots for one in world.delayer_queue.messages]
 
 
 def attempted(world: World, number: int) -> None:
@@ -266,8 +254,6 @@ def test_a_comeback_that_is_over_keeps_nobody_and_a_circuit_may_open_over_it() -
 
 
 def test_it_says_what_it_waits_for_and_no_time_of_a_probe() -> None:
-    from delayer.core.flow.waiting import waiting_for
-
     waiting = waiting_for([BACK], PARTY, 0, NOW)
     assert waiting
     assert (waiting.kind, waiting.until) == (Kind.CIRCUIT, 0)
