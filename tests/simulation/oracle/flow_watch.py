@@ -33,6 +33,8 @@ LONGEST_WAIT: Millis = 900 * SECOND  # until a message asks again
 LONGEST_PAUSE: Millis = 5 * MINUTE
 PROBED: Millis = MINUTE  # a probe that has not come back by then is over
 STEP: Millis = 10 * SECOND  # of the pace of a comeback
+SLOWEST = 4_000_000  # microseconds from one attempt of a comeback to the next
+FORGOTTEN: Millis = 5 * MINUTE  # a comeback of which nothing is heard for so long is over
 LAST_STEP = 10  # more than a thousand a second
 MANY_FAIL = 2  # in a comeback, in different environments, before it is slower
 IN_A_ROW = 5  # failures that open a circuit
@@ -188,6 +190,10 @@ class FlowWatch:
             any(block.probe == message.nonce and block.probe_until > self._now + self._skew for block in now),
         )
 
+    def is_pace(self, block: Block) -> bool:
+        """Whether it is a comeback that is not over: of which something was heard lately."""
+        return is_comeback(block) and self._now + self._skew < block.until + FORGOTTEN
+
     def circuits(self) -> list[Block]:
         """Those that are there. A comeback is over by itself if nobody needs its target."""
         stored = self.watch.stack.blocks.stored.values()
@@ -204,19 +210,27 @@ class FlowWatch:
         target = after.party.target
         if after.until > self._now + LONGEST_PAUSE + self._skew:
             self._fail(f"the circuit of {target} pauses for too long")
-        if before is None:
+        if before is None or before.since != after.since:
             self._check_opened(after)
         elif is_comeback(after):
             self._check_comeback(before, after)
-        elif is_comeback(before) and after.since != before.since:
-            self._check_opened(after)
         elif after.probe and after.probe != before.probe:
-            if before.until > self._now + self._skew:
-                self._fail(f"the circuit of {target} is probed before its pause is over")
-            if before.probe and before.probe_until > self._now + self._skew:
-                self._fail(f"two schedules probe {target} at the same time")
+            self._check_taken(before, after)
         elif before.probe and not after.probe:
             self._check_probed(before, after)
+        elif is_comeback(before) and (before.every < SLOWEST or not self._has_failed(before)):
+            self._fail(f"the circuit of {target} is open again, and it had not failed at the slowest pace")
+
+    def _has_failed(self, before: Block) -> bool:
+        """Since the pace was last changed."""
+        return any(one.is_outage and one.at >= before.until - STEP - self._skew for one in self.answers[before.party])
+
+    def _check_taken(self, before: Block, after: Block) -> None:
+        """By one that is to probe."""
+        if before.until > self._now + self._skew:
+            self._fail(f"the circuit of {after.party.target} is probed before its pause is over")
+        if before.probe and before.probe_until > self._now + self._skew:
+            self._fail(f"two schedules probe {after.party.target} at the same time")
 
     def _check_probed(self, before: Block, after: Block) -> None:
         """Its probe has failed; or it was given back with its pause as it was, since it has reached no target."""
@@ -243,7 +257,7 @@ class FlowWatch:
         """Of two answers after the same step, the second finds that the first has made it faster. A failure: slower."""
         if not self.watch.stack.weather.is_fair:
             return  # whoever makes it faster may have died
-        for block in (one for one in self.unchanged(party, self._now) if is_comeback(one) and one.party == party):
+        for block in (one for one in self.unchanged(party, self._now) if self.is_pace(one) and one.party == party):
             changed = self._history[block.key][-1][0]
             before = [one for one in self.answers[party] if changed + VIEW < one.at < self._now - SECOND]
             if not is_outage and any(one.at > block.until + VIEW and not one.is_outage for one in before):

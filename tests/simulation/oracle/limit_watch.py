@@ -85,7 +85,7 @@ class LimitWatch:
     def _in_force(self, party: Party, since: Millis) -> list[Block]:
         """The limits that were the same at each moment since then."""
         there = self.flow.unchanged(party, since)
-        return [block for block in there if block.kind in (Kind.LIMIT, Kind.CIRCUIT) and block.every]
+        return [block for block in there if (block.kind is Kind.LIMIT and block.every) or self.flow.is_pace(block)]
 
     def _is_too_old(self, schedule: Schedule, limit: Block) -> bool:
         """It is claimed to be given up."""

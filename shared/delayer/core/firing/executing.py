@@ -238,13 +238,11 @@ def decide_next(
     left = (latest - attempted_at(made)) // SECOND
     if delay > left >= retry_seconds(policy, schedule.id, max(counted, 1)):
         delay = left  # the target has asked for more: the last attempt is made at the last moment
-    following = attempted_at(made) + delay * SECOND
+    following, after = attempted_at(made) + delay * SECOND, _after(counted, probes)
     if following - age_from > policy.max_age:
-        return GiveUp(
-            _too_late(counted, probes, f"maxAgeSeconds ({policy.max_age // SECOND}) ends", delay, result.detail)
-        )
+        return GiveUp(_too_late(after, f"maxAgeSeconds ({policy.max_age // SECOND}) ends", delay, result.detail))
     if following - schedule.address.due > STALE_AFTER:
-        return GiveUp(_too_late(counted, probes, "29 days from its due time end", delay, result.detail))
+        return GiveUp(_too_late(after, "29 days from its due time end", delay, result.detail))
     return TryAgain(delay)
 
 
@@ -283,8 +281,8 @@ def not_before(retry_at: Millis, now: Millis) -> Millis:
     return retry_at if retry_at - now > MAX_DELAY_SECONDS * SECOND else 0
 
 
-def _too_late(counted: int, probes: int, what_ends: str, delay: int, detail: str) -> str:
-    return f"gave up {_after(counted, probes)}, as {what_ends} before the next one in {delay} s: {detail}"
+def _too_late(after: str, what_ends: str, delay: int, detail: str) -> str:
+    return f"gave up {after}, as {what_ends} before the next one in {delay} s: {detail}"
 
 
 def _after(counted: int, probes: int) -> str:

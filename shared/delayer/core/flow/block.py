@@ -45,9 +45,7 @@ class Block:
     pauses: int = 0  # of a circuit: how often it was opened before its comeback came to its end
     probe: str = ""  # the nonce of the schedule that probes it
     probe_until: Millis = 0  # then another one may
-    paused_until: Millis = (
-        0  # of a comeback: when its last pause was over, from which the order of those that wait counts
-    )
+    paused_until: Millis = 0  # of a comeback: when its last pause was over; the order goes by it
     by: str = ""  # the operator, as far as it is known
     every: int = 0  # of a limit or a comeback: microseconds from one attempt to the next; 0: as often as anybody likes
     concurrency: int = 0  # of a limit: attempts at a time; 0: it says nothing about them (ADR 0115)

@@ -15,14 +15,12 @@ from delayer.use_cases.firing import execute, relay
 from delayer.use_cases.flow import gate, view
 from delayer.use_cases.flow.breaker import Breaker
 from delayer.use_cases.flow.waiting import Waiting
-from delayer.use_cases.limits import limits
 from tests.simulation.bugs.bug import Bug, never
 from tests.simulation.oracle.invariant import Invariant
 
 _decide_too_old = executing.decide_too_old
 _waits = execute.Execute.waits
 _probed = Breaker.probed
-_limits_about = limits.limits_about
 FOR_EVER = 100 * DAY
 
 
@@ -61,10 +59,6 @@ def _all_at_once(self: Any, circuit: Any, result: Any) -> None:
         _probed(self, circuit, result)
     else:
         _closed_by_any_probe(self, circuit, result)
-
-
-def _without_turns(blocks: Any, parties: Any) -> Any:
-    return tuple(block for block in _limits_about(blocks, parties) if block.kind is Kind.LIMIT)
 
 
 def _as_it_is(block: Any, *_: Any) -> Any:
@@ -131,22 +125,10 @@ BUGS = (
         swaps=((Breaker, "probed", _all_at_once),),
     ),
     Bug(
-        name="comeback-without-turns",
-        what="what has waited books no turns when its target answers again",
-        breaks=Invariant.LIMITED,
-        swaps=((limits, "limits_about", _without_turns),),
-    ),
-    Bug(
         name="pace-never-grows",
         what="what has waited comes back at the pace at which it began",
         breaks=Invariant.KEPT_BACK,
         swaps=((comeback, "faster", _as_it_is),),
-    ),
-    Bug(
-        name="pace-never-falls",
-        what="what has waited comes back as fast when its target fails again",
-        breaks=Invariant.KEPT_BACK,
-        swaps=((comeback, "slower", _as_it_is),),
     ),
     Bug(
         name="kept-back-once",

@@ -38,7 +38,7 @@ def test_nothing_is_in_the_way_of_another() -> None:
 
 
 def test_an_open_circuit_is_waited_for() -> None:
-    """One in eight asks in the first quarter of the time that they are spread over, here ten seconds; the others after."""
+    """One in eight asks in the first quarter of the time of their spread, here of ten seconds; the others after it."""
     waits = Counter(spread([OPEN], NOW, at=NOW))
     assert set(waits) == {11, 12, 13}
     assert waits[11] + waits[12] == pytest.approx(125 * 4 / 5, abs=30)

@@ -1,5 +1,6 @@
 """A target that is down for hours: nobody uses up attempts, and what has waited comes back paced, oldest first."""
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 
@@ -78,7 +79,7 @@ def test_three_hours_of_503_fail_nobody_and_all_come_back_paced_and_oldest_first
     dues = [schedule.point_in_time for _, schedule in world.answered]
     assert sorted(dues[1:]) == dues[1:], "but for the first, which has probed"
     times = [at for at, _ in world.answered]
-    assert all(later - earlier >= 900 for earlier, later in zip(times, times[1:], strict=False)), "one in a second"
+    assert all(later - earlier >= 900 for earlier, later in itertools.pairwise(times)), "one in a second"
     assert times[-1] - world.until < 5 * MINUTE + 3 * MINUTE, "the longest pause, and the spread"
 
 
@@ -97,7 +98,7 @@ def test_two_hundred_wait_for_three_hours(together: bool) -> None:
 
 
 def test_what_probes_alone_uses_up_no_attempt() -> None:
-    """It fell due while its target was down, after others had opened the circuit: only its own probes ask the target."""
+    """It fell due when others had opened the circuit: nothing asks the target but its own probes."""
     world = Outage(until=START + 3 * HOUR)
     block = opened(Party(owner="owner", target=PARTY.target), START, "HTTP 503")
     world.blocks.change(block)
@@ -210,7 +211,7 @@ def test_those_that_ask_at_the_same_moment_go_on_one_after_the_other() -> None:
     turns = sorted(slot.at for one in world.delayer_queue.messages for slot in decode(one.body, DelayerMessage).slots)
     held = (world.clock.now() - NOW) // SECOND
     assert 0 < len(turns) + world.http_queue.sent <= 11 + held, "ten seconds ahead of when they were asked"
-    assert all(later - earlier == SECOND for earlier, later in zip(turns, turns[1:], strict=False))
+    assert all(later - earlier == SECOND for earlier, later in itertools.pairwise(turns))
     assert len(world.delayer_queue.messages) + world.http_queue.sent == 30
 
 
